@@ -2,7 +2,7 @@
 
 use super::expression::{Definitions, Evaluated, ExpressionError, Formula, Type};
 use crate::queries::Queries;
-use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, NO_SCORE, Tile, Values};
+use crate::table::{Array, Batch, Field, Fields, Tile, Values, is_sentinel};
 use std::fmt;
 use std::sync::Arc;
 
@@ -96,11 +96,9 @@ impl Target {
     }
     /// Whether it can be this number; null is a question of its own.
     fn holds(self, value: i64) -> bool {
-        let size = value.unsigned_abs();
         match self {
-            Self::Score => size <= MOST_CENTIPAWNS.into(),
-            Self::RawScore => size <= MOST_CENTIPAWNS.into() || size == u64::from(NO_SCORE),
-            Self::Mate => i16::try_from(value).is_ok(),
+            Self::Score => i16::try_from(value).is_ok_and(|score| !is_sentinel(score)),
+            Self::RawScore | Self::Mate => i16::try_from(value).is_ok(),
             Self::Result => (0..3).contains(&value),
             Self::Ply | Self::Halfmove => u16::try_from(value).is_ok(),
         }
@@ -108,9 +106,8 @@ impl Target {
     /// What it can be.
     const fn range(self) -> &'static str {
         match self {
-            Self::Score => "at most 31000 either way",
-            Self::RawScore => "at most 31000 either way, or 32002 or -32002",
-            Self::Mate => "from -32768 to 32767",
+            Self::Score => "from -32768 to 32767, and neither 32002 nor -32002",
+            Self::RawScore | Self::Mate => "from -32768 to 32767",
             Self::Result => "'1-0', '1/2-1/2' or '0-1'",
             Self::Ply | Self::Halfmove => "from 0 to 65535",
         }

@@ -2,7 +2,7 @@
 
 use super::args::{OutputArgs, Reading};
 use super::invocation::Invocation;
-use super::write::{self, WriteArgs};
+use super::write::{self, Wanted, WriteArgs};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -81,7 +81,7 @@ impl ComputeArgs {
         let columns = super::choice::columns(&self.columns, &self.reading.chosen.definitions()?)?;
         let format = write::format_of(self.format, &self.output, Content::Rows)?;
         let written = Written::Columns(&columns, self.masks.into());
-        write::write(session, (&self.inputs, &self.reading), written, (&self.output, format, &self.write))
+        write::write(session, (&self.inputs, &self.reading), written, Wanted::rows(&self.output, format, &self.write))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::{OutputArgs, ReadArgs};
 use super::invocation::Invocation;
-use super::write::{self, WriteArgs};
+use super::write::{self, RecordArgs, Wanted};
 use anyhow::Result;
 use clap::Args;
 use lanefish::jobs::{Content, OutputFormat, Written};
@@ -23,7 +23,7 @@ pub(crate) struct ConvertArgs {
     output: OutputArgs,
 
     #[command(flatten)]
-    write: WriteArgs,
+    write: RecordArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -37,6 +37,6 @@ impl ConvertArgs {
         #[cfg(not(feature = "parquet"))]
         let fen = false;
         let read = (&self.read.inputs[..], &self.read.reading);
-        write::write(session, read, Written::Records { fen }, (&self.output, format, &self.write))
+        write::write(session, read, Written::Records { fen }, Wanted::records(&self.output, format, &self.write))
     }
 }

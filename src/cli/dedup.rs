@@ -3,7 +3,7 @@
 use super::args::{OutputArgs, ReadArgs};
 use super::invocation::{Invocation, RunChoice};
 use super::space;
-use super::write::{self, WriteArgs};
+use super::write::{self, RecordArgs, Wanted};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use comfy_table::{CellAlignment, Table, presets};
@@ -47,7 +47,7 @@ pub(crate) struct DedupArgs {
     output: OutputArgs,
 
     #[command(flatten)]
-    write: WriteArgs,
+    write: RecordArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -119,7 +119,7 @@ impl DedupArgs {
             session,
             (&self.read.inputs, reading),
             Written::Records { fen: false },
-            (&self.output, format, &self.write),
+            Wanted::records(&self.output, format, &self.write),
             &others,
             |inputs, options, job, sink| {
                 let (summary, done) = dedup.run(inputs, options, job, sink);

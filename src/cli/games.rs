@@ -2,7 +2,7 @@
 
 use super::args::{OutputArgs, ReadArgs};
 use super::invocation::Invocation;
-use super::write::{self, WriteArgs};
+use super::write::{self, Wanted, WriteArgs};
 use anyhow::Result;
 use clap::Args;
 use lanefish::jobs::{Content, OutputFormat, Written};
@@ -30,6 +30,6 @@ impl GamesArgs {
         self.read.reading.chosen.check_of_games()?;
         let format = write::format_of(self.format, &self.output, Content::Games)?;
         let read = (&self.read.inputs[..], &self.read.reading);
-        write::write(session, read, Written::Games, (&self.output, format, &self.write))
+        write::write(session, read, Written::Games, Wanted::rows(&self.output, format, &self.write))
     }
 }

@@ -4,7 +4,7 @@ use super::args::OutputArgs;
 use super::interrupt;
 use super::invocation::Invocation;
 use super::write;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::Error;
 use lanefish::chess::random::{Random, RandomPlay, Start};
@@ -50,6 +50,9 @@ impl GenerateArgs {
         let to = self.to.or(is_stdout.then_some(OutputFormat::Records(Format::FEN)));
         let format = write::format_of(to, &self.output, Content::Records)?;
         let job = WriteJob::new(Written::Records { fen: false }, format).map_err(anyhow::Error::msg)?;
+        if let Some(needed) = job.needs().iter().next() {
+            bail!("generate makes positions without `{}`, which {format} files need", needed.name());
+        }
         let mut output = write::open(session, &self.output, format)?;
         let named = output.named();
         let failed = |source| named.failed(source);

@@ -4,7 +4,7 @@ use super::args::{OutputArgs, ReadArgs};
 use super::invocation::Invocation;
 use super::shuffle::By;
 use super::space;
-use super::write::{self, WriteArgs};
+use super::write::{self, RecordArgs, Wanted};
 use anyhow::Result;
 use clap::Args;
 use lanefish::datasets::Interleave;
@@ -29,7 +29,7 @@ pub(crate) struct InterleaveArgs {
     output: OutputArgs,
 
     #[command(flatten)]
-    write: WriteArgs,
+    write: RecordArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -44,7 +44,7 @@ impl InterleaveArgs {
             session,
             (&self.read.inputs, reading),
             Written::Records { fen: false },
-            (&self.output, format, &self.write),
+            Wanted::records(&self.output, format, &self.write),
             &[],
             |inputs, options, job, sink| interleave.run(inputs, options, job, sink),
         )?;

@@ -3,7 +3,7 @@
 use super::args::{OutputArgs, ReadArgs};
 use super::invocation::Invocation;
 use super::space;
-use super::write::{self, WriteArgs};
+use super::write::{self, RecordArgs, Wanted};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lanefish::datasets::{Shuffle, Unit};
@@ -28,7 +28,7 @@ pub(crate) struct ShuffleArgs {
     output: OutputArgs,
 
     #[command(flatten)]
-    write: WriteArgs,
+    write: RecordArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -61,7 +61,7 @@ impl ShuffleArgs {
             session,
             (&self.read.inputs, reading),
             Written::Records { fen: false },
-            (&self.output, format, &self.write),
+            Wanted::records(&self.output, format, &self.write),
             &[],
             |inputs, options, job, sink| shuffle.run(inputs, options, job, sink),
         )?;

@@ -4,13 +4,12 @@ use super::args::{OutputArgs, ReadArgs};
 use super::invocation::{Invocation, RunChoice};
 use super::manifest::Manifests;
 use super::space;
-use super::write::{self, WriteArgs};
+use super::write::{self, RecordArgs};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use lanefish::datasets::{Shares, Split, SplitBy};
-use lanefish::jobs::{Content, OutputFormat, WriteJob, Written};
+use lanefish::jobs::{Complete, Content, OutputFormat, WriteJob, Written};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Divide records into parts, such as for training and validation: equal positions are never in two of them
@@ -41,7 +40,7 @@ pub(crate) struct SplitArgs {
     level: Option<i32>,
 
     #[command(flatten)]
-    write: WriteArgs,
+    write: RecordArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -81,14 +80,15 @@ impl SplitArgs {
         for share in self.parts.iter() {
             let file = PathBuf::from(pattern.replace(PART, &share.name));
             let args = OutputArgs { output: Some(file), level: self.level };
-            let format = self.write.apply(write::format_of(self.to, &args, Content::Records)?)?;
+            let format = self.write.write.apply(write::format_of(self.to, &args, Content::Records)?)?;
             let job = WriteJob::new(Written::Records { fen: false }, format).map_err(anyhow::Error::msg)?;
+            let job = job.allow_loss(self.write.allow_loss);
             outputs.push((write::open(session, &args, format)?, format));
             jobs.push(job);
         }
         let all = outputs.iter().map(|(output, _)| output);
         let manifests =
-            self.write.manifest.then(|| Manifests::begin(session, reading.games.seed, &[], all)).transpose()?;
+            self.write.write.manifest.then(|| Manifests::begin(session, reading.games.seed, &[], all)).transpose()?;
         let names: Vec<_> = outputs.iter().map(|(output, _)| output.named()).collect();
         let mut files = Vec::new();
         for ((job, (output, _)), named) in jobs.iter().zip(&mut outputs).zip(&names) {
@@ -106,16 +106,14 @@ impl SplitArgs {
             for ((job, file), named) in jobs.into_iter().zip(files).zip(&names) {
                 complete.push(job.finish(file).map_err(|source| named.failed(source))?);
             }
-            let mut lost = BTreeMap::new();
-            for part in &complete {
-                part.lost.iter().for_each(|(&field, records)| *lost.entry(field).or_default() += records);
-            }
+            let mut all = Complete::default();
+            complete.iter().for_each(|part| all.merge(part));
             let omits = outputs.first().map(|(_, format)| *format);
             let outputs = outputs.into_iter().zip(&complete);
             let outputs = outputs.map(|((output, format), complete)| (output, format, complete)).collect();
             write::commit(session, outputs, manifests.map(|manifests| (manifests, &done.summary)))?;
             if let Some(format) = omits {
-                write::report_lost(session, format, &lost, &done.summary.lost_tags);
+                write::report_losses(session, format, &all, &done.summary.lost_tags);
             }
         }
         let parts = self.parts.iter().zip(&written);

@@ -13,9 +13,9 @@ use lanefish::formats::LostTags;
 use lanefish::input::Inputs;
 use lanefish::jobs::{Complete, Content, OutputFormat, WriteJob, WritePart, Written};
 use lanefish::pipeline::{RunOptions, Summary, run};
-use lanefish::table::Field;
 use lanefish::text::numbers::counted;
-use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,6 +30,18 @@ pub(crate) struct WriteArgs {
     /// Also write FILE.manifest.json: the inputs, the output, their records and hashes, the seed and the arguments
     #[arg(long)]
     pub(crate) manifest: bool,
+}
+
+/// What an output of whole records has besides its place and its format.
+#[derive(Debug, Default, Args)]
+pub(crate) struct RecordArgs {
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+
+    /// Write the output also if it holds some records changed in a way that no reader can know, such as castling rights
+    /// of Chess960 that are removed
+    #[arg(long)]
+    pub(crate) allow_loss: bool,
 }
 
 impl WriteArgs {
@@ -80,8 +92,57 @@ pub(crate) fn open(session: &Invocation<'_>, args: &OutputArgs, format: OutputFo
 /// What is done with the parts of an output, in order.
 pub(crate) type Sink<'a> = dyn FnMut(WritePart) -> Result<(), Error> + 'a;
 
-/// What an output is: its place, its format and the rest.
-pub(crate) type Wanted<'a> = (&'a OutputArgs, OutputFormat, &'a WriteArgs);
+/// What an output is.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    place: &'a OutputArgs,
+    format: OutputFormat,
+    more: &'a WriteArgs,
+    allow_loss: bool,
+}
+
+impl<'a> Wanted<'a> {
+    /// Rows or games.
+    pub(crate) fn rows(place: &'a OutputArgs, format: OutputFormat, more: &'a WriteArgs) -> Self {
+        Self { place, format, more, allow_loss: false }
+    }
+    /// Whole records.
+    pub(crate) fn records(place: &'a OutputArgs, format: OutputFormat, args: &'a RecordArgs) -> Self {
+        Self { place, format, more: &args.write, allow_loss: args.allow_loss }
+    }
+}
+
+/// Where the bytes of an output go while it is written. What may have to be given up as a whole is held back if the
+/// output is no file.
+enum Place<'a> {
+    Output(&'a mut Output),
+    Held(File),
+}
+
+impl<'a> Place<'a> {
+    fn of(output: &'a mut Output, may_be_given_up: bool, directory: &Path) -> Result<Self, Error> {
+        if !may_be_given_up || output.file().is_some() {
+            return Ok(Self::Output(output));
+        }
+        let failed = |source| Error::Temporary { directory: directory.into(), written: 0, needed: None, source };
+        tempfile::tempfile_in(directory).map(Self::Held).map_err(failed)
+    }
+}
+
+impl Write for Place<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Output(output) => output.write(bytes),
+            Self::Held(file) => file.write(bytes),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Output(output) => output.flush(),
+            Self::Held(file) => file.flush(),
+        }
+    }
+}
 
 /// Reads inputs and writes what is asked for.
 pub(crate) fn write(
@@ -101,48 +162,55 @@ pub(crate) fn write_by(
     session: &Invocation<'_>,
     (inputs, reading): (&[PathBuf], &Reading),
     written: Written<'_>,
-    (args, format, more): Wanted<'_>,
+    Wanted { place, format, more, allow_loss }: Wanted<'_>,
     against: &[Arc<Path>],
     work: impl FnOnce(&Inputs, RunOptions<'_>, &WriteJob<'_>, &mut Sink<'_>) -> Summary,
 ) -> Result<(Timed, u64)> {
     let format = more.apply(format)?;
-    let job = WriteJob::new(written, format).map_err(anyhow::Error::msg)?;
+    let job = WriteJob::new(written, format).map_err(anyhow::Error::msg)?.allow_loss(allow_loss);
     session.prepare(inputs, reading)?;
     // These, too, are still read while the output is written.
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
-    session.compare(args.output.as_deref(), &others)?;
-    let mut output = open(session, args, format)?;
+    session.compare(place.output.as_deref(), &others)?;
+    let mut output = open(session, place, format)?;
     let seed = reading.games.seed;
     let manifests = more.manifest.then(|| Manifests::begin(session, seed, against, [&output])).transpose()?;
     let named = output.named();
     let failed = |source| named.failed(source);
-    let mut file = job.open(&mut output).map_err(failed)?;
+    let space = reading.space.beside(place.output.as_deref());
+    let mut to = Place::of(&mut output, job.can_change() && !allow_loss, &space.directory)?;
+    let mut file = job.open(&mut to).map_err(failed)?;
     let done = session.read_by(inputs, reading, RunChoice::default(), |inputs, options| {
-        let options = options.space(reading.space.beside(args.output.as_deref()));
+        let options = options.space(space);
         work(inputs, options, &job, &mut |part| job.put(&mut file, part).map_err(failed))
     })?;
     let mut records = 0;
     if done.summary.failure.is_none() {
         let complete = job.finish(file).map_err(failed)?;
+        if let Place::Held(mut held) = to {
+            held.rewind().and_then(|()| io::copy(&mut held, &mut output)).map_err(failed)?;
+        }
         records = complete.records;
         commit(session, vec![(output, format, &complete)], manifests.map(|manifests| (manifests, &done.summary)))?;
-        report_lost(session, format, &complete.lost, &done.summary.lost_tags);
+        report_losses(session, format, &complete, &done.summary.lost_tags);
     }
     Ok((done, records))
 }
 
-/// Says what records carried that the format cannot hold.
-pub(crate) fn report_lost(
-    session: &Invocation<'_>,
-    format: OutputFormat,
-    fields: &BTreeMap<Field, u64>,
-    tags: &LostTags,
-) {
-    let lost = fields.iter().map(|(field, &records)| format!("`{}` ({})", field.name(), counted(records, "record")));
+/// Says what the output does not keep.
+pub(crate) fn report_losses(session: &Invocation<'_>, format: OutputFormat, complete: &Complete, tags: &LostTags) {
+    let lacking = complete.losses.lacking();
+    let lacking = lacking.map(|(what, records)| format!("{what} ({})", counted(records, "record")));
     let tags = (!tags.is_empty()).then(|| tags.to_string());
-    let lost: Vec<String> = lost.chain(tags).collect();
-    if !lost.is_empty() {
-        session.note(format_args!("{format} cannot hold these, which were omitted: {}", lost.join(", ")));
+    let lacking: Vec<String> = lacking.chain(tags).collect();
+    if !lacking.is_empty() {
+        session.note(format_args!("{format} cannot hold these, which were omitted: {}", lacking.join(", ")));
+    }
+    if let Some(note) = complete.losses.note_of_changes(format) {
+        session.note(format_args!("{note}"));
+    }
+    if let Some(note) = complete.note_of_chains(format) {
+        session.note(format_args!("{note}"));
     }
 }
 

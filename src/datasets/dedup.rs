@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::partition::store::{Leaves, PILE_LEN, Pile, Store};
-use crate::pipeline::{Job, RunOptions, Summary, run, run_on};
+use crate::pipeline::{Job, Refusal, RunOptions, Summary, run, run_on};
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Column, Field, Fields, Tile};
 use crate::tiers::Analyzer;
@@ -467,6 +467,8 @@ struct Enter<'a, P, F> {
     entered: AtomicU64,
     /// Adds a record with its rank and place to what a chunk has.
     add: F,
+    /// Which records the output cannot hold.
+    refusal: Option<Refusal>,
 }
 
 impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P, F> {
@@ -476,6 +478,9 @@ impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P
     }
     fn fields(&self) -> Fields {
         self.ranking.column().map_or(self.fields, |column| self.fields.union(column.fields))
+    }
+    fn refusal(&self) -> Option<Refusal> {
+        self.refusal
     }
     fn begin(&self) -> P {
         P::default()
@@ -543,6 +548,7 @@ impl Dedup {
     ) -> (Summary, Deduplicated) {
         let (analyzer, threads, interrupt) = (options.analyzer, options.threads, options.interrupt);
         let read = options.read.clone();
+        let refusal = job.refusal();
         let mut done = Deduplicated::default();
         let mut summary = Summary::default();
         let kept = match self.key {
@@ -560,14 +566,21 @@ impl Dedup {
                     all
                 };
                 let fields = Fields::ALL;
-                self.decide(inputs, options, fields, add, |piles| places(join(piles)), (&mut summary, &mut done))
+                self.decide(
+                    inputs,
+                    options,
+                    (fields, refusal),
+                    add,
+                    |piles| places(join(piles)),
+                    (&mut summary, &mut done),
+                )
             }
             key if self.counts => {
                 let add = |entries: &mut Entries<Counted>, batch: &Batch, row, rank, place| {
                     let [black, t0, t1, t2, state] = key_at(key, batch, row);
                     entries.0.push([black, t0, t1, t2, state | place, rank, 1]);
                 };
-                self.decide(inputs, options, Fields::NONE, add, places::<Counted>, (&mut summary, &mut done))
+                self.decide(inputs, options, (Fields::NONE, refusal), add, places::<Counted>, (&mut summary, &mut done))
             }
             key if matches!(self.keep, Keep::First | Keep::Last) => {
                 let add = |entries: &mut Entries<Short>, batch: &Batch, row, _, place| {
@@ -575,14 +588,14 @@ impl Dedup {
                     entry[4] |= place;
                     entries.0.push(entry);
                 };
-                self.decide(inputs, options, Fields::NONE, add, places::<Short>, (&mut summary, &mut done))
+                self.decide(inputs, options, (Fields::NONE, refusal), add, places::<Short>, (&mut summary, &mut done))
             }
             key => {
                 let add = |entries: &mut Entries<Long>, batch: &Batch, row, rank, place| {
                     let [black, t0, t1, t2, state] = key_at(key, batch, row);
                     entries.0.push([black, t0, t1, t2, state | place, rank]);
                 };
-                self.decide(inputs, options, Fields::NONE, add, places::<Long>, (&mut summary, &mut done))
+                self.decide(inputs, options, (Fields::NONE, refusal), add, places::<Long>, (&mut summary, &mut done))
             }
         };
         match kept {
@@ -616,7 +629,7 @@ impl Dedup {
         &self,
         inputs: &Inputs,
         options: RunOptions<'_>,
-        fields: Fields,
+        (fields, refusal): (Fields, Option<Refusal>),
         add: impl Fn(&mut P, &Batch, usize, u64, u64) + Sync,
         places: impl Fn(Vec<P>) -> Vec<[u64; 2]> + Sync,
         (summary, done): (&mut Summary, &mut Deduplicated),
@@ -633,12 +646,13 @@ impl Dedup {
             let mut against = RunOptions::new(options.analyzer).threads(threads).read(read);
             against.interrupt = options.interrupt;
             let ranking = Ranking { keep, never: true };
-            let enter = Enter { store: &store, ranking, fields, entered: AtomicU64::new(0), add: &add };
+            let entered = AtomicU64::new(0);
+            let enter = Enter { store: &store, ranking, fields, entered, add: &add, refusal: None };
             let compared = run(&self.against, against, &enter, |_| store.check()).into_result()?;
             done.rejected_against = compared.rejected;
         }
         let ranking = Ranking { keep, never: false };
-        let enter = Enter { store: &store, ranking, fields, entered: AtomicU64::new(0), add: &add };
+        let enter = Enter { store: &store, ranking, fields, entered: AtomicU64::new(0), add: &add, refusal };
         *summary = run(inputs, options, &enter, |_| store.check());
         done.compared = enter.entered.into_inner();
         if let Some(failure) = summary.failure.take() {
@@ -662,7 +676,8 @@ impl Dedup {
         let threads = options.threads;
         let ranking = Ranking { keep: &Keep::First, never: false };
         let add = |rows: &mut Rows, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place);
-        let enter = Enter { store: &store, ranking, fields: Fields::ALL, entered: AtomicU64::new(0), add };
+        let (fields, entered) = (Fields::ALL, AtomicU64::new(0));
+        let enter = Enter { store: &store, ranking, fields, entered, add, refusal: None };
         let both = Both { enter, exact: &exact };
         let mut summary = run(inputs, options, &both, |_| {
             exact.check()?;
@@ -779,6 +794,9 @@ impl<J: Job> Job for WithCounts<'_, J> {
     }
     fn reads_lost_tags(&self) -> bool {
         self.job.reads_lost_tags()
+    }
+    fn refusal(&self) -> Option<Refusal> {
+        self.job.refusal()
     }
     fn begin(&self) -> Self::Part {
         (self.job.begin(), Vec::new())

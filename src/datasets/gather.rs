@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::partition::records::{Keyed, Records};
 use crate::partition::store::Store;
-use crate::pipeline::Job;
+use crate::pipeline::{Job, Refusal};
 use crate::queries::Queries;
 use crate::table::{Batch, Fields, Tile};
 use std::sync::Arc;
@@ -58,6 +58,9 @@ impl<J: Job, K: Keys> Job for Gather<'_, J, K> {
     }
     fn begin(&self) -> Gathered {
         Gathered::default()
+    }
+    fn refusal(&self) -> Option<Refusal> {
+        self.job.refusal()
     }
     fn tile(&self, part: &mut Gathered, tile: &Tile<'_>) {
         let rows = tile.rows().map(|row| row as u32);

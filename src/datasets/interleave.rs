@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::formats::Chunk;
 use crate::input::Inputs;
 use crate::jobs::{Sender, Stream};
-use crate::pipeline::{BatchRun, Job, ReadOptions, RunOptions, Summary, run};
+use crate::pipeline::{BatchRun, Job, ReadOptions, Refusal, RunOptions, Summary, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Array, Batch, Field, Fields, Tile};
@@ -85,6 +85,7 @@ struct Count<'a> {
     /// Fields that are to be decoded: what decoding reports should be what it reports of the second run.
     fields: Fields,
     lost_tags: bool,
+    refusal: Option<Refusal>,
 }
 
 impl Job for Count<'_> {
@@ -97,6 +98,9 @@ impl Job for Count<'_> {
     }
     fn reads_lost_tags(&self) -> bool {
         self.lost_tags
+    }
+    fn refusal(&self) -> Option<Refusal> {
+        self.refusal
     }
     fn begin(&self) -> Self::Part {
         Vec::new()
@@ -127,8 +131,11 @@ impl Job for Count<'_> {
 }
 
 /// Passes the records of an input on.
+#[derive(Clone, Copy)]
 struct Pass {
     fields: Fields,
+    /// Which records the output cannot hold.
+    refusal: Option<Refusal>,
 }
 
 impl Job for Pass {
@@ -138,6 +145,9 @@ impl Job for Pass {
     }
     fn fields(&self) -> Fields {
         self.fields
+    }
+    fn refusal(&self) -> Option<Refusal> {
+        self.refusal
     }
     fn begin(&self) -> Batch {
         Batch::new()
@@ -169,7 +179,7 @@ impl Interleave {
         let batches = BatchRun::of(&options);
         let (read, chunk_size) = (options.read.clone(), options.chunk_size);
         let mut counted = vec![Counted::default(); inputs.paths.len()];
-        let count = Count { inputs: &inputs.paths, fields, lost_tags: job.reads_lost_tags() };
+        let count = Count { inputs: &inputs.paths, fields, lost_tags: job.reads_lost_tags(), refusal: job.refusal() };
         let mut summary = run(inputs, options, &count, |part| {
             part.into_iter().for_each(|(input, more)| counted[input].add(more));
             Ok(())
@@ -183,8 +193,9 @@ impl Interleave {
             return summary;
         }
         let chunk_size = (chunk_size / inputs.paths.len().max(1)).max(SMALLEST_CHUNK);
+        let pass = Pass { fields, refusal: job.refusal() };
         let mixer = reads(inputs, &read, batches.analyzer)
-            .and_then(|reads| Mixer::new(self, inputs, &reads, &counted, fields, (batches.analyzer, chunk_size)));
+            .and_then(|reads| Mixer::new(self, inputs, &reads, &counted, pass, (batches.analyzer, chunk_size)));
         let done = mixer.and_then(|mut mixer| batches.run(move || mixer.next(), |batch| Ok(vec![batch]), job, sink));
         summary.failure = done.err();
         summary
@@ -202,7 +213,7 @@ fn reads(inputs: &Inputs, read: &ReadOptions, analyzer: &'static dyn Analyzer) -
         let own = read.clone().skip(left.start).limit(Some(left.end - left.start));
         reads.push(own);
         let whole = RunOptions::new(analyzer).read(read.clone().skip(0).limit(None).strict(false));
-        let count = Pass { fields: Fields::NONE };
+        let count = Pass { fields: Fields::NONE, refusal: None };
         let mut records = 0;
         let summary = run(&Inputs::of(vec![Arc::clone(path)]), whole, &count, |part: Batch| {
             records += part.len() as u64;
@@ -361,7 +372,7 @@ impl Mixer {
         inputs: &Inputs,
         reads: &[ReadOptions],
         counted: &[Counted],
-        fields: Fields,
+        pass: Pass,
         (analyzer, chunk_size): (&'static dyn Analyzer, usize),
     ) -> Result<Self, Error> {
         let mut sources = Vec::new();
@@ -370,7 +381,7 @@ impl Mixer {
             let work = move |sender: &Sender<Batch>| {
                 let mut options = RunOptions::new(analyzer).read(read).chunk_size(chunk_size);
                 options.interrupt = Some(sender.interrupt());
-                run(&inputs, options, &Pass { fields }, |part| sender.send(part))
+                run(&inputs, options, &pass, |part| sender.send(part))
             };
             sources.push(Source {
                 stream: Some(Stream::begin(WAITING, work)?),

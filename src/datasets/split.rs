@@ -8,7 +8,7 @@ use crate::distinct::{canonical_at, keys};
 use crate::error::Error;
 use crate::formats::Chunk;
 use crate::input::Inputs;
-use crate::pipeline::{Job, RunOptions, Summary, run};
+use crate::pipeline::{Job, Refusal, RunOptions, Summary, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Field, Fields, Tile};
@@ -230,6 +230,10 @@ impl<J: Job> Job for Dividing<'_, J> {
         for (job, (_, part)) in self.jobs.iter().zip(&mut part.parts) {
             job.source(part, chunk, lines);
         }
+    }
+    fn refusal(&self) -> Option<Refusal> {
+        // All parts are of one format.
+        self.jobs.first().and_then(Job::refusal)
     }
     fn tile(&self, divided: &mut Self::Part, tile: &Tile<'_>) {
         let mut masks = vec![vec![0_u64; tile.mask.len()]; self.jobs.len()];

@@ -1,40 +1,100 @@
 //! Writing records: what a format that can be written provides.
 //!
-//! An [`Encoder`] turns rows into [`Encoded`] pieces on any thread. The pieces of text formats are finished bytes.
-//! Formats made of blocks only note which records are to be written, without copying them; [`RecordBlocks`] takes the
-//! pieces in order and cuts them into blocks of the same number of records, whatever the size of pieces; each
+//! An [`Encoder`] turns rows into [`Encoded`] pieces on any thread. The pieces of text formats and of records of one length
+//! are finished bytes. Formats made of blocks or chains only note which records are to be written, without copying them;
+//! [`RecordBlocks`] takes the pieces in order and cuts them as the format's [`Cut`] says, whatever the size of pieces; each
 //! [`RecordBlock`] can be encoded on any thread. The [`Writer`] of an output takes finished pieces in order, and adds what
 //! stands before, between and after them.
+//!
+//! A record that the format cannot hold at all is refused where records are judged, so that it becomes a reject with its
+//! place like any other bad record. What it cannot hold of a record is counted ([`Losses`]).
 
+use super::boards::ColumnIds;
+use super::losses::Losses;
 use crate::table::runs::{RowRun, RowRuns};
-use crate::table::{Batch, Field, Fields};
+use crate::table::{Batch, Field, Fields, Tile};
+use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Takes a row of a batch that is refused, a name for the reason, and a message.
+pub(crate) type Refuse<'a> = dyn FnMut(usize, &'static str, String) + 'a;
+
+/// Which records a format cannot hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal(&'static dyn Encoder);
+
+impl Refusal {
+    /// Of the output format with this encoder.
+    pub(crate) fn of(encoder: &'static dyn Encoder) -> Self {
+        Self(encoder)
+    }
+    /// The fields on which it depends.
+    pub(crate) fn fields(self) -> Fields {
+        self.0.needs()
+    }
+    /// Passes on the rows that are refused, in order, each once, with a name for the reason and a message.
+    pub(crate) fn rows(self, tile: &Tile<'_>) -> Vec<(usize, &'static str, String)> {
+        let mut refused = Vec::new();
+        self.0.refuse(tile, &mut |row, reason, message| refused.push((row, reason, message)));
+        refused.sort_by_key(|&(row, ..)| row);
+        refused.dedup_by_key(|&mut (row, ..)| row);
+        refused
+    }
+}
+
+/// Where an output can be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// After any record: pieces are finished bytes.
+    Anywhere,
+    /// After every so many records.
+    Every(usize),
+    /// Where a record does not go on with the one before, after at least so many records.
+    Chains(usize),
+}
 
 /// Turns records into pieces of an output. One static value per format.
 pub(crate) trait Encoder: fmt::Debug + Sync {
     /// The fields for which a written record has a place.
     fn fields(&self) -> Fields;
 
-    /// Adds these rows of a batch to a piece: as bytes, or for a format that is made of blocks, as
-    /// [runs](Encoded::push_run).
-    fn encode(&self, batch: &Arc<Batch>, rows: &[Range<usize>], piece: &mut Encoded);
-
-    /// Whether the output keeps this field of a record: because it has a place for the field, or because it says
-    /// the same in another one.
-    fn keeps(&self, _batch: &Batch, _row: usize, field: Field) -> bool {
-        self.fields().contains(field)
+    /// The fields without which it cannot hold a record.
+    fn needs(&self) -> Fields {
+        Fields::NONE
     }
 
-    /// The number of records in a block, for a format that is made of blocks.
-    fn block_len(&self) -> Option<usize> {
-        None
+    /// Where the output can be cut.
+    fn cut(&self) -> Cut {
+        Cut::Anywhere
     }
 
-    /// Encodes a block, whose first record has this number in the output, in place of what is in `block`. Formats
-    /// without blocks leave it.
+    /// Adds these rows of a batch to a piece as bytes. Formats that are not cut [anywhere](Cut::Anywhere) leave it: their
+    /// pieces note the rows.
+    fn encode(&self, _batch: &Batch, _rows: &[Range<usize>], _piece: &mut Encoded) {}
+
+    /// Refuses those records of a tile that the format cannot hold at all.
+    fn refuse(&self, _tile: &Tile<'_>, _refuse: &mut Refuse<'_>) {}
+
+    /// Counts what the output does not keep of the records of a tile.
+    fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
+        lost_fields(tile, losses, |_, field| self.fields().contains(field));
+    }
+
+    /// Whether a record may come out changed in a way that no reader of the output can know.
+    fn can_change(&self) -> bool {
+        false
+    }
+
+    /// Whether a record goes on with the chain of the one before.
+    fn goes_on(&self, _before: (&Batch, usize), _next: (&Batch, usize)) -> bool {
+        false
+    }
+
+    /// Encodes a block, whose first record has this number in the output, in place of what is in `block`. Formats that
+    /// are cut [anywhere](Cut::Anywhere) leave it.
     ///
     /// # Errors
     /// If the format cannot hold the records.
@@ -56,28 +116,76 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
     }
 }
 
+/// Counts the fields of the records of a tile that the output does not keep.
+pub(super) fn lost_fields(tile: &Tile<'_>, losses: &mut Losses, keeps: impl Fn(usize, Field) -> bool) {
+    for (&field, values) in &tile.batch.fields {
+        if Fields::ALL.contains(field) {
+            let is_lost = |&row: &usize| values.is_present(row) && !keeps(row, field);
+            losses.lack(field.quoted_name(), tile.rows().filter(is_lost).count() as u64);
+        }
+    }
+}
+
 /// Encoded records that are not written yet. A format uses what suits it.
 #[derive(Debug, Default)]
 pub(crate) struct Encoded {
     /// Finished bytes.
     pub(crate) bytes: Vec<u8>,
-    /// Records of a format that is made of blocks, in order, still where they were decoded.
+    /// Records of a format that is made of blocks or chains, in order, still where they were decoded.
     pub(crate) runs: Vec<(Arc<Batch>, Range<usize>)>,
-    /// Number of the records of a block.
+    /// Number of records.
     pub(crate) records: u64,
-    /// The fields that any record of a block has.
-    pub(crate) present: Fields,
+    /// The columns that a block has.
+    pub(crate) columns: ColumnIds,
+    /// Of chains: before which records they begin, counted from the first one, if its predecessor is in the same piece;
+    /// in a block, after how many bytes they end.
+    pub(crate) chains: Vec<usize>,
 }
 
 impl Encoded {
+    /// Adds rows of a batch, as bytes or as runs.
+    pub(crate) fn add(&mut self, encoder: &dyn Encoder, batch: &Arc<Batch>, rows: &[Range<usize>]) {
+        match encoder.cut() {
+            Cut::Anywhere => {
+                encoder.encode(batch, rows, self);
+                self.records += rows.iter().map(|rows| rows.len() as u64).sum::<u64>();
+            }
+            Cut::Every(_) => rows.iter().for_each(|rows| self.push_run(batch, rows.clone())),
+            Cut::Chains(_) => {
+                for rows in rows {
+                    let mut before = self.runs.last().map(|(batch, rows)| (Arc::clone(batch), rows.end - 1));
+                    for row in rows.clone() {
+                        let here = self.records as usize + row - rows.start;
+                        if let Some((known, before)) = &before
+                            && !encoder.goes_on((known, *before), (batch, row))
+                        {
+                            self.chains.push(here);
+                        }
+                        before = Some((Arc::clone(batch), row));
+                    }
+                    self.push_run(batch, rows.clone());
+                }
+            }
+        }
+    }
+
     /// Adds a run of rows to those that are noted.
-    pub(crate) fn push_run(&mut self, batch: &Arc<Batch>, rows: Range<usize>) {
+    fn push_run(&mut self, batch: &Arc<Batch>, rows: Range<usize>) {
+        self.records += rows.len() as u64;
         match self.runs.last_mut() {
             Some((last, run)) if run.end == rows.start && Arc::ptr_eq(last, batch) => {
                 run.end = rows.end;
             }
             _ => self.runs.push((Arc::clone(batch), rows)),
         }
+    }
+
+    /// Forgets the records, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.runs.clear();
+        self.chains.clear();
+        self.records = 0;
     }
 }
 
@@ -88,30 +196,75 @@ const ROW_LEN: usize = 64;
 #[derive(Debug)]
 pub(crate) struct RecordBlocks {
     encoder: &'static dyn Encoder,
-    block_len: usize,
+    cut: Cut,
     /// Records that are no whole block yet.
     waiting: RowRuns<Batch>,
     /// Records in blocks.
     records: u64,
+    /// Of chains: before which of the waiting records they begin, as numbers of the output.
+    chains: VecDeque<u64>,
+    /// The last record.
+    last: Option<(Arc<Batch>, usize)>,
 }
 
 impl RecordBlocks {
-    /// For an output of this format, if it is made of blocks.
+    /// For an output of this format, if it is made of blocks or chains.
     pub(crate) fn of(encoder: &'static dyn Encoder) -> Option<Self> {
-        Some(Self { encoder, block_len: encoder.block_len()?, waiting: RowRuns::default(), records: 0 })
+        let cut = encoder.cut();
+        (cut != Cut::Anywhere).then(|| Self {
+            encoder,
+            cut,
+            waiting: RowRuns::default(),
+            records: 0,
+            chains: VecDeque::new(),
+            last: None,
+        })
     }
     /// Takes the next piece; returns the blocks that it completes.
     ///
     /// # Errors
     /// If the format cannot hold the records.
     pub(crate) fn join(&mut self, piece: Encoded) -> io::Result<Vec<RecordBlock>> {
+        let before = self.records + self.waiting.len() as u64;
+        if let (Cut::Chains(_), Some((batch, rows))) = (self.cut, piece.runs.first())
+            && let Some((last, row)) = &self.last
+            && !self.encoder.goes_on((last, *row), (batch, rows.start))
+        {
+            self.chains.push_back(before);
+        }
+        self.chains.extend(piece.chains.iter().map(|&place| before + place as u64));
+        if let Some((batch, rows)) = piece.runs.last() {
+            self.last = Some((Arc::clone(batch), rows.end - 1));
+        }
         for run in piece.runs {
             self.waiting.push(run);
         }
-        let complete = self.waiting.len() / self.block_len;
-        let blocks = (0..complete).map(|_| self.take(self.block_len)).collect();
+        let mut blocks = Vec::new();
+        while let Some(len) = self.complete() {
+            blocks.push(self.take(len));
+        }
         self.compact()?;
         Ok(blocks)
+    }
+    /// The number of records of the next block, if it is complete.
+    fn complete(&mut self) -> Option<usize> {
+        match self.cut {
+            Cut::Anywhere => None,
+            Cut::Every(len) => Some(len).filter(|&len| self.waiting.len() >= len),
+            Cut::Chains(least) => {
+                let end = self.records + least as u64;
+                let passed = self.chains.iter().take_while(|&&chain| chain < end).count();
+                self.chains.drain(..passed);
+                self.chains.front().map(|&end| (end - self.records) as usize)
+            }
+        }
+    }
+    /// Records of a block, about.
+    const fn block_len(&self) -> usize {
+        match self.cut {
+            Cut::Anywhere => 0,
+            Cut::Every(len) | Cut::Chains(len) => len,
+        }
     }
     /// Copies the records that wait for their block, where the batches that they keep alive are much larger: few of
     /// these may have been good.
@@ -127,14 +280,18 @@ impl RecordBlocks {
             }
             kept = Some(batch);
         }
-        if held > (self.block_len * ROW_LEN * 4) as u64 {
+        if held > (self.block_len() * ROW_LEN * 4) as u64 {
             let mut copy = Batch::new();
             let len = self.waiting.len();
             for (batch, rows) in self.waiting.take(len) {
                 copy.extend_from(&batch, rows);
             }
             self.encoder.check(self.records, &copy)?;
-            self.waiting.push((Arc::new(copy), 0..len));
+            let copy = Arc::new(copy);
+            if let Some((last, row)) = &mut self.last {
+                (*last, *row) = (Arc::clone(&copy), len - 1);
+            }
+            self.waiting.push((copy, 0..len));
         }
         Ok(())
     }
@@ -214,7 +371,7 @@ mod tests {
     #[test]
     fn blocks_do_not_depend_on_pieces() {
         let encoder = Format::BOARDS.encoder().unwrap();
-        let len = encoder.block_len().unwrap();
+        let Cut::Every(len) = encoder.cut() else { panic!("boards are made of blocks") };
         let batches = [Arc::new(Batch::new()), Arc::new(Batch::new())];
         for lens in [&[0, 1, len - 1, 0, len, 2 * len, 3][..], &[3 * len + 5, 0, len], &[1; 100], &[]] {
             let mut blocks = RecordBlocks::of(encoder).unwrap();

@@ -7,7 +7,7 @@ use super::text::text_of;
 use crate::chess::validity::Validity;
 use crate::chess::{Move, MoveKind};
 use crate::error::Damage;
-use crate::table::{self, Array, Batch, Field, MOST_CENTIPAWNS, NO_SCORE, Values};
+use crate::table::{self, Array, Batch, Field, Values};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -49,9 +49,7 @@ pub(super) fn start_of(text: &[u8]) -> Vec<u8> {
 
 /// Adds a number to the column of a field, as a missing one if it is out of range; says whether it is in range.
 pub(super) fn push(field: Field, values: &mut Array, number: Option<i128>) -> bool {
-    let most = i128::from(MOST_CENTIPAWNS);
     let number = number.filter(|&number| match field {
-        Field::Score => (-most..=most).contains(&number) || number.unsigned_abs() == NO_SCORE.into(),
         Field::Result => (0..=2).contains(&number),
         Field::Move => u16::try_from(number).is_ok_and(|bits| Move::from_bits(bits).is_some()),
         Field::KeyEnPassant => u8::try_from(number).is_ok_and(Field::is_key_en_passant),

@@ -21,6 +21,7 @@ pub mod foreign;
 mod json;
 pub(crate) mod layout;
 mod lines;
+mod losses;
 mod lost_tags;
 mod misfits;
 mod open;
@@ -34,8 +35,10 @@ pub mod text;
 pub mod text_tables;
 pub(crate) mod way;
 
+pub use encode::Refusal;
 pub(crate) use encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
 pub(crate) use layout::{Extent, Layout};
+pub use losses::{Changed, Losses};
 pub use lost_tags::LostTags;
 pub(crate) use misfits::Misfit;
 pub use misfits::{MisfitKind, Misfits};

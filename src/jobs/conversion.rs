@@ -3,16 +3,15 @@
 //! Text is finished when a chunk ends; records of a format that is made of blocks are joined [in order](super::in_order).
 
 use super::in_order::{Cut, Finished, InOrder};
-use crate::formats::{Encoded, Encoder, RecordBlock, RecordBlocks};
+use crate::formats::{Encoded, Encoder, Losses, RecordBlock, RecordBlocks, Refusal};
 use crate::locks::Unpoisoned;
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::{Batch, Field, Fields, Tile};
-use std::collections::BTreeMap;
+use crate::table::{Batch, Fields, Tile};
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// Encodes all records, and counts what the format has no place for.
+/// Encodes all records, and counts what the format does not keep.
 #[derive(Debug)]
 pub(super) struct Conversion {
     encoder: &'static dyn Encoder,
@@ -34,8 +33,8 @@ impl Cut for RecordBlocks {
 pub(super) struct Converted {
     piece: Encoded,
     blocks: Option<Finished<Encoded>>,
-    /// How many records carried fields that the format cannot hold.
-    pub(super) lost: BTreeMap<Field, u64>,
+    /// What the format does not keep.
+    pub(super) losses: Losses,
 }
 
 impl Converted {
@@ -56,7 +55,7 @@ impl Conversion {
     /// Encodes whole batches that come from no run, by their numbers.
     pub(super) fn batch(&self, part: &mut Converted, batch: &Arc<Batch>) {
         let all = 0..batch.len();
-        self.encoder.encode(batch, std::slice::from_ref(&all), &mut part.piece);
+        part.piece.add(self.encoder, batch, std::slice::from_ref(&all));
     }
 
     pub(super) fn encoder(&self) -> &'static dyn Encoder {
@@ -73,8 +72,9 @@ impl Conversion {
 
     fn encode(&self, block: &RecordBlock) -> io::Result<Encoded> {
         let used = self.used.lock();
-        let used = used.unpoisoned().pop();
-        block.encode(used.unwrap_or_default())
+        let mut used = used.unpoisoned().pop().unwrap_or_default();
+        used.clear();
+        block.encode(used)
     }
 
     /// The last block, if there are records left: after all parts.
@@ -101,15 +101,12 @@ impl Job for Conversion {
     fn begin(&self) -> Self::Part {
         Self::Part::default()
     }
+    fn refusal(&self) -> Option<Refusal> {
+        Some(Refusal::of(self.encoder))
+    }
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {
-        self.encoder.encode(tile.batch, &tile.runs(), &mut part.piece);
-        let kept = self.encoder.fields();
-        for (&field, values) in &tile.batch.fields {
-            if !kept.contains(field) && Fields::ALL.contains(field) {
-                let is_lost = |&row: &usize| values.is_present(row) && !self.encoder.keeps(tile.batch, row, field);
-                *part.lost.entry(field).or_default() += tile.rows().filter(is_lost).count() as u64;
-            }
-        }
+        part.piece.add(self.encoder, tile.batch, &tile.runs());
+        self.encoder.losses(tile, &mut part.losses);
     }
     fn end(&self, part: &mut Self::Part, chunk: u64) {
         if let Some(joint) = &self.joint {

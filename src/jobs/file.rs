@@ -4,13 +4,12 @@ use super::output_format::{Content, OutputFormat};
 use super::write::WriteJob;
 use super::written::Written;
 use crate::error::Error;
+use crate::formats::Losses;
 use crate::input::{Compression, Inputs};
 use crate::output::AtomicFile;
 use crate::output::compress::{Compressed, default_level};
 use crate::pipeline::{RunOptions, Summary, run};
 use crate::setters::setters;
-use crate::table::Field;
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -24,12 +23,15 @@ pub struct FileOptions {
     pub level: Option<i32>,
     /// Also write a column `fen` to a table.
     pub fen: bool,
+    /// Write records also where some come out changed in a way that no reader of the file can know.
+    pub allow_loss: bool,
 }
 
 setters!(FileOptions {
     force: bool,
     level: Option<i32>,
     fen: bool,
+    allow_loss: bool,
 });
 
 /// A file of records to be written.
@@ -108,31 +110,28 @@ impl RecordFile {
         }
     }
 
-    /// Reads the inputs and writes the file, which appears only if nothing failed. Returns also how many records
-    /// carried fields that the format cannot hold.
-    pub fn write(&self, inputs: &Inputs, options: RunOptions<'_>) -> (Summary, BTreeMap<Field, u64>) {
+    /// Reads the inputs and writes the file, which appears only if nothing failed. Returns also what the
+    /// format does not keep of the records. Unless [`FileOptions::allow_loss`] is set, records that would come out changed
+    /// make it fail.
+    pub fn write(&self, inputs: &Inputs, options: RunOptions<'_>) -> (Summary, Losses) {
         let mut summary = Summary::default();
-        let lost = self.try_write(inputs, options, &mut summary).unwrap_or_else(|error| {
+        let losses = self.try_write(inputs, options, &mut summary).unwrap_or_else(|error| {
             summary.failure.get_or_insert(error);
-            BTreeMap::new()
+            Losses::default()
         });
-        (summary, lost)
+        (summary, losses)
     }
 
-    fn try_write(
-        &self,
-        inputs: &Inputs,
-        options: RunOptions<'_>,
-        summary: &mut Summary,
-    ) -> Result<BTreeMap<Field, u64>, Error> {
+    fn try_write(&self, inputs: &Inputs, options: RunOptions<'_>, summary: &mut Summary) -> Result<Losses, Error> {
         let failed = |source| Error::Write { path: self.path.clone(), source };
         let written = Written::Records { fen: self.options.fen };
         let job = WriteJob::new(written, self.format).map_err(|text| failed(io::Error::other(text)))?;
+        let job = job.allow_loss(self.options.allow_loss);
         let mut out = self.create(options.threads)?;
         let mut file = job.open(&mut out).map_err(failed)?;
         *summary = run(inputs, options, &job, |part| job.put(&mut file, part).map_err(failed));
         if summary.failure.is_some() {
-            return Ok(BTreeMap::new());
+            return Ok(Losses::default());
         }
         let complete = job.finish(file).map_err(failed)?;
         // Compressed files keep their first bytes.
@@ -140,7 +139,7 @@ impl RecordFile {
             file.rewrite_start(&start).map_err(failed)?;
         }
         out.commit(failed)?;
-        Ok(complete.lost)
+        Ok(complete.losses)
     }
 
     fn create(&self, threads: usize) -> Result<Out, Error> {

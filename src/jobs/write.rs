@@ -11,14 +11,14 @@ use super::rows::Rows;
 #[cfg(feature = "parquet")]
 use super::table::{Table, TableFile, Tabulated};
 use super::written::Written;
-use crate::formats::{self, Chunk};
+use crate::formats::{self, Chunk, Losses, Refusal};
 use crate::games::GameRow;
 use crate::output::csv::Csv;
 use crate::output::jsonl::JsonLines;
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::table::{Batch, Field, Fields, Tile};
-use std::collections::BTreeMap;
+use crate::table::{Batch, Fields, Tile};
+use crate::text::numbers::counted;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -43,7 +43,11 @@ use std::sync::Arc;
 /// assert_eq!(csv.split(|&byte| byte == b'\n').count() as u64, 1 + summary.accepted() + 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct WriteJob<'a>(Kind<'a>);
+pub struct WriteJob<'a> {
+    kind: Kind<'a>,
+    format: OutputFormat,
+    allow_loss: bool,
+}
 
 enum Kind<'a> {
     Records(Conversion),
@@ -76,7 +80,9 @@ enum Part {
 pub struct WriteFile<W: Write> {
     to: To<W>,
     records: u64,
-    lost: BTreeMap<Field, u64>,
+    losses: Losses,
+    /// Chains of the records, where the format has chains.
+    chains: u64,
 }
 
 enum To<W: Write> {
@@ -87,16 +93,42 @@ enum To<W: Write> {
 }
 
 /// An output that is complete.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Complete {
     /// What should replace its first bytes, if that is possible: counts that were not known at the beginning.
     pub start: Option<Vec<u8>>,
     /// Number of records, or games, in it.
     pub records: u64,
-    /// How many records carried fields that the format cannot hold.
-    pub lost: BTreeMap<Field, u64>,
+    /// What the format does not keep of the records.
+    pub losses: Losses,
+    /// Number of chains of records, for a format that has chains; otherwise 0.
+    pub chains: u64,
 }
+
+impl Complete {
+    /// Adds what is counted of another output.
+    pub fn merge(&mut self, other: &Self) {
+        self.records += other.records;
+        self.losses.merge(&other.losses);
+        self.chains += other.chains;
+    }
+
+    /// What it costs that many chains are short; `None` where it does not cost much.
+    pub fn note_of_chains(&self, format: OutputFormat) -> Option<String> {
+        let alone = self.chains > 0 && self.records / self.chains < FEW_RECORDS;
+        alone.then(|| {
+            format!(
+                "{format}: {} are stored in {}, because few of them go on with the one before; each chain needs more                  than ten times the bytes of a further record",
+                counted(self.records, "record"),
+                counted(self.chains, "chain"),
+            )
+        })
+    }
+}
+
+/// With fewer records in a chain, what it costs to begin one is most of a file.
+const FEW_RECORDS: u64 = 8;
 
 impl fmt::Debug for WriteJob<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,7 +138,7 @@ impl fmt::Debug for WriteJob<'_> {
 
 impl<W: Write> fmt::Debug for WriteFile<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WriteFile").field("lost", &self.lost).finish_non_exhaustive()
+        f.debug_struct("WriteFile").field("losses", &self.losses).finish_non_exhaustive()
     }
 }
 
@@ -147,7 +179,14 @@ impl<'a> WriteJob<'a> {
                 return Err(format!("{format} holds rows of columns, not whole records"));
             }
         };
-        Ok(Self(kind))
+        Ok(Self { kind, format, allow_loss: false })
+    }
+
+    /// Whether records may come out changed in a way that no reader of the output can know: see
+    /// [`Losses::changed`]. Otherwise an output with such a record cannot be finished.
+    #[must_use]
+    pub fn allow_loss(self, allow_loss: bool) -> Self {
+        Self { allow_loss, ..self }
     }
 
     /// Begins an output.
@@ -155,7 +194,7 @@ impl<'a> WriteJob<'a> {
     /// # Errors
     /// If writing fails.
     pub fn open<W: Write>(&self, mut out: W) -> io::Result<WriteFile<W>> {
-        let to = match &self.0 {
+        let to = match &self.kind {
             Kind::Records(conversion) => {
                 let mut writer = conversion.encoder().writer();
                 writer.begin(&mut out)?;
@@ -175,7 +214,7 @@ impl<'a> WriteJob<'a> {
             #[cfg(feature = "parquet")]
             Kind::Table(table) => To::Table(Box::new(table.open(out)?)),
         };
-        Ok(WriteFile { to, records: 0, lost: BTreeMap::new() })
+        Ok(WriteFile { to, records: 0, losses: Losses::default(), chains: 0 })
     }
 
     /// Writes what a chunk became; the parts come in order, as a run passes them on.
@@ -184,13 +223,17 @@ impl<'a> WriteJob<'a> {
     /// If writing fails, or the format cannot hold the records.
     pub fn put<W: Write>(&self, file: &mut WriteFile<W>, part: WritePart) -> io::Result<()> {
         file.records += part.records;
-        match (&self.0, &mut file.to, part.part) {
+        match (&self.kind, &mut file.to, part.part) {
             (Kind::Records(conversion), To::Records(writer, out), Part::Records(converted)) => {
-                for (&field, records) in &converted.lost {
-                    *file.lost.entry(field).or_default() += records;
+                file.losses.merge(&converted.losses);
+                if self.is_refused(&file.losses) {
+                    // The rest is read only to say how much would be changed.
+                    return Ok(());
                 }
+                let chains = &mut file.chains;
                 converted.pieces().try_for_each(|piece| {
                     let piece = piece?;
+                    *chains += piece.chains.len() as u64;
                     writer.put(&piece, out)?;
                     conversion.reuse(piece);
                     Ok(())
@@ -206,13 +249,17 @@ impl<'a> WriteJob<'a> {
     /// Completes the output, after all parts.
     ///
     /// # Errors
-    /// If writing fails, or the format cannot hold the records.
+    /// If writing fails, the format cannot hold the records, or some come out changed and that is not
+    /// [allowed](Self::allow_loss).
     pub fn finish<W: Write>(self, file: WriteFile<W>) -> io::Result<Complete> {
-        let (records, mut lost) = (file.records, file.lost);
-        lost.retain(|_, records| *records > 0);
-        let start = match (self.0, file.to) {
+        if self.is_refused(&file.losses) {
+            return Err(io::Error::other(file.losses.refusal(self.format).unwrap_or_default()));
+        }
+        let (records, losses, mut chains) = (file.records, file.losses, file.chains);
+        let start = match (self.kind, file.to) {
             (Kind::Records(conversion), To::Records(mut writer, mut out)) => {
                 if let Some(last) = conversion.finish()? {
+                    chains += last.chains.len() as u64;
                     writer.put(&last, &mut out)?;
                 }
                 writer.finish(&mut out)?
@@ -225,7 +272,27 @@ impl<'a> WriteJob<'a> {
             }
             _ => return Err(io::Error::other("the output of another job")),
         };
-        Ok(Complete { start, records, lost })
+        Ok(Complete { start, records, losses, chains })
+    }
+
+    fn is_refused(&self, losses: &Losses) -> bool {
+        !self.allow_loss && losses.changed().next().is_some()
+    }
+
+    /// Whether a record may come out changed in a way that no reader of the output can know: see [`Complete::losses`].
+    pub fn can_change(&self) -> bool {
+        match &self.kind {
+            Kind::Records(conversion) => conversion.encoder().can_change(),
+            _ => false,
+        }
+    }
+
+    /// The fields without which a record cannot be written.
+    pub fn needs(&self) -> Fields {
+        match &self.kind {
+            Kind::Records(conversion) => conversion.encoder().needs(),
+            _ => Fields::NONE,
+        }
     }
 
     /// What a batch becomes that comes from no run, all of whose records are written. Batches are numbered from zero
@@ -234,7 +301,7 @@ impl<'a> WriteJob<'a> {
     /// Of columns and games it makes nothing: these are computed by runs.
     pub fn batch(&self, batch: &Arc<Batch>, number: u64) -> WritePart {
         let mut part = self.begin();
-        match (&self.0, &mut part.part) {
+        match (&self.kind, &mut part.part) {
             (Kind::Records(conversion), Part::Records(part)) => conversion.batch(part, batch),
             #[cfg(feature = "parquet")]
             (Kind::Table(table), Part::Table(part)) if table.is_of_records() => table.batch(part, batch),
@@ -249,7 +316,7 @@ impl<'a> WriteJob<'a> {
 impl Job for WriteJob<'_> {
     type Part = WritePart;
     fn queries(&self) -> Queries {
-        match &self.0 {
+        match &self.kind {
             Kind::Records(conversion) => conversion.queries(),
             Kind::Columns(rows) => rows.queries(),
             Kind::Games(games) => games.queries(),
@@ -259,7 +326,7 @@ impl Job for WriteJob<'_> {
         }
     }
     fn fields(&self) -> Fields {
-        match &self.0 {
+        match &self.kind {
             Kind::Records(conversion) => conversion.fields(),
             Kind::Columns(rows) => rows.fields(),
             Kind::Games(games) => games.fields(),
@@ -269,7 +336,7 @@ impl Job for WriteJob<'_> {
         }
     }
     fn tags(&self) -> Arc<[Arc<str>]> {
-        match &self.0 {
+        match &self.kind {
             Kind::Records(_) | Kind::Games(_) | Kind::GameTexts(_) => Arc::default(),
             Kind::Columns(rows) => rows.tags(),
             #[cfg(feature = "parquet")]
@@ -277,7 +344,7 @@ impl Job for WriteJob<'_> {
         }
     }
     fn reads_games(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::Games(_) | Kind::GameTexts(_) => true,
             Kind::Records(_) | Kind::Columns(_) => false,
             #[cfg(feature = "parquet")]
@@ -285,13 +352,13 @@ impl Job for WriteJob<'_> {
         }
     }
     fn copies_games(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::GameTexts(games) => games.copies_games(),
             _ => false,
         }
     }
     fn reads_lost_tags(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::Records(conversion) => conversion.reads_lost_tags(),
             Kind::Columns(_) | Kind::Games(_) | Kind::GameTexts(_) => false,
             #[cfg(feature = "parquet")]
@@ -299,7 +366,7 @@ impl Job for WriteJob<'_> {
         }
     }
     fn begin(&self) -> WritePart {
-        let part = match &self.0 {
+        let part = match &self.kind {
             Kind::Records(conversion) => Part::Records(conversion.begin()),
             Kind::Columns(_) | Kind::Games(_) => Part::Text(Vec::new()),
             Kind::GameTexts(games) => Part::GameTexts(games.begin()),
@@ -309,13 +376,19 @@ impl Job for WriteJob<'_> {
         WritePart { part, records: 0 }
     }
     fn source(&self, part: &mut WritePart, chunk: &Chunk, lines: Option<u64>) {
-        if let (Kind::GameTexts(games), Part::GameTexts(part)) = (&self.0, &mut part.part) {
+        if let (Kind::GameTexts(games), Part::GameTexts(part)) = (&self.kind, &mut part.part) {
             games.source(part, chunk, lines);
+        }
+    }
+    fn refusal(&self) -> Option<Refusal> {
+        match &self.kind {
+            Kind::Records(conversion) => conversion.refusal(),
+            _ => None,
         }
     }
     fn tile(&self, part: &mut WritePart, tile: &Tile<'_>) {
         part.records += if self.reads_games() { 0 } else { tile.count() as u64 };
-        match (&self.0, &mut part.part) {
+        match (&self.kind, &mut part.part) {
             (Kind::Records(conversion), Part::Records(part)) => conversion.tile(part, tile),
             (Kind::Columns(rows), Part::Text(text)) => rows.tile(text, tile),
             #[cfg(feature = "parquet")]
@@ -325,7 +398,7 @@ impl Job for WriteJob<'_> {
     }
     fn games(&self, part: &mut WritePart, games: &[GameRow]) {
         part.records += games.len() as u64;
-        match (&self.0, &mut part.part) {
+        match (&self.kind, &mut part.part) {
             (Kind::Games(rows), Part::Text(text)) => rows.games(text, games),
             (Kind::GameTexts(texts), Part::GameTexts(part)) => texts.games(part, games),
             #[cfg(feature = "parquet")]
@@ -334,7 +407,7 @@ impl Job for WriteJob<'_> {
         }
     }
     fn end(&self, part: &mut WritePart, chunk: u64) {
-        match (&self.0, &mut part.part) {
+        match (&self.kind, &mut part.part) {
             (Kind::Records(conversion), Part::Records(part)) => conversion.end(part, chunk),
             #[cfg(feature = "parquet")]
             (Kind::Table(table), Part::Table(part)) => table.end(part, chunk),

@@ -11,7 +11,7 @@ use crate::choose::{Assignments, Changes, Chooser, LeftOutBy, choose};
 use crate::error::{Place, Reject};
 use crate::formats::records::hexadecimal;
 use crate::formats::tables::RecordTexts;
-use crate::formats::{Chunk, Format};
+use crate::formats::{Chunk, Format, Refusal};
 #[cfg(feature = "parquet")]
 use crate::formats::{DecodeOptions, Decoded};
 use crate::packed::Group;
@@ -36,6 +36,8 @@ pub(super) struct Judge<'a, J: Job> {
     /// Numbers of the records to process.
     pub(super) range: Range<u64>,
     pub(super) job: &'a J,
+    /// Which good records the job cannot take.
+    pub(super) refusal: Option<Refusal>,
     /// Which of the good records are taken.
     pub(super) choices: &'a [&'a dyn Chooser],
     /// What those are given.
@@ -77,6 +79,7 @@ impl<'a, J: Job> Judge<'a, J> {
             stops: settings.strict,
             range,
             job,
+            refusal: job.refusal(),
             choices: settings.choices,
             set: settings.set,
             queries: choices.fold(own | Queries::INVALID, |all, queries| all | queries),
@@ -111,10 +114,11 @@ impl<'a, J: Job> Judge<'a, J> {
         let in_range = |row: usize| self.range.contains(&batch.index(row));
         let all_in_range = batch.is_empty() || (in_range(0) && in_range(batch.len() - 1));
         for start in (0..batch.len()).step_by(ROWS) {
-            let Some((mask, more)) = self.tile(batch, start, all_in_range) else {
+            let Some((mut mask, mut more)) = self.tile(batch, start, all_in_range) else {
                 continue;
             };
             let len = (batch.len() - start).min(ROWS);
+            more &= self.refuse(batch, start, &mut mask);
             if self.choices.is_empty() || mask != [0; WORDS] {
                 self.job.tile(self.part, &Tile::new(self.analyzer, batch, start, len, self.results, &mask));
             }
@@ -163,9 +167,31 @@ impl<'a, J: Job> Judge<'a, J> {
             if queries != Queries::NONE {
                 self.analyzer.analyze(groups, queries, self.results);
             }
+            let mut mask = mask;
+            let goes_on = self.refuse(&changed, start, &mut mask);
             self.job.tile(self.part, &Tile::new(self.analyzer, &changed, start, len, self.results, &mask));
+            if !goes_on {
+                return false;
+            }
         }
         more
+    }
+
+    /// Removes the records that the job cannot take from the mask; false if nothing after the first of them is requested.
+    fn refuse(&mut self, batch: &Arc<Batch>, start: usize, mask: &mut [u64; WORDS]) -> bool {
+        let Some(refusal) = self.refusal.filter(|_| *mask != [0; WORDS]) else { return true };
+        let len = (batch.len() - start).min(ROWS);
+        let taken = *mask;
+        for (row, reason, message) in refusal.rows(&Tile::new(self.analyzer, batch, start, len, self.results, &taken)) {
+            let place = row - start;
+            mask[place / 64] &= !(1 << (place % 64));
+            self.reject(batch, row, vec![reason], message);
+            if self.stops {
+                keep(mask, |other| other < place);
+                return false;
+            }
+        }
+        true
     }
 
     /// Answers the queries about a tile, and decides which of its records are taken; also, whether any after it are
@@ -305,6 +331,7 @@ pub(crate) fn judge_alone<J: Job>(
         stops: false,
         range: 0..u64::MAX,
         job,
+        refusal: job.refusal(),
         choices: &[],
         set: None,
         queries: job.queries() | Queries::INVALID,

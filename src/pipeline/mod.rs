@@ -32,6 +32,7 @@ mod sampled;
 mod sieve;
 mod summary;
 
+pub use crate::formats::Refusal;
 pub use crate::input::{Shard, ShardError};
 pub(crate) use batches::{BatchRun, run_on};
 #[cfg(feature = "parquet")]
@@ -241,6 +242,10 @@ pub trait Job: Sync {
     /// Learns where the records of the chunk come from, and how many lines of the input come before it, if that is
     /// known.
     fn source(&self, _part: &mut Self::Part, _chunk: &Chunk, _lines: Option<u64>) {}
+    /// Which good records it cannot take: each becomes a reject.
+    fn refusal(&self) -> Option<Refusal> {
+        None
+    }
     /// Processes the next run of records of the chunk.
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>);
     /// Processes the rows of the chunk's games, after its records, if it [reads](Self::reads_games) them.
@@ -296,7 +301,7 @@ fn run_all<J: Job>(
         Arc::make_mut(games.get_or_insert_default()).condition = Some(condition);
     }
     decode.games = games.or(decode.games);
-    decode.fields = decode.fields.union(job.fields());
+    decode.fields = decode.fields.union(job.fields()).union(job.refusal().map_or(Fields::NONE, Refusal::fields));
     let tags = job.tags();
     if !tags.is_empty() {
         decode.tags = tags;

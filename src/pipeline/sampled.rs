@@ -4,7 +4,7 @@
 //! among them any more are dropped; a few times as many as are wanted are left, in memory or temporary files. They are
 //! sorted by their hashes, and those that are taken by their numbers again.
 
-use super::{BatchRun, Job, RunOptions, Summary, run_all};
+use super::{BatchRun, Job, Refusal, RunOptions, Summary, run_all};
 use crate::choose::draw;
 use crate::error::Error;
 use crate::input::Inputs;
@@ -138,6 +138,9 @@ impl<J: Job> Job for Candidates<'_, J> {
     }
     fn reads_lost_tags(&self) -> bool {
         self.job.reads_lost_tags()
+    }
+    fn refusal(&self) -> Option<Refusal> {
+        self.job.refusal()
     }
     fn begin(&self) -> Chosen {
         Chosen::default()

@@ -10,8 +10,9 @@ use super::array::{Array, Texts, Values};
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Field {
-    /// Centipawns as White sees it, at most [`MOST_CENTIPAWNS`] either way, or the sentinel [`NO_SCORE`] with either
-    /// sign; missing where the source gave a mate.
+    /// The score as White sees it: the number that the source has, which is centipawns by custom, or the sentinel
+    /// [`NO_SCORE`] with either sign; missing where the source gave a mate. Formats with a syntax for mates and text have
+    /// at most [`MOST_CENTIPAWNS`] either way.
     Score,
     /// 0 Black won, 1 draw, 2 White won.
     Result,
@@ -86,7 +87,7 @@ pub(crate) const RAW_SCORE: &str = "raw_score";
 /// The column of scores that are sentinels, beside the column of scores.
 pub(crate) const SCORE_SENTINEL: &str = "score_sentinel";
 
-/// The largest [`Field::Score`] that is one.
+/// The largest [`Field::Score`] of sources that are text: larger evaluations are read as this.
 pub const MOST_CENTIPAWNS: u16 = 31_000;
 
 /// The [`Field::Score`], of either sign, of records whose score is not to be used: a sentinel of training data.
@@ -135,39 +136,53 @@ impl Field {
 
     /// The name, as columns of outputs carry it.
     pub const fn name(self) -> &'static str {
+        self.names().0
+    }
+
+    /// The name between backticks, as sentences have it.
+    pub(crate) const fn quoted_name(self) -> &'static str {
+        self.names().1
+    }
+
+    const fn names(self) -> (&'static str, &'static str) {
+        macro_rules! both {
+            ($name:literal) => {
+                ($name, concat!("`", $name, "`"))
+            };
+        }
         match self {
-            Self::Score => "score",
-            Self::Result => "result",
-            Self::Move => "move",
-            Self::Ply => "ply",
-            Self::Game => "game",
-            Self::WhiteElo => "white_elo",
-            Self::BlackElo => "black_elo",
-            Self::Clock => "clock",
-            Self::Eco => "eco",
-            Self::Opening => "opening",
-            Self::TimeControl => "time_control",
-            Self::Date => "date",
-            Self::Site => "site",
-            Self::Operations => "operations",
-            Self::Mate => "mate",
-            Self::White => "white",
-            Self::Black => "black",
-            Self::Termination => "termination",
-            Self::PuzzleId => "puzzle_id",
-            Self::PuzzleRating => "puzzle_rating",
-            Self::Themes => "themes",
-            Self::Depth => "depth",
-            Self::Knodes => "knodes",
-            Self::Popularity => "popularity",
-            Self::Plays => "plays",
-            Self::RatingDeviation => "rating_deviation",
-            Self::KeyEnPassant => "key_en_passant",
-            Self::Count => "count",
-            Self::GamePlies => "game_plies",
-            Self::PositionOpening => "position_opening",
-            Self::ScoreBefore => "score_before",
-            Self::LastScore => "last_score",
+            Self::Score => both!("score"),
+            Self::Result => both!("result"),
+            Self::Move => both!("move"),
+            Self::Ply => both!("ply"),
+            Self::Game => both!("game"),
+            Self::WhiteElo => both!("white_elo"),
+            Self::BlackElo => both!("black_elo"),
+            Self::Clock => both!("clock"),
+            Self::Eco => both!("eco"),
+            Self::Opening => both!("opening"),
+            Self::TimeControl => both!("time_control"),
+            Self::Date => both!("date"),
+            Self::Site => both!("site"),
+            Self::Operations => both!("operations"),
+            Self::Mate => both!("mate"),
+            Self::White => both!("white"),
+            Self::Black => both!("black"),
+            Self::Termination => both!("termination"),
+            Self::PuzzleId => both!("puzzle_id"),
+            Self::PuzzleRating => both!("puzzle_rating"),
+            Self::Themes => both!("themes"),
+            Self::Depth => both!("depth"),
+            Self::Knodes => both!("knodes"),
+            Self::Popularity => both!("popularity"),
+            Self::Plays => both!("plays"),
+            Self::RatingDeviation => both!("rating_deviation"),
+            Self::KeyEnPassant => both!("key_en_passant"),
+            Self::Count => both!("count"),
+            Self::GamePlies => both!("game_plies"),
+            Self::PositionOpening => both!("position_opening"),
+            Self::ScoreBefore => both!("score_before"),
+            Self::LastScore => both!("last_score"),
         }
     }
 

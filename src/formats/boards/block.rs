@@ -5,7 +5,7 @@
 //! is used, and before memory is allocated for it: a block never needs more than a few times its own size. All
 //! columns are checked, whether they are requested or not, so that all readers agree about what is damaged.
 
-use super::column::{FULLMOVE, GROUPS, HALFMOVE, MOST_COLUMNS, MOST_RECORDS, check_kind, field_of, named};
+use super::column::{FULLMOVE, GROUPS, HALFMOVE, MOST_COLUMNS, MOST_RECORDS, RAW_SCORE, check_kind, field_of, named};
 use super::section::{SectionHeader, u16_at, u32_at, u64_at};
 use super::{ENTRY_LEN, UNIT};
 use crate::chess::Move;
@@ -51,11 +51,28 @@ pub(super) fn out_of_range(field: Field, values: &Array, rows: Range<usize>) -> 
             first(column, rows, |square| !possible(square))
         }
         (Field::Move, Array::U16(column)) => first(column, rows, |bits| Move::from_bits(bits).is_none()),
-        (Field::Score, Array::I16(column)) => {
-            first(column, rows, |score| score.unsigned_abs() > MATE_SCORE && !is_sentinel(score))
-        }
         _ => None,
     }
+}
+
+/// Whether a score is a mate in the column of scores.
+fn is_mate(score: i16) -> bool {
+    score.unsigned_abs() > MOST_CENTIPAWNS && !is_sentinel(score)
+}
+
+/// Whether any of these scores is.
+pub(super) fn any_mate(scores: &[i16]) -> bool {
+    scores.iter().fold(false, |any, &score| any | is_mate(score))
+}
+
+/// The first score that no column of scores can have, and its row.
+fn impossible_score(values: &Array) -> Option<(usize, i64)> {
+    let Array::I16(scores) = values else { return None };
+    let is_impossible = |score: i16| score.unsigned_abs() > MATE_SCORE && !is_sentinel(score);
+    let scores = scores.values();
+    let any = scores.iter().fold(false, |any, &score| any | is_impossible(score));
+    let row = any.then(|| scores.iter().position(|&score| is_impossible(score))).flatten()?;
+    Some((row, scores[row].into()))
 }
 
 /// Reads the directory of a block; its columns lie within the block, side by side.
@@ -105,6 +122,7 @@ pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields
     let mut batch = None;
     let mut clocks = [None, None];
     let mut columns = BTreeMap::new();
+    let mut score = None;
     for entry in directory(section, header)? {
         let range = entry.at..entry.at + entry.len;
         let bytes = &section[range.clone()];
@@ -135,6 +153,16 @@ pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields
                 // Mates may be among the scores.
                 let requested = fields.contains(field) || field == Field::Score && fields.contains(Field::Mate);
                 let values = read_values(bytes, &entry, rows, field, requested).map_err(|what| wrong(&what))?;
+                if field == Field::Score {
+                    if score.replace(id).is_some() {
+                        return Err(wrong("stands beside another column of scores"));
+                    }
+                    if id != RAW_SCORE
+                        && let Some((row, value)) = values.as_ref().and_then(impossible_score)
+                    {
+                        return Err(wrong(&cannot_be(row, value)));
+                    }
+                }
                 if let Some(values) = values.filter(|_| requested) {
                     columns.insert(field, values);
                 }
@@ -147,7 +175,9 @@ pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields
     let mut batch: Batch = batch.ok_or("a block without boards")?;
     batch.halfmove = halfmove;
     batch.fullmove = fullmove;
-    take_mates_out(&mut columns, rows);
+    if score != Some(RAW_SCORE) {
+        take_mates_out(&mut columns, rows);
+    }
     columns.retain(|&field, _| fields.contains(field));
     batch.fields = columns;
     Ok(batch)
@@ -238,8 +268,12 @@ fn read_values(
     };
     match out_of_range(field, &values, 0..rows) {
         None => Ok(Some(values)),
-        Some((row, value)) => Err(format!("has an impossible value in row {row}: {value}")),
+        Some((row, value)) => Err(cannot_be(row, value)),
     }
+}
+
+fn cannot_be(row: usize, value: i64) -> String {
+    format!("has an impossible value in row {row}: {value}")
 }
 
 /// Checks the texts of a column, and reads them if they are requested.
@@ -284,11 +318,10 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, requested: bool) -> R
 
 /// Files of version 1.0 have mates among the scores.
 fn take_mates_out(columns: &mut BTreeMap<Field, Array>, rows: usize) {
-    let is_mate = |score: i16| score.unsigned_abs() > MOST_CENTIPAWNS && !is_sentinel(score);
     let Some(Array::I16(scores)) = columns.get(&Field::Score) else {
         return;
     };
-    if !scores.values().iter().fold(false, |any, &s| any | is_mate(s)) {
+    if !any_mate(scores.values()) {
         return;
     }
     let known = match columns.get(&Field::Mate) {

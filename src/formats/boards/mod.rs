@@ -30,7 +30,7 @@
 //! | 3 | 5 | 0 |
 //! | 8 | 24 | its name, padded with zeros |
 //!
-//! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers; 16 and up the fields of a batch in their
+//! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers, 3 scores of any size; 16 and up the fields of a batch in their
 //! order, [`Field::ALL`](crate::table::Field::ALL). The type of an id never changes. A file written to
 //! a pipe lists all columns that could occur; any other file lists those that did.
 //!
@@ -67,9 +67,9 @@
 //! | 1.1 | mates are a field of their own, id 30, and scores are at most 31,000 |
 //! | 1.2 | ids 31 to 36: players, termination, and id, rating and themes of puzzles |
 //! | 1.3 | ids 37 to 41: depth and thousands of nodes of evaluations; popularity, number of plays and rating deviation of puzzles; id 42: the en passant square that only the key depends on; bit 12 of castling moves in games of Chess960 |
-//! | 1.4 | a score may be the sentinel 32,002 or -32,002 of training data: the record has none that is to be used; id 43: how often the record occurred; the header is larger |
+//! | 1.4 | a score may be the sentinel 32,002 or -32,002 of training data: the record has none that is to be used; id 43: how often the record occurred; id 3: scores of any size, which a block has in place of id 16 where some score is neither at most 31,000 nor a sentinel; the header is larger |
 //!
-//! A score beyond 31,000 that is no sentinel is read as a mate in any version.
+//! In the column with id 16, a score beyond 31,000 that is no sentinel is read as a mate in any version.
 //!
 //! ## What counts as damage
 //!
@@ -89,7 +89,7 @@
 //!   that belong to no column.
 //! - In a column: a bitmap flag other than 0 and 1; bits of the bitmap, or boards, after the last record; a
 //!   result above 2, an en passant square on another rank than 3 and 6, a move that [`Move::from_bits`](crate::chess::Move::from_bits) does not know, a score
-//!   beyond 32,000 that is no sentinel; more texts than records; ends of texts that go back, are within a character, or leave bytes
+//!   beyond 32,000 that is no sentinel, in the column with id 16; more texts than records; ends of texts that go back, are within a character, or leave bytes
 //!   over; texts that are not UTF-8; a row with a text that does not exist.
 //! - In the file: no header or a second one, blocks that are missing, duplicated or out of order, a block after
 //!   one that is not full, an index that does not match the blocks, counts that differ between header, blocks,
@@ -180,14 +180,16 @@ mod write;
 
 pub use checksum::Checksum;
 pub use column::ColumnInfo;
+pub(crate) use column::Ids as ColumnIds;
 pub use file::BoardsFile;
 pub use write::{BoardsWriter, Finished};
 
+use super::encode::{Cut, Encoded, Encoder, Refuse, Writer};
 use super::layout::{Entry, ReadAt, Sections};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Extent, Layout, Likeness, Watch, Writer};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Extent, Layout, Likeness, Watch};
 use crate::error::Damage;
 use crate::input::Shard;
-use crate::table::{Batch, Fields};
+use crate::table::{Batch, Fields, Tile};
 use block::read_block;
 use column::{MOST_RECORDS, field_of};
 use header::read_header;
@@ -195,8 +197,7 @@ use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::{Found, Section, Sequence};
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
-use write::{Outline, check_texts, encode_block};
+use write::{Outline, check_texts, encode_block, refuse_numbers};
 
 /// Version of written files; files of the same major version can be read.
 pub const VERSION: (u16, u16) = (1, 4);
@@ -212,7 +213,7 @@ const UNKNOWN: u64 = u64::MAX;
 /// Writes a batch as a block, in place of what is in `section`.
 ///
 /// # Errors
-/// If a field cannot have a value, or if the texts are too long.
+/// If the texts are too long.
 pub(crate) fn to_block(batch: &Batch, section: &mut Vec<u8>) -> io::Result<()> {
     encode_block(0, &[(batch, 0..batch.len())], Fields::ALL, section)?;
     Ok(())
@@ -287,16 +288,14 @@ impl Encoder for Boards {
     fn fields(&self) -> Fields {
         Fields::ALL
     }
-    fn encode(&self, batch: &Arc<Batch>, rows: &[Range<usize>], piece: &mut Encoded) {
-        for rows in rows {
-            piece.push_run(batch, rows.clone());
-        }
+    fn cut(&self) -> Cut {
+        Cut::Every(BLOCK_LEN)
     }
-    fn block_len(&self) -> Option<usize> {
-        Some(BLOCK_LEN)
+    fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
+        refuse_numbers(tile, refuse);
     }
     fn block(&self, first: u64, runs: &[(&Batch, Range<usize>)], block: &mut Encoded) -> io::Result<()> {
-        block.present = encode_block(first, runs, Fields::ALL, &mut block.bytes)?;
+        block.columns = encode_block(first, runs, Fields::ALL, &mut block.bytes)?;
         block.records = runs.iter().map(|(_, rows)| rows.len() as u64).sum();
         Ok(())
     }
@@ -313,7 +312,7 @@ impl Writer for Outline {
         out.write_all(&Outline::begin(self, Fields::ALL))
     }
     fn put(&mut self, block: &Encoded, out: &mut dyn io::Write) -> io::Result<()> {
-        self.add(block.bytes.len(), block.records, block.present);
+        self.add(block.bytes.len(), block.records, block.columns);
         out.write_all(&block.bytes)
     }
     fn finish(&mut self, out: &mut dyn io::Write) -> io::Result<Option<Vec<u8>>> {

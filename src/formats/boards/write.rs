@@ -2,12 +2,13 @@
 //!
 //! [`encode_block`] makes a block of rows that may lie in several batches; [`Outline`] keeps where the blocks are.
 
-use super::block::out_of_range;
-use super::column::{FULLMOVE, GROUPS, HALFMOVE, MOST_COLUMNS, id_of, type_of};
+use super::block::{any_mate, out_of_range};
+use super::column::{FULLMOVE, GROUPS, HALFMOVE, Ids, MOST_COLUMNS, RAW_SCORE, id_of, kind_of, name_of, type_of};
 use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
+use crate::formats::encode::Refuse;
 use crate::packed::Group;
-use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, is_sentinel};
+use crate::table::{Array, Batch, Field, Fields, Texts, Tile};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -17,30 +18,26 @@ const LARGEST_TEXTS: u64 = LARGEST_BLOCK / 2;
 /// The codes of texts, the numbers of columns and the bytes of a block without texts all fit in their place.
 const _: () = assert!(
     BLOCK_LEN <= 1 << 16
-        && 3 + Field::ALL.len() <= MOST_COLUMNS
+        && 4 + Field::ALL.len() <= MOST_COLUMNS
         && LARGEST_TEXTS + ((BLOCK_LEN * 64 * MOST_COLUMNS) as u64) < LARGEST_BLOCK
 );
 
-/// The columns that blocks may have or do have: boards and clocks, then fields.
-fn header_entries(fields: Fields) -> Vec<[u8; ENTRY_LEN]> {
-    let fixed = [(GROUPS, 0, "boards"), (HALFMOVE, 3, "halfmove"), (FULLMOVE, 3, "fullmove")];
-    let fields = fields.iter().map(|field| (id_of(field), type_of(&field.column(0)), field.name()));
-    fixed
-        .into_iter()
-        .chain(fields)
-        .map(|(id, kind, name)| {
-            let mut entry = [0; ENTRY_LEN];
-            entry[..2].copy_from_slice(&id.to_le_bytes());
-            entry[2] = kind;
-            entry[8..8 + name.len()].copy_from_slice(name.as_bytes());
-            entry
-        })
-        .collect()
+/// The list of the columns that blocks may have or do have.
+fn header_entries(ids: Ids) -> Vec<[u8; ENTRY_LEN]> {
+    let known = ids.iter().filter_map(|id| Some((id, kind_of(id)?, name_of(id)?)));
+    let entries = known.map(|(id, kind, name)| {
+        let mut entry = [0; ENTRY_LEN];
+        entry[..2].copy_from_slice(&id.to_le_bytes());
+        entry[2] = kind;
+        entry[8..8 + name.len()].copy_from_slice(name.as_bytes());
+        entry
+    });
+    entries.collect()
 }
 
 /// The header section of a file.
-fn header_section(fields: Fields, total: u64) -> Vec<u8> {
-    let entries = header_entries(fields);
+fn header_section(ids: Ids, total: u64) -> Vec<u8> {
+    let entries = header_entries(ids);
     let mut section = vec![0; UNIT];
     section.extend(entries.iter().flatten());
     section.resize(HEADER_LEN, 0);
@@ -65,8 +62,8 @@ type Runs<'a> = [(&'a Batch, Range<usize>)];
 /// Where the blocks of a file are.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
-    /// Fields that had a value in some record.
-    seen: Fields,
+    /// Columns that some block has.
+    seen: Ids,
     records: u64,
     written: u64,
     places: Vec<u64>,
@@ -86,12 +83,12 @@ pub struct Finished {
 impl Outline {
     /// Begins a file that may have these fields; returns its header section.
     pub(super) fn begin(&mut self, fields: Fields) -> Vec<u8> {
-        let header = header_section(fields, UNKNOWN);
+        let header = header_section(Ids::possible(fields), UNKNOWN);
         self.written = header.len() as u64;
         header
     }
     /// Notes the next block.
-    pub(super) fn add(&mut self, len: usize, records: u64, present: Fields) {
+    pub(super) fn add(&mut self, len: usize, records: u64, present: Ids) {
         self.seen = self.seen.union(present);
         self.places.push(self.written);
         self.written += len as u64;
@@ -127,7 +124,8 @@ impl Outline {
             ..header
         };
         section.extend_from_slice(&end.to_bytes());
-        let finished = Finished { records: self.records, header: header_section(self.seen, self.records) };
+        let finished =
+            Finished { records: self.records, header: header_section(self.seen.union(Ids::ALWAYS), self.records) };
         (section, finished)
     }
 }
@@ -169,7 +167,7 @@ impl<W: Write> BoardsWriter<W> {
         Ok(Self { out, fields, outline, pending: Batch::new(), section: Vec::new() })
     }
 
-    /// Adds records of a batch. Scores beyond [`MOST_CENTIPAWNS`] that are no sentinels are clamped to it.
+    /// Adds records of a batch.
     ///
     /// # Errors
     /// If writing fails, if a field cannot have a value, or if the texts of a block are
@@ -180,7 +178,7 @@ impl<W: Write> BoardsWriter<W> {
     pub fn write(&mut self, batch: &Batch, rows: Range<usize>) -> io::Result<()> {
         let mut row = rows.start;
         let before = self.outline.records() + self.pending.len() as u64;
-        check_numbers(before, &[(batch, rows.clone())], self.fields)?;
+        check_numbers(before, batch, rows.clone(), self.fields)?;
         while row < rows.end {
             let end = rows.end.min(row + BLOCK_LEN - self.pending.len());
             if self.pending.len() + (end - row) < BLOCK_LEN {
@@ -221,25 +219,31 @@ impl<W: Write> BoardsWriter<W> {
 }
 
 /// Refuses values that would be read as damage; `first` is the number of the first record.
-fn check_numbers(first: u64, runs: &Runs<'_>, fields: Fields) -> io::Result<()> {
-    let mut record = first;
-    for (batch, rows) in runs {
-        for (&field, values) in &batch.fields {
-            // Scores that are too large are clamped.
-            if field != Field::Score
-                && fields.contains(field)
-                && let Some((row, value)) = out_of_range(field, values, rows.clone())
-            {
-                let record = record + (row - rows.start) as u64;
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    format!("record {record}: {} cannot be {value}", field.name()),
-                ));
-            }
+fn check_numbers(first: u64, batch: &Batch, rows: Range<usize>, fields: Fields) -> io::Result<()> {
+    for (&field, values) in batch.fields.iter().filter(|(field, _)| fields.contains(**field)) {
+        if let Some((row, value)) = out_of_range(field, values, rows.clone()) {
+            let record = first + (row - rows.start) as u64;
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("record {record}: {} cannot be {value}", field.name()),
+            ));
         }
-        record += rows.len() as u64;
     }
     Ok(())
+}
+
+/// Refuses the records of a tile that have such values.
+pub(super) fn refuse_numbers(tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
+    let end = tile.start + tile.len;
+    for (&field, values) in &tile.batch.fields {
+        let mut start = tile.start;
+        while let Some((row, value)) = out_of_range(field, values, start..end) {
+            if tile.counts(row) {
+                refuse(row, "value", format!("{} cannot be {value} in a boards file", field.name()));
+            }
+            start = row + 1;
+        }
+    }
 }
 
 /// Refuses a block, whose first record has this number, with more bytes of text than it can have.
@@ -257,13 +261,12 @@ pub(super) fn check_texts(first: u64, len: u64) -> io::Result<()> {
     ))
 }
 
-/// Makes a block of rows of batches, with these fields of them, and returns the fields that any row has. `first` is
+/// Makes a block of rows of batches, with these fields of them, and returns the ids of its columns. `first` is
 /// the number of the first record in the file.
 ///
 /// # Errors
-/// If a field cannot have a value, or if the texts are too long.
-pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section: &mut Vec<u8>) -> io::Result<Fields> {
-    check_numbers(first, runs, fields)?;
+/// If the texts are too long, or an input became shorter.
+pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section: &mut Vec<u8>) -> io::Result<Ids> {
     let rows: usize = runs.iter().map(|(_, rows)| rows.len()).sum();
     let has = |field: Field| {
         runs.iter().any(|(batch, rows)| {
@@ -301,6 +304,7 @@ pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section:
     }
     entries.push(end_column(section, FULLMOVE, 3, false, begin));
     let mut texts = 0;
+    let mut ids = Ids::ALWAYS;
     for field in present.iter() {
         let begin = section.len();
         let validity = validity(runs, field, rows);
@@ -310,7 +314,9 @@ pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section:
         }
         let column = field.column(0);
         put_values(section, runs, field, &column, rows, &mut texts);
-        let (id, kind) = (id_of(field), type_of(&column));
+        let id = if field == Field::Score && has_raw_scores(runs) { RAW_SCORE } else { id_of(field) };
+        let kind = type_of(&column);
+        ids.insert(id);
         entries.push(end_column(section, id, kind, partial, begin));
     }
     check_texts(first, texts)?;
@@ -328,7 +334,15 @@ pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section:
         checksum: Checksum::of(&section[UNIT..]),
     };
     section[..UNIT].copy_from_slice(&header.to_bytes());
-    Ok(present)
+    Ok(ids)
+}
+
+/// Whether some score would be a mate in the column of scores.
+fn has_raw_scores(runs: &Runs<'_>) -> bool {
+    runs.iter().any(|(batch, rows)| match batch.values(Field::Score) {
+        Some(Array::I16(scores)) => any_mate(&scores.values()[rows.clone()]),
+        _ => false,
+    })
 }
 
 /// Pads a column and makes its directory entry.
@@ -426,7 +440,6 @@ fn put_values(section: &mut Vec<u8>, runs: &Runs<'_>, field: Field, column: &Arr
     }
     match column {
         Array::U8(_) => numbers!(U8, u8::to_le_bytes),
-        Array::I16(_) if field == Field::Score => numbers!(I16, |score: i16| clamp(score)),
         Array::I16(_) => numbers!(I16, i16::to_le_bytes),
         Array::U16(_) => numbers!(U16, u16::to_le_bytes),
         Array::U32(_) => numbers!(U32, u32::to_le_bytes),
@@ -440,13 +453,6 @@ fn put_values(section: &mut Vec<u8>, runs: &Runs<'_>, field: Field, column: &Arr
         }
         Array::Flag(_) | Array::Strings(_) | Array::Boards(_) => unreachable!("no field has such values"),
     }
-}
-
-/// Larger scores would be read as mates of version 1.0, but for sentinels.
-fn clamp(score: i16) -> [u8; 2] {
-    let most = MOST_CENTIPAWNS as i16;
-    let clamped = if is_sentinel(score) { score } else { score.clamp(-most, most) };
-    clamped.to_le_bytes()
 }
 
 /// The texts of a block, each of them once.

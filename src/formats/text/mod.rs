@@ -23,17 +23,17 @@ pub use operations::{id, operand, perft_counts};
 
 pub(super) use decode::{Refusal, SaidByOperations, UsualLines, text_of, unusual};
 
+use super::encode::{Encoded, Encoder, lost_fields};
 use super::layout::Text;
 use super::lines::without_mark;
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoded, Encoder, Layout, Likeness};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses};
 use crate::chess::fen::{CastlingStyle, Coded};
-use crate::table::{Batch, Field, Fields};
+use crate::table::{Batch, Field, Fields, Tile};
 use crate::text::one_line;
 use crate::text::room::Room;
 use operations::is_in_operations;
 pub(super) use operations::operation_of;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// What a line may carry.
 pub(super) const CARRIES: Fields =
@@ -150,7 +150,7 @@ impl Encoder for Lines {
             false => Fields::NONE,
         }
     }
-    fn encode(&self, batch: &Arc<Batch>, rows: &[Range<usize>], piece: &mut Encoded) {
+    fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
         let operations = batch.values(Field::Operations);
         let operations = operations.filter(|_| self.with_operations);
         let mut safe = Vec::new();
@@ -177,9 +177,11 @@ impl Encoder for Lines {
             });
         }
     }
-    fn keeps(&self, batch: &Batch, row: usize, field: Field) -> bool {
+    fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         let fields = self.fields();
-        fields.contains(field) || fields.contains(Field::Operations) && is_in_operations(batch, row, field)
+        lost_fields(tile, losses, |row, field| {
+            fields.contains(field) || self.with_operations && is_in_operations(tile.batch, row, field)
+        });
     }
 }
 
@@ -236,7 +238,7 @@ mod tests {
             column.push(Some("id \"a\";".into()));
         }
         batch.fields.insert(Field::Operations, values);
-        let batch = Arc::new(batch);
+        let batch = std::sync::Arc::new(batch);
         let lines = |with_operations| {
             let mut piece = Encoded::default();
             Lines { with_operations }.encode(&batch, &[0..1, 1..2], &mut piece);

@@ -1,0 +1,126 @@
+//! What an output does not keep of the records that it takes.
+//!
+//! What a format lacks by definition is told at the end. A record that would come out changed, in a way that no reader
+//! of the output can know, is another matter: unless changes are allowed, nothing is written.
+
+use crate::text::numbers::{counted, grouped};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How many records come out changed in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Changed {
+    /// How many.
+    pub records: u64,
+    /// The number of the first of them over all inputs.
+    pub first: u64,
+}
+
+/// What an output does not keep.
+///
+/// ```
+/// use lanefish::jobs::{FileOptions, RecordFile};
+/// use lanefish::pipeline::RunOptions;
+/// use lanefish::{input::Inputs, tiers::Tier};
+///
+/// let directory = tempfile::tempdir()?;
+/// let file = RecordFile::new(&directory.path().join("sample.fen"), None, FileOptions::default())?;
+/// let inputs = Inputs::resolve(&["data/sample.pgn".into()], |_| true)?;
+/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
+/// let (_, losses) = file.write(&inputs, RunOptions::new(analyzer));
+/// assert!(losses.lacking().any(|(what, records)| what == "`move`" && records > 0));
+/// assert_eq!(losses.changed().count(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    lacking: BTreeMap<&'static str, u64>,
+    changed: BTreeMap<&'static str, Changed>,
+}
+
+impl Losses {
+    /// This many more records have something for which the format has no place.
+    pub(crate) fn lack(&mut self, what: &'static str, records: u64) {
+        if records > 0 {
+            *self.lacking.entry(what).or_default() += records;
+        }
+    }
+    /// The record with this number comes out changed; numbers ascend.
+    pub(crate) fn change(&mut self, what: &'static str, record: u64) {
+        self.changed.entry(what).or_insert(Changed { records: 0, first: record }).records += 1;
+    }
+    /// Adds those of later records.
+    pub fn merge(&mut self, other: &Self) {
+        other.lacking.iter().for_each(|(what, &records)| self.lack(what, records));
+        for (what, more) in &other.changed {
+            let changed = self.changed.entry(what).or_insert(Changed { records: 0, first: more.first });
+            changed.records += more.records;
+            changed.first = changed.first.min(more.first);
+        }
+    }
+    /// Whether everything is kept.
+    pub fn is_empty(&self) -> bool {
+        self.lacking.is_empty() && self.changed.is_empty()
+    }
+    /// What the format has no place for, and how many records had it.
+    pub fn lacking(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.lacking.iter().map(|(&what, &records)| (what, records))
+    }
+    /// In which ways records come out changed although the format has a place for what is changed.
+    pub fn changed(&self) -> impl Iterator<Item = (&'static str, Changed)> {
+        self.changed.iter().map(|(&what, &changed)| (what, changed))
+    }
+    /// Why nothing is written, if changes are not allowed; `None` where there are none.
+    pub fn refusal(&self, format: impl fmt::Display) -> Option<String> {
+        let ways: Vec<String> = self.changed().map(|(what, changed)| Way(what, changed).to_string()).collect();
+        (!ways.is_empty()).then(|| {
+            format!(
+                "nothing was written, because {format} would hold records that differ from the input in a way that no \
+                 reader can know: {}; --allow-loss writes them",
+                ways.join("; ")
+            )
+        })
+    }
+    /// What was changed, for a note; `None` where nothing was.
+    pub fn note_of_changes(&self, format: impl fmt::Display) -> Option<String> {
+        let ways: Vec<String> = self.changed().map(|(what, changed)| Way(what, changed).to_string()).collect();
+        (!ways.is_empty()).then(|| format!("{format} holds these records changed: {}", ways.join("; ")))
+    }
+}
+
+/// A way in which records are changed, as sentences have it.
+struct Way(&'static str, Changed);
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(what, Changed { records, first }) = self;
+        write!(f, "{what} ({}, the first is record {})", counted(*records, "record"), grouped(*first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_in_any_order_make_the_same() {
+        let [mut early, mut late] = [Losses::default(), Losses::default()];
+        early.lack("side to move", 3);
+        early.lack("clocks", 0);
+        early.change("scores beyond the range", 7);
+        late.lack("side to move", 2);
+        late.change("scores beyond the range", 1000);
+        late.change("null moves", 1001);
+        let mut one = early.clone();
+        one.merge(&late);
+        let mut other = late;
+        other.merge(&early);
+        assert_eq!(one, other);
+        assert_eq!(one.lacking().collect::<Vec<_>>(), [("side to move", 5)]);
+        let refusal = one.refusal("sfen").unwrap();
+        assert!(refusal.contains("null moves (1 record, the first is record 1,001)"), "{refusal}");
+        assert!(refusal.contains("scores beyond the range (2 records, the first is record 7)"), "{refusal}");
+        assert!(Losses::default().refusal("sfen").is_none() && Losses::default().is_empty());
+    }
+}
