@@ -40,7 +40,7 @@ mod game;
 mod lex;
 mod lost;
 mod records;
-mod replay;
+pub(super) mod replay;
 mod scan;
 mod tags;
 

@@ -19,7 +19,8 @@ pub(super) use san::San;
 
 use crate::chess::castling::CastlingSide;
 use crate::chess::geometry::between;
-use crate::chess::{self, Bitboard, Color, MoveError, Position, Role, Square};
+use crate::chess::moves::MoveKind;
+use crate::chess::{self, Bitboard, Color, Move, MoveError, Position, Role, Square};
 use crate::packed::Packed;
 use san::{CODE, is_promoted};
 use std::hint::cold_path;
@@ -27,7 +28,7 @@ use tables::{ALL, BLACK, CAPTURES, KING, PAWN, REACH, ROWS, SELECT, all_if};
 
 /// Why a move cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(in crate::formats) enum Refused {
     /// No legal move fits.
     Illegal,
     /// Several legal moves fit.
@@ -41,7 +42,7 @@ const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
 
 /// A position during replay.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Board {
+pub(in crate::formats) struct Board {
     /// Black's pieces.
     black: u64,
     /// The bits of the piece codes.
@@ -51,12 +52,12 @@ pub(super) struct Board {
     /// only the key of the position depends on it.
     en_passant: u64,
     black_to_move: bool,
-    pub(super) halfmove: u16,
-    pub(super) fullmove: u16,
+    pub(in crate::formats) halfmove: u16,
+    pub(in crate::formats) fullmove: u16,
 }
 
 impl Board {
-    pub(super) fn new(position: &Position) -> Self {
+    pub(in crate::formats) fn new(position: &Position) -> Self {
         let of = |role| position.role(role).0;
         let castling = position.castling.0.0 & of(Role::Rook);
         Self {
@@ -75,15 +76,31 @@ impl Board {
 
     /// The record of this position.
     #[inline(always)]
-    pub(super) fn packed(self) -> Packed {
+    pub(in crate::formats) fn packed(self) -> Packed {
         let en_passant = self.en_passant & EN_PASSANT_RANKS;
         let free = !(self.occupied() | EN_PASSANT_RANKS);
         let black = all_if(self.black_to_move & (en_passant == 0));
         Packed { color: self.black | en_passant | free & free.wrapping_neg() & black, types: self.types }
     }
 
+    /// The board of a record, and the square of [`Field::KeyEnPassant`](crate::table::Field::KeyEnPassant).
+    pub(in crate::formats) fn of_record(board: &Packed, idle: Option<Square>, halfmove: u16, fullmove: u16) -> Self {
+        let occupied = board.occupied();
+        let en_passant = board.color & !occupied & EN_PASSANT_RANKS;
+        let mut unpacked = Self {
+            black: board.color & occupied,
+            types: board.types,
+            en_passant,
+            black_to_move: board.side_to_move() == Color::Black,
+            halfmove,
+            fullmove,
+        };
+        unpacked.mark(idle);
+        unpacked
+    }
+
     /// Keeps a square on which a pawn that stands beside cannot legally capture en passant.
-    pub(super) fn mark(&mut self, idle: Option<Square>) {
+    pub(in crate::formats) fn mark(&mut self, idle: Option<Square>) {
         if let Some(square) = idle {
             let file = square.index() % 8;
             self.en_passant = 1 << if self.black_to_move { 56 + file } else { file };
@@ -92,7 +109,7 @@ impl Board {
 
     /// The square kept by [`Self::mark`].
     #[inline(always)]
-    pub(super) fn idle_en_passant(self) -> Option<u8> {
+    pub(in crate::formats) fn idle_en_passant(self) -> Option<u8> {
         let marked = self.en_passant & !EN_PASSANT_RANKS;
         (marked != 0).then(|| {
             let file = marked.trailing_zeros() as u8 % 8;
@@ -182,6 +199,48 @@ impl Board {
             next.en_passant = next.passed(to);
         }
         Ok((next, from as u16 | (to as u16) << 6 | kind))
+    }
+
+    /// The board after a move that is given by its squares.
+    ///
+    /// # Errors
+    /// If the move is not legal.
+    #[inline(always)]
+    pub(in crate::formats) fn play_move(self, mv: Move) -> Result<Self, Refused> {
+        if mv.kind == MoveKind::Castle {
+            cold_path();
+            return self.castle_with(mv);
+        }
+        let (from, to) = (mv.from.index(), mv.to.index());
+        let (origin, target) = (1u64 << from, 1u64 << to);
+        let bits = self.types.map(|plane| u8::from(plane & origin != 0));
+        let code = match bits[0] | bits[1] << 1 | bits[2] << 2 {
+            // A rook that may castle.
+            7 => Role::Rook as u8 + 1,
+            code => code,
+        };
+        let passing = self.en_passant & EN_PASSANT_RANKS & all_if(usize::from(code) == PAWN);
+        let captures = (self.occupied() | passing) & target != 0;
+        let mut san = San { to: to as u8, origin, ..San::of_piece(code, captures) };
+        let promotion = match mv.kind {
+            MoveKind::Promotion(role) => {
+                san.promote(role as u8 + 1);
+                true
+            }
+            _ => false,
+        };
+        if code == 0 || is_promoted(code, to as u8 / 8) != promotion {
+            return Err(Refused::Illegal);
+        }
+        let (next, bits) = self.play(san)?;
+        if bits == mv.to_bits() { Ok(next) } else { Err(Refused::Illegal) }
+    }
+
+    /// The board after the king takes a rook of its own.
+    #[inline(never)]
+    fn castle_with(self, mv: Move) -> Result<Self, Refused> {
+        let (next, bits) = self.castle(CastlingSide::of(mv.from, mv.to))?;
+        if bits == mv.to_bits() { Ok(next) } else { Err(Refused::Illegal) }
     }
 
     /// Passes the turn.
@@ -279,7 +338,7 @@ impl Board {
     }
 
     /// The board after a null move.
-    pub(super) fn null_move(mut self) -> Result<Self, Refused> {
+    pub(in crate::formats) fn null_move(mut self) -> Result<Self, Refused> {
         if self.king_attacked(self.black_to_move) {
             return Err(Refused::Illegal);
         }

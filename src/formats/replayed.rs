@@ -1,0 +1,188 @@
+//! Records of games and chains that are stored as a start position and moves: what the readers of such formats share.
+//!
+//! A reader plays the moves on a replay [`Board`] and adds each position with what is stored beside its move. All columns
+//! but the move have a value in every row, so that they are filled as plain vectors.
+
+use super::pgn::replay::Board;
+use super::records::{BadRecord, DROPPED_EN_PASSANT, IdleEnPassants, Record};
+use super::{Chunk, DecodeOptions, Decoded};
+use crate::chess::Square;
+use crate::error::{Place, Reject};
+use crate::packed::{Group, Packed};
+use crate::table::{Array, Batch, Field, Fields, Values};
+use std::sync::Arc;
+
+/// What a record has besides its position.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beside {
+    /// As White sees it.
+    pub(super) score: i16,
+    /// The bits of the move; `None` for a null move.
+    pub(super) mv: Option<u16>,
+    /// 0 Black won, 1 draw, 2 White won.
+    pub(super) result: u8,
+    pub(super) ply: u16,
+    /// The number of the game in the chunk, for formats of games.
+    pub(super) game: u64,
+}
+
+/// The records of a chunk so far.
+pub(super) struct Replayed<'a> {
+    chunk: &'a Chunk,
+    options: &'a DecodeOptions,
+    pub(super) decoded: Decoded,
+    groups: Vec<Group>,
+    group: Group,
+    halfmove: Vec<u16>,
+    fullmove: Vec<u16>,
+    origins: Vec<u32>,
+    ordinals: Vec<u32>,
+    scores: Vec<i16>,
+    moves: Vec<u16>,
+    /// Rows without a move.
+    null_moves: Vec<usize>,
+    results: Vec<u8>,
+    plies: Vec<u16>,
+    games: Vec<u64>,
+    idle: IdleEnPassants,
+    has_games: bool,
+}
+
+impl<'a> Replayed<'a> {
+    /// None yet; `has_games`: whether numbers of games are stored.
+    pub(super) fn new(chunk: &'a Chunk, options: &'a DecodeOptions, has_games: bool) -> Self {
+        Self {
+            chunk,
+            options,
+            decoded: Decoded::default(),
+            groups: Vec::new(),
+            group: Group::default(),
+            halfmove: Vec::new(),
+            fullmove: Vec::new(),
+            origins: Vec::new(),
+            ordinals: Vec::new(),
+            scores: Vec::new(),
+            moves: Vec::new(),
+            null_moves: Vec::new(),
+            results: Vec::new(),
+            plies: Vec::new(),
+            games: Vec::new(),
+            idle: IdleEnPassants::default(),
+            has_games,
+        }
+    }
+
+    /// Makes room for this many more records.
+    pub(super) fn reserve(&mut self, records: usize) {
+        self.groups.reserve(records / Group::LEN + 1);
+        self.halfmove.reserve(records);
+        self.fullmove.reserve(records);
+        self.origins.reserve(records);
+        self.ordinals.reserve(records);
+        self.scores.reserve(records);
+        self.moves.reserve(records);
+        self.results.reserve(records);
+        self.plies.reserve(records);
+        if self.has_games {
+            self.games.reserve(records);
+        }
+    }
+
+    /// The board of the first position of a game or chain.
+    pub(super) fn begin(&mut self, start: &Record) -> Result<Board, BadRecord> {
+        self.decoded.remarks.add(&DROPPED_EN_PASSANT, start.dropped_en_passant.into());
+        // Boards that have no packed form cannot be replayed.
+        Packed::pack(&start.position).map_err(|error| {
+            let violations = start.position.violations(crate::chess::validity::Validity::Strict);
+            BadRecord::new(violations.names().next().unwrap_or("unpackable"), error.to_string())
+        })?;
+        let mut board = Board::new(&start.position);
+        board.mark(start.idle_en_passant);
+        Ok(board)
+    }
+
+    /// Adds a record, whose game or chain begins at a byte of the chunk.
+    #[inline(always)]
+    pub(super) fn push(&mut self, board: &Board, origin: usize, beside: Beside) {
+        let row = self.scores.len();
+        let lane = row % Group::LEN;
+        self.group.set(lane, board.packed());
+        if lane == Group::LEN - 1 {
+            self.groups.push(self.group);
+        }
+        self.halfmove.push(board.halfmove);
+        self.fullmove.push(board.fullmove);
+        self.origins.push(origin as u32);
+        self.ordinals.push(self.decoded.records as u32);
+        self.decoded.records += 1;
+        self.scores.push(beside.score);
+        self.moves.push(beside.mv.unwrap_or(0));
+        if beside.mv.is_none() {
+            self.null_moves.push(row);
+        }
+        self.results.push(beside.result);
+        self.plies.push(beside.ply);
+        if self.has_games {
+            self.games.push(beside.game);
+        }
+        if let Some(square) = board.idle_en_passant() {
+            self.idle.add(row, Some(Square::new(square)));
+        }
+    }
+
+    /// Adds a bad record at a byte of the chunk: of this game of the chunk, and at this ply, if there are such.
+    pub(super) fn reject(&mut self, at: usize, (game, ply): (Option<u64>, Option<u16>), bad: BadRecord, raw: Vec<u8>) {
+        let place = Place {
+            offset: at as u64,
+            record: self.decoded.records,
+            game,
+            ply,
+            ..Place::start_of(Arc::clone(&self.chunk.file))
+        };
+        self.decoded.rejects.push(Reject::new(place, vec![bad.reason], bad.message, raw));
+        self.decoded.records += 1;
+    }
+
+    /// What the chunk decodes to.
+    pub(super) fn finish(mut self) -> Decoded {
+        let rows = self.scores.len();
+        if rows == 0 {
+            return self.decoded;
+        }
+        if !rows.is_multiple_of(Group::LEN) {
+            let mut last = Group::default();
+            (0..rows % Group::LEN).for_each(|lane| last.set(lane, self.group.get(lane)));
+            self.groups.push(last);
+        }
+        let mut batch = Batch::owned(self.groups, rows);
+        (batch.halfmove, batch.fullmove, batch.origins) = (self.halfmove, self.fullmove, self.origins);
+        if !self.decoded.rejects.is_empty() {
+            batch.ordinals = Some(self.ordinals);
+        }
+        let all = || Values::<()>::all_present(rows);
+        let mut moves = all();
+        for &row in &self.null_moves {
+            moves[row / 64] &= !(1 << (row % 64));
+        }
+        // Rejects name the game and the ply of formats of games, whatever else is read.
+        let places = match self.has_games {
+            true => Fields::of(&[Field::Game, Field::Ply]),
+            false => Fields::NONE,
+        };
+        let requested = self.options.fields.union(places);
+        let columns = [
+            (Field::Score, Array::I16(Values::from_clean_parts(self.scores, all()))),
+            (Field::Result, Array::U8(Values::from_clean_parts(self.results, all()))),
+            (Field::Move, Array::U16(Values::from_clean_parts(self.moves, moves))),
+            (Field::Ply, Array::U16(Values::from_clean_parts(self.plies, all()))),
+        ];
+        batch.fields.extend(columns.into_iter().filter(|(field, _)| requested.contains(*field)));
+        if self.has_games {
+            let games = Values::from_clean_parts(self.games, all());
+            batch.fields.insert(Field::Game, Array::U64(games));
+        }
+        self.idle.finish(self.options, &mut batch);
+        self.decoded.batches.push(batch);
+        self.decoded
+    }
+}

@@ -1,0 +1,292 @@
+//! viriformat: games for training, each as its start position and its moves with their scores.
+//!
+//! | bytes | meaning |
+//! | --- | --- |
+//! | 32 | the start position as a record of [marlinformat](super::marlin), whose score is not used |
+//! | 4 for each ply | the move (2) and the score of the position before it, as White sees it (2) |
+//! | 4 | zero: the game ends |
+//!
+//! Numbers are little-endian. A move has its origin in bits 0 to 5, its target in bits 6 to 11, the promotion piece in bits
+//! 12 and 13 (knight, bishop, rook, queen), and its kind in bits 14 and 15: normal, en passant, castling (the king takes
+//! its rook, also in standard chess), promotion. There is no header, no index and no checksum. A game can be found
+//! without rules of chess, so that a file is divided between any two games.
+//!
+//! ## Reading
+//!
+//! Every position before a move is a record: with its move, its score, the result of the game, the number of the game and
+//! the ply, counted from the start position that is stored. A game with an impossible start position is a reject, and
+//! so is an illegal move: the records before it stay, and the rest of the game is not read. A game that does not end is
+//! damage, because a file that was cut off looks like this. En passant squares of start positions follow the rule of all
+//! readers.
+//!
+//! ## Writing
+//!
+//! Records that go on with the game of the one before are written as one game; any other record begins a game and costs 40
+//! bytes instead of 4. A record without a legal move cannot be written.
+//!
+//! The layout is that of the crate `viriformat`.
+
+use super::encode::{Cut, Encoded, Encoder, Refuse, lost_fields};
+use super::layout::{Chains, Link};
+use super::pgn::replay::Board;
+use super::records::{BadRecord, hexadecimal};
+use super::replayed::{Beside, Replayed};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, marlin};
+use crate::chess::moves::MoveKind;
+use crate::chess::{Move, Role, Square};
+use crate::error::Damage;
+use crate::table::{Batch, Field, Fields, Tile};
+use std::io;
+use std::ops::Range;
+
+/// Bytes of a start position.
+const START: usize = 32;
+/// Bytes of a move with its score.
+const PLY: usize = 4;
+/// Fewest records of a block.
+const BLOCK: usize = 4096;
+/// Bytes of a bad game that a reject keeps.
+const RAW: usize = 4096;
+
+/// What records carry.
+const CARRIES: Fields =
+    Fields::of(&[Field::Score, Field::Result, Field::Move, Field::Ply, Field::Game, Field::KeyEnPassant]);
+
+/// viriformat.
+#[derive(Clone, Copy, Debug)]
+pub struct Viri;
+
+impl Codec for Viri {
+    fn about(&self) -> &'static About {
+        static ABOUT: About = About {
+            name: "viri",
+            title: "viriformat: training data as games with a score for each move",
+            extensions: &["viri", "vf"],
+            has_games: true,
+            selects: false,
+            carries: CARRIES,
+        };
+        &ABOUT
+    }
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        Likeness::No
+    }
+    fn layout(&self) -> Layout {
+        Layout::Chains(&Self)
+    }
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        decode(chunk, options)
+    }
+    fn encoder(&self) -> Option<&'static dyn Encoder> {
+        Some(&Self)
+    }
+}
+
+/// Bytes of the game that begins here, with its end; `None` if that is not among them.
+fn len_of_game(bytes: &[u8]) -> Option<usize> {
+    let (plies, _) = bytes.get(START..)?.as_chunks::<PLY>();
+    // Many at once, without a branch on each.
+    const AT_ONCE: usize = 16;
+    let (many, rest) = plies.as_chunks::<AT_ONCE>();
+    let has_end = |plies: &[[u8; PLY]]| plies.iter().fold(false, |any, ply| any | (u32::from_ne_bytes(*ply) == 0));
+    let before = many.iter().take_while(|plies| !has_end(&plies[..])).count();
+    let place = match many.get(before) {
+        Some(last) => last.iter().position(|ply| *ply == [0; PLY])?,
+        None => rest.iter().position(|ply| *ply == [0; PLY])?,
+    };
+    Some(START + PLY * (AT_ONCE * before + place + 1))
+}
+
+impl Chains for Viri {
+    fn link(&self, bytes: &[u8], max_record: usize) -> Link {
+        match len_of_game(bytes) {
+            Some(len) => Link::Chain(len as u64),
+            // It would have to be held as a whole.
+            None if bytes.len() > max_record => Link::Lost((bytes.len() / PLY * PLY) as u64),
+            None => Link::More,
+        }
+    }
+}
+
+/// The move of these bits; `None` if no move has them.
+const fn move_of(bits: u16) -> Option<Move> {
+    let promotion = bits >> 12 & 3;
+    let kind = match (bits >> 14, promotion) {
+        (0, 0) => MoveKind::Normal,
+        (1, 0) => MoveKind::EnPassant,
+        (2, 0) => MoveKind::Castle,
+        (3, _) => MoveKind::Promotion(Role::PROMOTIONS[promotion as usize]),
+        _ => return None,
+    };
+    Some(Move { from: Square::new((bits & 63) as u8), to: Square::new((bits >> 6 & 63) as u8), kind })
+}
+
+/// The bits of a move.
+const fn bits_of(mv: Move) -> u16 {
+    let kind = match mv.kind {
+        MoveKind::Normal => 0,
+        MoveKind::EnPassant => 1 << 14,
+        MoveKind::Castle => 2 << 14,
+        MoveKind::Promotion(role) => 3 << 14 | (role.index() as u16 - 1) << 12,
+    };
+    mv.from.index() as u16 | (mv.to.index() as u16) << 6 | kind
+}
+
+/// Decodes a run of games.
+fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    let bytes = &chunk.bytes[..];
+    let mut records = Replayed::new(chunk, options, true);
+    records.reserve(bytes.len() / PLY);
+    let mut at = 0;
+    while at < bytes.len() {
+        let number = records.decoded.games;
+        records.decoded.games += 1;
+        let len = len_of_game(&bytes[at..]);
+        let game = &bytes[at..at + len.unwrap_or(bytes.len() - at)];
+        read_game(game, at, number, len.is_some(), &mut records, options);
+        at += game.len();
+    }
+    records.finish()
+}
+
+/// Reads the game that begins at a byte of the chunk.
+fn read_game(
+    game: &[u8],
+    at: usize,
+    number: u64,
+    is_whole: bool,
+    records: &mut Replayed<'_>,
+    options: &DecodeOptions,
+) {
+    let raw = || hexadecimal(&game[..game.len().min(RAW)]);
+    let Some((header, plies)) = game.split_first_chunk::<START>() else {
+        let what = format!("the last game is truncated: {} of {START} bytes of its start position", game.len());
+        records.decoded.damage.push(Damage::at(at as u64, what));
+        return;
+    };
+    let start = marlin::read(header, options).and_then(|start| Ok((records.begin(&start)?, start)));
+    let (mut board, result) = match start {
+        Ok((board, start)) => (board, start.result.unwrap_or(1)),
+        Err(bad) => {
+            records.reject(at, (Some(number), None), bad, raw());
+            return;
+        }
+    };
+    let plies = if is_whole { &plies[..plies.len() - PLY] } else { plies };
+    let (plies, rest) = plies.as_chunks::<PLY>();
+    for (ply, &[m0, m1, s0, s1]) in plies.iter().enumerate() {
+        let bits = u16::from_le_bytes([m0, m1]);
+        let next = move_of(bits).and_then(|mv| Some((board.play_move(mv).ok()?, mv)));
+        let ply_number = u16::try_from(ply).unwrap_or(u16::MAX);
+        let Some((next, mv)) = next else {
+            let message = match move_of(bits) {
+                Some(mv) => format!("the move {} is not legal", mv.uci_as(true)),
+                None => format!("no move has the bits {bits:04x}"),
+            };
+            let place = at + START + PLY * ply;
+            records.reject(place, (Some(number), Some(ply_number)), BadRecord::new("illegal_move", message), raw());
+            return;
+        };
+        let score = i16::from_le_bytes([s0, s1]);
+        let beside = Beside { score, mv: Some(mv.to_bits()), result, ply: ply_number, game: number };
+        records.push(&board, at, beside);
+        board = next;
+    }
+    if !is_whole {
+        let what = format!(
+            "the last game is truncated: it does not end, {} and {} bytes after its start position",
+            crate::text::numbers::counted(plies.len() as u64, "move"),
+            rest.len()
+        );
+        records.decoded.damage.push(Damage::at((at + START + PLY * plies.len()) as u64, what));
+    }
+}
+
+/// The replay board of a record.
+fn board_of(batch: &Batch, row: usize) -> Board {
+    let idle = batch.values(Field::KeyEnPassant).and_then(|squares| squares.number(row));
+    let idle = idle.and_then(|square| Square::try_new(square as u8));
+    Board::of_record(&batch.board(row), idle, batch.halfmove[row], batch.fullmove[row])
+}
+
+/// The move of a record, if it is legal, and the board after it.
+fn played(batch: &Batch, row: usize) -> Option<(Move, Board)> {
+    let bits = batch.values(Field::Move)?.number(row)?;
+    let mv = Move::from_bits(bits as u16)?;
+    Some((mv, board_of(batch, row).play_move(mv).ok()?))
+}
+
+fn number(batch: &Batch, row: usize, field: Field) -> Option<i64> {
+    batch.values(field)?.number(row)
+}
+
+impl Encoder for Viri {
+    fn fields(&self) -> Fields {
+        CARRIES
+    }
+    fn needs(&self) -> Fields {
+        Fields::of(&[Field::Move])
+    }
+    fn cut(&self) -> Cut {
+        Cut::Chains(BLOCK)
+    }
+    fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
+        for row in tile.rows() {
+            match (number(tile.batch, row, Field::Move), played(tile.batch, row)) {
+                (None, _) => refuse(row, "no_move", "viriformat cannot hold a record without a move".to_owned()),
+                (Some(_), None) => refuse(row, "illegal_move", "the move of the record is not legal".to_owned()),
+                (Some(_), Some(_)) => {}
+            }
+        }
+    }
+    fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
+        lost_fields(tile, losses, |_, field| field == Field::Mate || CARRIES.contains(field));
+        for row in tile.rows() {
+            let change = |is: bool, what, losses: &mut Losses| {
+                if is {
+                    losses.change(what, tile.batch.index(row));
+                }
+            };
+            let lacks = |field| number(tile.batch, row, field).is_none();
+            let is_mate = !lacks(Field::Mate);
+            change(is_mate, MATE, losses);
+            change(lacks(Field::Score) && !is_mate, NO_SCORE, losses);
+            change(lacks(Field::Result), NO_RESULT, losses);
+        }
+    }
+    fn can_change(&self) -> bool {
+        true
+    }
+    fn goes_on(&self, (before, last): (&Batch, usize), (next, row): (&Batch, usize)) -> bool {
+        let same = |field| number(before, last, field) == number(next, row, field);
+        same(Field::Game)
+            && same(Field::Result)
+            && played(before, last).is_some_and(|(_, board)| board == board_of(next, row))
+    }
+    fn block(&self, _first: u64, runs: &[(&Batch, Range<usize>)], block: &mut Encoded) -> io::Result<()> {
+        let mut before: Option<(&Batch, usize)> = None;
+        for (batch, rows) in runs {
+            for row in rows.clone() {
+                let goes_on = before.is_some_and(|before| self.goes_on(before, (batch, row)));
+                if !goes_on {
+                    if before.is_some() {
+                        block.bytes.extend_from_slice(&[0; PLY]);
+                        block.chains.push(block.bytes.len());
+                    }
+                    let result = number(batch, row, Field::Result).unwrap_or(1) as u8;
+                    block.bytes.extend_from_slice(&marlin::start_of(batch, row, result));
+                }
+                let (mv, _) = played(batch, row).ok_or_else(|| io::Error::other("a record without a legal move"))?;
+                block.bytes.extend_from_slice(&bits_of(mv).to_le_bytes());
+                block.bytes.extend_from_slice(&score_of(batch, row).to_le_bytes());
+                block.records += 1;
+                before = Some((batch, row));
+            }
+        }
+        if before.is_some() {
+            block.bytes.extend_from_slice(&[0; PLY]);
+            block.chains.push(block.bytes.len());
+        }
+        Ok(())
+    }
+}
