@@ -1,9 +1,9 @@
 //! What holds for every format in the list: shards partition, chunks and containers make no difference, what is cut off
 //! is noticed, and what is written reads back. A new format fails here until it has a sample.
 
+use crate::encoders;
 use crate::shard::{Order, WAYS, check, frames, gzip, read, write};
 use lanefish::chess::Position;
-use lanefish::chess::{Color, Role, Square};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::Inputs;
 use lanefish::jobs::{Content, FileOptions, OutputFormat, RecordFile};
@@ -19,32 +19,6 @@ fn positions() -> Vec<Position> {
     let decoded = Format::EPD.decode(&chunk, &DecodeOptions::default());
     let batch = &decoded.batches[0];
     (0..3000).map(|row| batch.position(row).unwrap()).collect()
-}
-
-/// A record of bulletformat, as its documentation describes it.
-pub(crate) fn bullet(position: &Position, score: i16, result: u8) -> [u8; 32] {
-    let mut record = [0; 32];
-    let is_black = position.side_to_move == Color::Black;
-    let flip = |square: usize| if is_black { square ^ 56 } else { square };
-    let mut at = 0;
-    for square in 0..64 {
-        let Some(piece) = position.piece_at(Square::new(flip(square) as u8)) else {
-            continue;
-        };
-        let is_theirs = piece.color != position.side_to_move;
-        let code = Role::ALL.iter().position(|&role| role == piece.role).unwrap() as u8 | u8::from(is_theirs) << 3;
-        record[square / 8] |= 1 << (square % 8);
-        record[8 + at / 2] |= code << (4 * (at % 2));
-        at += 1;
-        match (piece.role, is_theirs) {
-            (Role::King, false) => record[27] = square as u8,
-            (Role::King, true) => record[28] = square as u8 ^ 56,
-            _ => {}
-        }
-    }
-    record[24..26].copy_from_slice(&score.to_le_bytes());
-    record[26] = result;
-    record
 }
 
 /// Records, some of them bad where the format can have bad ones.
@@ -101,9 +75,32 @@ fn sample(format: Format, directory: &Path) -> Vec<u8> {
         "bullet" => {
             let mut bytes = Vec::new();
             for (number, position) in positions().iter().enumerate() {
-                let mut record = bullet(position, number as i16, (number % 3) as u8);
+                let mut record = encoders::bullet(&position.to_string(), number as i16, (number % 3) as u8);
                 if number % 97 == 13 {
                     record[30] = 1;
+                }
+                bytes.extend(record);
+            }
+            bytes
+        }
+        "marlin" => {
+            let mut bytes = Vec::new();
+            for (number, position) in positions().iter().enumerate() {
+                let mut record = encoders::marlin(&position.to_string(), number as i16, (number % 3) as u8);
+                if number % 97 == 13 {
+                    record[30] = 3;
+                }
+                bytes.extend(record);
+            }
+            bytes
+        }
+        "sfen" => {
+            let mut bytes = Vec::new();
+            for (number, position) in positions().iter().enumerate() {
+                let (score, result) = (number as i16, (number % 3) as i8 - 1);
+                let mut record = encoders::sfen(&position.to_string(), score, 0, number as u16, result);
+                if number % 97 == 13 {
+                    record[38] = 2;
                 }
                 bytes.extend(record);
             }

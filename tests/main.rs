@@ -23,6 +23,8 @@ mod compute;
 /// Files that are cut or grow while they are read.
 #[cfg(all(target_os = "linux", feature = "parquet"))]
 mod cut;
+/// Training data from FEN, byte by byte.
+mod encoders;
 /// What holds for every format.
 mod every_format;
 /// Exchange values of moves.

@@ -152,6 +152,17 @@ fn why(choice: TierChoice, tier: Tier) -> String {
     reason
 }
 
+/// How many of the first records of an input fit its format, and which others fit some of them.
+fn evidence(format: Format, head: &[u8]) -> String {
+    let (own, others): (Vec<_>, Vec<_>) = formats::sampled(head).into_iter().partition(|(of, _)| *of == format);
+    let fits = own.iter().map(|(_, fits)| {
+        let plural = if fits.examined == 1 { "" } else { "s" };
+        format!("fits {format}: {} of {} sampled record{plural}", fits.good, fits.examined)
+    });
+    let others = others.iter().map(|(format, fits)| format!("as {format}: {}", fits.good));
+    fits.chain(others).collect::<Vec<_>>().join("; ")
+}
+
 /// Larger inputs without a count in their header are not read in full just to be counted.
 const COUNTED: u64 = 16 << 20;
 
@@ -164,7 +175,12 @@ impl InfoArgs {
         }
         let opened = formats::open(&path, None, session.access(), Arc::default())?;
         let (format, compression) = (opened.format, opened.input.compression());
-        drop(opened);
+        let mut input = opened.input;
+        let evidence = match format.sampled(&[]) {
+            Some(_) => Some(evidence(format, &input.peek(formats::PEEK)?.0)),
+            None => None,
+        };
+        drop(input);
         let bytes = metadata.map(|metadata| metadata.len());
         let mut facts = Object::from_iter([
             ("file".to_owned(), json!(path.display().to_string())),
@@ -172,6 +188,7 @@ impl InfoArgs {
             ("compression".to_owned(), json!(compression.map_or("none", |c| c.name()))),
             ("bytes".to_owned(), json!(bytes)),
         ]);
+        facts.extend(evidence.map(|evidence| ("evidence".to_owned(), json!(evidence))));
         if format == Format::BOARDS && compression.is_none() {
             let boards = BoardsFile::open_with(&path, session.access())?;
             let (major, minor) = boards.version();

@@ -15,31 +15,20 @@
 //! | 29 | 3 | 0 |
 //!
 //! Numbers are little-endian. There is no header: a file is recognized by its first hundred records, in which the squares
-//! of the kings have to be those of their codes; one in ten may be bad, and is rejected when it is read. Scores beyond
-//! 31,000 have no agreed meaning: they are read as none, and counted. The sentinel 32,002 of either sign is kept as one.
+//! of the kings have to be those of their codes; one in ten may be bad, and is rejected when it is read. Scores are any
+//! number of 16 bits, mates and sentinels among them.
 //!
 //! The layout is that of the crate `bulletformat`.
 
-use super::records::{self, BadRecord, Record};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, Remark, Watch};
-use crate::chess::{Bitboard, Color, Piece, Position, Role, Square};
+use super::piece_codes::{self, LEN, PIECES, Words};
+use super::records::{self, BadRecord, Eight, Fixed, Record};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, Sampled, Watch};
+use crate::chess::{Color, Square};
 use crate::error::Damage;
-use crate::table::{Field, Fields, MOST_CENTIPAWNS, is_sentinel};
-use crate::text::numbers::counted;
-
-/// Bytes of a record.
-const LEN: usize = 32;
-/// Number of records examined to recognize the format.
-const EXAMINED: usize = 100;
-/// One of this many examined records may be bad.
-const TOLERATED: usize = 10;
-
-/// Scores that are not read.
-static FAR_SCORE: Remark = Remark {
-    what: "score",
-    how: "of bulletformat beyond ±31,000, where the meaning is not agreed: read as no score",
-    is_detail: false,
-};
+use crate::packed::{Group, Planes};
+use crate::simd::nibbles::Bits;
+use crate::simd::{Lanes, Simd};
+use crate::table::{Field, Fields};
 
 /// bulletformat.
 #[derive(Clone, Copy, Debug)]
@@ -53,50 +42,28 @@ impl Codec for Bullet {
             extensions: &["bullet"],
             has_games: false,
             selects: false,
-            carries: Fields::of(&[Field::Score, Field::Result]),
+            carries: Bullet::CARRIES,
         };
         &ABOUT
     }
     fn likeness(&self, head: &[u8]) -> Likeness {
-        let (examined, bad) = examine(head);
-        Likeness::certain_if(examined != 0 && bad.len() <= examined / TOLERATED)
+        Likeness::of_sample(self.sampled(head))
+    }
+    fn sampled(&self, head: &[u8]) -> Option<Sampled> {
+        let examine = |record: &[u8; LEN]| Self::read(record, &DecodeOptions::default()).map(|_| ());
+        Some(records::sample(head, examine))
     }
     fn layout(&self) -> Layout {
         Layout::Records(LEN)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        let mut decoded = records::decode(self.about().carries, chunk, options, read);
+        let mut decoded = records::decode::<Self, LEN>(chunk, options);
         decoded.batches.iter_mut().for_each(|batch| batch.is_from_mover = true);
-        if options.fields.contains(Field::Score) {
-            let (records, _) = chunk.bytes.as_chunks::<LEN>();
-            let far = records.iter().filter(|record| is_far(score(record)) && read(record).is_ok()).count();
-            decoded.remarks.add(&FAR_SCORE, far as u64);
-        }
         decoded
     }
     fn watch(&self) -> Option<Box<dyn Watch>> {
         Some(Box::new(Sideless))
     }
-}
-
-/// Number of records examined, and those of them that are bad: number and reason.
-fn examine(head: &[u8]) -> (usize, Vec<(usize, BadRecord)>) {
-    let (records, _) = head.as_chunks::<LEN>();
-    let records = &records[..records.len().min(EXAMINED)];
-    let bad = records.iter().enumerate().filter_map(|(number, record)| Some((number, read(record).err()?)));
-    (records.len(), bad.collect())
-}
-
-/// Why a file is not recognized: how many of its first records are bad; `None` if it has no record.
-pub(super) fn seen(head: &[u8]) -> Option<String> {
-    let (examined, bad) = examine(head);
-    let (number, first) = bad.first()?;
-    Some(format!(
-        "{} of its first {} cannot be read as bulletformat (record {number}: {})",
-        bad.len(),
-        counted(examined as u64, "record"),
-        first.message
-    ))
 }
 
 /// Says what the records do not have.
@@ -114,50 +81,72 @@ impl Watch for Sideless {
     }
 }
 
-/// The score of a record.
-fn score(record: &[u8; LEN]) -> i16 {
-    i16::from_le_bytes([record[24], record[25]])
+impl Fixed<LEN> for Bullet {
+    const CARRIES: Fields = Fields::of(&[Field::Score, Field::Result]);
+
+    #[inline(always)]
+    fn eight<B: Bits>(bits: B, records: &[[u8; LEN]; 8], to: &mut Eight) -> u8 {
+        let words = Words::read(bits, records);
+        let mut kings = [[0; 8]; 2];
+        let mut lane = 0;
+        while lane < 8 {
+            let tail = words.tail[lane];
+            kings[0][lane] = 1 << (tail >> 24 & 63);
+            kings[1][lane] = 1 << ((tail >> 32 ^ 56) & 63);
+            to.halfmove[lane] = 0;
+            to.fullmove[lane] = 1;
+            to.score[lane] = tail as i16;
+            to.result[lane] = (tail >> 16) as u8;
+            lane += 1;
+        }
+        boards(bits.simd(), &words, &kings, &mut to.group)
+    }
+
+    fn read(record: &[u8; LEN], _: &DecodeOptions) -> Result<Record, BadRecord> {
+        let bad = |reason, message: &'static str| Err(BadRecord::new(reason, message));
+        let position = piece_codes::read(record, PIECES)?;
+        let kings = [(Color::White, record[27]), (Color::Black, record[28] ^ 56)];
+        if kings.iter().any(|&(color, square)| position.king(color).map(Square::index) != Some(square.into())) {
+            return bad("kings_differ", "the squares of the kings are not those of the board");
+        }
+        if record[29..] != [0; 3] {
+            return bad("unused_bytes", "the last three bytes are not zero");
+        }
+        if record[26] > 2 {
+            return bad("invalid_result", "a result above 2");
+        }
+        let score = i16::from_le_bytes([record[24], record[25]]);
+        Ok(Record { score: Some(score), result: Some(record[26]), ..Record::of(position) })
+    }
 }
 
-/// Whether a score is beyond those that have a meaning.
-fn is_far(score: i16) -> bool {
-    score.unsigned_abs() > MOST_CENTIPAWNS && !is_sentinel(score)
-}
-
-/// Reads a record.
-fn read(record: &[u8; LEN]) -> Result<Record, BadRecord> {
-    let occupied = Bitboard(u64::from_le_bytes(*record.first_chunk().expect("32 bytes have 8")));
-    let bad = |reason, message: &str| Err(BadRecord::new(reason, message.to_owned()));
-    if occupied.0.count_ones() > 32 {
-        return bad("too_many_pieces", "more than 32 occupied squares");
+/// The boards of eight records, and the lanes that are good. `kings`: where the kings should be.
+#[inline(always)]
+fn boards<S: Simd>(simd: S, words: &Words, kings: &[[u64; 8]; 2], group: &mut Group) -> u8 {
+    let mut bad = 0;
+    let mut at = 0;
+    while at < 8 {
+        let boards = words.boards(simd, at);
+        let tail = simd.load(&words.tail, at);
+        let zero = simd.splat(0);
+        let both = Planes { color: boards.second, types: boards.types }.kings();
+        let first = both & !boards.second;
+        let second = both & boards.second;
+        let lowest = |set: S::Lanes| set & zero.sub(set);
+        let kings = (lowest(first) ^ simd.load(&kings[0], at)) | (lowest(second) ^ simd.load(&kings[1], at));
+        // The squares are below 64, the last bytes zero, and the result is 0 to 2.
+        let bytes = tail & simd.splat(0xFFFF_FFC0_C0FC_0000);
+        let three = tail & tail.shr::<1>() & simd.splat(1 << 16);
+        bad |= (boards.bad | boards.sixes | kings | bytes | three).nonzero_bits() << at;
+        simd.store(boards.second, &mut group.planes[0], at);
+        let mut bit = 0;
+        while bit < 3 {
+            simd.store(boards.types[bit], &mut group.planes[1 + bit], at);
+            bit += 1;
+        }
+        at += S::WIDTH;
     }
-    let mut codes = record[8..24].iter().flat_map(|&byte| [byte & 15, byte >> 4]);
-    let mut position = Position::empty();
-    for (square, code) in occupied.into_iter().zip(&mut codes) {
-        let Some(&role) = Role::ALL.get(usize::from(code & 7)) else {
-            return bad("unknown_piece", "a piece with a code above 5");
-        };
-        let color = if code & 8 == 0 { Color::White } else { Color::Black };
-        position.put(square, Piece { color, role });
-    }
-    if codes.any(|code| code != 0) {
-        return bad("unused_bytes", "the code of a piece without a square");
-    }
-    let kings = [(Color::White, record[27]), (Color::Black, record[28] ^ 56)];
-    if kings.iter().any(|&(color, square)| position.king(color).map(Square::index) != Some(square.into())) {
-        return bad("kings_differ", "the squares of the kings are not those of the board");
-    }
-    if record[29..] != [0; 3] {
-        return bad("unused_bytes", "the last three bytes are not zero");
-    }
-    if record[26] > 2 {
-        return bad("invalid_result", "a result above 2");
-    }
-    Ok(Record {
-        score: Some(score(record)).filter(|&score| !is_far(score)),
-        result: Some(record[26]),
-        ..Record::of(position)
-    })
+    !bad as u8
 }
 
 #[cfg(test)]
@@ -191,7 +180,7 @@ mod tests {
                 0,
             ),
         ] {
-            let read = read(&record(hex)).unwrap();
+            let read = Bullet::read(&record(hex), &DecodeOptions::default()).unwrap();
             assert_eq!(read.position.to_string(), fen);
             assert_eq!((read.score, read.result), (Some(score), Some(result)));
         }
@@ -216,14 +205,7 @@ mod tests {
                 bad[6] = 0xFF;
                 bad[23] = 0xB0;
             }
-            assert_eq!(read(&bad).unwrap_err().reason, reason, "{at}");
-        }
-        let mut far = good;
-        far[24..26].copy_from_slice(&i16::MIN.to_le_bytes());
-        assert_eq!(read(&far).unwrap().score, None);
-        for sentinel in [32_002i16, -32_002] {
-            far[24..26].copy_from_slice(&sentinel.to_le_bytes());
-            assert_eq!(read(&far).unwrap().score, Some(sentinel));
+            assert_eq!(Bullet::read(&bad, &DecodeOptions::default()).unwrap_err().reason, reason, "{at}");
         }
     }
 }

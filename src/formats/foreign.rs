@@ -5,7 +5,7 @@
 //! as far as they are checked. Otherwise the extension does, which for some formats is a weak
 //! hint: five unrelated ones use `.bin`.
 
-use super::{Format, bullet};
+use super::Format;
 use crate::input::Compression;
 use std::path::Path;
 
@@ -32,12 +32,6 @@ fn of_content(head: &[u8], text: &[u8], all: bool, path: &Path) -> Option<&'stat
     if let Some(what) = of_lines(text) {
         return Some(what);
     }
-    if records::<40>(head, all, is_sfen) {
-        return Some("a file of packed sfen (Stockfish training data, 40 bytes per position)");
-    }
-    if records::<32>(head, all, is_marlin) {
-        return Some("a marlinformat file (training data, 32 bytes per position)");
-    }
     if is_viri(head) {
         return Some("a viriformat file (training data, whole games)");
     }
@@ -51,8 +45,7 @@ pub fn of_name(path: &Path) -> Option<&'static str> {
         "binpack" => "a binpack (training data)",
         "plain" => "a Stockfish plain file (training data as text)",
         "vf" | "viri" | "viriformat" => "a viriformat file (training data)",
-        "marlin" => "a marlinformat file (training data)",
-        "data" => "a .data file (training data in bulletformat or marlinformat)",
+        "data" => "a .data file (training data)",
         "bookbin" => "a Polyglot opening book",
         "bin" => "a .bin file (training data or a Polyglot opening book)",
         "abk" | "ctg" => "an opening book",
@@ -80,11 +73,11 @@ pub(super) fn recognized(head: &[u8], text: &[u8], all: bool, path: &Path, named
     let what = by_name()?;
     // Some names stand for formats that are read, too; only their content tells.
     let seen = match &*extension(path)? {
-        "data" | "bin" => bullet::seen(head),
+        "data" | "bin" => super::open::seen(head),
         _ => None,
     };
     Some(match seen {
-        Some(seen) => format!("is {what}, and {seen}; --from bullet reads it as bulletformat all the same"),
+        Some(seen) => format!("is {what}, and {seen}"),
         None => format!("is {what}: lanefish cannot read that format yet"),
     })
 }
@@ -142,12 +135,6 @@ fn of_lines(head: &[u8]) -> Option<&'static str> {
 /// Number of records checked.
 const MOST: usize = 100;
 
-/// Whether it looks like records of this length and nothing else.
-fn records<const LEN: usize>(head: &[u8], all: bool, is_record: fn(&[u8; LEN]) -> bool) -> bool {
-    let (records, rest) = head.as_chunks::<LEN>();
-    !records.is_empty() && (!all || rest.is_empty()) && records.iter().take(MOST).all(is_record)
-}
-
 fn word(bytes: &[u8; 32]) -> u64 {
     bytes[..8].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
@@ -187,7 +174,7 @@ fn is_marlin(record: &[u8; 32]) -> bool {
 }
 
 /// A board, moves, and a terminator; then the next game.
-fn is_viri(head: &[u8]) -> bool {
+pub(super) fn is_viri(head: &[u8]) -> bool {
     let mut rest = head;
     for game in 0..MOST {
         let Some((board, moves)) = rest.split_first_chunk::<32>() else {
@@ -203,47 +190,6 @@ fn is_viri(head: &[u8]) -> bool {
         rest = &rest[32 + 4 * (plies + 1)..];
     }
     true
-}
-
-/// Walks through the bits of the board.
-fn is_sfen(record: &[u8; 40]) -> bool {
-    let mut at = 0;
-    let mut bits = |count: usize| {
-        let value = (0..count).fold(0, |value, bit| {
-            let place = at + bit;
-            let set = record[..32].get(place / 8).is_some_and(|byte| byte >> (place % 8) & 1 != 0);
-            value | usize::from(set) << bit
-        });
-        at += count;
-        value
-    };
-    let _side = bits(1);
-    let (white, black) = (bits(6), bits(6));
-    if white == black {
-        return false;
-    }
-    let mut pieces = 0;
-    for _ in 0..62 {
-        if bits(1) == 1 {
-            if bits(3) > 4 {
-                return false;
-            }
-            bits(1);
-            pieces += 1;
-        }
-    }
-    bits(4);
-    if bits(1) == 1 && !matches!(bits(6) / 8, 2 | 5) {
-        return false;
-    }
-    // The clocks, followed by zeros.
-    bits(6 + 8 + 8 + 1);
-    let used = at;
-    let mut rest = used..256;
-    pieces <= 30
-        && used <= 256
-        && rest.all(|bit| record[bit / 8] >> (bit % 8) & 1 == 0)
-        && matches!(record[38], 0 | 1 | 0xFF)
 }
 
 /// Keys in ascending order; moves of fifteen bits.
@@ -269,19 +215,11 @@ mod tests {
 
     #[test]
     fn content_tells() {
-        let marlin = "ffff00000000ffff1642256100000000888888889ecaade94000010000000100\
-            91000018000000915686e0ed00000000000000000000000094000700e7ff0200\
-            520000000000005256e6ed00000000000000000000000000400309000c000100";
         let viri = "ffff00000000ffff1642256100000000888888889ecaade94000010000000200\
             0c072300b208140046052900000000009100000000000091\
             56e6ed000000000000000000000000004004150000000100c48100003c8ef1ff8603fdff00000000";
-        let sfen = "08fece9aebbc31c618638c000000002184104208679454c6794000000000000014001c03000000ff\
-            09fe820b00008018000070c0f914700000000000000000000000000000000000e7ffd4860d00ffff\
-            1e042000000000000000004006000000000000000000000000000000000000008403387c1e0301ff";
         for (content, what) in [
-            (bytes(marlin), "marlinformat"),
             (bytes(viri), "viriformat"),
-            (bytes(sfen), "packed sfen"),
             (b"BINP\x26\0\0\0".to_vec(), "Stockfish binpack"),
             (b"PARE\x15\x04".to_vec(), "encrypted Parquet"),
             (b"fen 8/8/8/8/8/8/6k1/K7 w - - 0 1\nmove a1b1\n".to_vec(), "plain"),

@@ -23,13 +23,16 @@ pub(crate) mod layout;
 mod lines;
 mod losses;
 mod lost_tags;
+pub mod marlin;
 mod misfits;
 mod open;
 pub mod pgn;
+mod piece_codes;
 pub mod puzzles;
 pub(crate) mod records;
 pub(crate) mod selected;
 mod separated;
+pub mod sfen;
 pub mod tables;
 pub mod text;
 pub mod text_tables;
@@ -42,7 +45,7 @@ pub use losses::{Changed, Losses};
 pub use lost_tags::LostTags;
 pub(crate) use misfits::Misfit;
 pub use misfits::{MisfitKind, Misfits};
-pub use open::{Opened, detect, detect_with, is_supported, is_supported_with, open, open_with};
+pub use open::{Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with, sampled};
 pub(crate) use open::{note_on_skipped, to_line_feeds};
 
 use crate::chess::validity::Validity;
@@ -98,6 +101,32 @@ impl Likeness {
             false => Self::No,
         }
     }
+    /// For formats without a header.
+    fn of_sample(sampled: Option<Sampled>) -> Self {
+        Self::certain_if(sampled.is_some_and(|sampled| sampled.fits()))
+    }
+}
+
+/// How many of the first records of an input are those of a format that has no header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sampled {
+    /// Number of records examined.
+    pub examined: usize,
+    /// Number of those that are good.
+    pub good: usize,
+    /// The number of the first bad one, and what is wrong with it.
+    pub first_bad: Option<(usize, String)>,
+}
+
+impl Sampled {
+    /// One of this many examined records may be bad.
+    const TOLERATED: usize = 10;
+
+    /// Whether the input is of the format, as far as can be seen.
+    pub fn fits(&self) -> bool {
+        self.examined != 0 && self.examined - self.good <= self.examined / Self::TOLERATED
+    }
 }
 
 /// What a format does. How its bytes are divided is its [`Layout`].
@@ -107,6 +136,11 @@ pub(crate) trait Codec: fmt::Debug + Sync {
 
     /// How much the first bytes of an input look like it.
     fn likeness(&self, head: &[u8]) -> Likeness;
+
+    /// How many of the first records of an input are good; `None` for formats that are not recognized by that.
+    fn sampled(&self, _head: &[u8]) -> Option<Sampled> {
+        None
+    }
 
     /// How its bytes are divided.
     fn layout(&self) -> Layout;
@@ -195,6 +229,10 @@ formats! {
     JSONL = text_tables::JSON_LINES;
     /// bulletformat, training data without a side to move: see [`bullet`].
     BULLET = bullet::Bullet;
+    /// marlinformat, training data: see [`marlin`].
+    MARLIN = marlin::Marlin;
+    /// Packed sfen, training data: see [`sfen`].
+    SFEN = sfen::Sfen;
     /// Parquet files with a column of positions: see [`tables`].
     PARQUET = tables::Parquet, with "parquet";
     /// Arrow files and streams with a column of positions: see [`tables`].
@@ -234,6 +272,11 @@ impl Format {
     /// How much the first bytes of an input look like it.
     pub fn likeness(self, head: &[u8]) -> Likeness {
         self.0.likeness(head)
+    }
+
+    /// How many of the first records of an input are good; `None` for formats that are not recognized by that.
+    pub fn sampled(self, head: &[u8]) -> Option<Sampled> {
+        self.0.sampled(head)
     }
 
     /// How its bytes are divided.

@@ -1,6 +1,6 @@
 //! Opening an input and finding out its format.
 
-use super::{Format, Likeness, foreign, text_tables};
+use super::{Format, Likeness, Sampled, foreign, text_tables};
 use crate::error::Error;
 use crate::input::{Access, Compression, Input};
 use crate::text::numbers::{counted, grouped};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// Number of bytes used to detect a format.
-const PEEK: usize = 64 << 10;
+pub const PEEK: usize = 64 << 10;
 
 /// Number of bytes that identify the shortest of compressed containers.
 const MAGIC: usize = 4;
@@ -157,8 +157,11 @@ pub fn detect_with(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>
     {
         return Ok(format);
     }
-    let mut formats = Format::ALL.iter().copied();
+    let mut formats = Format::ALL.iter().copied().filter(|format| format.sampled(&[]).is_none());
     if let Some(format) = formats.find(|&format| likeness(format) == Likeness::Certain) {
+        return Ok(format);
+    }
+    if let Some(format) = without_header(head)? {
         return Ok(format);
     }
     if let Some(format) = fen_column.and_then(|column| text_tables::with_column(&text, column)) {
@@ -181,6 +184,55 @@ pub fn detect_with(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>
             ))
         }
     }
+}
+
+/// How well formats without a header fit the first bytes of an input, the best first.
+pub fn sampled(head: &[u8]) -> Vec<(Format, Sampled)> {
+    let formats = Format::ALL.iter();
+    let mut sampled: Vec<_> = formats.filter_map(|&format| Some((format, format.sampled(head)?))).collect();
+    // Products instead of shares, and the order of the list where they are equal.
+    sampled.sort_by(|(_, a), (_, b)| (b.good * a.examined.max(1)).cmp(&(a.good * b.examined.max(1))));
+    sampled
+}
+
+/// The format without a header that the first bytes fit; `None` if there is none.
+///
+/// # Errors
+/// If several fit equally well: the rest of a sentence that begins with the name of the file.
+fn without_header(head: &[u8]) -> Result<Option<Format>, String> {
+    let sampled = sampled(head);
+    let [(best, fits), others @ ..] = &sampled[..] else {
+        return Ok(None);
+    };
+    // A single short game of viriformat begins with a record of marlinformat, and is no whole number of them.
+    let is_one_game = fits.examined == 1 && !head.len().is_multiple_of(32) && foreign::is_viri(head);
+    if !fits.fits() || is_one_game {
+        return Ok(None);
+    }
+    let equal = |other: &Sampled| other.fits() && other.good * fits.examined == fits.good * other.examined;
+    let equal: Vec<&str> = others.iter().filter(|(_, other)| equal(other)).map(|(format, _)| format.name()).collect();
+    match equal[..] {
+        [] => Ok(Some(*best)),
+        _ => Err(format!(
+            "fits {best} as well as {}: {} of {}; name the format with --from",
+            equal.join(" and "),
+            fits.good,
+            counted(fits.examined as u64, "sampled record")
+        )),
+    }
+}
+
+/// What is seen of the format without a header that fits best, where none does: how many of the first records are bad;
+/// `None` if there is no record.
+pub(super) fn seen(head: &[u8]) -> Option<String> {
+    let sampled = sampled(head);
+    let (format, best) = sampled.first()?;
+    let (number, first) = best.first_bad.as_ref()?;
+    Some(format!(
+        "{} of its first {} cannot be read as {format} (record {number}: {first}); --from {format} reads it all the same",
+        best.examined - best.good,
+        counted(best.examined as u64, "record"),
+    ))
 }
 
 /// The container suggested by a file extension.

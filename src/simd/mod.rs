@@ -46,6 +46,7 @@ mod avx2;
 mod avx512;
 pub mod bmi2;
 pub(crate) mod bytes;
+pub(crate) mod nibbles;
 pub mod one_board;
 pub(crate) mod ranks;
 mod scalar;

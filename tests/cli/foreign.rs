@@ -8,8 +8,6 @@ fn files_of_known_foreign_formats_are_named() {
     for (name, what) in [
         ("small.binpack", "a Stockfish binpack"),
         ("example.plain", "a Stockfish plain file"),
-        ("slice_a.sfen.bin", "packed sfen"),
-        ("slice_a.marlin.data", "marlinformat"),
         ("slice_a.vf", "viriformat"),
         ("slice_a.txt", "FEN | score | result"),
     ] {

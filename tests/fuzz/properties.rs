@@ -41,6 +41,8 @@ pub const TARGETS: &[Target] = &[
     ("jsonl", json_lines),
     ("boards", boards),
     ("bullet", bullet),
+    ("marlin", marlin),
+    ("sfen", sfen),
     ("containers", containers),
     ("selection", selection),
     ("expression", expression),
@@ -105,6 +107,16 @@ pub fn json_lines(bytes: &[u8]) {
 /// Records of bulletformat.
 pub fn bullet(bytes: &[u8]) {
     pieces(Format::BULLET, bytes);
+}
+
+/// Records of marlinformat.
+pub fn marlin(bytes: &[u8]) {
+    pieces(Format::MARLIN, bytes);
+}
+
+/// Records of packed sfen.
+pub fn sfen(bytes: &[u8]) {
+    pieces(Format::SFEN, bytes);
 }
 
 fn options(max_record: usize) -> DecodeOptions {

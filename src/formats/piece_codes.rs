@@ -1,0 +1,133 @@
+//! Boards of bulletformat and marlinformat: the occupied squares, and a code of four bits for each of them.
+//!
+//! The two formats divide 32 bytes alike: a board of 24 bytes, and eight more, which mean something else in each. Codes
+//! are a piece, 0 to 5 for pawn, knight, bishop, rook, queen and king, and 8 more if it is not of the first side; marlinformat
+//! also has 6 for a rook that may still castle. They are one less than those of [packed boards](crate::packed), so that
+//! some operations of three inputs turn one into the other for eight boards.
+
+use super::records::BadRecord;
+use crate::chess::{Bitboard, Color, Piece, Position, Role, Square};
+use crate::simd::Simd;
+use crate::simd::nibbles::{Bits, Spread};
+
+/// Bytes of a record.
+pub(super) const LEN: usize = 32;
+
+/// The code of a rook that may still castle.
+const CASTLING_ROOK: usize = 6;
+
+/// The words of eight records: a lane for each.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    occupied: [u64; 8],
+    /// The bits of the codes, the lowest first.
+    codes: [[u64; 8]; 4],
+    /// Zero where there are as many codes as squares.
+    excess: [u64; 8],
+    /// The last eight bytes of each record.
+    pub(super) tail: [u64; 8],
+}
+
+/// Boards in some lanes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Boards<L> {
+    pub(super) occupied: L,
+    /// Set for pieces of the second side.
+    pub(super) second: L,
+    /// The bits of the codes of [packed boards](crate::packed), the lowest first.
+    pub(super) types: [L; 3],
+    /// Pieces with code 6.
+    pub(super) sixes: L,
+    /// Not zero where a code is 7, or there are not as many codes as squares.
+    pub(super) bad: L,
+}
+
+impl Words {
+    #[inline(always)]
+    pub(super) fn read<B: Bits>(bits: B, records: &[[u8; LEN]; 8]) -> Self {
+        let mut words = Self::default();
+        let mut lane = 0;
+        while lane < 8 {
+            let [board, tail] = split(&records[lane]);
+            let occupied = u64::from_le_bytes(board);
+            let codes = records[lane][8..24].first_chunk().expect("sixteen bytes");
+            let Spread { bits: planes, excess } = bits.spread(occupied, codes);
+            words.occupied[lane] = occupied;
+            words.excess[lane] = excess;
+            words.tail[lane] = u64::from_le_bytes(tail);
+            let mut bit = 0;
+            while bit < 4 {
+                words.codes[bit][lane] = planes[bit];
+                bit += 1;
+            }
+            lane += 1;
+        }
+        words
+    }
+
+    /// The boards of as many lanes as the token has.
+    #[inline(always)]
+    pub(super) fn boards<S: Simd>(&self, simd: S, at: usize) -> Boards<S::Lanes> {
+        let load = |words: &[u64; 8]| simd.load(words, at);
+        let occupied = load(&self.occupied);
+        let [n0, n1, n2, second] = [0, 1, 2, 3].map(|bit| load(&self.codes[bit]));
+        Boards {
+            occupied,
+            second,
+            types: [occupied & !n0, n0 ^ n1, n2 ^ (n0 & n1)],
+            sixes: n2 & n1,
+            bad: (n0 & n1 & n2) | load(&self.excess),
+        }
+    }
+}
+
+/// The first and the last eight bytes.
+#[inline(always)]
+fn split(record: &[u8; LEN]) -> [[u8; 8]; 2] {
+    [*record.first_chunk().expect("32 bytes have 8"), *record.last_chunk().expect("32 bytes have 8")]
+}
+
+/// A board, read slowly: its pieces, where White is the first side, and the rooks that may still castle.
+///
+/// # Errors
+/// If there are more than 32 pieces, if a code is above `most`, or if there is a code without a square.
+pub(super) fn read(record: &[u8; LEN], most: usize) -> Result<Position, BadRecord> {
+    let bad = |reason, message: String| Err(BadRecord::new(reason, message));
+    let occupied = Bitboard(u64::from_le_bytes(split(record)[0]));
+    if occupied.0.count_ones() > 32 {
+        return bad("too_many_pieces", "more than 32 occupied squares".to_owned());
+    }
+    let mut codes = record[8..24].iter().flat_map(|&byte| [byte & 15, byte >> 4]);
+    let mut position = Position::empty();
+    for (square, code) in occupied.into_iter().zip(&mut codes) {
+        let kind = usize::from(code & 7);
+        if kind > most {
+            return bad("unknown_piece", format!("a piece with a code above {most}"));
+        }
+        let role = Role::ALL.get(kind).copied().unwrap_or(Role::Rook);
+        let color = if code & 8 == 0 { Color::White } else { Color::Black };
+        position.put(square, Piece { color, role });
+        if kind == CASTLING_ROOK {
+            position.castling.0 |= Bitboard::square(square);
+        }
+    }
+    if codes.any(|code| code != 0) {
+        return bad("unused_bytes", "the code of a piece without a square".to_owned());
+    }
+    Ok(position)
+}
+
+/// The codes of pieces.
+pub(super) const PIECES: usize = 5;
+/// The codes of pieces and of rooks that may still castle.
+pub(super) const PIECES_AND_CASTLING: usize = CASTLING_ROOK;
+
+/// Whether each side has one king.
+pub(super) fn has_kings(position: &Position) -> bool {
+    Color::ALL.iter().all(|&color| position.pieces(color, Role::King).0.count_ones() == 1)
+}
+
+/// The square of a number, if it is one.
+pub(super) fn square(number: u8) -> Option<Square> {
+    (number < 64).then(|| Square::new(number))
+}
