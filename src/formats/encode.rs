@@ -189,6 +189,9 @@ impl Encoded {
     }
 }
 
+/// Records after which a chain is cut wherever it is, so that memory has a limit.
+const LONGEST_BLOCK: usize = 1 << 20;
+
 /// About the number of bytes of a row in memory, without texts.
 const ROW_LEN: usize = 64;
 
@@ -255,7 +258,9 @@ impl RecordBlocks {
                 let end = self.records + least as u64;
                 let passed = self.chains.iter().take_while(|&&chain| chain < end).count();
                 self.chains.drain(..passed);
-                self.chains.front().map(|&end| (end - self.records) as usize)
+                let end = self.chains.front().map_or(usize::MAX, |&end| (end - self.records) as usize);
+                let len = end.min(LONGEST_BLOCK);
+                (len <= self.waiting.len()).then_some(len)
             }
         }
     }

@@ -30,7 +30,6 @@ pub(crate) enum Layout {
     /// Records of this many bytes each, one after the other, from the first byte on.
     Records(usize),
     /// Chains of records that belong together (games, compressed blocks), each of which shows how long it is.
-    #[cfg_attr(not(test), expect(dead_code, reason = "feed and sieve are ready for them; the formats follow"))]
     Chains(&'static dyn Chains),
     /// Sections that know their lengths, with an index of them at the end.
     Sections(&'static dyn Sections),
@@ -90,7 +89,6 @@ pub(crate) trait Chains: fmt::Debug + Sync {
 
 /// What begins at a place of a file of chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "made by formats of chains"))]
 pub(crate) enum Link {
     /// A chain of this many bytes, which need not all be there yet.
     Chain(u64),

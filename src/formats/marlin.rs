@@ -25,8 +25,8 @@
 use super::piece_codes::{self, LEN, PIECES_AND_CASTLING, Words};
 use super::records::{self, BadRecord, Eight, Fixed, Record};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Sampled};
-use crate::chess::{Color, Position};
-use crate::packed::Group;
+use crate::chess::{Color, Position, Square};
+use crate::packed::{Group, Packed};
 use crate::simd::nibbles::Bits;
 use crate::simd::{Lanes, Simd};
 use crate::table::{Field, Fields};
@@ -140,8 +140,28 @@ fn position(record: &[u8; LEN]) -> Result<Position, BadRecord> {
     Ok(position)
 }
 
+/// A record of a board with its clocks; a halfmove clock above 255 becomes 255. An en passant square on which no capture is
+/// legal, though a pawn stands beside, is stored if it is given: it belongs to this format.
+pub(super) fn record_of(
+    board: &Packed,
+    idle: Option<Square>,
+    [halfmove, fullmove]: [u16; 2],
+    score: i16,
+    result: u8,
+) -> [u8; LEN] {
+    let mut record = [0; LEN];
+    piece_codes::write(board, &mut record);
+    let black = if board.side_to_move() == Color::Black { BLACK } else { 0 };
+    record[24] = black | board.en_passant().or(idle).map_or(NO_SQUARE, |square| square.index() as u8);
+    record[25] = halfmove.min(u8::MAX.into()) as u8;
+    record[26..28].copy_from_slice(&fullmove.to_le_bytes());
+    record[28..30].copy_from_slice(&score.to_le_bytes());
+    record[30] = result;
+    record
+}
+
 /// What a record of the format is, and other bytes hardly.
-fn examine(record: &[u8; LEN]) -> Result<(), BadRecord> {
+pub(super) fn examine(record: &[u8; LEN]) -> Result<(), BadRecord> {
     let read = Marlin::read(record, &DecodeOptions::default())?;
     if !piece_codes::has_kings(&read.position) {
         return Err(BadRecord::new("not_one_king_each", "not one king of each side"));

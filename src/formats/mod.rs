@@ -10,6 +10,7 @@
 //! To add a format: a file here with a type that implements `Codec`, and a line in the list below; CONTRIBUTING.md has every
 //! step.
 
+pub mod binpack;
 pub mod boards;
 pub mod bullet;
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has one kind of columns"))]
@@ -18,6 +19,7 @@ mod encode;
 pub mod evals;
 mod field_values;
 pub mod foreign;
+mod gaps;
 mod json;
 pub(crate) mod layout;
 mod lines;
@@ -28,14 +30,19 @@ mod misfits;
 mod open;
 pub mod pgn;
 mod piece_codes;
+pub mod plain;
 pub mod puzzles;
 pub(crate) mod records;
+mod scored;
+pub mod scored_text;
 pub(crate) mod selected;
 mod separated;
 pub mod sfen;
 pub mod tables;
 pub mod text;
 pub mod text_tables;
+mod training;
+pub mod viri;
 pub(crate) mod way;
 
 pub use encode::Refusal;
@@ -108,7 +115,7 @@ impl Likeness {
 }
 
 /// How many of the first records of an input are those of a format that has no header.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sampled {
     /// Number of records examined.
@@ -122,6 +129,12 @@ pub struct Sampled {
 impl Sampled {
     /// One of this many examined records may be bad.
     const TOLERATED: usize = 10;
+
+    /// What is wrong with the record that was examined last.
+    fn bad(&mut self, message: String) {
+        let number = self.examined - 1;
+        self.first_bad.get_or_insert((number, message));
+    }
 
     /// Whether the input is of the format, as far as can be seen.
     pub fn fits(&self) -> bool {
@@ -233,6 +246,14 @@ formats! {
     MARLIN = marlin::Marlin;
     /// Packed sfen, training data: see [`sfen`].
     SFEN = sfen::Sfen;
+    /// Stockfish's plain text: see [`plain`].
+    PLAIN = plain::Plain;
+    /// Lines with a position, a score and a result: see [`scored_text`].
+    TEXT = scored_text::ScoredText;
+    /// Stockfish's binpack: see [`binpack`].
+    BINPACK = binpack::Binpack;
+    /// viriformat, games for training: see [`viri`].
+    VIRI = viri::Viri;
     /// Parquet files with a column of positions: see [`tables`].
     PARQUET = tables::Parquet, with "parquet";
     /// Arrow files and streams with a column of positions: see [`tables`].

@@ -7,6 +7,7 @@
 
 use super::records::BadRecord;
 use crate::chess::{Bitboard, Color, Piece, Position, Role, Square};
+use crate::packed::Packed;
 use crate::simd::Simd;
 use crate::simd::nibbles::{Bits, Spread};
 
@@ -115,6 +116,23 @@ pub(super) fn read(record: &[u8; LEN], most: usize) -> Result<Position, BadRecor
         return bad("unused_bytes", "the code of a piece without a square".to_owned());
     }
     Ok(position)
+}
+
+/// The board part of a record, made slowly: the codes of [packed boards](crate::packed) less one, in which rooks that may
+/// still castle have code 6, and those of Black 8 more.
+pub(super) fn write(board: &Packed, to: &mut [u8; LEN]) {
+    let occupied = board.occupied();
+    to[..8].copy_from_slice(&occupied.to_le_bytes());
+    let mut rest = occupied;
+    let mut place = 0;
+    while rest != 0 && place < 32 {
+        let bit = |plane: u64| (plane >> rest.trailing_zeros() & 1) as u8;
+        let [t0, t1, t2] = board.types.map(bit);
+        let code = (t0 | t1 << 1 | t2 << 2) - 1 | bit(board.color) << 3;
+        to[8 + place / 2] |= code << (4 * (place % 2));
+        rest &= rest - 1;
+        place += 1;
+    }
 }
 
 /// The codes of pieces.

@@ -28,10 +28,12 @@
 
 use super::encode::{Cut, Encoded, Encoder, Refuse, lost_fields};
 use super::layout::{Chains, Link};
+use super::marlin::{self, Marlin};
 use super::pgn::replay::Board;
-use super::records::{BadRecord, hexadecimal};
-use super::replayed::{Beside, Replayed};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, marlin};
+use super::records::{BadRecord, Fixed, hexadecimal};
+use super::scored::{Beside, Scored};
+use super::training::{self, board_of, idle_of, number};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled};
 use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Role, Square};
 use crate::error::Damage;
@@ -69,7 +71,10 @@ impl Codec for Viri {
         &ABOUT
     }
     fn likeness(&self, head: &[u8]) -> Likeness {
-        Likeness::No
+        Likeness::of_sample(self.sampled(head))
+    }
+    fn sampled(&self, head: &[u8]) -> Option<Sampled> {
+        Some(sample(head))
     }
     fn layout(&self) -> Layout {
         Layout::Chains(&Self)
@@ -80,6 +85,43 @@ impl Codec for Viri {
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         Some(&Self)
     }
+}
+
+/// How many of the first start positions and moves can be read; a bad one ends its game.
+fn sample(head: &[u8]) -> Sampled {
+    /// As many as are enough.
+    const EXAMINED: usize = 100;
+    let mut sampled = Sampled::default();
+    let mut rest = head;
+    while sampled.examined < EXAMINED
+        && let Some((header, plies)) = rest.split_first_chunk::<START>()
+    {
+        sampled.examined += 1;
+        let len = len_of_game(rest);
+        let plies = &plies[..len.map_or(plies.len(), |len| len - START - PLY)];
+        rest = len.map_or(&[], |len| &rest[len..]);
+        let start = marlin::examine(header).and_then(|()| Marlin::read(header, &DecodeOptions::default()));
+        let start = match start {
+            Ok(start) => start,
+            Err(bad) => {
+                sampled.bad(bad.message.into_owned());
+                continue;
+            }
+        };
+        sampled.good += 1;
+        let mut board = Board::new(&start.position);
+        for &[m0, m1, ..] in plies.as_chunks::<PLY>().0.iter().take(EXAMINED) {
+            sampled.examined += 1;
+            let next = move_of(u16::from_le_bytes([m0, m1])).and_then(|mv| board.play_move(mv).ok());
+            let Some(next) = next else {
+                sampled.bad("a move that is not legal".to_owned());
+                break;
+            };
+            sampled.good += 1;
+            board = next;
+        }
+    }
+    sampled
 }
 
 /// Bytes of the game that begins here, with its end; `None` if that is not among them.
@@ -135,7 +177,7 @@ const fn bits_of(mv: Move) -> u16 {
 /// Decodes a run of games.
 fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let bytes = &chunk.bytes[..];
-    let mut records = Replayed::new(chunk, options, true);
+    let mut records = Scored::new(chunk, options, CARRIES);
     records.reserve(bytes.len() / PLY);
     let mut at = 0;
     while at < bytes.len() {
@@ -150,21 +192,14 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
 }
 
 /// Reads the game that begins at a byte of the chunk.
-fn read_game(
-    game: &[u8],
-    at: usize,
-    number: u64,
-    is_whole: bool,
-    records: &mut Replayed<'_>,
-    options: &DecodeOptions,
-) {
+fn read_game(game: &[u8], at: usize, number: u64, is_whole: bool, records: &mut Scored<'_>, options: &DecodeOptions) {
     let raw = || hexadecimal(&game[..game.len().min(RAW)]);
     let Some((header, plies)) = game.split_first_chunk::<START>() else {
         let what = format!("the last game is truncated: {} of {START} bytes of its start position", game.len());
         records.decoded.damage.push(Damage::at(at as u64, what));
         return;
     };
-    let start = marlin::read(header, options).and_then(|start| Ok((records.begin(&start)?, start)));
+    let start = Marlin::read(header, options).and_then(|start| Ok((records.begin(&start)?, start)));
     let (mut board, result) = match start {
         Ok((board, start)) => (board, start.result.unwrap_or(1)),
         Err(bad) => {
@@ -202,22 +237,11 @@ fn read_game(
     }
 }
 
-/// The replay board of a record.
-fn board_of(batch: &Batch, row: usize) -> Board {
-    let idle = batch.values(Field::KeyEnPassant).and_then(|squares| squares.number(row));
-    let idle = idle.and_then(|square| Square::try_new(square as u8));
-    Board::of_record(&batch.board(row), idle, batch.halfmove[row], batch.fullmove[row])
-}
-
 /// The move of a record, if it is legal, and the board after it.
 fn played(batch: &Batch, row: usize) -> Option<(Move, Board)> {
     let bits = batch.values(Field::Move)?.number(row)?;
     let mv = Move::from_bits(bits as u16)?;
     Some((mv, board_of(batch, row).play_move(mv).ok()?))
-}
-
-fn number(batch: &Batch, row: usize, field: Field) -> Option<i64> {
-    batch.values(field)?.number(row)
 }
 
 impl Encoder for Viri {
@@ -241,18 +265,9 @@ impl Encoder for Viri {
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_fields(tile, losses, |_, field| field == Field::Mate || CARRIES.contains(field));
-        for row in tile.rows() {
-            let change = |is: bool, what, losses: &mut Losses| {
-                if is {
-                    losses.change(what, tile.batch.index(row));
-                }
-            };
-            let lacks = |field| number(tile.batch, row, field).is_none();
-            let is_mate = !lacks(Field::Mate);
-            change(is_mate, MATE, losses);
-            change(lacks(Field::Score) && !is_mate, NO_SCORE, losses);
-            change(lacks(Field::Result), NO_RESULT, losses);
-        }
+        training::made_up(tile, losses);
+        let far = |row: usize| tile.batch.halfmove[row] > u8::MAX.into();
+        training::changed_where(tile, losses, "halfmove clocks above 255, stored as 255", far);
     }
     fn can_change(&self) -> bool {
         true
@@ -261,7 +276,7 @@ impl Encoder for Viri {
         let same = |field| number(before, last, field) == number(next, row, field);
         same(Field::Game)
             && same(Field::Result)
-            && played(before, last).is_some_and(|(_, board)| board == board_of(next, row))
+            && played(before, last).is_some_and(|(_, board)| board.unmarked() == board_of(next, row).unmarked())
     }
     fn block(&self, _first: u64, runs: &[(&Batch, Range<usize>)], block: &mut Encoded) -> io::Result<()> {
         let mut before: Option<(&Batch, usize)> = None;
@@ -273,12 +288,14 @@ impl Encoder for Viri {
                         block.bytes.extend_from_slice(&[0; PLY]);
                         block.chains.push(block.bytes.len());
                     }
-                    let result = number(batch, row, Field::Result).unwrap_or(1) as u8;
-                    block.bytes.extend_from_slice(&marlin::start_of(batch, row, result));
+                    let result = training::result_of_white(batch, row);
+                    let clocks = [batch.halfmove[row], batch.fullmove[row]];
+                    let start = marlin::record_of(&batch.board(row), idle_of(batch, row), clocks, 0, result);
+                    block.bytes.extend_from_slice(&start);
                 }
                 let (mv, _) = played(batch, row).ok_or_else(|| io::Error::other("a record without a legal move"))?;
                 block.bytes.extend_from_slice(&bits_of(mv).to_le_bytes());
-                block.bytes.extend_from_slice(&score_of(batch, row).to_le_bytes());
+                block.bytes.extend_from_slice(&training::score_of_white(batch, row).to_le_bytes());
                 block.records += 1;
                 before = Some((batch, row));
             }

@@ -119,7 +119,8 @@ impl Complete {
         let alone = self.chains > 0 && self.records / self.chains < FEW_RECORDS;
         alone.then(|| {
             format!(
-                "{format}: {} are stored in {}, because few of them go on with the one before; each chain needs more                  than ten times the bytes of a further record",
+                "{format}: {} are stored in {}, because few of them go on with the one before; each chain needs more \
+                 than ten times the bytes of a further record",
                 counted(self.records, "record"),
                 counted(self.chains, "chain"),
             )

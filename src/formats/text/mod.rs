@@ -195,6 +195,10 @@ fn sniff(head: &[u8]) -> Option<Kind> {
         if line.starts_with(b"id ") || line.starts_with(b"epd ") {
             return Some(Kind::Perft);
         }
+        // Training data.
+        if super::scored_text::sniff(line) {
+            return None;
+        }
         let mut tokens = line.split(|byte| byte.is_ascii_whitespace()).filter(|token| !token.is_empty());
         let board = tokens.next()?;
         let looks_like_a_board = board.iter().filter(|&&byte| byte == b'/').count() == 7

@@ -41,7 +41,7 @@ pub(in crate::formats) enum Refused {
 const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
 
 /// A position during replay.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::formats) struct Board {
     /// Black's pieces.
     black: u64,
@@ -56,7 +56,48 @@ pub(in crate::formats) struct Board {
     pub(in crate::formats) fullmove: u16,
 }
 
+/// What the side to move sees of a board.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::formats) struct Sides {
+    pub(in crate::formats) own: u64,
+    pub(in crate::formats) occupied: u64,
+    /// Own rooks that may castle.
+    pub(in crate::formats) castling: u64,
+    /// The square on which an en passant capture is legal.
+    pub(in crate::formats) en_passant: u64,
+    pub(in crate::formats) is_black: bool,
+    types: [u64; 3],
+}
+
+impl Sides {
+    /// The piece on a square; `None` if it is empty.
+    #[inline(always)]
+    pub(in crate::formats) fn role_at(&self, square: usize) -> Option<Role> {
+        let [b0, b1, b2] = self.types.map(|plane| (plane >> (square & 63) & 1) as usize);
+        match b0 | b1 << 1 | b2 << 2 {
+            0 => None,
+            7 => Some(Role::Rook),
+            code => Some(Role::ALL[code - 1]),
+        }
+    }
+}
+
 impl Board {
+    #[inline(always)]
+    pub(in crate::formats) fn sides(&self) -> Sides {
+        let occupied = self.occupied();
+        let own = self.black ^ if self.black_to_move { 0 } else { occupied };
+        let [t0, t1, t2] = self.types;
+        Sides {
+            own,
+            occupied,
+            castling: own & t0 & t1 & t2,
+            en_passant: self.en_passant & EN_PASSANT_RANKS,
+            is_black: self.black_to_move,
+            types: self.types,
+        }
+    }
+
     pub(in crate::formats) fn new(position: &Position) -> Self {
         let of = |role| position.role(role).0;
         let castling = position.castling.0.0 & of(Role::Rook);
@@ -105,6 +146,12 @@ impl Board {
             let file = square.index() % 8;
             self.en_passant = 1 << if self.black_to_move { 56 + file } else { file };
         }
+    }
+
+    /// The same without the square kept by [`Self::mark`].
+    #[inline(always)]
+    pub(in crate::formats) fn unmarked(self) -> Self {
+        Self { en_passant: self.en_passant & EN_PASSANT_RANKS, ..self }
     }
 
     /// The square kept by [`Self::mark`].

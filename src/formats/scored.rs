@@ -1,7 +1,7 @@
-//! Records of games and chains that are stored as a start position and moves: what the readers of such formats share.
+//! Records with scores: what the readers of formats for training share that do not read records of one length.
 //!
-//! A reader plays the moves on a replay [`Board`] and adds each position with what is stored beside its move. All columns
-//! but the move have a value in every row, so that they are filled as plain vectors.
+//! Every record has the same fields, so that columns are filled as plain vectors; only a move may be missing. Positions of games
+//! and chains come from a replay [`Board`].
 
 use super::pgn::replay::Board;
 use super::records::{BadRecord, DROPPED_EN_PASSANT, IdleEnPassants, Record};
@@ -27,7 +27,7 @@ pub(super) struct Beside {
 }
 
 /// The records of a chunk so far.
-pub(super) struct Replayed<'a> {
+pub(super) struct Scored<'a> {
     chunk: &'a Chunk,
     options: &'a DecodeOptions,
     pub(super) decoded: Decoded,
@@ -45,12 +45,12 @@ pub(super) struct Replayed<'a> {
     plies: Vec<u16>,
     games: Vec<u64>,
     idle: IdleEnPassants,
-    has_games: bool,
+    carries: Fields,
 }
 
-impl<'a> Replayed<'a> {
-    /// None yet; `has_games`: whether numbers of games are stored.
-    pub(super) fn new(chunk: &'a Chunk, options: &'a DecodeOptions, has_games: bool) -> Self {
+impl<'a> Scored<'a> {
+    /// None yet; records have these fields.
+    pub(super) fn new(chunk: &'a Chunk, options: &'a DecodeOptions, carries: Fields) -> Self {
         Self {
             chunk,
             options,
@@ -68,7 +68,7 @@ impl<'a> Replayed<'a> {
             plies: Vec::new(),
             games: Vec::new(),
             idle: IdleEnPassants::default(),
-            has_games,
+            carries,
         }
     }
 
@@ -83,7 +83,7 @@ impl<'a> Replayed<'a> {
         self.moves.reserve(records);
         self.results.reserve(records);
         self.plies.reserve(records);
-        if self.has_games {
+        if self.has_games() {
             self.games.reserve(records);
         }
     }
@@ -101,17 +101,35 @@ impl<'a> Replayed<'a> {
         Ok(board)
     }
 
+    fn has_games(&self) -> bool {
+        self.carries.contains(Field::Game)
+    }
+
     /// Adds a record, whose game or chain begins at a byte of the chunk.
     #[inline(always)]
     pub(super) fn push(&mut self, board: &Board, origin: usize, beside: Beside) {
+        let idle = board.idle_en_passant().map(Square::new);
+        self.push_packed(board.packed(), [board.halfmove, board.fullmove], idle, origin, beside);
+    }
+
+    /// Adds a record, which begins at a byte of the chunk, with its clocks and what [`Field::KeyEnPassant`] is.
+    #[inline(always)]
+    pub(super) fn push_packed(
+        &mut self,
+        board: Packed,
+        [halfmove, fullmove]: [u16; 2],
+        idle: Option<Square>,
+        origin: usize,
+        beside: Beside,
+    ) {
         let row = self.scores.len();
         let lane = row % Group::LEN;
-        self.group.set(lane, board.packed());
+        self.group.set(lane, board);
         if lane == Group::LEN - 1 {
             self.groups.push(self.group);
         }
-        self.halfmove.push(board.halfmove);
-        self.fullmove.push(board.fullmove);
+        self.halfmove.push(halfmove);
+        self.fullmove.push(fullmove);
         self.origins.push(origin as u32);
         self.ordinals.push(self.decoded.records as u32);
         self.decoded.records += 1;
@@ -122,12 +140,10 @@ impl<'a> Replayed<'a> {
         }
         self.results.push(beside.result);
         self.plies.push(beside.ply);
-        if self.has_games {
+        if self.has_games() {
             self.games.push(beside.game);
         }
-        if let Some(square) = board.idle_en_passant() {
-            self.idle.add(row, Some(Square::new(square)));
-        }
+        self.idle.add(row, idle);
     }
 
     /// Adds a bad record at a byte of the chunk: of this game of the chunk, and at this ply, if there are such.
@@ -143,9 +159,23 @@ impl<'a> Replayed<'a> {
         self.decoded.records += 1;
     }
 
+    /// Adds a bad record at a byte of the chunk, and its line; `raw` is what a reject keeps.
+    pub(super) fn reject_line(&mut self, at: usize, line: u64, bad: BadRecord, raw: &[u8]) {
+        let place = Place { line: Some(line), ..Place::start_of(Arc::clone(&self.chunk.file)) };
+        self.push_reject(at, Reject::new(place, vec![bad.reason], bad.message, raw.to_vec()));
+    }
+
+    /// Adds a bad record at a byte of the chunk.
+    pub(super) fn push_reject(&mut self, at: usize, mut reject: Reject) {
+        reject.place.offset = at as u64;
+        reject.place.record = self.decoded.records;
+        self.decoded.rejects.push(reject);
+        self.decoded.records += 1;
+    }
+
     /// What the chunk decodes to.
     pub(super) fn finish(mut self) -> Decoded {
-        let rows = self.scores.len();
+        let (rows, has_games) = (self.scores.len(), self.has_games());
         if rows == 0 {
             return self.decoded;
         }
@@ -165,10 +195,7 @@ impl<'a> Replayed<'a> {
             moves[row / 64] &= !(1 << (row % 64));
         }
         // Rejects name the game and the ply of formats of games, whatever else is read.
-        let places = match self.has_games {
-            true => Fields::of(&[Field::Game, Field::Ply]),
-            false => Fields::NONE,
-        };
+        let places = if has_games { Fields::of(&[Field::Game, Field::Ply]) } else { Fields::NONE };
         let requested = self.options.fields.union(places);
         let columns = [
             (Field::Score, Array::I16(Values::from_clean_parts(self.scores, all()))),
@@ -176,8 +203,9 @@ impl<'a> Replayed<'a> {
             (Field::Move, Array::U16(Values::from_clean_parts(self.moves, moves))),
             (Field::Ply, Array::U16(Values::from_clean_parts(self.plies, all()))),
         ];
-        batch.fields.extend(columns.into_iter().filter(|(field, _)| requested.contains(*field)));
-        if self.has_games {
+        let has = |field| requested.contains(field) && self.carries.contains(field);
+        batch.fields.extend(columns.into_iter().filter(|(field, _)| has(*field)));
+        if has_games {
             let games = Values::from_clean_parts(self.games, all());
             batch.fields.insert(Field::Game, Array::U64(games));
         }

@@ -1,0 +1,68 @@
+//! Bytes of a file of chains in which no chain begins.
+//!
+//! A chunk may end in the middle of them, so that they are joined in the order of the file before they are reported: one
+//! fault, wherever chunks end.
+
+use super::{Evidence, Watch};
+use crate::error::Damage;
+use std::ops::Range;
+
+/// Reports what a format calls the bytes between its chains.
+#[derive(Debug)]
+pub(super) struct Gaps {
+    what: &'static str,
+    open: Option<Range<u64>>,
+}
+
+/// Where they are in a chunk, for [`Gaps`].
+pub(super) type InChunk = Vec<Range<usize>>;
+
+impl Gaps {
+    /// None yet; `what`: what such bytes are in a message, such as `no game begins here`.
+    pub(super) fn new(what: &'static str) -> Self {
+        Self { what, open: None }
+    }
+
+    fn close(&mut self) -> Option<Damage> {
+        let Range { start, end } = self.open.take()?;
+        let bytes = crate::text::numbers::counted(end - start, "byte");
+        Some(Damage::at(start, format!("{}: {bytes} skipped", self.what)))
+    }
+}
+
+impl Watch for Gaps {
+    fn chunk(&mut self, evidence: Option<Evidence>, offset: u64) -> Vec<Damage> {
+        let gaps = evidence.and_then(|evidence| evidence.downcast::<InChunk>().ok());
+        let mut damage = Vec::new();
+        for gap in gaps.into_iter().flat_map(|gaps| *gaps) {
+            let (start, end) = (offset + gap.start as u64, offset + gap.end as u64);
+            match &mut self.open {
+                Some(open) if open.end == start => open.end = end,
+                _ => {
+                    damage.extend(self.close());
+                    self.open = Some(start..end);
+                }
+            }
+        }
+        damage
+    }
+    fn end(&mut self, _len: u64) -> (Vec<Damage>, Option<&'static str>) {
+        (self.close().into_iter().collect(), None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_joined_across_chunks() {
+        let mut gaps = Gaps::new("nothing begins here");
+        let evidence = |gaps: InChunk| Some(Box::new(gaps) as Evidence);
+        assert_eq!(gaps.chunk(evidence(vec![3..10]), 100), []);
+        assert_eq!(gaps.chunk(evidence(vec![0..5]), 110), []);
+        let found = gaps.chunk(evidence(vec![6..7]), 115);
+        assert_eq!(found, [Damage::at(103, "nothing begins here: 12 bytes skipped".to_owned())]);
+        assert_eq!(gaps.end(200).0, [Damage::at(121, "nothing begins here: 1 byte skipped".to_owned())]);
+    }
+}

@@ -1,0 +1,411 @@
+//! Stockfish's plain text: six lines for each position of training data.
+//!
+//! ```text
+//! fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1
+//! move e2e4
+//! score 35
+//! ply 0
+//! result 1
+//! e
+//! ```
+//!
+//! Score and result (-1, 0, 1) are those of the side to move. An entry begins with `fen` and ends with `e`; the lines between
+//! may come in any order, and lines with other words and blank ones are skipped. An entry in which one of the five is
+//! missing, occurs twice or cannot be is a reject, so that no value of the entry before stands in for it. Castling is read in
+//! both forms, `e1g1` and `e1h1`; `a1a1`, `0000`, `(none)` and `null` are no move.
+//!
+//! The text is written as Stockfish writes it.
+
+use super::encode::{Encoded, Encoder, Refuse, lost_fields};
+use super::layout::Text;
+use super::lines::without_end;
+use super::pgn::replay::Board;
+use super::records::{BadRecord, SATURATED_SCORE};
+use super::scored::{Beside, Scored};
+use super::scored_text::begins_entry;
+use super::text::{UsualLines, unusual};
+use super::training::{number, result_of_mover, score_of_mover};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, training};
+use crate::chess::fen::{CastlingStyle, Coded};
+use crate::chess::moves::MoveKind;
+use crate::chess::{Color, Move, Role, Square};
+use crate::packed::Packed;
+use crate::table::{Batch, Field, Fields, Tile};
+use crate::text::room::Room;
+use memchr::{memchr, memmem};
+use std::ops::Range;
+
+/// What records carry.
+const CARRIES: Fields = Fields::of(&[Field::Score, Field::Result, Field::Move, Field::Ply, Field::KeyEnPassant]);
+/// How an entry begins, after the end of a line.
+const START: &[u8] = b"\nfen ";
+/// Bytes of a bad entry that a reject keeps.
+const RAW: usize = 4096;
+
+/// Stockfish's plain text.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain;
+
+impl Codec for Plain {
+    fn about(&self) -> &'static About {
+        static ABOUT: About = About {
+            name: "plain",
+            title: "Stockfish's plain text: six lines for each position of training data",
+            extensions: &["plain"],
+            has_games: false,
+            selects: false,
+            carries: CARRIES,
+        };
+        &ABOUT
+    }
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        Likeness::certain_if(begins_entry(head))
+    }
+    fn layout(&self) -> Layout {
+        Layout::Text(&Self)
+    }
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        decode(chunk, options)
+    }
+    fn encoder(&self) -> Option<&'static dyn Encoder> {
+        Some(&Self)
+    }
+}
+
+impl Text for Plain {
+    fn cut(&self, bytes: &[u8], _max_record: usize) -> Option<usize> {
+        memmem::rfind(bytes, START).map(|at| at + 1)
+    }
+    fn resume(&self, bytes: &[u8], from: usize, _at_end: bool) -> Option<usize> {
+        let from = from.saturating_sub(START.len());
+        memmem::find(bytes.get(from..)?, START).map(|at| from + at + 1)
+    }
+    fn division(&self, bytes: &[u8], from: usize, _at_end: bool) -> Option<usize> {
+        let before = from.max(1) - 1;
+        memmem::find(bytes.get(before..)?, START).map(|at| before + at + 1)
+    }
+    fn reach(&self) -> usize {
+        START.len()
+    }
+}
+
+/// The lines of an entry so far.
+#[derive(Default)]
+struct Entry<'a> {
+    /// Where its first line begins, and its number.
+    start: usize,
+    line: u64,
+    fen: Option<&'a [u8]>,
+    mv: Option<&'a [u8]>,
+    score: Option<&'a [u8]>,
+    ply: Option<&'a [u8]>,
+    result: Option<&'a [u8]>,
+    /// A word that occurs twice.
+    twice: Option<&'static str>,
+}
+
+impl<'a> Entry<'a> {
+    fn set(&mut self, name: &'static str, value: &'a [u8]) {
+        let place = match name {
+            "move" => &mut self.mv,
+            "score" => &mut self.score,
+            "ply" => &mut self.ply,
+            "result" => &mut self.result,
+            _ => &mut self.fen,
+        };
+        if place.replace(value.trim_ascii()).is_some() {
+            self.twice.get_or_insert(name);
+        }
+    }
+}
+
+fn bad(reason: &'static str, message: impl Into<String>) -> BadRecord {
+    BadRecord::new(reason, message.into())
+}
+
+/// The name and the value of a line of an entry.
+fn named(line: &[u8]) -> Option<(&'static str, &[u8])> {
+    let names = ["fen", "move", "score", "ply", "result"];
+    names.into_iter().find_map(|name| {
+        let rest = line.strip_prefix(name.as_bytes())?;
+        matches!(rest.first(), None | Some(b' ' | b'\t')).then_some((name, rest))
+    })
+}
+
+fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    let bytes: &[u8] = &chunk.bytes;
+    let mut decoder = Decoder {
+        bytes,
+        options,
+        records: Scored::new(chunk, options, CARRIES),
+        usual: UsualLines::default(),
+        entry: None,
+        saturated: 0,
+    };
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
+        decoder.line(start, without_end(&bytes[start..end]));
+        decoder.records.decoded.lines += u64::from(end < bytes.len());
+        start = end + 1;
+    }
+    if let Some(entry) = decoder.entry.take() {
+        decoder.reject(&entry, bytes.len(), bad("incomplete_entry", "an entry without the line `e` at its end"));
+    }
+    decoder.records.decoded.remarks.add(&SATURATED_SCORE, decoder.saturated);
+    decoder.records.finish()
+}
+
+struct Decoder<'a> {
+    bytes: &'a [u8],
+    options: &'a DecodeOptions,
+    records: Scored<'a>,
+    usual: UsualLines,
+    entry: Option<Entry<'a>>,
+    saturated: u64,
+}
+
+impl<'a> Decoder<'a> {
+    #[inline]
+    fn line(&mut self, start: usize, line: &'a [u8]) {
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        let name = named(line);
+        if let (Some(("fen", _)), Some(entry)) = (name, &self.entry) {
+            // Lines before the first `fen` belong to it.
+            if entry.fen.is_some() {
+                let entry = self.entry.take().unwrap_or_default();
+                self.reject(&entry, start, bad("incomplete_entry", "an entry without the line `e` at its end"));
+            }
+        }
+        let number = self.records.decoded.lines + 1;
+        let entry = self.entry.get_or_insert_with(|| Entry { start, line: number, ..Entry::default() });
+        match name {
+            Some((name, value)) => entry.set(name, value),
+            None if line.trim_ascii() == b"e" => {
+                let entry = self.entry.take().unwrap_or_default();
+                if let Err(bad) = self.record(&entry) {
+                    self.reject(&entry, start + line.len(), bad);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn reject(&mut self, entry: &Entry<'_>, end: usize, bad: BadRecord) {
+        let raw = &self.bytes[entry.start..end.min(entry.start + RAW)];
+        self.records.reject_line(entry.start, entry.line, bad, raw.trim_ascii_end());
+    }
+
+    /// Adds the record of an entry.
+    fn record(&mut self, entry: &Entry<'_>) -> Result<(), BadRecord> {
+        let Entry { fen, mv, score, ply, result, twice, .. } = *entry;
+        if let Some(name) = twice {
+            return Err(bad("doubled_line", format!("an entry with two lines `{name}`")));
+        }
+        let lines = [(fen, "fen"), (mv, "move"), (score, "score"), (ply, "ply"), (result, "result")];
+        if let Some((_, name)) = lines.iter().find(|(value, _)| value.is_none()) {
+            return Err(bad("incomplete_entry", format!("an entry without a line `{name}`")));
+        }
+        let [fen, mv, score, ply, result] = lines.map(|(value, _)| value.unwrap_or_default());
+        let score: i16 = value(score, "invalid_score", "score of 16 bits")?;
+        let ply: u16 = value(ply, "invalid_ply", "ply of 16 bits")?;
+        let result: i16 = value(result, "invalid_result", "result")?;
+        if !(-1..=1).contains(&result) {
+            return Err(bad("invalid_result", format!("the result {result}, which is not -1, 0 or 1")));
+        }
+        let (board, clocks, idle) = match self.usual.read(fen) {
+            Some((board, clocks)) => (board, clocks, None),
+            None => {
+                let line = unusual(fen, fen.len(), 0, self.options, &mut self.records.decoded.remarks)?;
+                if !line.rest.is_empty() {
+                    return Err(bad("fen_trailing_text", "text after the position"));
+                }
+                (line.board, line.clocks, line.idle_en_passant)
+            }
+        };
+        let mv = read_move(mv, &board, clocks)?;
+        let is_black = board.side_to_move() == Color::Black;
+        self.saturated += u64::from(is_black && score == i16::MIN);
+        let beside = Beside {
+            score: if is_black { score.saturating_neg() } else { score },
+            mv: mv.map(Move::to_bits),
+            result: (1 + if is_black { -result } else { result }) as u8,
+            ply,
+            game: 0,
+        };
+        self.records.push_packed(board, clocks, idle, entry.start, beside);
+        Ok(())
+    }
+}
+
+fn value<T: std::str::FromStr>(text: &[u8], reason: &'static str, what: &str) -> Result<T, BadRecord> {
+    let parsed = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    parsed
+        .ok_or_else(|| bad(reason, format!("`{}` is no {what}", String::from_utf8_lossy(&text[..text.len().min(32)]))))
+}
+
+/// A legal move in UCI form; `None` for a null move.
+fn read_move(text: &[u8], board: &Packed, [halfmove, fullmove]: [u16; 2]) -> Result<Option<Move>, BadRecord> {
+    if matches!(text, b"a1a1" | b"0000" | b"(none)" | b"null") {
+        return Ok(None);
+    }
+    let illegal = || {
+        let text = String::from_utf8_lossy(&text[..text.len().min(32)]);
+        bad("illegal_move", format!("`{text}` is no legal move"))
+    };
+    let replay = Board::of_record(board, None, halfmove, fullmove);
+    let mv = move_of(text, &replay).ok_or_else(illegal)?;
+    replay.play_move(mv).map(|_| Some(mv)).map_err(|_| illegal())
+}
+
+/// What a move in UCI form is, whether it is legal or not.
+fn move_of(text: &[u8], board: &Board) -> Option<Move> {
+    let [from_file, from_rank, to_file, to_rank, ref promotion @ ..] = *text else {
+        return None;
+    };
+    let square = |file: u8, rank: u8| {
+        let (file, rank) = (file.wrapping_sub(b'a'), rank.wrapping_sub(b'1'));
+        (file | rank < 8).then(|| Square::new(rank * 8 + file))
+    };
+    let (from, to) = (square(from_file, from_rank)?, square(to_file, to_rank)?);
+    let sides = board.sides();
+    let bit = |square: Square| 1u64 << square.index();
+    let kind = match (sides.role_at(from.index())?, promotion) {
+        (_, [letter]) => MoveKind::Promotion(Role::from_letter(*letter)?),
+        (_, [_, _, ..]) => return None,
+        (Role::Pawn, _) if sides.en_passant & bit(to) != 0 && from.file() != to.file() => MoveKind::EnPassant,
+        (Role::King, _) if sides.castling & bit(to) != 0 => MoveKind::Castle,
+        (Role::King, _) if from.file().index().abs_diff(to.file().index()) > 1 => {
+            // By the destination of the king: the rook on that side.
+            let (smaller, larger) = (bit(from) - 1, !(bit(from) | (bit(from) - 1)));
+            let rooks = sides.castling & if to.index() < from.index() { smaller } else { larger };
+            let rook = Square::try_new(rooks.trailing_zeros() as u8)?;
+            let mv = Move { from, to: rook, kind: MoveKind::Castle };
+            return (mv.uci_as(false).as_bytes() == text).then_some(mv);
+        }
+        _ => MoveKind::Normal,
+    };
+    Some(Move { from, to, kind })
+}
+
+/// The ply of a record: the one that it has, else that of the number of its move.
+fn ply_of(batch: &Batch, row: usize) -> u16 {
+    let black = u32::from(batch.board(row).side_to_move() == Color::Black);
+    let of_fullmove = 2 * u32::from(batch.fullmove[row].max(1) - 1) + black;
+    number(batch, row, Field::Ply).map_or(of_fullmove.min(u16::MAX.into()) as u16, |ply| ply as u16)
+}
+
+impl Encoder for Plain {
+    fn fields(&self) -> Fields {
+        CARRIES.without(Field::KeyEnPassant)
+    }
+    fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
+        let mut room = Room::behind(&mut piece.bytes);
+        for row in rows.iter().cloned().flatten() {
+            let board = batch.board(row);
+            let mv = number(batch, row, Field::Move).and_then(|bits| Move::from_bits(bits as u16));
+            let is_standard = || batch.position(row).is_ok_and(|position| position.castles_as_standard());
+            let mv = match mv {
+                Some(mv) => mv.uci_as(mv.kind == MoveKind::Castle && !is_standard()).to_string(),
+                None => "a1a1".to_owned(),
+            };
+            let values = format!(
+                "\nmove {mv}\nscore {}\nply {}\nresult {}\ne\n",
+                score_of_mover(batch, row),
+                ply_of(batch, row),
+                i16::from(result_of_mover(batch, row)) - 1
+            );
+            room.write(4 + Coded::ROOM + values.len(), |lines| {
+                lines[..4].copy_from_slice(b"fen ");
+                let position = board.coded(batch.halfmove[row], batch.fullmove[row]);
+                let at = 4 + position.write(&mut lines[4..], CastlingStyle::Outermost);
+                lines[at..at + values.len()].copy_from_slice(values.as_bytes());
+                at + values.len()
+            });
+        }
+    }
+    fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
+        training::illegal_moves(tile, refuse);
+    }
+    fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
+        lost_fields(tile, losses, |_, field| field == Field::Mate || self.fields().contains(field));
+        training::made_up(tile, losses);
+        training::saturated(tile, losses);
+    }
+    fn can_change(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn read(text: &str) -> Decoded {
+        let options = DecodeOptions { fields: CARRIES, ..DecodeOptions::default() };
+        let chunk = Chunk::new(Path::new("x").into(), text.as_bytes().to_vec().into());
+        decode(&chunk, &options)
+    }
+
+    const START: &str = "fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    const CASTLES: &str = "fen r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 4 21";
+
+    #[test]
+    fn entries_are_read_and_written() {
+        let text = format!(
+            "{START}\nmove e2e4\nscore 35\nply 0\nresult 1\ne\n{CASTLES}\nmove e8c8\nscore -15\nply 41\nresult 0\ne\n"
+        );
+        let decoded = read(&text);
+        assert!(decoded.rejects.is_empty(), "{:?}", decoded.rejects);
+        let mut piece = Encoded::default();
+        let batch = &decoded.batches[0];
+        Plain.encode(batch, std::slice::from_ref(&(0..batch.len())), &mut piece);
+        assert_eq!(String::from_utf8(piece.bytes).unwrap(), text);
+        // Other forms of the same.
+        let other = format!("\r\n{CASTLES}\r\nresult 0\r\nply 41\r\nextra 7\r\nmove e8a8\r\nscore -15\r\ne\r\n\r\n");
+        let other = read(&other);
+        assert!(other.rejects.is_empty(), "{:?}", other.rejects);
+        assert_eq!(
+            other.batches[0].values(Field::Move).unwrap().number(0),
+            batch.values(Field::Move).unwrap().number(1)
+        );
+        for none in ["a1a1", "0000", "(none)", "null"] {
+            let decoded = read(&format!("{START}\nmove {none}\nscore 0\nply 0\nresult 0\ne\n"));
+            assert_eq!(decoded.batches[0].values(Field::Move).unwrap().number(0), None);
+        }
+    }
+
+    #[test]
+    fn bad_entries_are_rejects() {
+        let good = format!("{START}\nmove e2e4\nscore 35\nply 0\nresult 1\ne\n");
+        for (from, to, reason) in [
+            ("move e2e4\n", "", "incomplete_entry"),
+            ("score 35\n", "", "incomplete_entry"),
+            ("ply 0\n", "", "incomplete_entry"),
+            ("result 1\n", "", "incomplete_entry"),
+            ("e\n", "", "incomplete_entry"),
+            ("score 35", "score 70000", "invalid_score"),
+            ("score 35", "score", "invalid_score"),
+            ("ply 0", "ply -1", "invalid_ply"),
+            ("result 1", "result 2", "invalid_result"),
+            ("move e2e4", "move e2e5", "illegal_move"),
+            ("move e2e4", "move e1g1", "illegal_move"),
+            ("move e2e4", "move e2e4q", "illegal_move"),
+            ("ply 0", "ply 0\nply 1", "doubled_line"),
+            ("w KQkq", "w KQkq x", "fen_trailing_text"),
+            ("8/8/8/8", "8/8/8/9", "fen_board"),
+        ] {
+            let wrong = good.replacen(from, to, 1);
+            let wrong = if from == "e\n" { good[..good.len() - 2].to_owned() } else { wrong };
+            let decoded = read(&format!("{good}{wrong}{good}"));
+            let reasons: Vec<_> = decoded.rejects.iter().map(|reject| reject.reasons[0]).collect();
+            assert_eq!(reasons.len(), 1, "{from} {to}: {reasons:?}");
+            assert!(reason == "fen_board" || reasons[0] == reason, "{from} {to}: {reasons:?}");
+            assert_eq!(decoded.rejects[0].place.line, Some(7));
+            assert_eq!(decoded.batches[0].len(), 2);
+        }
+    }
+}

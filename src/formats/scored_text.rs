@@ -1,0 +1,233 @@
+//! Training data as lines: `FEN | score | result`, as White sees them.
+//!
+//! Lines of the trainer bullet and its relatives: six fields of FEN (or the first four), the score in centipawns, and the
+//! result as `1.0`, `0.5` or `0.0`, between bars. Blanks, commas and semicolons instead of bars are read as well, results also
+//! as `1`, `0`, `1/2`, `1-0`, `0-1`, `1/2-1/2`, and in brackets, and a result in brackets or with a point before the score. A
+//! score or a result that is not one is a reject, and so is a score beyond 16 bits. Blank lines and lines that begin with `#`
+//! are skipped.
+//!
+//! Written lines have bars, six fields, and results with a point.
+
+use super::encode::{Encoded, Encoder, lost_fields};
+use super::layout::Text;
+use super::lines::{first_line, without_mark};
+use super::records::BadRecord;
+use super::scored::{Beside, Scored};
+use super::text::{Refusal, UsualLines, unusual};
+use super::training::{result_of_white, score_of_white};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long, training};
+use crate::chess::fen::{CastlingStyle, Coded};
+use crate::table::{Batch, Field, Fields, Tile};
+use crate::text::room::Room;
+use memchr::memchr;
+use std::ops::Range;
+
+/// What records carry.
+const CARRIES: Fields = Fields::of(&[Field::Score, Field::Result, Field::KeyEnPassant]);
+
+/// Lines with a position, a score and a result.
+#[derive(Clone, Copy, Debug)]
+pub struct ScoredText;
+
+impl Text for ScoredText {}
+
+impl Codec for ScoredText {
+    fn about(&self) -> &'static About {
+        static ABOUT: About = About {
+            name: "text",
+            title: "training data as lines: FEN | score | result, as White sees them",
+            extensions: &["text"],
+            has_games: false,
+            selects: false,
+            carries: CARRIES,
+        };
+        &ABOUT
+    }
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        Likeness::certain_if(sniff(head))
+    }
+    fn layout(&self) -> Layout {
+        Layout::Text(&Self)
+    }
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        decode(chunk, options)
+    }
+    fn encoder(&self) -> Option<&'static dyn Encoder> {
+        Some(&Self)
+    }
+}
+
+/// Whether the first line of a text is one of this format.
+pub(super) fn sniff(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').map(|line| without_mark(line).trim_ascii());
+    let mut line = line.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    line.next().is_some_and(|line| divide(line).is_ok_and(|(fen, _, _)| looks_like_a_board(fen)))
+}
+
+fn looks_like_a_board(fen: &[u8]) -> bool {
+    let board = fen.split(|&byte| byte == b' ').next().unwrap_or_default();
+    board.iter().filter(|&&byte| byte == b'/').count() == 7
+}
+
+/// The FEN, score and result of a line.
+fn divide(line: &[u8]) -> Result<(&[u8], i16, u8), BadRecord> {
+    let bad = |reason, message: &str| BadRecord::new(reason, message.to_owned());
+    let is_between = |byte: &u8| matches!(byte, b'|' | b';' | b',') || byte.is_ascii_whitespace();
+    let mut rest = line;
+    let mut last = || {
+        let end = rest.iter().rposition(|byte| !is_between(byte))? + 1;
+        let start = rest[..end].iter().rposition(is_between).map_or(0, |at| at + 1);
+        let value = &rest[start..end];
+        rest = &rest[..start];
+        Some(value)
+    };
+    let (Some(second), Some(first)) = (last(), last()) else {
+        return Err(bad("incomplete_line", "a line without score and result"));
+    };
+    // The result is the one in brackets or with a point, else the last one.
+    let is_result = |value: &[u8]| value.starts_with(b"[") || value.contains(&b'.');
+    let (score, result) = if is_result(first) && !is_result(second) { (second, first) } else { (first, second) };
+    let score = number(score).ok_or_else(|| {
+        bad(
+            "invalid_score",
+            &format!("`{}` is no score of 16 bits", String::from_utf8_lossy(&score[..score.len().min(32)])),
+        )
+    })?;
+    let result = result_of(result).ok_or_else(|| {
+        bad("invalid_result", &format!("`{}` is no result", String::from_utf8_lossy(&result[..result.len().min(32)])))
+    })?;
+    let end = rest.iter().rposition(|byte| !is_between(byte)).map_or(0, |at| at + 1);
+    Ok((&rest[..end], score, result))
+}
+
+/// A whole number of 16 bits.
+fn number(text: &[u8]) -> Option<i16> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+fn result_of(text: &[u8]) -> Option<u8> {
+    let text = text.strip_prefix(b"[").and_then(|text| text.strip_suffix(b"]")).unwrap_or(text);
+    match text {
+        b"1.0" | b"1" | b"1-0" | b"1.00" => Some(2),
+        b"0.5" | b".5" | b"1/2" | b"1/2-1/2" | b"0.50" => Some(1),
+        b"0.0" | b"0" | b"0-1" | b"0.00" => Some(0),
+        _ => None,
+    }
+}
+
+impl From<Refusal> for BadRecord {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(refusal.reasons.first().copied().unwrap_or("fen"), refusal.message)
+    }
+}
+
+fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    let bytes: &[u8] = &chunk.bytes;
+    let mut records = Scored::new(chunk, options, CARRIES);
+    let mut usual = UsualLines::default();
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
+        let line = &bytes[start..end];
+        let number = records.decoded.lines + 1;
+        records.decoded.lines += u64::from(end < bytes.len());
+        if line.len() > options.max_record {
+            let mut reject = too_long(&chunk.file, line, options.max_record);
+            reject.place.line = Some(number);
+            records.push_reject(start, reject);
+        } else {
+            let line = without_mark(line).trim_ascii();
+            if !line.is_empty() && !line.starts_with(b"#") {
+                let read = divide(line).and_then(|(fen, score, result)| {
+                    let beside = Beside { score, mv: None, result, ply: 0, game: 0 };
+                    if let Some((board, clocks)) = usual.read(fen) {
+                        records.push_packed(board, clocks, None, start, beside);
+                        return Ok(());
+                    }
+                    let remarks = &mut records.decoded.remarks;
+                    let line = unusual(fen, fen.len(), 0, options, remarks)?;
+                    if !line.rest.is_empty() {
+                        return Err(BadRecord::new("fen_trailing_text", "text between the position and the score"));
+                    }
+                    records.push_packed(line.board, line.clocks, line.idle_en_passant, start, beside);
+                    Ok(())
+                });
+                if let Err(bad) = read {
+                    records.reject_line(start, number, bad, line);
+                }
+            }
+        }
+        start = end + 1;
+    }
+    records.finish()
+}
+
+impl Encoder for ScoredText {
+    fn fields(&self) -> Fields {
+        CARRIES.without(Field::KeyEnPassant)
+    }
+    fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
+        let mut room = Room::behind(&mut piece.bytes);
+        for row in rows.iter().cloned().flatten() {
+            let values = format!(
+                " | {} | {}\n",
+                score_of_white(batch, row),
+                ["0.0", "0.5", "1.0"][usize::from(result_of_white(batch, row).min(2))]
+            );
+            room.write(Coded::ROOM + values.len(), |line| {
+                let position = batch.board(row).coded(batch.halfmove[row], batch.fullmove[row]);
+                let at = position.write(line, CastlingStyle::Outermost);
+                line[at..at + values.len()].copy_from_slice(values.as_bytes());
+                at + values.len()
+            });
+        }
+    }
+    fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
+        lost_fields(tile, losses, |_, field| field == Field::Mate || self.fields().contains(field));
+        training::made_up(tile, losses);
+    }
+    fn can_change(&self) -> bool {
+        true
+    }
+}
+
+/// Whether a text begins with an entry of [`super::plain`].
+pub(super) fn begins_entry(head: &[u8]) -> bool {
+    first_line(head).starts_with(b"fen ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_of_lines_are_read() {
+        const FEN: &str = "8/8/8/4k3/8/4K3/8/8 b - - 3 40";
+        for (rest, score, result) in [
+            (" | 20 | 1.0", 20, 2),
+            ("|-20|0.5", -20, 1),
+            (" 13 0", 13, 0),
+            (" [0.5] -7", -7, 1),
+            (" 0.5 -7", -7, 1),
+            (";31950;1/2-1/2", 31950, 1),
+            (",-32768,[1.0]", i16::MIN, 2),
+            (" | +5 | 1-0 ", 5, 2),
+        ] {
+            let line = format!("{FEN}{rest}");
+            let (fen, found, outcome) = divide(line.as_bytes()).unwrap();
+            assert_eq!((fen, found, outcome), (FEN.as_bytes(), score, result), "{line}");
+        }
+        for (rest, reason) in [
+            (" | 70000 | 1.0", "invalid_score"),
+            (" | x | 1.0", "invalid_score"),
+            (" | 20 | 0.7", "invalid_result"),
+            (" | 1.5 | 0.5", "invalid_score"),
+        ] {
+            let bad = divide(format!("{FEN}{rest}").as_bytes()).unwrap_err();
+            assert_eq!(bad.reason, reason, "{rest}");
+        }
+        assert_eq!(divide(b"|").unwrap_err().reason, "incomplete_line");
+        assert!(sniff(b"\xEF\xBB\xBF# data\n\n8/8/8/4k3/8/4K3/8/8 b - - 3 40 | 1 | 0.0\n"));
+        assert!(!sniff(b"8/8/8/4k3/8/4K3/8/8 b - - 3 40\n"));
+    }
+}
