@@ -78,6 +78,11 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
     /// Refuses those records of a tile that the format cannot hold at all.
     fn refuse(&self, _tile: &Tile<'_>, _refuse: &mut Refuse<'_>) {}
 
+    /// Whether a record that is not refused is left out, because the output says it where it has the record before.
+    fn is_implied(&self, _batch: &Batch, _row: usize) -> bool {
+        false
+    }
+
     /// Counts what the output does not keep of the records of a tile.
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_fields(tile, losses, |_, field| self.fields().contains(field));

@@ -25,7 +25,7 @@ use super::scored::{Beside, Scored};
 use super::scored_text::begins_entry;
 use super::text::{UsualLines, unusual};
 use super::training::{number, result_of_mover, score_of_mover};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, training};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long, training};
 use crate::chess::fen::{CastlingStyle, Coded};
 use crate::chess::moves::MoveKind;
 use crate::chess::{Color, Move, Role, Square};
@@ -185,6 +185,13 @@ impl<'a> Decoder<'a> {
             Some((name, value)) => entry.set(name, value),
             None if line.trim_ascii() == b"e" => {
                 let entry = self.entry.take().unwrap_or_default();
+                let end = start + line.len();
+                if end - entry.start > self.options.max_record {
+                    let bytes = &self.bytes[entry.start..end];
+                    let mut reject = too_long(self.records.file(), bytes, self.options.max_record);
+                    reject.place.line = Some(entry.line);
+                    return self.records.push_reject(entry.start, reject);
+                }
                 if let Err(bad) = self.record(&entry) {
                     self.reject(&entry, start + line.len(), bad);
                 }

@@ -10,6 +10,7 @@ use crate::chess::Square;
 use crate::error::{Place, Reject};
 use crate::packed::{Group, Packed};
 use crate::table::{Array, Batch, Field, Fields, Values};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What a record has besides its position.
@@ -163,6 +164,11 @@ impl<'a> Scored<'a> {
     pub(super) fn reject_line(&mut self, at: usize, line: u64, bad: BadRecord, raw: &[u8]) {
         let place = Place { line: Some(line), ..Place::start_of(Arc::clone(&self.chunk.file)) };
         self.push_reject(at, Reject::new(place, vec![bad.reason], bad.message, raw.to_vec()));
+    }
+
+    /// The input.
+    pub(super) fn file(&self) -> &Arc<Path> {
+        &self.chunk.file
     }
 
     /// Adds a bad record at a byte of the chunk.

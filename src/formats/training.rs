@@ -87,6 +87,23 @@ pub(super) fn made_up(tile: &Tile<'_>, losses: &mut Losses) {
     }
 }
 
+/// Whether a record is the last position of a game, and follows from the move of the record before it in its batch.
+pub(super) fn is_last_of_game(batch: &Batch, row: usize) -> bool {
+    let game = |row| number(batch, row, Field::Game);
+    let Some(before) = row.checked_sub(1).filter(|&before| game(before).is_some() && game(before) == game(row)) else {
+        return false;
+    };
+    let after = played(batch, before).map(|(_, board)| board.unmarked());
+    after == Some(board_of(batch, row).unmarked())
+}
+
+/// The move of a record, if it is legal, and the board after it.
+pub(super) fn played(batch: &Batch, row: usize) -> Option<(Move, Board)> {
+    let bits = batch.values(Field::Move)?.number(row)?;
+    let mv = Move::from_bits(bits as u16)?;
+    Some((mv, board_of(batch, row).play_move(mv).ok()?))
+}
+
 /// Refuses the records of a tile whose move is not legal.
 pub(super) fn illegal_moves(tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
     if tile.batch.values(Field::Move).is_none() {

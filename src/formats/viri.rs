@@ -22,7 +22,8 @@
 //! ## Writing
 //!
 //! Records that go on with the game of the one before are written as one game; any other record begins a game and costs 40
-//! bytes instead of 4. A record without a legal move cannot be written.
+//! bytes instead of 4. A record without a legal move cannot be written; only the
+//! last position of a game is left out, because it follows from the moves.
 //!
 //! The layout is that of the crate `viriformat`.
 
@@ -32,8 +33,8 @@ use super::marlin::{self, Marlin};
 use super::pgn::replay::Board;
 use super::records::{BadRecord, Fixed, hexadecimal};
 use super::scored::{Beside, Scored};
-use super::training::{self, board_of, idle_of, number};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled};
+use super::training::{self, board_of, idle_of, number, played};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled, too_long};
 use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Role, Square};
 use crate::error::Damage;
@@ -139,12 +140,17 @@ fn len_of_game(bytes: &[u8]) -> Option<usize> {
     Some(START + PLY * (AT_ONCE * before + place + 1))
 }
 
+/// Bytes within which a game has to end: it is held as a whole.
+fn longest_game(max_record: usize) -> usize {
+    max_record.max(2 * START) / PLY * PLY
+}
+
 impl Chains for Viri {
     fn link(&self, bytes: &[u8], max_record: usize) -> Link {
-        match len_of_game(bytes) {
+        let longest = longest_game(max_record);
+        match len_of_game(&bytes[..bytes.len().min(longest)]) {
             Some(len) => Link::Chain(len as u64),
-            // It would have to be held as a whole.
-            None if bytes.len() > max_record => Link::Lost((bytes.len() / PLY * PLY) as u64),
+            None if bytes.len() >= longest => Link::Lost(longest as u64),
             None => Link::More,
         }
     }
@@ -183,8 +189,17 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     while at < bytes.len() {
         let number = records.decoded.games;
         records.decoded.games += 1;
-        let len = len_of_game(&bytes[at..]);
-        let game = &bytes[at..at + len.unwrap_or(bytes.len() - at)];
+        let rest = &bytes[at..];
+        let longest = longest_game(options.max_record);
+        let len = len_of_game(&rest[..rest.len().min(longest)]);
+        if len.is_none() && rest.len() >= longest {
+            let mut reject = too_long(&chunk.file, &hexadecimal(&rest[..RAW.min(longest)]), options.max_record);
+            reject.place.game = Some(number);
+            records.push_reject(at, reject);
+            at += longest;
+            continue;
+        }
+        let game = &rest[..len.unwrap_or(rest.len())];
         read_game(game, at, number, len.is_some(), &mut records, options);
         at += game.len();
     }
@@ -237,13 +252,6 @@ fn read_game(game: &[u8], at: usize, number: u64, is_whole: bool, records: &mut 
     }
 }
 
-/// The move of a record, if it is legal, and the board after it.
-fn played(batch: &Batch, row: usize) -> Option<(Move, Board)> {
-    let bits = batch.values(Field::Move)?.number(row)?;
-    let mv = Move::from_bits(bits as u16)?;
-    Some((mv, board_of(batch, row).play_move(mv).ok()?))
-}
-
 impl Encoder for Viri {
     fn fields(&self) -> Fields {
         CARRIES
@@ -257,11 +265,16 @@ impl Encoder for Viri {
     fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
         for row in tile.rows() {
             match (number(tile.batch, row, Field::Move), played(tile.batch, row)) {
+                (None, _) if training::is_last_of_game(tile.batch, row) => {}
                 (None, _) => refuse(row, "no_move", "viriformat cannot hold a record without a move".to_owned()),
                 (Some(_), None) => refuse(row, "illegal_move", "the move of the record is not legal".to_owned()),
                 (Some(_), Some(_)) => {}
             }
         }
+    }
+    fn is_implied(&self, batch: &Batch, row: usize) -> bool {
+        // All others without a move are refused.
+        number(batch, row, Field::Move).is_none()
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_fields(tile, losses, |_, field| field == Field::Mate || CARRIES.contains(field));

@@ -35,6 +35,8 @@ pub(super) struct Converted {
     blocks: Option<Finished<Encoded>>,
     /// What the format does not keep.
     pub(super) losses: Losses,
+    /// Records that are written.
+    pub(super) records: u64,
 }
 
 impl Converted {
@@ -50,6 +52,13 @@ impl Conversion {
     /// Conversion by the [encoder](crate::formats::Codec::encoder) of a format.
     pub(super) fn new(encoder: &'static dyn Encoder) -> Self {
         Self { encoder, joint: RecordBlocks::of(encoder).map(InOrder::new), used: Mutex::default() }
+    }
+
+    /// Encodes the records of a tile.
+    fn records(&self, part: &mut Converted, tile: &Tile<'_>) {
+        part.records += tile.count() as u64;
+        part.piece.add(self.encoder, tile.batch, &tile.runs());
+        self.encoder.losses(tile, &mut part.losses);
     }
 
     /// Encodes whole batches that come from no run, by their numbers.
@@ -105,8 +114,17 @@ impl Job for Conversion {
         Some(Refusal::of(self.encoder))
     }
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {
-        part.piece.add(self.encoder, tile.batch, &tile.runs());
-        self.encoder.losses(tile, &mut part.losses);
+        let is_implied = |&row: &usize| self.encoder.is_implied(tile.batch, row);
+        let implied: Vec<usize> = tile.rows().filter(is_implied).collect();
+        if implied.is_empty() {
+            return self.records(part, tile);
+        }
+        part.losses.lack("last positions of games, which follow from the moves before", implied.len() as u64);
+        let mut mask = tile.mask.to_vec();
+        for row in implied.into_iter().map(|row| row - tile.start) {
+            mask[row / 64] &= !(1 << (row % 64));
+        }
+        self.records(part, &tile.masked(&mask));
     }
     fn end(&self, part: &mut Self::Part, chunk: u64) {
         if let Some(joint) = &self.joint {

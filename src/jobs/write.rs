@@ -388,14 +388,18 @@ impl Job for WriteJob<'_> {
         }
     }
     fn tile(&self, part: &mut WritePart, tile: &Tile<'_>) {
-        part.records += if self.reads_games() { 0 } else { tile.count() as u64 };
         match (&self.kind, &mut part.part) {
-            (Kind::Records(conversion), Part::Records(part)) => conversion.tile(part, tile),
+            (Kind::Records(conversion), Part::Records(converted)) => {
+                conversion.tile(converted, tile);
+                part.records = converted.records;
+                return;
+            }
             (Kind::Columns(rows), Part::Text(text)) => rows.tile(text, tile),
             #[cfg(feature = "parquet")]
             (Kind::Table(table), Part::Table(part)) => table.tile(part, tile),
             _ => {}
         }
+        part.records += if self.reads_games() { 0 } else { tile.count() as u64 };
     }
     fn games(&self, part: &mut WritePart, games: &[GameRow]) {
         part.records += games.len() as u64;

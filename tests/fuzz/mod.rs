@@ -273,8 +273,8 @@ macro_rules! targets {
 }
 
 targets!(
-    fen, epd, perft, pgn, evals, puzzles, csv, tsv, jsonl, boards, bullet, marlin, sfen, containers, selection,
-    expression, san, report, verify
+    fen, epd, perft, pgn, evals, puzzles, csv, tsv, jsonl, boards, bullet, marlin, sfen, viri, binpack, plain, text,
+    containers, selection, expression, san, report, verify
 );
 #[cfg(feature = "parquet")]
 targets!(parquet, arrow);

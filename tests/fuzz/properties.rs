@@ -43,6 +43,10 @@ pub const TARGETS: &[Target] = &[
     ("bullet", bullet),
     ("marlin", marlin),
     ("sfen", sfen),
+    ("viri", viri),
+    ("binpack", binpack),
+    ("plain", plain),
+    ("text", text),
     ("containers", containers),
     ("selection", selection),
     ("expression", expression),
@@ -117,6 +121,26 @@ pub fn marlin(bytes: &[u8]) {
 /// Records of packed sfen.
 pub fn sfen(bytes: &[u8]) {
     pieces(Format::SFEN, bytes);
+}
+
+/// Games of viriformat.
+pub fn viri(bytes: &[u8]) {
+    pieces(Format::VIRI, bytes);
+}
+
+/// Chunks of binpack.
+pub fn binpack(bytes: &[u8]) {
+    pieces(Format::BINPACK, bytes);
+}
+
+/// Stockfish's plain text.
+pub fn plain(bytes: &[u8]) {
+    pieces(Format::PLAIN, bytes);
+}
+
+/// Lines with scores and results.
+pub fn text(bytes: &[u8]) {
+    pieces(Format::TEXT, bytes);
 }
 
 fn options(max_record: usize) -> DecodeOptions {

@@ -61,6 +61,9 @@ impl Encoder for Writing {
     fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
         training::illegal_moves(tile, refuse);
     }
+    fn is_implied(&self, batch: &Batch, row: usize) -> bool {
+        number(batch, row, Field::Move).is_none() && training::is_last_of_game(batch, row)
+    }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_fields(tile, losses, |_, field| field == Field::Mate || self.fields().contains(field));
         training::made_up(tile, losses);
