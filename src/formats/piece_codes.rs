@@ -7,8 +7,8 @@
 
 use super::records::BadRecord;
 use crate::chess::{Bitboard, Color, Piece, Position, Role, Square};
-use crate::simd::Simd;
 use crate::simd::nibbles::{Bits, Spread};
+use crate::simd::{Simd, inlined};
 
 /// Bytes of a record.
 pub(super) const LEN: usize = 32;
@@ -68,9 +68,13 @@ impl Words {
     /// The boards of as many lanes as the token has.
     #[inline(always)]
     pub(super) fn boards<S: Simd>(&self, simd: S, at: usize) -> Boards<S::Lanes> {
-        let load = |words: &[u64; 8]| simd.load(words, at);
+        let load = inlined(
+            #[inline(always)]
+            |words: &[u64; 8]| simd.load(words, at),
+        );
         let occupied = load(&self.occupied);
-        let [n0, n1, n2, second] = [0, 1, 2, 3].map(|bit| load(&self.codes[bit]));
+        let [n0, n1, n2, second] = &self.codes;
+        let (n0, n1, n2, second) = (load(n0), load(n1), load(n2), load(second));
         Boards {
             occupied,
             second,

@@ -572,8 +572,9 @@ mod tests {
         let (whole, _) = chunk.bytes.as_chunks::<LEN>();
         let mut records = Gathered::new(chunk, F::CARRIES, options);
         for (number, record) in whole.iter().enumerate() {
-            let read = F::read(record, options);
-            let is_saturated = read.as_ref().is_ok_and(|read| read.saturated_score);
+            let read = F::read(record, options).and_then(Record::pack);
+            let is_saturated = read.as_ref().is_ok_and(|(read, _)| read.saturated_score);
+            let read = read.map(|(read, _)| read);
             if is_saturated && options.fields.contains(Field::Score) {
                 records.decoded.remarks.add(&SATURATED_SCORE, 1);
             }

@@ -18,7 +18,7 @@
 use super::bmi2::Bmi2;
 #[cfg(target_arch = "x86_64")]
 use super::{Avx2, Avx512};
-use super::{Scalar, Simd};
+use super::{Scalar, Simd, inlined};
 
 /// Codes of four bits on the places of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,21 +191,15 @@ impl Bits for ScalarBits {
         const FIRST_BITS: u64 = 0x1111_1111_1111_1111;
         let codes = u128::from_le_bytes(*codes);
         let (low, high) = (codes as u64, (codes >> 64) as u64);
-        let plane = inlined_plane(
+        let plane = inlined(
             #[inline(always)]
             |bit: u32| {
                 let mask = FIRST_BITS << bit;
                 (self.0.pext(low, mask) | self.0.pext(high, mask) << 16) as u32
             },
         );
-        deposit(self.0, set, plane)
+        deposit(self.0, set, [plane(0), plane(1), plane(2), plane(3)])
     }
-}
-
-/// The words of all four bits of codes.
-#[inline(always)]
-fn inlined_plane(plane: impl Fn(u32) -> u32) -> [u32; 4] {
-    [plane(0), plane(1), plane(2), plane(3)]
 }
 
 /// Collects every fourth bit of 32 codes.
@@ -266,7 +260,6 @@ bytewise!(Avx512Bits, Avx512);
 mod tests {
     use super::*;
     use crate::chess::random::Random;
-    use crate::simd::inlined;
 
     struct SpreadAll<'a>(&'a [(u64, [u8; 16])]);
 
