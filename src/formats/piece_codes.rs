@@ -48,19 +48,23 @@ impl Words {
         let mut words = Self::default();
         let mut lane = 0;
         while lane < 8 {
-            let [board, tail] = split(&records[lane]);
-            let occupied = u64::from_le_bytes(board);
-            let codes = records[lane][8..24].first_chunk().expect("sixteen bytes");
-            let Spread { bits: planes, excess } = bits.spread(occupied, codes);
-            words.occupied[lane] = occupied;
-            words.excess[lane] = excess;
-            words.tail[lane] = u64::from_le_bytes(tail);
-            let mut bit = 0;
-            while bit < 4 {
-                words.codes[bit][lane] = planes[bit];
-                bit += 1;
+            let pair = [&records[lane], &records[lane + 1]];
+            let occupied = [u64::from_le_bytes(split(pair[0])[0]), u64::from_le_bytes(split(pair[1])[0])];
+            let two = bits.spread_two(occupied, [codes(pair[0]), codes(pair[1])]);
+            let mut of_two = 0;
+            while of_two < 2 {
+                let Spread { bits: planes, excess } = two[of_two];
+                words.occupied[lane] = occupied[of_two];
+                words.excess[lane] = excess;
+                words.tail[lane] = u64::from_le_bytes(split(pair[of_two])[1]);
+                let mut bit = 0;
+                while bit < 4 {
+                    words.codes[bit][lane] = planes[bit];
+                    bit += 1;
+                }
+                lane += 1;
+                of_two += 1;
             }
-            lane += 1;
         }
         words
     }
@@ -89,6 +93,12 @@ impl Words {
 #[inline(always)]
 fn split(record: &[u8; LEN]) -> [[u8; 8]; 2] {
     [*record.first_chunk().expect("32 bytes have 8"), *record.last_chunk().expect("32 bytes have 8")]
+}
+
+/// The codes.
+#[inline(always)]
+fn codes(record: &[u8; LEN]) -> &[u8; 16] {
+    record[8..24].first_chunk().expect("sixteen bytes")
 }
 
 /// A board, read slowly: its pieces, where White is the first side, and the rooks that may still castle.
