@@ -347,7 +347,6 @@ impl Squares {
         let ends = [end(1), end(2), end(3)];
         let in_second = ends[0] != 0;
         let in_third = !in_second & (ends[1] != 0);
-        let is_over = in_second | in_third;
         let end = if in_second {
             64 + ends[0].trailing_zeros()
         } else if in_third {
@@ -360,7 +359,7 @@ impl Squares {
             begins[0],
             begins[1] & ends[0].wrapping_sub(1),
             if in_second { 0 } else { begins[2] & ends[1].wrapping_sub(1) },
-            if is_over { 0 } else { begins[3] & ends[2].wrapping_sub(1) },
+            if in_second | in_third { 0 } else { begins[3] & ends[2].wrapping_sub(1) },
         ];
         // One number for all 62 squares. Words after the last have no beginnings, whatever they are shifted by.
         let collect = inlined(

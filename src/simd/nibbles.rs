@@ -19,6 +19,7 @@ use super::bmi2::Bmi2;
 #[cfg(target_arch = "x86_64")]
 use super::{Avx2, Avx512};
 use super::{Scalar, Simd, inlined};
+use std::sync::OnceLock;
 
 /// Codes of four bits on the places of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,9 +83,10 @@ impl Way {
         ways
     }
 
-    /// The best of them.
+    /// The best of them, found at the first call: virtual machines take microseconds to ask the CPU.
     pub(crate) fn best() -> Self {
-        Self::available().pop().unwrap_or(Self::Plain(Plain))
+        static BEST: OnceLock<Way> = OnceLock::new();
+        *BEST.get_or_init(|| Self::available().pop().unwrap_or(Self::Plain(Plain)))
     }
 
     /// Does the work this way.
