@@ -691,7 +691,7 @@ mod tests {
         let sfen = |&(fen, score, number): &(&String, i16, usize)| {
             let position = Position::from_fen_unvalidated(fen).ok()?;
             let moves = position.legal_moves();
-            let mv = moves.iter().nth(random.below(moves.len().max(1) as u32) as usize);
+            let mv = moves.get(random.below(moves.len().max(1) as u32) as usize);
             let code = mv.map_or(0, |mv| mv.to_bits());
             let code = code & 0xF000 | code >> 6 & 63 | (code & 63) << 6;
             Some(encoders::sfen(fen, score, code, number as u16, (number % 3) as i8 - 1))
