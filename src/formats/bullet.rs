@@ -27,7 +27,7 @@ use crate::chess::{Color, Square};
 use crate::error::Damage;
 use crate::packed::{Group, Planes};
 use crate::simd::nibbles::Bits;
-use crate::simd::{Lanes, Simd};
+use crate::simd::{Lanes, Simd, inlined};
 use crate::table::{Field, Fields};
 
 /// bulletformat.
@@ -132,7 +132,10 @@ fn boards<S: Simd>(simd: S, words: &Words, kings: &[[u64; 8]; 2], group: &mut Gr
         let both = Planes { color: boards.second, types: boards.types }.kings();
         let first = both & !boards.second;
         let second = both & boards.second;
-        let lowest = |set: S::Lanes| set & zero.sub(set);
+        let lowest = inlined(
+            #[inline(always)]
+            |set: S::Lanes| set & zero.sub(set),
+        );
         let kings = (lowest(first) ^ simd.load(&kings[0], at)) | (lowest(second) ^ simd.load(&kings[1], at));
         // The squares are below 64, the last bytes zero, and the result is 0 to 2.
         let bytes = tail & simd.splat(0xFFFF_FFC0_C0FC_0000);

@@ -8,8 +8,8 @@
 use super::records::BadRecord;
 use crate::chess::{Bitboard, Color, Piece, Position, Role, Square};
 use crate::packed::Packed;
-use crate::simd::Simd;
 use crate::simd::nibbles::{Bits, Spread};
+use crate::simd::{Simd, inlined};
 
 /// Bytes of a record.
 pub(super) const LEN: usize = 32;
@@ -49,19 +49,23 @@ impl Words {
         let mut words = Self::default();
         let mut lane = 0;
         while lane < 8 {
-            let [board, tail] = split(&records[lane]);
-            let occupied = u64::from_le_bytes(board);
-            let codes = records[lane][8..24].first_chunk().expect("sixteen bytes");
-            let Spread { bits: planes, excess } = bits.spread(occupied, codes);
-            words.occupied[lane] = occupied;
-            words.excess[lane] = excess;
-            words.tail[lane] = u64::from_le_bytes(tail);
-            let mut bit = 0;
-            while bit < 4 {
-                words.codes[bit][lane] = planes[bit];
-                bit += 1;
+            let pair = [&records[lane], &records[lane + 1]];
+            let occupied = [u64::from_le_bytes(split(pair[0])[0]), u64::from_le_bytes(split(pair[1])[0])];
+            let two = bits.spread_two(occupied, [codes(pair[0]), codes(pair[1])]);
+            let mut of_two = 0;
+            while of_two < 2 {
+                let Spread { bits: planes, excess } = two[of_two];
+                words.occupied[lane] = occupied[of_two];
+                words.excess[lane] = excess;
+                words.tail[lane] = u64::from_le_bytes(split(pair[of_two])[1]);
+                let mut bit = 0;
+                while bit < 4 {
+                    words.codes[bit][lane] = planes[bit];
+                    bit += 1;
+                }
+                lane += 1;
+                of_two += 1;
             }
-            lane += 1;
         }
         words
     }
@@ -69,9 +73,13 @@ impl Words {
     /// The boards of as many lanes as the token has.
     #[inline(always)]
     pub(super) fn boards<S: Simd>(&self, simd: S, at: usize) -> Boards<S::Lanes> {
-        let load = |words: &[u64; 8]| simd.load(words, at);
+        let load = inlined(
+            #[inline(always)]
+            |words: &[u64; 8]| simd.load(words, at),
+        );
         let occupied = load(&self.occupied);
-        let [n0, n1, n2, second] = [0, 1, 2, 3].map(|bit| load(&self.codes[bit]));
+        let [n0, n1, n2, second] = &self.codes;
+        let (n0, n1, n2, second) = (load(n0), load(n1), load(n2), load(second));
         Boards {
             occupied,
             second,
@@ -86,6 +94,12 @@ impl Words {
 #[inline(always)]
 fn split(record: &[u8; LEN]) -> [[u8; 8]; 2] {
     [*record.first_chunk().expect("32 bytes have 8"), *record.last_chunk().expect("32 bytes have 8")]
+}
+
+/// The codes.
+#[inline(always)]
+fn codes(record: &[u8; LEN]) -> &[u8; 16] {
+    record[8..24].first_chunk().expect("sixteen bytes")
 }
 
 /// A board, read slowly: its pieces, where White is the first side, and the rooks that may still castle.

@@ -572,8 +572,9 @@ mod tests {
         let (whole, _) = chunk.bytes.as_chunks::<LEN>();
         let mut records = Gathered::new(chunk, F::CARRIES, options);
         for (number, record) in whole.iter().enumerate() {
-            let read = F::read(record, options);
-            let is_saturated = read.as_ref().is_ok_and(|read| read.saturated_score);
+            let read = F::read(record, options).and_then(Record::pack);
+            let is_saturated = read.as_ref().is_ok_and(|(read, _)| read.saturated_score);
+            let read = read.map(|(read, _)| read);
             if is_saturated && options.fields.contains(Field::Score) {
                 records.decoded.remarks.add(&SATURATED_SCORE, 1);
             }
@@ -690,7 +691,7 @@ mod tests {
         let sfen = |&(fen, score, number): &(&String, i16, usize)| {
             let position = Position::from_fen_unvalidated(fen).ok()?;
             let moves = position.legal_moves();
-            let mv = moves.iter().nth(random.below(moves.len().max(1) as u32) as usize);
+            let mv = moves.get(random.below(moves.len().max(1) as u32) as usize);
             let code = mv.map_or(0, |mv| mv.to_bits());
             let code = code & 0xF000 | code >> 6 & 63 | (code & 63) << 6;
             Some(encoders::sfen(fen, score, code, number as u16, (number % 3) as i8 - 1))

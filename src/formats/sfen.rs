@@ -42,7 +42,7 @@ use crate::chess::{Bitboard, CastlingRights, Color, Move, Piece, Position, Role,
 use crate::packed::Group;
 use crate::simd::bmi2::Bmi2;
 use crate::simd::nibbles::Bits;
-use crate::simd::{Lanes, Simd};
+use crate::simd::{Lanes, Simd, inlined};
 use crate::table::{Field, Fields};
 
 /// Bytes of a record.
@@ -102,8 +102,8 @@ impl Fixed<LEN> for Sfen {
         let mut squares = Squares::default();
         let mut lane = 0;
         while lane < 8 {
-            let stream = [0, 1, 2, 3].map(|word: usize| words[word][lane]);
-            let begins = [0, 1, 2, 3].map(|word: usize| begins[word][lane]);
+            let stream = [words[0][lane], words[1][lane], words[2][lane], words[3][lane]];
+            let begins = [begins[0][lane], begins[1][lane], begins[2][lane], begins[3][lane]];
             squares.read(bmi2, lane, stream, begins, &records[lane], to);
             lane += 1;
         }
@@ -333,19 +333,20 @@ impl Squares {
         to: &mut Eight,
     ) {
         // The first bit after the squares is where one more would begin.
-        let counts = [0, 1, 2].map(|word: usize| begins[word].count_ones());
-        let before = [counts[0], counts[0] + counts[1], counts[0] + counts[1] + counts[2]];
-        let end = |word: usize| {
-            let number = SQUARES.wrapping_sub(before[word - 1]);
-            match number < 64 {
-                true => bmi2.pdep(1 << number, begins[word]),
-                false => 0,
-            }
-        };
+        let first = begins[0].count_ones();
+        let second = first + begins[1].count_ones();
+        let before = [first, second, second + begins[2].count_ones()];
+        let end = inlined(
+            #[inline(always)]
+            |word: usize| {
+                let number = SQUARES.wrapping_sub(before[word - 1]);
+                let place = bmi2.pdep(1u64.wrapping_shl(number), begins[word]);
+                if number < 64 { place } else { 0 }
+            },
+        );
         let ends = [end(1), end(2), end(3)];
         let in_second = ends[0] != 0;
         let in_third = !in_second & (ends[1] != 0);
-        let is_over = in_second | in_third;
         let end = if in_second {
             64 + ends[0].trailing_zeros()
         } else if in_third {
@@ -358,26 +359,32 @@ impl Squares {
             begins[0],
             begins[1] & ends[0].wrapping_sub(1),
             if in_second { 0 } else { begins[2] & ends[1].wrapping_sub(1) },
-            if is_over { 0 } else { begins[3] & ends[2].wrapping_sub(1) },
+            if in_second | in_third { 0 } else { begins[3] & ends[2].wrapping_sub(1) },
         ];
         // One number for all 62 squares. Words after the last have no beginnings, whatever they are shifted by.
-        let collect = |bits: [u64; 4]| {
-            bmi2.pext(bits[0], begins[0])
-                | bmi2.pext(bits[1], begins[1]).wrapping_shl(before[0])
-                | bmi2.pext(bits[2], begins[2]).wrapping_shl(before[1])
-                | bmi2.pext(bits[3], begins[3]).wrapping_shl(before[2])
-        };
-        let later = |by: u32| {
-            [
-                stream[0] >> by | stream[1] << (64 - by),
-                stream[1] >> by | stream[2] << (64 - by),
-                stream[2] >> by | stream[3] << (64 - by),
-                stream[3] >> by,
-            ]
-        };
+        let collect = inlined(
+            #[inline(always)]
+            |bits: [u64; 4]| {
+                bmi2.pext(bits[0], begins[0])
+                    | bmi2.pext(bits[1], begins[1]).wrapping_shl(before[0])
+                    | bmi2.pext(bits[2], begins[2]).wrapping_shl(before[1])
+                    | bmi2.pext(bits[3], begins[3]).wrapping_shl(before[2])
+            },
+        );
+        let later = inlined(
+            #[inline(always)]
+            |by: u32| {
+                collect([
+                    stream[0] >> by | stream[1] << (64 - by),
+                    stream[1] >> by | stream[2] << (64 - by),
+                    stream[2] >> by | stream[3] << (64 - by),
+                    stream[3] >> by,
+                ])
+            },
+        );
         let occupied = collect(stream);
-        let [n0, n1, n2] = [1, 2, 3].map(|by| collect(later(by)) & occupied);
-        let black = collect(later(4)) & occupied;
+        let (n0, n1, n2) = (later(1) & occupied, later(2) & occupied, later(3) & occupied);
+        let black = later(4) & occupied;
         let squares = [occupied & !n0, n0 ^ n1, n2 ^ (n0 & n1)];
         // Both kings are on squares counted from a1, and squares from a8.
         let header = stream[0];
@@ -453,10 +460,14 @@ fn boards<S: Simd>(simd: S, squares: &Squares, group: &mut Group) -> u8 {
     let mut at = 0;
     while at < 8 {
         let zero = simd.splat(0);
-        let load = |words: &[u64; 8]| simd.load(words, at);
+        let load = inlined(
+            #[inline(always)]
+            |words: &[u64; 8]| simd.load(words, at),
+        );
         let kings = [load(&squares.kings[0]), load(&squares.kings[1])];
         let both = kings[0] | kings[1];
-        let [t0, t1, t2] = [0, 1, 2].map(|plane: usize| load(&squares.types[plane]).swap_bytes());
+        let [t0, t1, t2] = &squares.types;
+        let (t0, t1, t2) = (load(t0).swap_bytes(), load(t1).swap_bytes(), load(t2).swap_bytes());
         let black = load(&squares.black).swap_bytes() | kings[1];
         let (t1, t2) = (t1 | both, t2 | both);
         // White on the first rank, and Black on the last; the two do not meet in any of these operations.
@@ -474,14 +485,14 @@ fn boards<S: Simd>(simd: S, squares: &Squares, group: &mut Group) -> u8 {
         let smeared = smeared | smeared.shr_in_bytes::<2>();
         let smeared = smeared | smeared.shr_in_bytes::<4>();
         let king_side = smeared ^ smeared.shr_in_bytes::<1>();
-        let rights = [0, 1, 2, 3].map(|right: usize| load(&squares.rights[right]));
         let rooks = [king_side & white_rank, queen_side & white_rank, king_side & black_rank, queen_side & black_rank];
         let homes = [king & white_rank, king & white_rank, king & black_rank, king & black_rank];
         let (mut castling, mut unusual) = (zero, zero);
         let mut right = 0;
         while right < 4 {
-            castling = castling | (rooks[right] & rights[right]);
-            unusual = unusual | rooks[right].if_zero(rights[right], zero) | homes[right].if_zero(rights[right], zero);
+            let is_there = load(&squares.rights[right]);
+            castling = castling | (rooks[right] & is_there);
+            unusual = unusual | rooks[right].if_zero(is_there, zero) | homes[right].if_zero(is_there, zero);
             right += 1;
         }
         let turn = load(&squares.turn);

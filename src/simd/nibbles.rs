@@ -10,7 +10,7 @@
 //! | [`Plain`] | bit by bit, without PDEP |
 //! | [`ScalarBits`] | PEXT of each half |
 //! | [`Avx2Bits`] | a code a byte, of which the comparison of signs takes one bit at a time |
-//! | [`Avx512Bits`] | the same, among lanes of eight boards |
+//! | [`Avx512Bits`] | the codes of two boards, a byte each, of which a test takes one bit at a time |
 //!
 //! A way is more than that: it is what code of formats may use of the CPU at once, PEXT and PDEP on words and
 //! [lanes](super::Lanes) of words, and it is chosen once for many records.
@@ -18,7 +18,8 @@
 use super::bmi2::Bmi2;
 #[cfg(target_arch = "x86_64")]
 use super::{Avx2, Avx512};
-use super::{Scalar, Simd};
+use super::{Scalar, Simd, inlined};
+use std::sync::OnceLock;
 
 /// Codes of four bits on the places of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,11 @@ pub(crate) trait Bits: Copy {
     fn enter<R>(self, work: impl FnOnce() -> R) -> R;
     /// Spreads codes over the places of a set.
     fn spread(self, set: u64, codes: &[u8; 16]) -> Spread;
+    /// The same twice.
+    #[inline(always)]
+    fn spread_two(self, sets: [u64; 2], codes: [&[u8; 16]; 2]) -> [Spread; 2] {
+        [self.spread(sets[0], codes[0]), self.spread(sets[1], codes[1])]
+    }
 }
 
 /// Work for the best way of this CPU, whichever it is.
@@ -77,9 +83,10 @@ impl Way {
         ways
     }
 
-    /// The best of them.
+    /// The best of them, found at the first call: virtual machines take microseconds to ask the CPU.
     pub(crate) fn best() -> Self {
-        Self::available().pop().unwrap_or(Self::Plain(Plain))
+        static BEST: OnceLock<Way> = OnceLock::new();
+        *BEST.get_or_init(|| Self::available().pop().unwrap_or(Self::Plain(Plain)))
     }
 
     /// Does the work this way.
@@ -191,21 +198,15 @@ impl Bits for ScalarBits {
         const FIRST_BITS: u64 = 0x1111_1111_1111_1111;
         let codes = u128::from_le_bytes(*codes);
         let (low, high) = (codes as u64, (codes >> 64) as u64);
-        let plane = inlined_plane(
+        let plane = inlined(
             #[inline(always)]
             |bit: u32| {
                 let mask = FIRST_BITS << bit;
                 (self.0.pext(low, mask) | self.0.pext(high, mask) << 16) as u32
             },
         );
-        deposit(self.0, set, plane)
+        deposit(self.0, set, [plane(0), plane(1), plane(2), plane(3)])
     }
-}
-
-/// The words of all four bits of codes.
-#[inline(always)]
-fn inlined_plane(plane: impl Fn(u32) -> u32) -> [u32; 4] {
-    [plane(0), plane(1), plane(2), plane(3)]
 }
 
 /// Collects every fourth bit of 32 codes.
@@ -233,7 +234,7 @@ unsafe fn planes(codes: &[u8; 16]) -> [u32; 4] {
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! bytewise {
-    ($bits:ident, $simd:ident) => {
+    ($bits:ident, $simd:ident, $($more:item)*) => {
         impl Bits for $bits {
             type Simd = $simd;
             #[inline(always)]
@@ -254,19 +255,47 @@ macro_rules! bytewise {
                 let planes = unsafe { planes(codes) };
                 deposit(self.1, set, planes)
             }
+            $($more)*
         }
     };
 }
 #[cfg(target_arch = "x86_64")]
-bytewise!(Avx2Bits, Avx2);
+bytewise!(Avx2Bits, Avx2,);
 #[cfg(target_arch = "x86_64")]
-bytewise!(Avx512Bits, Avx512);
+bytewise!(
+    Avx512Bits,
+    Avx512,
+    #[inline(always)]
+    fn spread_two(self, sets: [u64; 2], codes: [&[u8; 16]; 2]) -> [Spread; 2] {
+        use std::arch::x86_64::*;
+        // SAFETY: the token proves AVX-512 F and BW; the references are valid for 16 bytes each.
+        let planes = unsafe {
+            let load = inlined(
+                #[inline(always)]
+                |codes: &[u8; 16]| _mm_loadu_si128(codes.as_ptr().cast()),
+            );
+            let pairs = _mm512_cvtepu8_epi16(_mm256_set_m128i(load(codes[1]), load(codes[0])));
+            // As in `planes`.
+            let codes = _mm512_or_si512(pairs, _mm512_slli_epi16::<4>(pairs));
+            [
+                _mm512_test_epi8_mask(codes, _mm512_set1_epi8(1)),
+                _mm512_test_epi8_mask(codes, _mm512_set1_epi8(2)),
+                _mm512_test_epi8_mask(codes, _mm512_set1_epi8(4)),
+                _mm512_test_epi8_mask(codes, _mm512_set1_epi8(8)),
+            ]
+        };
+        let [p0, p1, p2, p3] = planes;
+        [
+            deposit(self.1, sets[0], [p0 as u32, p1 as u32, p2 as u32, p3 as u32]),
+            deposit(self.1, sets[1], [(p0 >> 32) as u32, (p1 >> 32) as u32, (p2 >> 32) as u32, (p3 >> 32) as u32]),
+        ]
+    }
+);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::chess::random::Random;
-    use crate::simd::inlined;
 
     struct SpreadAll<'a>(&'a [(u64, [u8; 16])]);
 
@@ -274,11 +303,15 @@ mod tests {
         type Done = Vec<Spread>;
         #[inline(always)]
         fn with<B: Bits>(self, bits: B) -> Vec<Spread> {
-            let spread = inlined(
-                #[inline(always)]
-                |(set, codes): &(u64, [u8; 16])| bits.spread(*set, codes),
-            );
-            self.0.iter().map(spread).collect()
+            let (pairs, rest) = self.0.as_chunks::<2>();
+            let mut all = Vec::new();
+            for [(first, codes), (second, others)] in pairs {
+                let two = bits.spread_two([*first, *second], [codes, others]);
+                assert_eq!(two, [bits.spread(*first, codes), bits.spread(*second, others)]);
+                all.extend(two);
+            }
+            all.extend(rest.iter().map(|(set, codes)| bits.spread(*set, codes)));
+            all
         }
     }
 

@@ -41,6 +41,7 @@ mod sql;
 mod stats;
 mod text_safety;
 mod text_tables;
+mod training;
 mod training_formats;
 mod verify;
 
