@@ -206,6 +206,17 @@ fn what_is_written_reads_back() {
         };
         let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap()));
         assert!(summary.failure.is_none(), "{format}");
-        assert!(fens(&path) == whole, "{format}");
+        if format == Format::VIRI {
+            // The records have no moves.
+            assert_eq!(summary.rejected, whole.len() as u64);
+            continue;
+        }
+        let written = fens(&path);
+        assert_eq!(written.len(), whole.len(), "{format}");
+        let is_standard = |fen: &str| Position::from_fen_unvalidated(fen).unwrap().castles_as_standard();
+        for (written, fen) in written.iter().zip(&whole) {
+            // Castling rights of Chess960 are lost there.
+            assert!(written == fen || format == Format::BINPACK && !is_standard(fen), "{format}: {written} {fen}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use lanefish::Error;
 use lanefish::chess::validity::Validity;
 use lanefish::choose::Choose;
 use lanefish::error::Reject;
-use lanefish::formats::{self, DecodeOptions, foreign};
+use lanefish::formats::{self, DecodeOptions, scored_text};
 use lanefish::input::{Access, Inputs};
 use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, ReadOptions, RunOptions, Summary};
@@ -442,10 +442,9 @@ impl<'a> Invocation<'a> {
                 self.note(format_args!("  and {} more", grouped(more)));
             }
             let mut raw = summary.first_rejects.iter().map(|reject| &*reject.raw);
-            if raw.any(foreign::is_scored_line) {
+            if raw.any(scored_text::is_line) {
                 self.note(format_args!(
-                    "lines such as FEN | score | result carry a score and a result: a text format of training \
-                     data that lanefish cannot read yet"
+                    "lines such as FEN | score | result carry a score and a result: --from text reads them"
                 ));
             }
         }

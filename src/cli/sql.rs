@@ -7,6 +7,7 @@ use super::invocation::Invocation;
 use super::output::Output;
 use super::progress::Meter;
 use super::stats::RULED;
+use super::write::PageArgs;
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
@@ -49,6 +50,9 @@ pub(crate) struct SqlArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    pages: PageArgs,
 
     /// Carry the statements out on a cluster: its scheduler
     #[cfg(feature = "cluster")]
@@ -173,6 +177,14 @@ impl SqlArgs {
     }
 
     fn format(&self) -> Result<Shown> {
+        match self.unpacked_format()? {
+            Shown::Rows(format) => self.pages.apply(format).map(Shown::Rows),
+            Shown::Table => Ok(Shown::Table),
+        }
+    }
+
+    /// The format before it is said how its pages are compressed.
+    fn unpacked_format(&self) -> Result<Shown> {
         let path = self.output.output.as_deref().filter(|path| *path != Path::new("-"));
         match (self.format, path) {
             (Some(format), _) => Ok(format),

@@ -19,13 +19,20 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What an output has besides its place and its format.
+/// How the pages of a Parquet file are compressed.
 #[derive(Debug, Default, Args)]
-pub(crate) struct WriteArgs {
+pub(crate) struct PageArgs {
     /// Compression of the pages of a Parquet file: zstd, snappy or none [default: zstd:1]
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "NAME[:LEVEL]")]
     compression: Option<Compression>,
+}
+
+/// What an output has besides its place and its format.
+#[derive(Debug, Default, Args)]
+pub(crate) struct WriteArgs {
+    #[command(flatten)]
+    pages: PageArgs,
 
     /// Also write FILE.manifest.json: the inputs, the output, their records and hashes, the seed and the arguments
     #[arg(long)]
@@ -46,6 +53,13 @@ pub(crate) struct RecordArgs {
 
 impl WriteArgs {
     /// The format with these options.
+    pub(crate) fn apply(&self, format: OutputFormat) -> Result<OutputFormat> {
+        self.pages.apply(format)
+    }
+}
+
+impl PageArgs {
+    /// The format with this compression.
     pub(crate) fn apply(&self, format: OutputFormat) -> Result<OutputFormat> {
         #[cfg(feature = "parquet")]
         return match (format, self.compression) {

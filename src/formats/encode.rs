@@ -176,6 +176,9 @@ impl Encoded {
 
     /// Adds a run of rows to those that are noted.
     fn push_run(&mut self, batch: &Arc<Batch>, rows: Range<usize>) {
+        if rows.is_empty() {
+            return;
+        }
         self.records += rows.len() as u64;
         match self.runs.last_mut() {
             Some((last, run)) if run.end == rows.start && Arc::ptr_eq(last, batch) => {

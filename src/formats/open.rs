@@ -168,7 +168,7 @@ pub fn detect_with(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>
         return Ok(format);
     }
     let is_empty = all && head.trim_ascii().is_empty();
-    match (foreign::recognized(head, &text, all, path, named), named) {
+    match (foreign::recognized(head, all, path, named), named) {
         (Some(reason), _) => Err(reason),
         // Many a table has this name, and only some are tables of positions.
         (None, Some(format)) if !is_empty && let Some(reason) = text_tables::refusal(format, &text) => Err(reason),
@@ -204,9 +204,7 @@ fn without_header(head: &[u8]) -> Result<Option<Format>, String> {
     let [(best, fits), others @ ..] = &sampled[..] else {
         return Ok(None);
     };
-    // A single short game of viriformat begins with a record of marlinformat, and is no whole number of them.
-    let is_one_game = fits.examined == 1 && !head.len().is_multiple_of(32) && foreign::is_viri(head);
-    if !fits.fits() || is_one_game {
+    if !fits.fits() {
         return Ok(None);
     }
     let equal = |other: &Sampled| other.fits() && other.good * fits.examined == fits.good * other.examined;

@@ -402,7 +402,7 @@ mod tests {
             ("move e2e4", "move e1g1", "illegal_move"),
             ("move e2e4", "move e2e4q", "illegal_move"),
             ("ply 0", "ply 0\nply 1", "doubled_line"),
-            ("w KQkq", "w KQkq x", "fen_trailing_text"),
+            ("0 1\n", "0 1 x y\n", "fen_trailing_text"),
             ("8/8/8/8", "8/8/8/9", "fen_board"),
         ] {
             let wrong = good.replacen(from, to, 1);

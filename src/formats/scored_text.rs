@@ -57,11 +57,22 @@ impl Codec for ScoredText {
     }
 }
 
+/// Whether a line has a position, a score and a result.
+///
+/// ```
+/// use lanefish::formats::scored_text::is_line;
+/// assert!(is_line(b"8/8/8/8/8/8/6k1/K7 w - - 0 1 | 12 | 0.5"));
+/// assert!(!is_line(b"8/8/8/8/8/8/6k1/K7 w - - 0 1"));
+/// ```
+pub fn is_line(line: &[u8]) -> bool {
+    divide(line.trim_ascii()).is_ok_and(|(fen, _, _)| looks_like_a_board(fen))
+}
+
 /// Whether the first line of a text is one of this format.
 pub(super) fn sniff(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').map(|line| without_mark(line).trim_ascii());
     let mut line = line.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
-    line.next().is_some_and(|line| divide(line).is_ok_and(|(fen, _, _)| looks_like_a_board(fen)))
+    line.next().is_some_and(is_line)
 }
 
 fn looks_like_a_board(fen: &[u8]) -> bool {
@@ -97,7 +108,15 @@ fn divide(line: &[u8]) -> Result<(&[u8], i16, u8), BadRecord> {
         bad("invalid_result", &format!("`{}` is no result", String::from_utf8_lossy(&result[..result.len().min(32)])))
     })?;
     let end = rest.iter().rposition(|byte| !is_between(byte)).map_or(0, |at| at + 1);
-    Ok((&rest[..end], score, result))
+    let fen = &rest[..end];
+    // Two numbers after blanks are the clocks of a position unless it has some.
+    let has_sign =
+        is_result(first) || is_result(second) || line[end..].iter().any(|byte| matches!(byte, b'|' | b';' | b','));
+    let words = fen.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+    if !has_sign && words < 6 {
+        return Err(bad("incomplete_line", "a line without score and result"));
+    }
+    Ok((fen, score, result))
 }
 
 /// A whole number of 16 bits.
@@ -227,6 +246,8 @@ mod tests {
             assert_eq!(bad.reason, reason, "{rest}");
         }
         assert_eq!(divide(b"|").unwrap_err().reason, "incomplete_line");
+        assert_eq!(divide(FEN.as_bytes()).unwrap_err().reason, "incomplete_line");
+        assert_eq!(divide(b"8/8/8/4k3/8/4K3/8/8 b - - 13 1").unwrap_err().reason, "incomplete_line");
         assert!(sniff(b"\xEF\xBB\xBF# data\n\n8/8/8/4k3/8/4K3/8/8 b - - 3 40 | 1 | 0.0\n"));
         assert!(!sniff(b"8/8/8/4k3/8/4K3/8/8 b - - 3 40\n"));
     }

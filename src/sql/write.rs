@@ -5,7 +5,7 @@ use super::arrow::csv::{Writer as CsvWriter, WriterBuilder as CsvBuilder};
 use super::arrow::datatypes::SchemaRef;
 use super::arrow::ipc::writer::{FileWriter, StreamWriter};
 use super::arrow::json::writer::{LineDelimited, Writer as JsonWriter, WriterBuilder as JsonBuilder};
-use crate::columnar::{IpcKind, ROW_GROUP};
+use crate::columnar::{Compression as PageCompression, IpcKind, ROW_GROUP};
 use crate::jobs::OutputFormat;
 use crate::locks::Unpoisoned;
 use parquet::arrow::ArrowWriter;
@@ -81,10 +81,14 @@ impl RowWriter {
                 let builder = JsonBuilder::new().with_explicit_nulls(true);
                 Writer::JsonLines(Box::new(builder.build(to)))
             }
-            OutputFormat::Parquet(_) => {
-                let zstd = ZstdLevel::try_new(1).map_err(other)?;
+            OutputFormat::Parquet(compression) => {
+                let compression = match compression {
+                    PageCompression::None => Compression::UNCOMPRESSED,
+                    PageCompression::Snappy => Compression::SNAPPY,
+                    PageCompression::Zstd(level) => Compression::ZSTD(ZstdLevel::try_new(level.into()).map_err(other)?),
+                };
                 let properties = WriterProperties::builder()
-                    .set_compression(Compression::ZSTD(zstd))
+                    .set_compression(compression)
                     .set_max_row_group_row_count(Some(ROW_GROUP))
                     .build();
                 let writer = ArrowWriter::try_new(to, schema.clone(), Some(properties));

@@ -3,7 +3,7 @@
 use super::array::{Array, Texts};
 use super::catalogue::{COLUMNS, OF_GAMES};
 use super::column::{Column, Kind};
-use super::field::Fields;
+use super::field::{Field, Fields};
 use super::tile::Tile;
 use crate::queries::Queries;
 use std::collections::{BTreeSet, HashSet};
@@ -121,7 +121,10 @@ impl ChosenColumn {
     /// Whether records carry its values, and can lack them.
     pub fn is_carried(&self) -> bool {
         match self {
-            Self::Listed(column) => !column.fields.is_empty(),
+            // A record without the square of the key has a key like any other.
+            Self::Listed(column) => {
+                column.is_carried() || column.fields.iter().any(|field| field != Field::KeyEnPassant)
+            }
             Self::Tag(_) | Self::Computed(_) => true,
         }
     }

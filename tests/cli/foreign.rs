@@ -1,41 +1,20 @@
 //! Formats that are recognized but not supported yet are rejected by name.
 
 use super::{Dir, START, output, sample, stderr_of};
-use crate::support::shared_data;
-
-#[test]
-fn files_of_known_foreign_formats_are_named() {
-    for (name, what) in [
-        ("small.binpack", "a Stockfish binpack"),
-        ("example.plain", "a Stockfish plain file"),
-        ("slice_a.vf", "viriformat"),
-        ("slice_a.txt", "FEN | score | result"),
-    ] {
-        let Some(path) = shared_data(&format!("nnue/{name}")) else {
-            return;
-        };
-        let stderr = stderr_of(2, &["stats", path.to_str().unwrap()]);
-        assert!(stderr.contains(what) && stderr.contains("lanefish cannot read that format yet"), "{name}: {stderr}");
-        assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    }
-}
 
 #[test]
 fn the_file_name_decides_if_the_content_is_unknown() {
     let dir = Dir::new();
-    let file = dir.file("x.binpack", "anything");
+    let file = dir.file("x.si5", "anything");
     let stderr = stderr_of(2, &["stats", &file]);
-    assert!(
-        stderr.contains("x.binpack is a binpack (training data): lanefish cannot read that format yet"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("x.si5 is a Scid database: lanefish cannot read that format yet"), "{stderr}");
     // In a directory they are skipped, like all unsupported files.
     dir.file("a.fen", START);
     let stderr = stderr_of(0, &["-v", "stats", &dir.name("")]);
-    assert!(stderr.contains("x.binpack"), "{stderr}");
-    let stderr = stderr_of(2, &["convert", &sample("perft.epd"), "-o", &dir.name("y.vf")]);
+    assert!(stderr.contains("x.si5"), "{stderr}");
+    let stderr = stderr_of(2, &["convert", &sample("perft.epd"), "-o", &dir.name("y.si5")]);
     assert!(stderr.contains("cannot write that format yet") && stderr.contains("boards"), "{stderr}");
-    assert_eq!(dir.list(), ["a.fen", "x.binpack"]);
+    assert_eq!(dir.list(), ["a.fen", "x.si5"]);
 }
 
 #[test]
@@ -44,7 +23,7 @@ fn lines_with_score_and_result_are_explained_once() {
     let lines = format!("{START} | 20 | 0.5\n").repeat(20);
     let file = dir.file("a.txt", format!("{START}\n{lines}"));
     let stderr = stderr_of(1, &["stats", "--from", "fen", &file]);
-    assert_eq!(stderr.matches("carry a score and a result").count(), 1, "{stderr}");
+    assert_eq!(stderr.matches("carry a score and a result: --from text reads them").count(), 1, "{stderr}");
     let file = dir.file("b.txt", format!("{START}\nnonsense\n"));
     let stderr = stderr_of(1, &["stats", "--from", "fen", &file]);
     assert!(!stderr.contains("a score and a result"), "{stderr}");
@@ -75,7 +54,7 @@ fn skipped_files_with_names_of_formats_are_named() {
     dir.file("b.data", [7; 64]);
     let stderr = stderr_of(0, &["stats", "--json", &dir.name("")]);
     assert!(stderr.contains("1 file found in directories was skipped") && stderr.contains("b.data"), "{stderr}");
-    for name in ["c.binpack", "d.sqlite", "e.vf", "f.plain"] {
+    for name in ["c.scid", "d.sqlite", "e.si4", "f.cbh"] {
         dir.file(name, "anything");
     }
     for command in ["stats", "verify", "compute", "games"] {

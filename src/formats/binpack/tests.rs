@@ -35,11 +35,12 @@ fn read_file(bytes: &[u8]) -> (Vec<Batch>, Vec<Damage>, usize) {
 fn lines(batches: &[Batch]) -> Vec<String> {
     let rows = batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
     let line = |(batch, row): (&Batch, usize)| {
-        let number = |field| batch.values(field).and_then(|values| values.number(row)).unwrap();
-        let mv = crate::chess::Move::from_bits(number(Field::Move) as u16).unwrap();
+        let number = |field| batch.values(field).and_then(|values| values.number(row));
+        let mv = number(Field::Move).and_then(|bits| crate::chess::Move::from_bits(bits as u16));
         let position = batch.position(row).unwrap();
-        let [score, result, ply] = [Field::Score, Field::Result, Field::Ply].map(number);
-        format!("{position} {} {score} {result} {ply}", mv.uci(&position))
+        let mv = mv.map_or("-".to_owned(), |mv| mv.uci(&position).to_string());
+        let [score, result, ply] = [Field::Score, Field::Result, Field::Ply].map(|field| number(field).unwrap());
+        format!("{position} {mv} {score} {result} {ply}")
     };
     rows.map(line).collect()
 }
