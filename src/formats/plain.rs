@@ -123,6 +123,15 @@ fn bad(reason: &'static str, message: impl Into<String>) -> BadRecord {
     BadRecord::new(reason, message.into())
 }
 
+/// Why an entry is none that has not come to its end.
+fn incomplete(entry: &Entry<'_>) -> BadRecord {
+    let message = match entry.fen {
+        Some(_) => "an entry without the line `e` at its end",
+        None => "lines that belong to no entry",
+    };
+    bad("incomplete_entry", message)
+}
+
 /// The name and the value of a line of an entry.
 fn named(line: &[u8]) -> Option<(&'static str, &[u8])> {
     let names = ["fen", "move", "score", "ply", "result"];
@@ -150,7 +159,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         start = end + 1;
     }
     if let Some(entry) = decoder.entry.take() {
-        decoder.reject(&entry, bytes.len(), bad("incomplete_entry", "an entry without the line `e` at its end"));
+        decoder.reject(&entry, bytes.len(), incomplete(&entry));
     }
     decoder.records.decoded.remarks.add(&SATURATED_SCORE, decoder.saturated);
     decoder.records.finish()
@@ -172,12 +181,10 @@ impl<'a> Decoder<'a> {
             return;
         }
         let name = named(line);
-        if let (Some(("fen", _)), Some(entry)) = (name, &self.entry) {
-            // Lines before the first `fen` belong to it.
-            if entry.fen.is_some() {
-                let entry = self.entry.take().unwrap_or_default();
-                self.reject(&entry, start, bad("incomplete_entry", "an entry without the line `e` at its end"));
-            }
+        if let Some(("fen", _)) = name
+            && let Some(entry) = self.entry.take()
+        {
+            self.reject(&entry, start, incomplete(&entry));
         }
         let number = self.records.decoded.lines + 1;
         let entry = self.entry.get_or_insert_with(|| Entry { start, line: number, ..Entry::default() });

@@ -98,15 +98,6 @@ fn divide(line: &[u8]) -> Result<(&[u8], i16, u8), BadRecord> {
     // The result is the one in brackets or with a point, else the last one.
     let is_result = |value: &[u8]| value.starts_with(b"[") || value.contains(&b'.');
     let (score, result) = if is_result(first) && !is_result(second) { (second, first) } else { (first, second) };
-    let score = number(score).ok_or_else(|| {
-        bad(
-            "invalid_score",
-            &format!("`{}` is no score of 16 bits", String::from_utf8_lossy(&score[..score.len().min(32)])),
-        )
-    })?;
-    let result = result_of(result).ok_or_else(|| {
-        bad("invalid_result", &format!("`{}` is no result", String::from_utf8_lossy(&result[..result.len().min(32)])))
-    })?;
     let end = rest.iter().rposition(|byte| !is_between(byte)).map_or(0, |at| at + 1);
     let fen = &rest[..end];
     // Two numbers after blanks are the clocks of a position unless it has some.
@@ -116,6 +107,15 @@ fn divide(line: &[u8]) -> Result<(&[u8], i16, u8), BadRecord> {
     if !has_sign && words < 6 {
         return Err(bad("incomplete_line", "a line without score and result"));
     }
+    let score = number(score).ok_or_else(|| {
+        bad(
+            "invalid_score",
+            &format!("`{}` is no score of 16 bits", String::from_utf8_lossy(&score[..score.len().min(32)])),
+        )
+    })?;
+    let result = result_of(result).ok_or_else(|| {
+        bad("invalid_result", &format!("`{}` is no result", String::from_utf8_lossy(&result[..result.len().min(32)])))
+    })?;
     Ok((fen, score, result))
 }
 
