@@ -21,7 +21,7 @@ use super::layout::Text;
 use super::lines::without_end;
 use super::pgn::replay::Board;
 use super::records::{BadRecord, SATURATED_SCORE};
-use super::scored::{Beside, Scored};
+use super::scored::{Run, Scored};
 use super::scored_text::begins_entry;
 use super::text::{UsualLines, unusual};
 use super::training::{number, result_of_mover, score_of_mover};
@@ -242,14 +242,10 @@ impl<'a> Decoder<'a> {
         let mv = read_move(mv, &board, clocks)?;
         let is_black = board.side_to_move() == Color::Black;
         self.saturated += u64::from(is_black && score == i16::MIN);
-        let beside = Beside {
-            score: if is_black { score.saturating_neg() } else { score },
-            mv: mv.map(Move::to_bits),
-            result: (1 + if is_black { -result } else { result }) as u8,
-            ply,
-            game: 0,
-        };
-        self.records.push_packed(board, clocks, idle, entry.start, beside);
+        let score = if is_black { score.saturating_neg() } else { score };
+        let result = (1 + if is_black { -result } else { result }) as u8;
+        self.records.push_packed(board, clocks, idle, score, mv.map(Move::to_bits));
+        self.records.end_run(Run { origin: entry.start, result, ply, game: 0 });
         Ok(())
     }
 }

@@ -13,15 +13,14 @@ use crate::table::{Array, Batch, Field, Fields, Values};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a record has besides its position.
+/// What all records of a run have in common: those of a game or chain, or a single one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Beside {
-    /// As White sees it.
-    pub(super) score: i16,
-    /// The bits of the move; `None` for a null move.
-    pub(super) mv: Option<u16>,
+pub(super) struct Run {
+    /// Where it begins in the chunk.
+    pub(super) origin: usize,
     /// 0 Black won, 1 draw, 2 White won.
     pub(super) result: u8,
+    /// The ply of its first record; the others follow.
     pub(super) ply: u16,
     /// The number of the game in the chunk, for formats of games.
     pub(super) game: u64,
@@ -37,7 +36,8 @@ pub(super) struct Scored<'a> {
     halfmove: Vec<u16>,
     fullmove: Vec<u16>,
     origins: Vec<u32>,
-    ordinals: Vec<u32>,
+    /// From the first bad record on.
+    ordinals: Option<Vec<u32>>,
     scores: Vec<i16>,
     moves: Vec<u16>,
     /// Rows without a move.
@@ -61,7 +61,7 @@ impl<'a> Scored<'a> {
             halfmove: Vec::new(),
             fullmove: Vec::new(),
             origins: Vec::new(),
-            ordinals: Vec::new(),
+            ordinals: None,
             scores: Vec::new(),
             moves: Vec::new(),
             null_moves: Vec::new(),
@@ -79,7 +79,6 @@ impl<'a> Scored<'a> {
         self.halfmove.reserve(records);
         self.fullmove.reserve(records);
         self.origins.reserve(records);
-        self.ordinals.reserve(records);
         self.scores.reserve(records);
         self.moves.reserve(records);
         self.results.reserve(records);
@@ -106,22 +105,23 @@ impl<'a> Scored<'a> {
         self.carries.contains(Field::Game)
     }
 
-    /// Adds a record, whose game or chain begins at a byte of the chunk.
+    /// Adds a record to the run that is not [ended](Self::end_run) yet: its position, its score as White sees it, and the bits of
+    /// its move; `None` for a null move.
     #[inline(always)]
-    pub(super) fn push(&mut self, board: &Board, origin: usize, beside: Beside) {
+    pub(super) fn push(&mut self, board: &Board, score: i16, mv: Option<u16>) {
         let idle = board.idle_en_passant().map(Square::new);
-        self.push_packed(board.packed(), [board.halfmove, board.fullmove], idle, origin, beside);
+        self.push_packed(board.packed(), [board.halfmove, board.fullmove], idle, score, mv);
     }
 
-    /// Adds a record, which begins at a byte of the chunk, with its clocks and what [`Field::KeyEnPassant`] is.
+    /// The same of a packed board with its clocks, and what [`Field::KeyEnPassant`] is.
     #[inline(always)]
     pub(super) fn push_packed(
         &mut self,
         board: Packed,
         [halfmove, fullmove]: [u16; 2],
         idle: Option<Square>,
-        origin: usize,
-        beside: Beside,
+        score: i16,
+        mv: Option<u16>,
     ) {
         let row = self.scores.len();
         let lane = row % Group::LEN;
@@ -131,23 +131,35 @@ impl<'a> Scored<'a> {
         }
         self.halfmove.push(halfmove);
         self.fullmove.push(fullmove);
-        self.origins.push(origin as u32);
-        self.ordinals.push(self.decoded.records as u32);
-        self.decoded.records += 1;
-        self.scores.push(beside.score);
-        self.moves.push(beside.mv.unwrap_or(0));
-        if beside.mv.is_none() {
+        self.scores.push(score);
+        self.moves.push(mv.unwrap_or(0));
+        if mv.is_none() {
             self.null_moves.push(row);
-        }
-        self.results.push(beside.result);
-        self.plies.push(beside.ply);
-        if self.has_games() {
-            self.games.push(beside.game);
         }
         self.idle.add(row, idle);
     }
 
-    /// Adds a bad record at a byte of the chunk: of this game of the chunk, and at this ply, if there are such.
+    /// Ends a run: all records since the last one.
+    #[inline]
+    pub(super) fn end_run(&mut self, run: Run) {
+        let (start, end) = (self.results.len(), self.scores.len());
+        let len = end - start;
+        self.results.resize(end, run.result);
+        self.origins.resize(end, run.origin as u32);
+        let plies = u32::from(run.ply)..;
+        self.plies.extend(plies.take(len).map(|ply| ply.min(u16::MAX.into()) as u16));
+        if self.has_games() {
+            self.games.resize(end, run.game);
+        }
+        let records = self.decoded.records;
+        if let Some(ordinals) = &mut self.ordinals {
+            ordinals.extend((records as u32..).take(len));
+        }
+        self.decoded.records += len as u64;
+    }
+
+    /// Adds a bad record at a byte of the chunk, after the end of a run: of this game of the chunk, and at this ply, if there
+    /// are such.
     pub(super) fn reject(&mut self, at: usize, (game, ply): (Option<u64>, Option<u16>), bad: BadRecord, raw: Vec<u8>) {
         let place = Place {
             offset: at as u64,
@@ -156,7 +168,13 @@ impl<'a> Scored<'a> {
             ply,
             ..Place::start_of(Arc::clone(&self.chunk.file))
         };
-        self.decoded.rejects.push(Reject::new(place, vec![bad.reason], bad.message, raw));
+        self.add_reject(Reject::new(place, vec![bad.reason], bad.message, raw));
+    }
+
+    fn add_reject(&mut self, reject: Reject) {
+        // Up to here, records have the numbers of their rows.
+        self.ordinals.get_or_insert_with(|| (0..self.scores.len() as u32).collect());
+        self.decoded.rejects.push(reject);
         self.decoded.records += 1;
     }
 
@@ -175,8 +193,7 @@ impl<'a> Scored<'a> {
     pub(super) fn push_reject(&mut self, at: usize, mut reject: Reject) {
         reject.place.offset = at as u64;
         reject.place.record = self.decoded.records;
-        self.decoded.rejects.push(reject);
-        self.decoded.records += 1;
+        self.add_reject(reject);
     }
 
     /// What the chunk decodes to.
@@ -192,9 +209,7 @@ impl<'a> Scored<'a> {
         }
         let mut batch = Batch::owned(self.groups, rows);
         (batch.halfmove, batch.fullmove, batch.origins) = (self.halfmove, self.fullmove, self.origins);
-        if !self.decoded.rejects.is_empty() {
-            batch.ordinals = Some(self.ordinals);
-        }
+        batch.ordinals = self.ordinals;
         let all = || Values::<()>::all_present(rows);
         let mut moves = all();
         for &row in &self.null_moves {

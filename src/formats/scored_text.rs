@@ -12,7 +12,7 @@ use super::encode::{Encoded, Encoder, lost_fields};
 use super::layout::Text;
 use super::lines::{first_line, without_mark};
 use super::records::BadRecord;
-use super::scored::{Beside, Scored};
+use super::scored::{Run, Scored};
 use super::text::{Refusal, UsualLines, unusual};
 use super::training::{result_of_white, score_of_white};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long, training};
@@ -158,9 +158,10 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             let line = without_mark(line).trim_ascii();
             if !line.is_empty() && !line.starts_with(b"#") {
                 let read = divide(line).and_then(|(fen, score, result)| {
-                    let beside = Beside { score, mv: None, result, ply: 0, game: 0 };
+                    let run = Run { origin: start, result, ply: 0, game: 0 };
                     if let Some((board, clocks)) = usual.read(fen) {
-                        records.push_packed(board, clocks, None, start, beside);
+                        records.push_packed(board, clocks, None, score, None);
+                        records.end_run(run);
                         return Ok(());
                     }
                     let remarks = &mut records.decoded.remarks;
@@ -168,7 +169,8 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                     if !line.rest.is_empty() {
                         return Err(BadRecord::new("fen_trailing_text", "text between the position and the score"));
                     }
-                    records.push_packed(line.board, line.clocks, line.idle_en_passant, start, beside);
+                    records.push_packed(line.board, line.clocks, line.idle_en_passant, score, None);
+                    records.end_run(run);
                     Ok(())
                 });
                 if let Err(bad) = read {

@@ -32,7 +32,7 @@ use super::layout::{Chains, Link};
 use super::marlin::{self, Marlin};
 use super::pgn::replay::Board;
 use super::records::{BadRecord, Fixed, hexadecimal};
-use super::scored::{Beside, Scored};
+use super::scored::{Run, Scored};
 use super::training::{self, board_of, idle_of, number, played};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled, too_long};
 use crate::chess::moves::MoveKind;
@@ -224,23 +224,25 @@ fn read_game(game: &[u8], at: usize, number: u64, is_whole: bool, records: &mut 
     };
     let plies = if is_whole { &plies[..plies.len() - PLY] } else { plies };
     let (plies, rest) = plies.as_chunks::<PLY>();
+    let mut wrong = None;
     for (ply, &[m0, m1, s0, s1]) in plies.iter().enumerate() {
         let bits = u16::from_le_bytes([m0, m1]);
-        let next = move_of(bits).and_then(|mv| Some((board.play_move(mv).ok()?, mv)));
-        let ply_number = u16::try_from(ply).unwrap_or(u16::MAX);
-        let Some((next, mv)) = next else {
-            let message = match move_of(bits) {
-                Some(mv) => format!("the move {} is not legal", mv.uci_as(true)),
-                None => format!("no move has the bits {bits:04x}"),
-            };
-            let place = at + START + PLY * ply;
-            records.reject(place, (Some(number), Some(ply_number)), BadRecord::new("illegal_move", message), raw());
-            return;
+        let Some((next, mv)) = move_of(bits).and_then(|mv| Some((board.play_move(mv).ok()?, mv))) else {
+            wrong = Some((ply, bits));
+            break;
         };
-        let score = i16::from_le_bytes([s0, s1]);
-        let beside = Beside { score, mv: Some(mv.to_bits()), result, ply: ply_number, game: number };
-        records.push(&board, at, beside);
+        records.push(&board, i16::from_le_bytes([s0, s1]), Some(mv.to_bits()));
         board = next;
+    }
+    records.end_run(Run { origin: at, result, ply: 0, game: number });
+    if let Some((ply, bits)) = wrong {
+        let message = match move_of(bits) {
+            Some(mv) => format!("the move {} is not legal", mv.uci_as(true)),
+            None => format!("no move has the bits {bits:04x}"),
+        };
+        let place = (Some(number), Some(u16::try_from(ply).unwrap_or(u16::MAX)));
+        records.reject(at + START + PLY * ply, place, BadRecord::new("illegal_move", message), raw());
+        return;
     }
     if !is_whole {
         let what = format!(

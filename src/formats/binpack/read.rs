@@ -10,7 +10,7 @@ use crate::formats::gaps::InChunk;
 use crate::formats::layout::{Chains, Link};
 use crate::formats::pgn::replay::Board;
 use crate::formats::records::{BadRecord, SATURATED_SCORE, hexadecimal};
-use crate::formats::scored::{Beside, Scored};
+use crate::formats::scored::{Run, Scored};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::text::numbers::counted;
 
@@ -120,7 +120,7 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
         None => board.null_move(),
     };
     let result_of_white = if is_black { 2 - result } else { result };
-    let beside = |score, mv, ply| Beside { score, mv, result: result_of_white, ply, game: 0 };
+    let run = Run { origin: start, result: result_of_white, ply, game: 0 };
     let mut saturated = 0;
     let mut stored = |score: i16, is_black: bool| {
         let (score, is_saturated) = score_of_white(score, is_black);
@@ -139,7 +139,7 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
             return refused(BadRecord::new("illegal_move", message), further, start, header, records);
         }
     };
-    records.push(&board, start, beside(stored(score, is_black), mv.map(|mv| mv.to_bits()), ply));
+    records.push(&board, stored(score, is_black), mv.map(|mv| mv.to_bits()));
     let mut reader = BitReader::new(&bytes[STEM..]);
     let mut fault = None;
     for number in 1..=u32::from(further) {
@@ -150,7 +150,7 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
         board.fullmove = ply / 2 + 1;
         match further_ply(&board, &mut reader, &mut score) {
             Ok((mv, after)) => {
-                records.push(&board, start, beside(stored(score, is_black), Some(mv), ply));
+                records.push(&board, stored(score, is_black), Some(mv));
                 next = Some(after);
             }
             Err((reason, message)) => {
@@ -159,6 +159,7 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
             }
         }
     }
+    records.end_run(run);
     records.decoded.remarks.add(&SATURATED_SCORE, saturated);
     match fault {
         Some(fault) => Err(fault),
