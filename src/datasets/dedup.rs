@@ -18,6 +18,7 @@ use crate::pipeline::{Job, Refusal, RunOptions, Summary, run, run_on};
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Column, Field, Fields, Tile};
 use crate::tiers::Analyzer;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::Hasher;
 use std::io;
@@ -227,6 +228,11 @@ impl<E> Default for Entries<E> {
     }
 }
 
+thread_local! {
+    /// The memory of [`keep_distinct`], for the next time: new memory would cost as much as what is done in it.
+    static TABLE: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+}
+
 /// Leaves the entry that is kept of each kind, in place.
 fn keep_distinct<E: Entry>(piles: &mut [Entries<E>]) {
     // Where entries of another kind are: some bits of their hash, the pile plus one, and the row in it.
@@ -234,12 +240,16 @@ fn keep_distinct<E: Entry>(piles: &mut [Entries<E>]) {
     const PILE: u32 = 24;
     const { assert!(PILE_LEN <= 1 << ROW) };
     let most: usize = piles.iter().map(Pile::len).sum();
-    let mut table = vec![0_u64; (most * 2).next_power_of_two()];
+    let mut table = TABLE.take();
+    table.clear();
+    table.resize((most * 2).next_power_of_two(), 0);
     let mask = table.len() - 1;
-    for pile in 0..piles.len() {
+    let mut rows: Vec<&mut [E]> = piles.iter_mut().map(|pile| &mut *pile.0).collect();
+    let mut lens = Vec::with_capacity(rows.len());
+    for pile in 0..rows.len() {
         let mut kept = 0;
-        for row in 0..piles[pile].0.len() {
-            let entry = piles[pile].0[row];
+        for row in 0..rows[pile].len() {
+            let entry = rows[pile][row];
             let key = entry.key();
             let hash = hash(&key);
             let tag = hash >> 24 << (ROW + PILE);
@@ -248,13 +258,16 @@ fn keep_distinct<E: Entry>(piles: &mut [Entries<E>]) {
                 let known = table[at];
                 if known == 0 {
                     table[at] = tag | (pile as u64 + 1) << ROW | kept as u64;
-                    piles[pile].0[kept] = entry;
+                    // Most are where they belong.
+                    if kept != row {
+                        rows[pile][kept] = entry;
+                    }
                     kept += 1;
                     break;
                 }
                 if (known ^ tag) >> (ROW + PILE) == 0 {
                     let place = known & !(!0 << (ROW + PILE));
-                    let known = &mut piles[(place >> ROW) as usize - 1].0[(place & !(!0 << ROW)) as usize];
+                    let known = &mut rows[(place >> ROW) as usize - 1][(place & !(!0 << ROW)) as usize];
                     if known.key() == key {
                         known.merge(entry);
                         break;
@@ -263,19 +276,24 @@ fn keep_distinct<E: Entry>(piles: &mut [Entries<E>]) {
                 at = (at + 1) & mask;
             }
         }
-        piles[pile].0.truncate(kept);
+        lens.push(kept);
     }
+    piles.iter_mut().zip(lens).for_each(|(pile, len)| pile.0.truncate(len));
+    TABLE.set(table);
 }
 
 impl<E: Entry> Pile for Entries<E> {
     fn len(&self) -> usize {
         self.0.len()
     }
-    fn keys(&self) -> Vec<u64> {
-        self.0.iter().map(|entry| hash(&entry.key())).collect()
+    fn keys(&self, keys: &mut Vec<u64>) {
+        keys.extend(self.0.iter().map(|entry| hash(&entry.key())));
     }
     fn another(&self) -> Self {
         Self(Vec::with_capacity(self.0.len()))
+    }
+    fn clear(&mut self) {
+        self.0.truncate(0);
     }
     fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
         self.0.extend(rows.iter().map(|&row| from.0[row as usize]));
@@ -376,8 +394,12 @@ impl Pile for Rows {
     fn len(&self) -> usize {
         self.rows.len()
     }
-    fn keys(&self) -> Vec<u64> {
-        self.rows.iter().map(|row| row[1]).collect()
+    fn keys(&self, keys: &mut Vec<u64>) {
+        keys.extend(self.rows.iter().map(|row| row[1]));
+    }
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.rows.clear();
     }
     fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
         let before = self.bytes.len();
@@ -469,10 +491,12 @@ struct Enter<'a, P, F> {
     add: F,
     /// Which records the output cannot hold.
     refusal: Option<Refusal>,
+    /// The memory of chunks that were entered, for the next ones.
+    used: Mutex<Vec<(P, Vec<u64>)>>,
 }
 
 impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P, F> {
-    type Part = P;
+    type Part = (P, Vec<u64>);
     fn queries(&self) -> Queries {
         self.ranking.column().map_or(Queries::NONE, |column| column.queries)
     }
@@ -482,10 +506,11 @@ impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P
     fn refusal(&self) -> Option<Refusal> {
         self.refusal
     }
-    fn begin(&self) -> P {
-        P::default()
+    fn begin(&self) -> Self::Part {
+        let used = self.used.lock().unpoisoned().pop();
+        used.unwrap_or_default()
     }
-    fn tile(&self, part: &mut P, tile: &Tile<'_>) {
+    fn tile(&self, (part, _): &mut Self::Part, tile: &Tile<'_>) {
         self.entered.fetch_add(tile.count() as u64, Ordering::Relaxed);
         let values = self.ranking.column().map(|column| column.fill(tile));
         for row in tile.rows() {
@@ -493,9 +518,13 @@ impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P
             (self.add)(part, tile.batch, row, rank, self.ranking.place(tile.batch.index(row)));
         }
     }
-    fn end(&self, part: &mut P, _chunk: u64) {
-        let entries = std::mem::take(part);
-        self.store.add(&entries.keys(), |pile: &mut P, rows| pile.take(&entries, rows));
+    fn end(&self, part: &mut Self::Part, _chunk: u64) {
+        let (mut entries, mut keys) = std::mem::take(part);
+        entries.keys(&mut keys);
+        self.store.add(&keys, |pile: &mut P, rows| pile.take(&entries, rows));
+        entries.clear();
+        keys.clear();
+        self.used.lock().unpoisoned().push((entries, keys));
     }
 }
 
@@ -646,13 +675,14 @@ impl Dedup {
             let mut against = RunOptions::new(options.analyzer).threads(threads).read(read);
             against.interrupt = options.interrupt;
             let ranking = Ranking { keep, never: true };
-            let entered = AtomicU64::new(0);
-            let enter = Enter { store: &store, ranking, fields, entered, add: &add, refusal: None };
+            let (entered, used) = (AtomicU64::new(0), Mutex::default());
+            let enter = Enter { store: &store, ranking, fields, entered, add: &add, used, refusal: None };
             let compared = run(&self.against, against, &enter, |_| store.check()).into_result()?;
             done.rejected_against = compared.rejected;
         }
         let ranking = Ranking { keep, never: false };
-        let enter = Enter { store: &store, ranking, fields, entered: AtomicU64::new(0), add: &add, refusal };
+        let (entered, used) = (AtomicU64::new(0), Mutex::default());
+        let enter = Enter { store: &store, ranking, fields, entered, add: &add, used, refusal };
         *summary = run(inputs, options, &enter, |_| store.check());
         done.compared = enter.entered.into_inner();
         if let Some(failure) = summary.failure.take() {
@@ -676,8 +706,8 @@ impl Dedup {
         let threads = options.threads;
         let ranking = Ranking { keep: &Keep::First, never: false };
         let add = |rows: &mut Rows, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place);
-        let (fields, entered) = (Fields::ALL, AtomicU64::new(0));
-        let enter = Enter { store: &store, ranking, fields, entered, add, refusal: None };
+        let (fields, entered, used) = (Fields::ALL, AtomicU64::new(0), Mutex::default());
+        let enter = Enter { store: &store, ranking, fields, entered, add, used, refusal: None };
         let both = Both { enter, exact: &exact };
         let mut summary = run(inputs, options, &both, |_| {
             exact.check()?;
@@ -725,21 +755,21 @@ struct Both<'a, P, F> {
 }
 
 impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Both<'_, P, F> {
-    type Part = P;
+    type Part = (P, Vec<u64>);
     fn queries(&self) -> Queries {
         Queries::KINDS | self.enter.queries()
     }
     fn fields(&self) -> Fields {
         self.enter.fields()
     }
-    fn begin(&self) -> P {
+    fn begin(&self) -> Self::Part {
         self.enter.begin()
     }
-    fn tile(&self, part: &mut P, tile: &Tile<'_>) {
+    fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {
         self.exact.add_tile(tile);
         self.enter.tile(part, tile);
     }
-    fn end(&self, part: &mut P, chunk: u64) {
+    fn end(&self, part: &mut Self::Part, chunk: u64) {
         self.enter.end(part, chunk);
     }
 }

@@ -1,12 +1,13 @@
 //! The first step: all records of a run, divided by their keys.
 
 use crate::error::Error;
+use crate::locks::Unpoisoned;
 use crate::partition::records::{Keyed, Records};
 use crate::partition::store::Store;
 use crate::pipeline::{Job, Refusal};
 use crate::queries::Queries;
 use crate::table::{Batch, Fields, Tile};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The keys of the records of a batch; `None` where it has none for one of them.
 pub(super) trait Keys: Sync {
@@ -26,6 +27,8 @@ pub(super) struct Gather<'a, J, K> {
     pub(super) keys: K,
     /// Whether to keep the numbers of records.
     pub(super) numbers: bool,
+    /// The memory of chunks that were divided, for the next ones: new memory would cost more than what is done in it.
+    pub(super) used: Mutex<Vec<(Keyed, Vec<u64>)>>,
 }
 
 /// The records of a chunk that count.
@@ -70,8 +73,8 @@ impl<J: Job, K: Keys> Job for Gather<'_, J, K> {
         }
     }
     fn end(&self, part: &mut Gathered, _chunk: u64) {
-        let mut keyed = Keyed::with_capacity(part.batches.iter().map(|(_, rows)| rows.len()).sum());
-        let mut keys = Vec::new();
+        let used = self.used.lock().unpoisoned().pop();
+        let (mut keyed, mut keys) = used.unwrap_or_default();
         for (batch, rows) in part.batches.drain(..) {
             keys.clear();
             if let Err(error) = self.keys.keys(&batch, &rows, &mut keys) {
@@ -80,6 +83,8 @@ impl<J: Job, K: Keys> Job for Gather<'_, J, K> {
             }
             keyed.push(batch, rows, &keys, self.numbers);
         }
-        self.store.add(&keyed.keys(), |pile, places| pile.add(&keyed, places));
+        self.store.add(keyed.keys(), |pile, places| pile.add(&keyed, places));
+        keyed.clear();
+        self.used.lock().unpoisoned().push((keyed, keys));
     }
 }

@@ -45,8 +45,8 @@ impl Pile for Numbers {
     fn len(&self) -> usize {
         self.0.len()
     }
-    fn keys(&self) -> Vec<u64> {
-        self.0.iter().map(|[number, _]| number << SPARE).collect()
+    fn keys(&self, keys: &mut Vec<u64>) {
+        keys.extend(self.0.iter().map(|[number, _]| number << SPARE));
     }
     fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
         self.0.extend(rows.iter().map(|&row| from.0[row as usize]));
@@ -92,7 +92,9 @@ impl Kept {
             Bits::Sorting(store, _) => {
                 let numbers = Numbers(records.collect());
                 count = numbers.0.len() as u64;
-                store.add(&numbers.keys(), |pile: &mut Numbers, rows| pile.take(&numbers, rows));
+                let mut keys = Vec::with_capacity(numbers.0.len());
+                numbers.keys(&mut keys);
+                store.add(&keys, |pile: &mut Numbers, rows| pile.take(&numbers, rows));
                 store.check()?;
             }
             Bits::File { .. } => {}

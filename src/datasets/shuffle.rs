@@ -7,11 +7,13 @@
 use super::gather::{Gather, Gathered, Keys};
 use crate::error::Error;
 use crate::input::Inputs;
+use crate::locks::Unpoisoned;
 use crate::partition::records::{Joined, Place, Records};
 use crate::partition::store::{Leaf, Leaves, Store};
 use crate::pipeline::{BatchRun, Job, RunOptions, Summary, run};
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Array, Batch, Field, Fields};
+use std::sync::Mutex;
 
 /// What stays together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -108,65 +110,105 @@ impl Shuffle {
         };
         let of_games = self.by == Unit::Game;
         let keys = Order { seeded: Seeded::new(self.seed, Purpose::Shuffle), by: self.by };
-        let gather = Gather { store: &store, job, keys, numbers: of_games };
+        let gather = Gather { store: &store, job, keys, numbers: of_games, used: Mutex::default() };
         let batches = BatchRun::of(&options);
         let mut summary = run(inputs, options, &gather, |part: Gathered| {
             part.check()?;
             store.check()
         });
+        drop(gather);
         if summary.failure.is_none() {
+            let used: Mutex<Vec<Sort>> = Mutex::default();
+            let make = |leaf| {
+                let sort = used.lock().unpoisoned().pop();
+                let mut sort = sort.unwrap_or_default();
+                let batches = sort.sorted(leaf, of_games)?;
+                used.lock().unpoisoned().push(sort);
+                Ok(batches)
+            };
             let done = Leaves::of(store, &space, batches.threads)
-                .and_then(|mut leaves| batches.run(move || leaves.next(), |leaf| sorted(leaf, of_games), job, sink));
+                .and_then(|mut leaves| batches.run(move || leaves.next(), make, job, sink));
             summary.failure = done.err();
         }
         summary
     }
 }
 
-/// The records of a leaf in the order of their keys, and of equal ones in that of their numbers.
-fn sorted(leaf: Leaf<Records>, has_numbers: bool) -> Result<Vec<Batch>, Error> {
-    let records = Joined::of(leaf.piles()?);
-    let mut order = by_key(&records);
-    if has_numbers {
-        for equal in order.chunk_by_mut(|(key, _), (next, _)| key == next) {
-            equal.sort_unstable_by_key(|&(_, place)| records.number(place));
-        }
-    }
-    Ok(order.chunks(BATCH_LEN).map(|order| records.batch(order.iter().map(|&(_, place)| place))).collect())
+/// Keys of the records of a leaf, with their places: memory that the next leaf uses again.
+#[derive(Default)]
+struct Sort {
+    keys: Vec<(u64, Place)>,
+    order: Vec<(u64, Place)>,
+    ends: Vec<u32>,
 }
 
-/// All records in the order of their keys, which are as good as random.
-fn by_key(records: &Joined) -> Vec<(u64, Place)> {
-    let Some((first, some)) = records.keys().next() else {
-        return Vec::new();
-    };
-    // Places by the bits after those that all keys have in common, about two keys to a place.
-    let (len, different) = records.keys().fold((0, 0), |(len, bits), (key, _)| (len + 1, bits | (key ^ first)));
-    let common = different.leading_zeros();
-    let bits = usize::max(len, 4).ilog2() - 1;
-    let place = |key: u64| match common {
-        64 => 0,
-        common => (key << common >> (64 - bits)) as usize,
-    };
-    let mut ends = vec![0_u32; (1 << bits) + 1];
-    records.keys().for_each(|(key, _)| ends[place(key) + 1] += 1);
-    for place in 1..ends.len() {
-        ends[place] += ends[place - 1];
-    }
-    let mut order = vec![(0, some); len];
-    records.keys().for_each(|(key, record)| {
-        let at = &mut ends[place(key)];
-        order[*at as usize] = (key, record);
-        *at += 1;
-    });
-    // Each end has become that of the place itself.
-    let mut start = 0;
-    for &end in &ends {
-        let end = end as usize;
-        if end > start + 1 {
-            order[start..end].sort_unstable_by_key(|&(key, _)| key);
+impl Sort {
+    /// The records of a leaf in the order of their keys, and of equal ones in that of their numbers.
+    fn sorted(&mut self, leaf: Leaf<Records>, has_numbers: bool) -> Result<Vec<Batch>, Error> {
+        let records = Joined::of(leaf.piles()?);
+        self.by_key(&records);
+        if has_numbers {
+            for equal in self.order.chunk_by_mut(|(key, _), (next, _)| key == next) {
+                equal.sort_unstable_by_key(|&(_, place)| records.number(place));
+            }
         }
-        start = end;
+        let batches = self.order.chunks(BATCH_LEN);
+        Ok(batches.map(|order| records.batch(order.iter().map(|&(_, place)| place))).collect())
     }
-    order
+
+    /// Orders all records by their keys, which are as good as random.
+    fn by_key(&mut self, records: &Joined) {
+        let Self { keys, order, ends } = self;
+        keys.clear();
+        order.clear();
+        records.keys(keys);
+        let Some(&(first, some)) = keys.first() else {
+            return;
+        };
+        // Places by the bits after those that all keys have in common, about two keys to a place.
+        let common = keys.iter().fold(0, |bits, (key, _)| bits | (key ^ first)).leading_zeros();
+        let bits = usize::max(keys.len(), 4).ilog2() - 1;
+        let place = |key: u64| match common {
+            64 => 0,
+            common => (key << common >> (64 - bits)) as usize,
+        };
+        ends.clear();
+        ends.resize((1 << bits) + 1, 0);
+        keys.iter().for_each(|&(key, _)| ends[place(key) + 1] += 1);
+        for place in 1..ends.len() {
+            ends[place] += ends[place - 1];
+        }
+        order.resize(keys.len(), (0, some));
+        for &(key, record) in &*keys {
+            let at = &mut ends[place(key)];
+            order[*at as usize] = (key, record);
+            *at += 1;
+        }
+        // Each end has become that of the place itself.
+        let mut start = 0;
+        for &end in &*ends {
+            let end = end as usize;
+            sort_few(&mut order[start..end]);
+            start = end;
+        }
+    }
+}
+
+/// Sorts by keys what is hardly ever more than a handful.
+#[inline]
+fn sort_few(order: &mut [(u64, Place)]) {
+    const FEW: usize = 16;
+    if order.len() > FEW {
+        order.sort_unstable_by_key(|&(key, _)| key);
+        return;
+    }
+    for end in 1..order.len() {
+        let next = order[end];
+        let mut at = end;
+        while at > 0 && order[at - 1].0 > next.0 {
+            order[at] = order[at - 1];
+            at -= 1;
+        }
+        order[at] = next;
+    }
 }

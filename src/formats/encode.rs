@@ -339,6 +339,11 @@ impl RecordBlock {
         self.encoder.block(self.first, &runs, &mut used)?;
         Ok(used)
     }
+
+    /// The batches that nothing else needs.
+    pub(crate) fn into_batches(self) -> impl Iterator<Item = Batch> {
+        self.runs.into_iter().filter_map(|(batch, _)| Arc::into_inner(batch))
+    }
 }
 
 /// Writes the finished pieces of one output, in order.

@@ -18,6 +18,8 @@ pub(super) struct Conversion {
     joint: Option<InOrder<RecordBlocks, Encoded>>,
     /// Blocks that have been written, whose memory is used again: new memory would cost more than what is done in it.
     used: Mutex<Vec<Encoded>>,
+    /// The same of batches of copied records.
+    emptied: Mutex<Vec<Batch>>,
 }
 
 impl Cut for RecordBlocks {
@@ -28,10 +30,20 @@ impl Cut for RecordBlocks {
     }
 }
 
+/// Records of a format that is made of blocks are copied where fewer than these follow each other on average: many short
+/// runs would cost more.
+const SHORT: usize = 16;
+/// How many are copied into one batch: so few that its memory comes from what was used before.
+const COPIED: usize = 2048;
+/// How many of these batches wait to be used again.
+const EMPTIED: usize = 32;
+
 /// What a chunk becomes.
 #[derive(Debug, Default)]
 pub(super) struct Converted {
     piece: Encoded,
+    /// Copies of records that come after those of the piece.
+    copied: Batch,
     blocks: Option<Finished<Encoded>>,
     /// What the format does not keep.
     pub(super) losses: Losses,
@@ -51,14 +63,30 @@ impl Converted {
 impl Conversion {
     /// Conversion by the [encoder](crate::formats::Codec::encoder) of a format.
     pub(super) fn new(encoder: &'static dyn Encoder) -> Self {
-        Self { encoder, joint: RecordBlocks::of(encoder).map(InOrder::new), used: Mutex::default() }
+        Self {
+            encoder,
+            joint: RecordBlocks::of(encoder).map(InOrder::new),
+            used: Mutex::default(),
+            emptied: Mutex::default(),
+        }
     }
 
     /// Encodes the records of a tile.
     fn records(&self, part: &mut Converted, tile: &Tile<'_>) {
         part.records += tile.count() as u64;
-        part.piece.add(self.encoder, tile.batch, &tile.runs());
         self.encoder.losses(tile, &mut part.losses);
+        if self.joint.is_none() || tile.count() >= SHORT * tile.count_runs() {
+            self.flush(part);
+            part.piece.add(self.encoder, tile.batch, &tile.runs());
+            return;
+        }
+        if part.copied.is_empty() {
+            part.copied = self.emptied.lock().unpoisoned().pop().unwrap_or_default();
+        }
+        part.copied.extend_from(tile.batch, tile.rows());
+        if part.copied.len() >= COPIED {
+            self.flush(part);
+        }
     }
 
     /// Encodes whole batches that come from no run, by their numbers.
@@ -79,11 +107,24 @@ impl Conversion {
         }
     }
 
-    fn encode(&self, block: &RecordBlock) -> io::Result<Encoded> {
+    /// Adds the records that were copied to the piece.
+    fn flush(&self, part: &mut Converted) {
+        if !part.copied.is_empty() {
+            let copied = Arc::new(std::mem::take(&mut part.copied));
+            self.batch(part, &copied);
+        }
+    }
+
+    fn encode(&self, block: RecordBlock) -> io::Result<Encoded> {
         let used = self.used.lock();
         let mut used = used.unpoisoned().pop().unwrap_or_default();
         used.clear();
-        block.encode(used)
+        let encoded = block.encode(used);
+        let emptied = block.into_batches().filter_map(|batch| batch.emptied(COPIED));
+        let mut known = self.emptied.lock().unpoisoned();
+        let room = EMPTIED.saturating_sub(known.len());
+        known.extend(emptied.take(room));
+        encoded
     }
 
     /// The last block, if there are records left: after all parts.
@@ -127,9 +168,10 @@ impl Job for Conversion {
         self.records(part, &tile.masked(&mask));
     }
     fn end(&self, part: &mut Self::Part, chunk: u64) {
+        self.flush(part);
         if let Some(joint) = &self.joint {
             let piece = std::mem::take(&mut part.piece);
-            part.blocks = Some(joint.end(chunk, piece, |block| self.encode(&block)));
+            part.blocks = Some(joint.end(chunk, piece, |block| self.encode(block)));
         }
     }
 }

@@ -21,11 +21,13 @@ struct Row {
     fullmove: u16,
 }
 
-impl Row {
-    #[inline]
-    fn of(batch: &Batch, row: usize, key: u64) -> Self {
-        Self { key, board: batch.board(row), halfmove: batch.halfmove[row], fullmove: batch.fullmove[row] }
-    }
+/// Rows of a batch, by their places, with these keys.
+fn rows_of(batch: &Batch, rows: impl Iterator<Item = usize>, keys: &[u64], to: &mut Vec<Row>) {
+    let groups = batch.groups();
+    to.extend(keys.iter().zip(rows).map(|(&key, row)| {
+        let board = groups[row / Group::LEN].get(row % Group::LEN);
+        Row { key, board, halfmove: batch.halfmove[row], fullmove: batch.fullmove[row] }
+    }));
 }
 
 /// The other fields of records, and the tags of their games.
@@ -83,6 +85,7 @@ impl Columns {
 #[derive(Debug, Default)]
 pub(crate) struct Keyed {
     rows: Vec<Row>,
+    keys: Vec<u64>,
     /// The number of each record over all inputs; empty where they do not count.
     numbers: Vec<u64>,
     /// Where the other fields of rows are, and after how many rows those of the next batch begin.
@@ -90,14 +93,10 @@ pub(crate) struct Keyed {
 }
 
 impl Keyed {
-    /// None, with room for some.
-    pub(crate) fn with_capacity(records: usize) -> Self {
-        Self { rows: Vec::with_capacity(records), ..Self::default() }
-    }
-
     /// Adds records with a key each; `numbers` if their numbers count.
     pub(crate) fn push(&mut self, batch: Arc<Batch>, rows: Vec<u32>, keys: &[u64], numbers: bool) {
-        self.rows.extend(rows.iter().zip(keys).map(|(&row, &key)| Row::of(&batch, row as usize, key)));
+        rows_of(&batch, rows.iter().map(|&row| row as usize), keys, &mut self.rows);
+        self.keys.extend_from_slice(keys);
         if numbers {
             self.numbers.extend(rows.iter().map(|&row| batch.index(row as usize)));
         }
@@ -106,8 +105,16 @@ impl Keyed {
     }
 
     /// All keys.
-    pub(crate) fn keys(&self) -> Vec<u64> {
-        self.rows.iter().map(|row| row.key).collect()
+    pub(crate) fn keys(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// Forgets all records; their memory remains, for the next ones.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.keys.clear();
+        self.numbers.clear();
+        self.batches.clear();
     }
 }
 
@@ -127,6 +134,9 @@ impl Records {
         self.rows.extend(places.iter().map(|&place| from.rows[place as usize]));
         if !from.numbers.is_empty() {
             self.numbers.extend(places.iter().map(|&place| from.numbers[place as usize]));
+        }
+        if self.columns.are_none() && from.batches.iter().all(|(batch, ..)| batch.has_only_boards()) {
+            return self.bytes_of(places.len());
         }
         let mut texts = 0;
         let (mut start, mut rest) = (0, places);
@@ -148,24 +158,21 @@ impl Records {
 }
 
 /// A batch of rows, without other fields.
-fn batch_of<'a>(rows: impl ExactSizeIterator<Item = &'a Row>) -> Batch {
+fn batch_of<'a>(mut rows: impl ExactSizeIterator<Item = &'a Row>) -> Batch {
     let len = rows.len();
     let (mut halfmove, mut fullmove) = (Vec::with_capacity(len), Vec::with_capacity(len));
     let mut groups = Vec::with_capacity(len.div_ceil(Group::LEN));
-    let mut group = Group::default();
-    for (at, row) in rows.enumerate() {
-        let lane = at % Group::LEN;
-        group.set(lane, row.board);
-        halfmove.push(row.halfmove);
-        fullmove.push(row.fullmove);
-        if lane == Group::LEN - 1 {
-            groups.push(group);
+    for lanes in (0..len).step_by(Group::LEN).map(|start| (len - start).min(Group::LEN)) {
+        let mut group = Group::default();
+        let mut clocks = [[0; Group::LEN]; 2];
+        for (lane, row) in (0..lanes).zip(&mut rows) {
+            group.set(lane, row.board);
+            clocks[0][lane] = row.halfmove;
+            clocks[1][lane] = row.fullmove;
         }
-    }
-    if !len.is_multiple_of(Group::LEN) {
-        let mut last = Group::default();
-        (0..len % Group::LEN).for_each(|lane| last.set(lane, group.get(lane)));
-        groups.push(last);
+        groups.push(group);
+        halfmove.extend_from_slice(&clocks[0][..lanes]);
+        fullmove.extend_from_slice(&clocks[1][..lanes]);
     }
     let mut batch = Batch::owned(groups, len);
     (batch.halfmove, batch.fullmove) = (halfmove, fullmove);
@@ -206,11 +213,18 @@ impl Joined {
         Self { piles, starts, columns }
     }
 
-    /// The keys of all records, with their places.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = (u64, Place)> {
-        (0..).zip(&self.piles).flat_map(|(pile, records)| {
-            (0..).zip(&records.rows).map(move |(row, record)| (record.key, Place { pile, row }))
-        })
+    /// Number of records.
+    pub(crate) fn len(&self) -> usize {
+        self.piles.iter().map(|pile| pile.rows.len()).sum()
+    }
+
+    /// Adds the keys of all records, with their places.
+    pub(crate) fn keys(&self, to: &mut Vec<(u64, Place)>) {
+        to.reserve(self.len());
+        for (pile, records) in (0..).zip(&self.piles) {
+            let rows = (0..records.rows.len() as u32).zip(&*records.rows);
+            to.extend(rows.map(|(row, record)| (record.key, Place { pile, row })));
+        }
     }
 
     /// The number of a record over all inputs.
@@ -218,13 +232,10 @@ impl Joined {
         self.piles[place.pile as usize].numbers[place.row as usize]
     }
 
-    fn row(&self, place: Place) -> &Row {
-        &self.piles[place.pile as usize].rows[place.row as usize]
-    }
-
     /// A batch of these records.
     pub(crate) fn batch(&self, places: impl ExactSizeIterator<Item = Place> + Clone) -> Batch {
-        let mut batch = batch_of(places.clone().map(|place| self.row(place)));
+        let piles: Vec<&[Row]> = self.piles.iter().map(|pile| &*pile.rows).collect();
+        let mut batch = batch_of(places.clone().map(|place| &piles[place.pile as usize][place.row as usize]));
         if !self.columns.are_none() {
             let rows = places.map(|place| self.starts[place.pile as usize] + place.row as usize);
             extend_columns((&mut batch.fields, &mut batch.tags), 0, (&self.columns.fields, &self.columns.tags), rows);
@@ -246,8 +257,8 @@ impl Pile for Records {
     fn len(&self) -> usize {
         self.rows.len()
     }
-    fn keys(&self) -> Vec<u64> {
-        self.rows.iter().map(|row| row.key).collect()
+    fn keys(&self, keys: &mut Vec<u64>) {
+        keys.extend(self.rows.iter().map(|row| row.key));
     }
     fn another(&self) -> Self {
         Self { rows: Vec::with_capacity(self.rows.len()), ..Self::default() }
@@ -312,8 +323,9 @@ impl Pile for Records {
             }
             tags.insert(name.into(), texts);
         }
-        let rows = keys.into_iter().enumerate().map(|(row, key)| Row::of(&batch, row, key)).collect();
-        Ok(Self { rows, numbers, columns: Columns { fields: batch.fields, tags } })
+        let mut all = Vec::with_capacity(rows);
+        rows_of(&batch, 0..rows, &keys, &mut all);
+        Ok(Self { rows: all, numbers, columns: Columns { fields: batch.fields, tags } })
     }
 }
 

@@ -43,13 +43,17 @@ pub(crate) const PILE_LEN: usize = MOST_ROWS + MOST_AT_ONCE;
 pub(crate) trait Pile: Default + Send + Sync {
     /// Number of rows.
     fn len(&self) -> usize;
-    /// The keys of all rows.
-    fn keys(&self) -> Vec<u64>;
+    /// Adds the keys of all rows.
+    fn keys(&self, keys: &mut Vec<u64>);
     /// Adds rows of another pile; returns about how many bytes of memory that takes.
     fn take(&mut self, from: &Self, rows: &[u32]) -> u64;
     /// An empty pile with room for as many rows: for the next run, without moving it as it grows.
     fn another(&self) -> Self {
         Self::default()
+    }
+    /// Leaves out all rows; their memory remains.
+    fn clear(&mut self) {
+        *self = Self::default();
     }
     /// Leaves out what is known to be superfluous.
     fn thin(&mut self) {}
@@ -84,6 +88,15 @@ pub(crate) struct Store<P> {
     spill: Spill,
     failure: Mutex<Option<Error>>,
     has_failed: AtomicBool,
+    /// Memory of threads that have added rows, for the next ones.
+    scratch: Mutex<Vec<Scratch>>,
+}
+
+/// Places of rows in the order of parts, and where those of each part end.
+#[derive(Default)]
+struct Scratch {
+    rows: Vec<u32>,
+    ends: Vec<u32>,
 }
 
 struct Part<P> {
@@ -153,6 +166,7 @@ impl<P: Pile> Store<P> {
             spill: Spill::begin(&space.directory)?,
             failure: Mutex::default(),
             has_failed: AtomicBool::new(false),
+            scratch: Mutex::default(),
         })
     }
 
@@ -163,35 +177,48 @@ impl<P: Pile> Store<P> {
 
     /// Adds rows with these keys: `append` adds some of them, by their places, to a pile, and returns about how many
     /// bytes that takes.
-    pub(crate) fn add(&self, keys: &[u64], mut append: impl FnMut(&mut P, &[u32]) -> u64) {
+    pub(crate) fn add(&self, keys: &[u64], append: impl FnMut(&mut P, &[u32]) -> u64) {
         if self.has_failed.load(Ordering::Relaxed) {
             return;
         }
+        let scratch = lock(&self.scratch).pop();
+        let mut scratch = scratch.unwrap_or_default();
+        if let Err(error) = self.add_in(keys, append, &mut scratch) {
+            self.fail(error);
+        }
+        lock(&self.scratch).push(scratch);
+    }
+
+    fn add_in(
+        &self,
+        keys: &[u64],
+        mut append: impl FnMut(&mut P, &[u32]) -> u64,
+        Scratch { rows, ends }: &mut Scratch,
+    ) -> io::Result<()> {
         // Places in the order of parts.
-        let mut ends = vec![0_u32; self.parts.len() + 1];
+        ends.clear();
+        ends.resize(self.parts.len() + 1, 0);
         for &key in keys {
             ends[self.part_of(key) + 1] += 1;
         }
         for part in 1..ends.len() {
             ends[part] += ends[part - 1];
         }
-        let mut rows = vec![0; keys.len()];
+        rows.resize(keys.len(), 0);
         for (row, &key) in (0..).zip(keys) {
             let end = &mut ends[self.part_of(key)];
             rows[*end as usize] = row;
             *end += 1;
         }
         let mut start = 0;
-        for (part, &end) in self.parts.iter().zip(&ends) {
+        for (part, &end) in self.parts.iter().zip(&*ends) {
             let rows = &rows[start..end as usize];
             start = end as usize;
-            if !rows.is_empty()
-                && let Err(error) = self.add_to(&mut lock(part), rows, &mut append)
-            {
-                self.fail(error);
-                return;
+            if !rows.is_empty() {
+                self.add_to(&mut lock(part), rows, &mut append)?;
             }
         }
+        Ok(())
     }
 
     fn add_to(
@@ -415,9 +442,12 @@ impl<P: Pile> Leaves<P> {
         };
         let space = self.space.clone().memory(self.space.memory >> (depth + 1).min(8));
         let store = Store::within(&space, used)?;
+        let mut keys = Vec::new();
         for run in runs {
             let rows = from.read(run).map_err(|source| from.spill.failed(source))?;
-            store.add(&rows.keys(), |pile: &mut P, places| pile.take(&rows, places));
+            keys.clear();
+            rows.keys(&mut keys);
+            store.add(&keys, |pile: &mut P, places| pile.take(&rows, places));
         }
         store.check()?;
         Ok(Level { store: Arc::new(store), next: 0 })

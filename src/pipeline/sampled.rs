@@ -170,7 +170,7 @@ impl<J: Job> Job for Candidates<'_, J> {
             });
             keyed.push(batch, rows, &keys, true);
         }
-        self.store.add(&keyed.keys(), |pile: &mut Records, places| pile.add(&keyed, places));
+        self.store.add(keyed.keys(), |pile: &mut Records, places| pile.add(&keyed, places));
         self.decide();
     }
 }
@@ -183,7 +183,8 @@ fn smallest(mut leaves: Leaves<Records>, count: u64, space: &Space) -> Result<St
         && let Some(leaf) = leaves.next()?
     {
         let records = Joined::of(leaf.piles()?);
-        let mut order: Vec<(u64, Place)> = records.keys().collect();
+        let mut order: Vec<(u64, Place)> = Vec::new();
+        records.keys(&mut order);
         order.sort_unstable_by_key(|&(key, _)| key);
         order.truncate(left.min(order.len() as u64) as usize);
         left -= order.len() as u64;
@@ -202,7 +203,9 @@ const SPARE: u32 = 16;
 /// Some of the records of a leaf, in the order of their numbers.
 fn sorted(leaf: Leaf<Records>, taken: Range<u64>) -> Result<Vec<Batch>, Error> {
     let records = Joined::of(leaf.piles()?);
-    let mut order: Vec<(u64, Place)> = records.keys().map(|(_, place)| (records.number(place), place)).collect();
+    let mut order: Vec<(u64, Place)> = Vec::new();
+    records.keys(&mut order);
+    order.iter_mut().for_each(|(key, place)| *key = records.number(*place));
     order.sort_unstable_by_key(|&(number, _)| number);
     let far = |first: u64, number: u64| number - first > u64::from(u32::MAX);
     let mut batches = Vec::new();

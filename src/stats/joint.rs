@@ -48,10 +48,12 @@ impl Joint {
     pub(super) fn add_group(&mut self, words: &BoardCounts, counts: &[u64; 8], lanes: u8) {
         let any = words.iter().fold(0, |any, word| any | word);
         let any_counts = counts.iter().fold(0, |any, counts| any | counts);
-        if lanes == 0xFF && any & BEYOND | any_counts & BEYOND_MOVES == 0 {
+        if any & BEYOND | any_counts & BEYOND_MOVES != 0 {
+            self.add_lanes(words, counts, lanes);
+        } else if lanes == 0xFF {
             words.iter().for_each(|&word| self.add(word));
         } else {
-            self.add_lanes(words, counts, lanes);
+            rows_of(&[lanes.into()]).for_each(|lane| self.add(words[lane]));
         }
     }
 

@@ -185,28 +185,34 @@ impl Stats {
     /// Adds a few groups, from one on, without those of their boards that do not count, at once: squares are counted in
     /// as many groups as these, however few there are. Returns where the others begin.
     fn add_some(&mut self, analyzer: &dyn Analyzer, boards: &Boards<'_>, mut start: usize) -> usize {
-        let (mut groups, mut results) = ([Group::default(); Self::SOME], [GroupResults::default(); Self::SOME]);
-        let mut len = 0;
+        let (mut places, mut len) = ([0; Self::SOME], 0);
         while len < Self::SOME && start < boards.groups.len() {
-            let lanes = boards.lanes(start);
-            if lanes != 0 {
-                // What is in the other lanes may be anything.
-                let counted: [u64; Group::LEN] =
-                    std::array::from_fn(|lane| u64::from(lanes >> lane & 1).wrapping_neg());
-                let clear = |words: &[u64; Group::LEN]| std::array::from_fn(|lane| words[lane] & counted[lane]);
-                let (group, of) = (&boards.groups[start], &boards.results[start]);
-                groups[len].planes = group.planes.each_ref().map(clear);
-                results[len] = GroupResults {
-                    counts: clear(&of.counts),
-                    checkers: clear(&of.checkers),
-                    attacks_white: clear(&of.attacks_white),
-                    attacks_black: clear(&of.attacks_black),
-                    ..*of
-                };
+            if boards.lanes(start) != 0 {
+                places[len] = start;
                 len += 1;
             }
             start += 1;
         }
+        // What is in the other lanes may be anything.
+        let counted = places.map(|place| -> [u64; Group::LEN] {
+            let lanes = boards.lanes(place);
+            std::array::from_fn(|lane| u64::from(lanes >> lane & 1).wrapping_neg())
+        });
+        let clear = |at: usize, words: &[u64; Group::LEN]| std::array::from_fn(|lane| words[lane] & counted[at][lane]);
+        let groups: [Group; Self::SOME] = std::array::from_fn(|at| {
+            let group = &boards.groups[places[at]];
+            Group { planes: group.planes.each_ref().map(|plane| clear(at, plane)) }
+        });
+        let results: [GroupResults; Self::SOME] = std::array::from_fn(|at| {
+            let of = &boards.results[places[at]];
+            GroupResults {
+                counts: clear(at, &of.counts),
+                checkers: clear(at, &of.checkers),
+                attacks_white: clear(at, &of.attacks_white),
+                attacks_black: clear(at, &of.attacks_black),
+                ..*of
+            }
+        });
         self.add_groups(analyzer, &groups[..len], &results[..len]);
         start
     }

@@ -19,8 +19,26 @@ pub struct Values<T> {
 /// One bit for each of up to 64 values, set where `is` says so.
 #[inline]
 pub(crate) fn bits_where<T: Copy>(values: &[T], is: impl Fn(T) -> bool) -> u64 {
-    let bits = values.iter().enumerate();
-    bits.fold(0, |bits, (row, &value)| bits | u64::from(is(value)) << row)
+    match values.as_array::<64>() {
+        // Bytes first, which is done for many values at once.
+        Some(values) => {
+            let flags = values.map(|value| u8::from(is(value)));
+            let (eights, _) = flags.as_chunks::<8>();
+            let packed = eights.iter().enumerate();
+            packed.fold(0, |bits, (place, &eight)| bits | gather_bits(u64::from_le_bytes(eight)) << (8 * place))
+        }
+        None => {
+            let bits = values.iter().enumerate();
+            bits.fold(0, |bits, (row, &value)| bits | u64::from(is(value)) << row)
+        }
+    }
+}
+
+/// Eight bytes of 0 or 1 to eight bits, the lowest byte to the lowest bit.
+#[inline(always)]
+fn gather_bits(bytes: u64) -> u64 {
+    // The bit of byte i is added to bit 56 + i; no two products share a place.
+    bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Eight bits to eight bytes of 0 or 1, the lowest bit to the lowest byte.

@@ -171,6 +171,10 @@ impl Batch {
     pub fn values(&self, field: Field) -> Option<&Array> {
         self.fields.get(&field)
     }
+    /// Whether nothing is known of the records but their boards and clocks.
+    pub(crate) fn has_only_boards(&self) -> bool {
+        self.fields.is_empty() && self.tags.is_empty()
+    }
     /// Bytes of all texts, those that neighbours share counted once.
     pub(crate) fn text_len(&self) -> u64 {
         let fields = self.fields.values().filter_map(|values| match values {
@@ -216,18 +220,58 @@ impl Batch {
     pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize> + Clone) {
         let columns = (&mut self.fields, &mut self.tags);
         extend_columns(columns, self.len, (&other.fields, &other.tags), rows.clone());
-        for row in rows {
-            self.push(other.board(row), other.halfmove[row], other.fullmove[row]);
+        let boards = other.groups();
+        let mut len = self.len;
+        let groups = self.owned_groups();
+        rows.clone().for_each(|row| {
+            assert!(row < other.len);
+            let lane = len % Group::LEN;
+            if lane == 0 {
+                groups.push(Group::default());
+            }
+            if let Some(last) = groups.last_mut() {
+                last.set(lane, boards[row / Group::LEN].get(row % Group::LEN));
+            }
+            len += 1;
+        });
+        self.len = len;
+        self.halfmove.reserve(len - self.halfmove.len());
+        self.fullmove.reserve(len - self.fullmove.len());
+        rows.for_each(|row| {
+            self.halfmove.push(other.halfmove[row]);
+            self.fullmove.push(other.fullmove[row]);
+        });
+    }
+    /// An empty batch in the memory of this one, if that holds this number of boards and not many more.
+    pub(crate) fn emptied(self, len: usize) -> Option<Self> {
+        let Self { groups: Groups::Owned(mut groups), mut halfmove, mut fullmove, .. } = self else {
+            return None;
+        };
+        let room = groups.capacity() * Group::LEN;
+        groups.clear();
+        halfmove.clear();
+        fullmove.clear();
+        (len..=2 * len).contains(&room).then_some(Self {
+            groups: Groups::Owned(groups),
+            halfmove,
+            fullmove,
+            ..Self::default()
+        })
+    }
+    /// The boards, copied first if they lie in a file.
+    #[inline]
+    fn owned_groups(&mut self) -> &mut Vec<Group> {
+        if let Groups::Mapped(groups) = &self.groups {
+            self.groups = Groups::Owned(groups.to_vec());
         }
+        let Groups::Owned(groups) = &mut self.groups else { unreachable!("made owned above") };
+        groups
     }
     /// Adds a record. Columns of [`Batch::fields`] and [`Batch::tags`] are the caller's to keep in step.
     #[inline]
     pub fn push(&mut self, board: Packed, halfmove: u16, fullmove: u16) {
         let lane = self.len % Group::LEN;
-        if let Groups::Mapped(groups) = &self.groups {
-            self.groups = Groups::Owned(groups.to_vec());
-        }
-        let Groups::Owned(groups) = &mut self.groups else { unreachable!("made owned above") };
+        let groups = self.owned_groups();
         if lane == 0 {
             groups.push(Group::default());
         }

@@ -177,6 +177,16 @@ impl<'a> Tile<'a> {
         }
         runs
     }
+    /// Number of the ranges in [`Tile::runs`].
+    pub(crate) fn count_runs(&self) -> usize {
+        let mut before = 0;
+        let begin = self.mask.iter().map(|&bits| {
+            let starts = bits & !(bits << 1 | before);
+            before = bits >> 63;
+            starts.count_ones() as usize
+        });
+        begin.sum()
+    }
     /// Whether the record in a row of [`Tile::batch`] counts; those outside of the tile do not.
     pub fn counts(&self, row: usize) -> bool {
         let place = row.wrapping_sub(self.start);
@@ -232,6 +242,7 @@ mod tests {
                 let tile = Tile::new(analyzer, &batch, 64, 192, &results, &mask);
                 let runs = tile.runs();
                 assert!(runs.iter().cloned().flatten().eq(tile.rows()));
+                assert_eq!(runs.len(), tile.count_runs());
                 assert!(runs.windows(2).all(|pair| pair[0].end < pair[1].start));
             }
         }

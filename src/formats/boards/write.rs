@@ -370,34 +370,54 @@ fn put_numbers<T: Copy, const N: usize>(section: &mut Vec<u8>, values: &[T], byt
 
 /// Adds the boards; lanes after the last one are zero.
 fn put_groups(section: &mut Vec<u8>, runs: &Runs<'_>, rows: usize) {
-    const BYTES: usize = size_of::<Group>();
-    let begin = section.len();
-    section.resize(begin + rows.div_ceil(Group::LEN) * BYTES, 0);
-    let (places, _) = section[begin..].as_chunks_mut::<BYTES>();
-    let mut at = 0;
+    section.reserve(rows.div_ceil(Group::LEN) * Group::BYTES);
+    // The group that is filled, and how many lanes of it are.
+    let (mut open, mut filled) = (Group::default(), 0);
     for (batch, rows) in runs {
         let groups = batch.groups();
         let mut row = rows.start;
         while row < rows.end {
-            let (lane, from) = (at % Group::LEN, row % Group::LEN);
+            let from = row % Group::LEN;
+            if filled == 0 && from == 0 && row + Group::LEN <= rows.end {
+                // Groups that are taken as they are.
+                let end = rows.end / Group::LEN;
+                groups[row / Group::LEN..end].iter().for_each(|group| put_group(section, group));
+                row = end * Group::LEN;
+                continue;
+            }
             // As many as are left of the run, of the group that is filled, and of the two that are read.
-            let count = (rows.end - row).min(Group::LEN - lane);
+            let count = (rows.end - row).min(Group::LEN - filled);
             let group = &groups[row / Group::LEN];
             let next = groups.get(row / Group::LEN + 1).unwrap_or(group);
-            let place = &mut places[at / Group::LEN];
-            let (planes, _) = place.as_chunks_mut::<{ BYTES / 4 }>();
-            for ((place, plane), next) in planes.iter_mut().zip(&group.planes).zip(&next.planes) {
+            for ((open, plane), next) in open.planes.iter_mut().zip(&group.planes).zip(&next.planes) {
                 let mut both = [0; 2 * Group::LEN];
                 both[..Group::LEN].copy_from_slice(plane);
                 both[Group::LEN..].copy_from_slice(next);
-                let (words, _) = place.as_chunks_mut::<8>();
-                for (word, lane) in words[lane..lane + count].iter_mut().zip(&both[from..]) {
-                    *word = lane.to_le_bytes();
+                match count {
+                    Group::LEN => open.copy_from_slice(&both[from..from + Group::LEN]),
+                    _ => open[filled..filled + count].copy_from_slice(&both[from..from + count]),
                 }
             }
             row += count;
-            at += count;
+            filled += count;
+            if filled == Group::LEN {
+                put_group(section, &open);
+                (open, filled) = (Group::default(), 0);
+            }
         }
+    }
+    if filled > 0 {
+        put_group(section, &open);
+    }
+}
+
+/// Adds eight boards.
+#[inline]
+fn put_group(section: &mut Vec<u8>, group: &Group) {
+    if cfg!(target_endian = "little") {
+        section.extend_from_slice(bytemuck::bytes_of(group));
+    } else {
+        section.extend(group.planes.iter().flatten().flat_map(|plane| plane.to_le_bytes()));
     }
 }
 
