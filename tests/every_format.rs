@@ -107,7 +107,8 @@ fn sample(format: Format, directory: &Path) -> Vec<u8> {
             bytes
         }
         "viri" => converted("x.viri"),
-        "binpack" => converted("x.binpack"),
+        // Two chunks.
+        "binpack" => converted("x.binpack").repeat(2),
         "plain" => lines(&|number, position| {
             let moves = position.legal_moves();
             let first = moves.iter().next().map_or("a1a1".to_owned(), |mv| mv.uci(position).as_str().to_owned());
