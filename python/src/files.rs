@@ -132,8 +132,9 @@ pub(crate) fn stats<'py>(
 /// pages of a Parquet file ("zstd:9", "snappy", "none"), and `fen=True` adds a column `fen` to a table.
 ///
 /// With `on_bad="raise"`, a bad record is an `Error` and nothing is written; with "skip", bad records are left out. The result
-/// says how many records were read and `rejected`, and which fields were `lost`, because the format has no place for
-/// them. `set` writes the records with other values, `{"score": "greatest(-1000, least(score, 1000))"}`: of score,
+/// says how many records were read and `rejected`, and what was `lost`, because the format has no place for
+/// it. Records that would come out changed in a way that no reader of the file can know make it fail, unless
+/// `allow_loss=True`; `changed` says how many there were of each kind. `set` writes the records with other values, `{"score": "greatest(-1000, least(score, 1000))"}`: of score,
 /// raw_score, mate, result, ply or halfmove. The other arguments are those of `scan`.
 ///
 /// >>> import lanefish, tempfile, os
@@ -146,7 +147,7 @@ pub(crate) fn stats<'py>(
 #[pyfunction]
 #[pyo3(signature = (
     input, output, *, to=None, overwrite=false, level=None, compression=None, fen=false, on_bad="raise", threads=None,
-    fen_column=None, from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false, games=None, r#where=None, sample=None, r#let=None, seed=0, set=None
+    fen_column=None, from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false, games=None, r#where=None, sample=None, r#let=None, seed=0, set=None, allow_loss=false
 ))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn convert<'py>(
@@ -173,6 +174,7 @@ pub(crate) fn convert<'py>(
     r#let: Option<&Bound<'_, PyDict>>,
     seed: u64,
     set: Option<&Bound<'_, PyDict>>,
+    allow_loss: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Given {
         from_format,
@@ -196,7 +198,7 @@ pub(crate) fn convert<'py>(
     if let Some(compression) = compression {
         format = format.with_compression(compression).map_err(wrong)?;
     }
-    let options = FileOptions::default().force(overwrite).level(level).fen(fen);
+    let options = FileOptions::default().force(overwrite).level(level).fen(fen).allow_loss(allow_loss);
     let file = RecordFile::new(&output, Some(format), options).map_err(wrong)?;
     let inputs = reading.inputs(py, input)?;
     let place = output.canonicalize().ok();
@@ -205,14 +207,20 @@ pub(crate) fn convert<'py>(
         let path = path.display();
         return Err(wrong(format!("{path} is an input and cannot also be an output")));
     }
-    let (summary, lost) = attended(py, &reading, |options| file.write(&inputs, options))?;
+    let (summary, losses) = attended(py, &reading, |options| file.write(&inputs, options))?;
     check(py, summary.failure.as_ref())?;
     let done = counts(py, &summary)?;
-    let losses = PyDict::new(py);
-    for (field, records) in lost {
-        losses.set_item(field.name(), records)?;
+    let lost = PyDict::new(py);
+    for (what, records) in losses.lacking() {
+        // Names of fields have backticks in sentences.
+        lost.set_item(what.trim_matches('`'), records)?;
     }
-    done.set_item("lost", losses)?;
+    done.set_item("lost", lost)?;
+    let changed = PyDict::new(py);
+    for (what, how_often) in losses.changed() {
+        changed.set_item(what, how_often.records)?;
+    }
+    done.set_item("changed", changed)?;
     Ok(done)
 }
 

@@ -46,6 +46,7 @@ class _Converted(TypedDict):
     rejects: list[str]
     notes: list[str]
     lost: dict[str, int]
+    changed: dict[str, int]
 
 __version__: str
 
@@ -174,6 +175,7 @@ def convert(
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
     set: Optional[Mapping[str, Union[str, int, float]]] = None,
+    allow_loss: bool = False,
 ) -> _Converted: ...
 def columns() -> list[_Column]: ...
 def cpu() -> dict[str, Any]: ...
