@@ -78,9 +78,10 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
     /// Refuses those records of a tile that the format cannot hold at all.
     fn refuse(&self, _tile: &Tile<'_>, _refuse: &mut Refuse<'_>) {}
 
-    /// Whether a record that is not refused is left out, because the output says it where it has the record before.
-    fn is_implied(&self, _batch: &Batch, _row: usize) -> bool {
-        false
+    /// The records of a tile that are not refused and yet left out, because the output says them where it has the record
+    /// before.
+    fn implied(&self, _tile: &Tile<'_>) -> Vec<usize> {
+        Vec::new()
     }
 
     /// Counts what the output does not keep of the records of a tile.
@@ -93,9 +94,15 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
         false
     }
 
-    /// Whether a record goes on with the chain of the one before.
-    fn goes_on(&self, _before: (&Batch, usize), _next: (&Batch, usize)) -> bool {
-        false
+    /// Whether each of these rows of a batch goes on with the chain of the record before it, which for the first row is
+    /// another one, if there is one: passes on those that do not.
+    fn begin_chains(
+        &self,
+        _before: Option<(&Batch, usize)>,
+        _batch: &Batch,
+        _rows: Range<usize>,
+        _begins: &mut dyn FnMut(usize),
+    ) {
     }
 
     /// Encodes a block, whose first record has this number in the output, in place of what is in `block`. Formats that
@@ -158,16 +165,14 @@ impl Encoded {
             Cut::Every(_) => rows.iter().for_each(|rows| self.push_run(batch, rows.clone())),
             Cut::Chains(_) => {
                 for rows in rows {
-                    let mut before = self.runs.last().map(|(batch, rows)| (Arc::clone(batch), rows.end - 1));
-                    for row in rows.clone() {
-                        let here = self.records as usize + row - rows.start;
-                        if let Some((known, before)) = &before
-                            && !encoder.goes_on((known, *before), (batch, row))
-                        {
-                            self.chains.push(here);
+                    let before = self.runs.last().map(|(batch, rows)| (&**batch, rows.end - 1));
+                    let (first, chains) = (self.records as usize, &mut self.chains);
+                    encoder.begin_chains(before, batch, rows.clone(), &mut |row| {
+                        // Of the first record of a piece, only the piece before tells.
+                        if first + row > rows.start {
+                            chains.push(first + row - rows.start);
                         }
-                        before = Some((Arc::clone(batch), row));
-                    }
+                    });
                     self.push_run(batch, rows.clone());
                 }
             }
@@ -239,9 +244,9 @@ impl RecordBlocks {
         let before = self.records + self.waiting.len() as u64;
         if let (Cut::Chains(_), Some((batch, rows))) = (self.cut, piece.runs.first())
             && let Some((last, row)) = &self.last
-            && !self.encoder.goes_on((last, *row), (batch, rows.start))
         {
-            self.chains.push_back(before);
+            let first = rows.start..rows.start + 1;
+            self.encoder.begin_chains(Some((last, *row)), batch, first, &mut |_| self.chains.push_back(before));
         }
         self.chains.extend(piece.chains.iter().map(|&place| before + place as u64));
         if let Some((batch, rows)) = piece.runs.last() {

@@ -87,6 +87,12 @@ pub(super) fn made_up(tile: &Tile<'_>, losses: &mut Losses) {
     }
 }
 
+/// The records of a tile without a move.
+pub(super) fn without_move<'a>(tile: &'a Tile<'_>) -> impl Iterator<Item = usize> + 'a {
+    let moves = tile.batch.values(Field::Move);
+    tile.rows().filter(move |&row| !moves.is_some_and(|moves| moves.is_present(row)))
+}
+
 /// Whether a record is the last position of a game, and follows from the move of the record before it in its batch.
 pub(super) fn is_last_of_game(batch: &Batch, row: usize) -> bool {
     let game = |row| number(batch, row, Field::Game);

@@ -27,13 +27,14 @@
 //!
 //! The layout is that of the crate `viriformat`.
 
+use super::chain_rows::Rows;
 use super::encode::{Cut, Encoded, Encoder, Refuse, lost_fields};
 use super::layout::{Chains, Link};
 use super::marlin::{self, Marlin};
 use super::pgn::replay::Board;
 use super::records::{BadRecord, Fixed, hexadecimal};
 use super::scored::{Run, Scored};
-use super::training::{self, board_of, idle_of, number, played};
+use super::training::{self, idle_of, number, played};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled, too_long};
 use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Role, Square};
@@ -254,6 +255,13 @@ fn read_game(game: &[u8], at: usize, number: u64, is_whole: bool, records: &mut 
     }
 }
 
+/// Whether a record goes on with the game of the one before.
+fn goes_on((before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
+    before.is_of_same_game(last, next, row)
+        && before.mv(last).and_then(|mv| before.board(last).play_move(mv).ok()).map(Board::unmarked)
+            == Some(next.board(row).unmarked())
+}
+
 impl Encoder for Viri {
     fn fields(&self) -> Fields {
         CARRIES
@@ -274,9 +282,9 @@ impl Encoder for Viri {
             }
         }
     }
-    fn is_implied(&self, batch: &Batch, row: usize) -> bool {
+    fn implied(&self, tile: &Tile<'_>) -> Vec<usize> {
         // All others without a move are refused.
-        number(batch, row, Field::Move).is_none()
+        training::without_move(tile).collect()
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_fields(tile, losses, |_, field| field == Field::Mate || CARRIES.contains(field));
@@ -287,18 +295,28 @@ impl Encoder for Viri {
     fn can_change(&self) -> bool {
         true
     }
-    fn goes_on(&self, (before, last): (&Batch, usize), (next, row): (&Batch, usize)) -> bool {
-        let same = |field| number(before, last, field) == number(next, row, field);
-        same(Field::Game)
-            && same(Field::Result)
-            && played(before, last).is_some_and(|(_, board)| board.unmarked() == board_of(next, row).unmarked())
+    fn begin_chains(
+        &self,
+        before: Option<(&Batch, usize)>,
+        batch: &Batch,
+        rows: Range<usize>,
+        begins: &mut dyn FnMut(usize),
+    ) {
+        let columns = Rows::of(batch);
+        let mut before = before.map(|(batch, row)| (Rows::of(batch), row));
+        for row in rows {
+            if !before.is_some_and(|(before, last)| goes_on((&before, last), (&columns, row))) {
+                begins(row);
+            }
+            before = Some((columns, row));
+        }
     }
     fn block(&self, _first: u64, runs: &[(&Batch, Range<usize>)], block: &mut Encoded) -> io::Result<()> {
-        let mut before: Option<(&Batch, usize)> = None;
+        let mut before: Option<(Rows<'_>, usize)> = None;
         for (batch, rows) in runs {
+            let columns = Rows::of(batch);
             for row in rows.clone() {
-                let goes_on = before.is_some_and(|before| self.goes_on(before, (batch, row)));
-                if !goes_on {
+                if !before.is_some_and(|(before, last)| goes_on((&before, last), (&columns, row))) {
                     if before.is_some() {
                         block.bytes.extend_from_slice(&[0; PLY]);
                         block.chains.push(block.bytes.len());
@@ -308,11 +326,11 @@ impl Encoder for Viri {
                     let start = marlin::record_of(&batch.board(row), idle_of(batch, row), clocks, 0, result);
                     block.bytes.extend_from_slice(&start);
                 }
-                let (mv, _) = played(batch, row).ok_or_else(|| io::Error::other("a record without a legal move"))?;
+                let mv = columns.mv(row).ok_or_else(|| io::Error::other("a record without a move"))?;
                 block.bytes.extend_from_slice(&bits_of(mv).to_le_bytes());
                 block.bytes.extend_from_slice(&training::score_of_white(batch, row).to_le_bytes());
                 block.records += 1;
-                before = Some((batch, row));
+                before = Some((columns, row));
             }
         }
         if before.is_some() {

@@ -155,8 +155,7 @@ impl Job for Conversion {
         Some(Refusal::of(self.encoder))
     }
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {
-        let is_implied = |&row: &usize| self.encoder.is_implied(tile.batch, row);
-        let implied: Vec<usize> = tile.rows().filter(is_implied).collect();
+        let implied = self.encoder.implied(tile);
         if implied.is_empty() {
             return self.records(part, tile);
         }

@@ -50,7 +50,7 @@ pub struct WriteJob<'a> {
 }
 
 enum Kind<'a> {
-    Records(Conversion),
+    Records(Box<Conversion>),
     Columns(Rows<'a>),
     Games(GameRows),
     GameTexts(GameTexts),
@@ -68,7 +68,7 @@ pub struct WritePart {
 
 #[derive(Debug)]
 enum Part {
-    Records(Converted),
+    Records(Box<Converted>),
     Text(Vec<u8>),
     GameTexts(CopiedGames),
     #[cfg(feature = "parquet")]
@@ -156,7 +156,7 @@ impl<'a> WriteJob<'a> {
             (OutputFormat::Arrow(kind), _) => Kind::Table(Box::new(Table::arrow(written, kind))),
             (OutputFormat::Records(format), Written::Records { fen: false }) => {
                 let encoder = format.encoder().ok_or_else(|| format!("{format} can be read but not written"))?;
-                Kind::Records(Conversion::new(encoder))
+                Kind::Records(Box::new(Conversion::new(encoder)))
             }
             (OutputFormat::Records(_), Written::Records { fen: true }) => {
                 return Err("a column `fen` is for Parquet and Arrow files".to_owned());
@@ -368,7 +368,7 @@ impl Job for WriteJob<'_> {
     }
     fn begin(&self) -> WritePart {
         let part = match &self.kind {
-            Kind::Records(conversion) => Part::Records(conversion.begin()),
+            Kind::Records(conversion) => Part::Records(Box::new(conversion.begin())),
             Kind::Columns(_) | Kind::Games(_) => Part::Text(Vec::new()),
             Kind::GameTexts(games) => Part::GameTexts(games.begin()),
             #[cfg(feature = "parquet")]

@@ -120,8 +120,9 @@ pub(super) fn nth_bit(word: u64, number: u32) -> u32 {
     // The bytes up to which there are not enough.
     let enough = ((u64::from(number).wrapping_mul(BYTES) | TOPS) - sums) & TOPS;
     let byte = (enough >> 7).wrapping_mul(BYTES) >> 56;
-    let before = (sums << 8 >> (8 * byte & 63)) as u8;
-    let bits = (word >> (8 * byte & 63)) as u8;
+    let shift = (8 * byte) & 63;
+    let before = (sums << 8 >> shift) as u8;
+    let bits = (word >> shift) as u8;
     8 * byte as u32 + u32::from(IN_BYTE[usize::from(bits)][(number as usize).wrapping_sub(before.into()) & 7])
 }
 

@@ -4,10 +4,12 @@ use super::bits::{BitWriter, bits_for, to_zigzag};
 use super::choices::Choices;
 use super::stem::{self, Values};
 use super::{CARRIES, HEADER, MAGIC, MOST_PLIES, STEM};
-use crate::chess::{Color, Move, Position};
+use crate::chess::moves::MoveKind;
+use crate::chess::{Move, Position};
 use crate::formats::Losses;
+use crate::formats::chain_rows::Rows;
 use crate::formats::encode::{Cut, Encoded, Encoder, Refuse, Writer, lost_fields};
-use crate::formats::training::{self, board_of, number};
+use crate::formats::training;
 use crate::table::{Batch, Field, Fields, Tile};
 use std::io;
 use std::ops::Range;
@@ -25,26 +27,26 @@ const MOST_BITS: usize = 5 + 8 + 20;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writing;
 
-/// The ply of a record: the one that it has, if that fits the number of its move, which readers derive from it.
-fn ply_of(batch: &Batch, row: usize) -> u16 {
-    let fullmove = batch.fullmove[row];
-    let black = u32::from(batch.board(row).side_to_move() == Color::Black);
-    let of_fullmove = 2 * u32::from(fullmove.max(1) - 1) + black;
-    let own = number(batch, row, Field::Ply).map(|ply| ply as u32);
-    own.filter(|ply| ply / 2 + 1 == u32::from(fullmove)).unwrap_or(of_fullmove).min(u32::from(u16::MAX)) as u16
-}
-
-/// Whether all castling rights are those of standard chess.
-fn is_standard(batch: &Batch, row: usize) -> bool {
-    let castling = batch.board(row).planes().castling();
-    castling == 0 || batch.position(row).is_ok_and(|position| position.castles_as_standard())
-}
-
 /// The move of a record; none that castles as in Chess960.
-fn move_of(batch: &Batch, row: usize) -> Option<Move> {
-    let mv = Move::from_bits(number(batch, row, Field::Move)? as u16)?;
-    let castles = mv.kind == crate::chess::moves::MoveKind::Castle;
-    (!castles || is_standard(batch, row)).then_some(mv)
+fn move_of(rows: &Rows<'_>, row: usize) -> Option<Move> {
+    let mv = rows.mv(row)?;
+    (mv.kind != MoveKind::Castle || rows.is_standard(row)).then_some(mv)
+}
+
+/// Whether a record goes on with the chain of the one before.
+fn goes_on((before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
+    if !before.is_of_same_game(last, next, row) || next.ply(row) != before.ply(last).wrapping_add(1) {
+        return false;
+    }
+    let there = next.board(row);
+    let Some(mut after) = move_of(before, last).and_then(|mv| before.board(last).play_move(mv).ok()) else {
+        return false;
+    };
+    after.fullmove = there.fullmove;
+    after.unmarked() == there.unmarked()
+        && move_of(next, row).is_some()
+        && before.is_standard(last)
+        && next.is_standard(row)
 }
 
 impl Encoder for Writing {
@@ -61,58 +63,62 @@ impl Encoder for Writing {
     fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
         training::illegal_moves(tile, refuse);
     }
-    fn is_implied(&self, batch: &Batch, row: usize) -> bool {
-        number(batch, row, Field::Move).is_none() && training::is_last_of_game(batch, row)
+    fn implied(&self, tile: &Tile<'_>) -> Vec<usize> {
+        training::without_move(tile).filter(|&row| training::is_last_of_game(tile.batch, row)).collect()
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_fields(tile, losses, |_, field| field == Field::Mate || self.fields().contains(field));
         training::made_up(tile, losses);
-        let batch = tile.batch;
-        let own_ply =
-            |row: &usize| number(batch, *row, Field::Ply).is_some_and(|ply| ply != i64::from(ply_of(batch, *row)));
-        losses.lack(Field::Ply.quoted_name(), tile.rows().filter(own_ply).count() as u64);
-        let fullmove = |row: &usize| batch.fullmove[*row] != ply_of(batch, *row) / 2 + 1;
-        losses
-            .lack("numbers of full moves that do not follow from the ply", tile.rows().filter(fullmove).count() as u64);
-        training::changed_where(tile, losses, "castling rights of Chess960, which are removed", |row| {
-            !is_standard(batch, row)
-        });
-        training::changed_where(tile, losses, "castling moves of Chess960, which are left out", |row| {
-            number(batch, row, Field::Move).is_some() && move_of(batch, row).is_none()
-        });
-        training::changed_where(tile, losses, "plies above 16,383, stored as 16,383", |row| {
-            ply_of(batch, row) > MOST_PLIES
-        });
-        training::changed_where(tile, losses, "en passant squares without a pawn before them", |row| {
-            batch.board(row).en_passant().is_some()
+        let (batch, rows) = (tile.batch, Rows::of(tile.batch));
+        let (mut plies, mut fullmoves) = (0, 0);
+        for row in tile.rows() {
+            let (ply, record) = (rows.ply(row), batch.index(row));
+            plies += u64::from(rows.has_other_ply(row, ply));
+            fullmoves += u64::from(batch.fullmove[row] != ply / 2 + 1);
+            if !rows.is_standard(row) {
+                losses.change("castling rights of Chess960, which are removed", record);
+                if rows.mv(row).is_some_and(|mv| mv.kind == MoveKind::Castle) {
+                    losses.change("castling moves of Chess960, which are left out", record);
+                }
+            }
+            if ply > MOST_PLIES {
+                losses.change("plies above 16,383, stored as 16,383", record);
+            }
+            if batch.board(row).en_passant().is_some()
                 && batch.position(row).is_ok_and(|position| position.en_passant_victim().is_none())
-        });
+            {
+                losses.change("en passant squares without a pawn before them", record);
+            }
+        }
+        losses.lack(Field::Ply.quoted_name(), plies);
+        losses.lack("numbers of full moves that do not follow from the ply", fullmoves);
         training::saturated(tile, losses);
     }
     fn can_change(&self) -> bool {
         true
     }
-    fn goes_on(&self, (before, last): (&Batch, usize), (next, row): (&Batch, usize)) -> bool {
-        let same = |field| number(before, last, field) == number(next, row, field);
-        let (ply, next_ply) = (ply_of(before, last), ply_of(next, row));
-        if !same(Field::Game) || !same(Field::Result) || next_ply != ply.wrapping_add(1) {
-            return false;
+    fn begin_chains(
+        &self,
+        before: Option<(&Batch, usize)>,
+        batch: &Batch,
+        rows: Range<usize>,
+        begins: &mut dyn FnMut(usize),
+    ) {
+        let columns = Rows::of(batch);
+        let mut before = before.map(|(batch, row)| (Rows::of(batch), row));
+        for row in rows {
+            if !before.is_some_and(|(before, last)| goes_on((&before, last), (&columns, row))) {
+                begins(row);
+            }
+            before = Some((columns, row));
         }
-        let (here, there) = (board_of(before, last), board_of(next, row));
-        let Some(mut after) = move_of(before, last).and_then(|mv| here.play_move(mv).ok()) else {
-            return false;
-        };
-        after.fullmove = there.fullmove;
-        after.unmarked() == there.unmarked()
-            && move_of(next, row).is_some()
-            && is_standard(before, last)
-            && is_standard(next, row)
     }
     fn block(&self, _first: u64, runs: &[(&Batch, Range<usize>)], block: &mut Encoded) -> io::Result<()> {
         let mut chain = Chain::default();
         for (batch, rows) in runs {
+            let columns = Rows::of(batch);
             for row in rows.clone() {
-                chain.add(self, batch, row, block)?;
+                chain.add(&columns, batch, row, block)?;
                 block.records += 1;
             }
         }
@@ -128,7 +134,7 @@ impl Encoder for Writing {
 #[derive(Default)]
 struct Chain<'a> {
     /// Where its stem is among the bytes of the block, and the last record.
-    last: Option<(usize, &'a Batch, usize)>,
+    last: Option<(usize, Rows<'a>, usize)>,
     further: u16,
     /// The last score, of its side to move.
     score: i16,
@@ -136,16 +142,16 @@ struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    fn add(&mut self, encoder: &Writing, batch: &'a Batch, row: usize, block: &mut Encoded) -> io::Result<()> {
+    fn add(&mut self, rows: &Rows<'a>, batch: &Batch, row: usize, block: &mut Encoded) -> io::Result<()> {
         let wrong = || io::Error::other("a record without a legal move");
         let score = training::score_of_mover(batch, row);
         if let Some((start, before, last)) = self.last
             && self.further < u16::MAX
-            && block.bytes.len() - start - STEM + MOST_BITS.div_ceil(8) + 1 <= MOST_MOVETEXT
-            && encoder.goes_on((before, last), (batch, row))
+            && block.bytes.len() - start - STEM + MOST_BITS.div_ceil(8) < MOST_MOVETEXT
+            && goes_on((&before, last), (rows, row))
         {
-            let mv = move_of(batch, row).ok_or_else(wrong)?;
-            let sides = board_of(batch, row).sides();
+            let mv = move_of(rows, row).ok_or_else(wrong)?;
+            let sides = rows.board(row).sides();
             let choices = Choices::of(&sides, mv.from).ok_or_else(wrong)?;
             let number = choices.number_of(mv).ok_or_else(wrong)?;
             let piece = (sides.own & ((1 << mv.from.index()) - 1)).count_ones();
@@ -162,7 +168,7 @@ impl<'a> Chain<'a> {
                 change >>= 4;
             }
             self.further += 1;
-            self.last = Some((start, batch, row));
+            self.last = Some((start, *rows, row));
         } else {
             self.end(block);
             let start = block.bytes.len();
@@ -171,14 +177,14 @@ impl<'a> Chain<'a> {
                 position.castling = Position::empty().castling;
             }
             let values = Values {
-                mv: move_of(batch, row),
+                mv: move_of(rows, row),
                 score,
-                ply: ply_of(batch, row).min(MOST_PLIES),
+                ply: rows.ply(row).min(MOST_PLIES),
                 result: training::result_of_mover(batch, row),
                 further: 0,
             };
             block.bytes.extend_from_slice(&stem::write(&position, values));
-            self.last = Some((start, batch, row));
+            self.last = Some((start, *rows, row));
         }
         self.score = score;
         Ok(())
