@@ -215,3 +215,164 @@ pub(super) fn score_of_mover(score: i16, is_black: bool) -> i16 {
 pub(super) fn result_of_mover(result: u8, is_black: bool) -> u8 {
     if is_black { 2u8.wrapping_sub(result) } else { result }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::moves::MoveKind;
+    use crate::chess::random::{Random, RandomPlay, Start};
+    use crate::chess::{CastlingRights, Move, Position};
+    use crate::formats::bullet::Bullet;
+    use crate::formats::marlin::{self, Marlin};
+    use crate::formats::records::encoders;
+    use crate::formats::sfen::Sfen;
+    use crate::formats::training;
+    use crate::packed::Packed;
+
+    /// Positions of random play, with columns in which some values are missing.
+    fn played() -> Batch {
+        let mut batch = Batch::new();
+        let mut random = Random::new(21);
+        let (mut scores, mut mates) = (Values::<i16>::default(), Values::<i16>::default());
+        let (mut results, mut idle) = (Values::<u8>::default(), Values::<u8>::default());
+        let (mut moves, mut plies) = (Values::<u16>::default(), Values::<u16>::default());
+        let all = [Start::Standard, Start::Chess960].into_iter().flat_map(|start| RandomPlay::new(9, start).take(1700));
+        for (number, played) in all.enumerate() {
+            let mut position = played.position;
+            position.halfmove = if number % 31 == 0 { 300 } else { position.halfmove };
+            let board = Packed::pack(&position).unwrap();
+            batch.push(board, position.halfmove, position.fullmove);
+            // Whole groups with all values, and others.
+            let is_whole = number / 64 % 2 == 0;
+            let extremes = [i16::MIN, i16::MAX, 32_002, -32_002, -32_767, 31_950, 0];
+            let score = extremes.get(number % 40).copied().unwrap_or(random.below(4000) as i16 - 2000);
+            scores.push((is_whole || number % 5 != 0).then_some(score));
+            mates.push((number % 7 == 0).then_some([0, 3, -3, i16::MIN, i16::MAX][number / 7 % 5]));
+            results.push((is_whole || number % 3 != 0).then_some(random.below(3) as u8));
+            moves.push(played.next.filter(|_| is_whole || number % 4 != 0).map(Move::to_bits));
+            plies.push((is_whole || number % 6 != 0).then_some(played.ply));
+            let rank = if board.side_to_move() == Color::White { 5 } else { 2 };
+            idle.push((number % 50 == 3 && board.en_passant().is_none()).then_some(8 * rank + (number % 8) as u8));
+        }
+        batch.fields.insert(Field::Score, Array::I16(scores));
+        batch.fields.insert(Field::Mate, Array::I16(mates));
+        batch.fields.insert(Field::Result, Array::U8(results));
+        batch.fields.insert(Field::Move, Array::U16(moves));
+        batch.fields.insert(Field::Ply, Array::U16(plies));
+        batch.fields.insert(Field::KeyEnPassant, Array::U8(idle));
+        batch
+    }
+
+    /// Rows as they may come: all, thinned, and in short and long runs.
+    fn ranges(len: usize) -> Vec<Vec<Range<usize>>> {
+        let mut random = Random::new(4);
+        let mut all = vec![vec![0..len], vec![], vec![3..len - 1], vec![len - 1..len]];
+        all.push((0..len).step_by(2).map(|row| row..row + 1).collect());
+        for most in [3, 20, 100] {
+            let (mut runs, mut row) = (Vec::new(), 0);
+            while row < len {
+                let end = (row + 1 + random.below(most) as usize).min(len);
+                runs.push(row..end);
+                row = end + 1 + random.below(3) as usize;
+            }
+            all.push(runs);
+        }
+        all
+    }
+
+    /// Encodes in all ways, and compares with a plain encoder of one row.
+    fn agree<F: WriteFixed<LEN>, const LEN: usize>(batch: &Batch, one: impl Fn(usize) -> [u8; LEN]) {
+        let expected: Vec<[u8; LEN]> = (0..batch.len()).map(one).collect();
+        for way in Way::available() {
+            for rows in ranges(batch.len()) {
+                let mut bytes = vec![7];
+                encode_by::<F, LEN>(way, batch, &rows, &mut bytes);
+                let (found, rest) = bytes[1..].as_chunks::<LEN>();
+                assert!(rest.is_empty());
+                let rows: Vec<usize> = rows.into_iter().flatten().collect();
+                assert_eq!(found.len(), rows.len());
+                for (found, row) in found.iter().zip(rows) {
+                    assert_eq!(*found, expected[row], "{way:?}, row {row}: {:?}", batch.position(row));
+                }
+            }
+        }
+    }
+
+    /// The position as FEN, with its clock cut at the most that a format holds, and with the square that formats with the
+    /// rule of the Polyglot key store.
+    fn fen(batch: &Batch, row: usize, most: u16, change: impl FnOnce(&mut Position)) -> String {
+        let mut position = batch.position(row).unwrap();
+        position.halfmove = position.halfmove.min(most);
+        position.en_passant = position.en_passant.or(training::idle_of(batch, row));
+        change(&mut position);
+        position.to_string()
+    }
+
+    #[test]
+    fn all_ways_agree_with_plain_encoders() {
+        let batch = &played();
+        agree::<Marlin, 32>(batch, |row| {
+            let (score, result) = (training::score_of_white(batch, row), training::result_of_white(batch, row));
+            let clocks = [batch.halfmove[row], batch.fullmove[row]];
+            let idle = training::idle_of(batch, row);
+            let record = encoders::marlin(&fen(batch, row, 255, |_| ()), score, result);
+            assert_eq!(record, marlin::record_of(&batch.board(row), idle, clocks, score, result));
+            record
+        });
+        agree::<Bullet, 32>(batch, |row| {
+            let (score, result) = (training::score_of_mover(batch, row), training::result_of_mover(batch, row));
+            encoders::bullet(&fen(batch, row, 255, |_| ()), score, result)
+        });
+        agree::<Sfen, 40>(batch, |row| {
+            let position = batch.position(row).unwrap();
+            let is_standard = position.castles_as_standard();
+            let score = training::score_of_mover(batch, row);
+            let result = training::result_of_mover(batch, row) as i8 - 1;
+            let mv = training::number(batch, row, Field::Move).and_then(|bits| Move::from_bits(bits as u16));
+            let mv = mv.filter(|mv| is_standard || mv.kind != MoveKind::Castle).map_or(0, |mv| {
+                let turned = Move { from: mv.to, to: mv.from, kind: mv.kind };
+                turned.to_bits()
+            });
+            let black = u16::from(position.side_to_move == Color::Black);
+            let ply = training::number(batch, row, Field::Ply);
+            let ply = ply.map_or(2 * (position.fullmove - 1) + black, |ply| ply as u16);
+            let fen = fen(batch, row, 127, |position| {
+                if !is_standard {
+                    position.castling = CastlingRights::default();
+                }
+            });
+            encoders::sfen(&fen, score, mv, ply, result)
+        });
+    }
+
+    /// Boards that are none, as `--validity any` lets them through: all ways write the same, whatever it is.
+    #[test]
+    fn all_ways_agree_on_weird_boards() {
+        let mut random = Random::new(17);
+        let mut batch = Batch::new();
+        for number in 0..3000 {
+            let mut word = || match number % 4 {
+                0 => random.bits(),
+                1 => random.bits() & random.bits(),
+                2 => random.bits() | random.bits(),
+                _ => random.bits() & random.bits() & random.bits(),
+            };
+            let board = Packed { color: word(), types: [word(), word(), word()] };
+            batch.push(board, word() as u16, word() as u16);
+        }
+        fn alike<F: WriteFixed<LEN>, const LEN: usize>(batch: &Batch) {
+            for rows in ranges(batch.len()) {
+                let mut ways = Way::available().into_iter().map(|way| {
+                    let mut bytes = Vec::new();
+                    encode_by::<F, LEN>(way, batch, &rows, &mut bytes);
+                    bytes
+                });
+                let first = ways.next().unwrap();
+                assert!(ways.all(|bytes| bytes == first));
+            }
+        }
+        alike::<Marlin, 32>(&batch);
+        alike::<Bullet, 32>(&batch);
+        alike::<Sfen, 40>(&batch);
+    }
+}

@@ -263,7 +263,7 @@ impl Written {
             let begins = BEGINS[here as usize];
             let pieces = bmi2.pdep(here, begins);
             let mut bits = pieces;
-            // The bits of empty squares fall on the pieces after them, so that they have to be removed.
+            // The codes of empty squares would be bits of the stream: the sentinel bit is one.
             let mut bit = 0;
             while bit < 4 {
                 bits |= bmi2.pdep(codes[bit] & here, begins) << (bit + 1);
@@ -287,7 +287,8 @@ impl Written {
 
 /// Puts the squares of `places` one after the other.
 fn put_each_square(occupied: u64, codes: [u64; 4], places: u64, stream: &mut PutBits) {
-    for square in (0..64).filter(|square| places >> square & 1 != 0) {
+    // There are more where a board that is none has a king of one side only.
+    for square in (0..64).filter(|square| places >> square & 1 != 0).take(SQUARES as usize) {
         let bit = |set: u64| set >> square & 1;
         match bit(occupied) {
             0 => stream.put(0, 1),
