@@ -18,17 +18,26 @@
 //! of the kings have to be those of their codes; one in ten may be bad, and is rejected when it is read. Scores are any
 //! number of 16 bits, mates and sentinels among them.
 //!
+//! Writing flips the boards in which Black is to move, and counts the records that have something for which there is no
+//! place. A score of -32,768 has no counterpart for Black and becomes 32,767, and a sentinel of either sign is stored as the
+//! positive one.
+//!
 //! The layout is that of the crate `bulletformat`.
 
+use super::encode::{Encoded, Encoder, Refuse, lost_columns};
+use super::facts::{self, BlackToMove, Fact, HasCastling, HasEnPassant, LacksKing};
+use super::fixed::{self, WriteFixed, result_of_mover, score_of_mover};
 use super::piece_codes::{self, LEN, PIECES, Words};
 use super::records::{self, BadRecord, Eight, Fixed, Record};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, Sampled, Watch};
+use super::training;
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, Losses, Sampled, Watch};
 use crate::chess::{Color, Square};
 use crate::error::Damage;
 use crate::packed::{Group, Planes};
 use crate::simd::nibbles::Bits;
 use crate::simd::{Lanes, Simd, inlined};
-use crate::table::{Field, Fields};
+use crate::table::{Batch, Field, Fields, Tile};
+use std::ops::Range;
 
 /// bulletformat.
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +70,95 @@ impl Codec for Bullet {
         decoded.batches.iter_mut().for_each(|batch| batch.is_from_mover = true);
         decoded
     }
+    fn encoder(&self) -> Option<&'static dyn Encoder> {
+        Some(&Self)
+    }
     fn watch(&self) -> Option<Box<dyn Watch>> {
         Some(Box::new(Sideless))
     }
+}
+
+impl Encoder for Bullet {
+    fn fields(&self) -> Fields {
+        Self::CARRIES
+    }
+    fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
+        fixed::encode::<Self, LEN>(batch, rows, piece);
+    }
+    fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
+        piece_codes::refuse_crowded(tile, refuse);
+        for row in facts::rows_where::<LacksKing>(tile) {
+            refuse(row, "not_one_king_each", "a side without a king".to_owned());
+        }
+    }
+    fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
+        lost_columns(tile, losses, |field| field == Field::Mate || Self::CARRIES.contains(field));
+        losses.lack("side to move", facts::count_where::<BlackToMove>(tile));
+        losses.lack("castling rights", facts::count_where::<HasCastling>(tile));
+        losses.lack("en passant squares", facts::count_where::<HasEnPassant>(tile));
+        let clocks = |rows: Range<usize>| {
+            let clocks = tile.batch.halfmove[rows.clone()].iter().zip(&tile.batch.fullmove[rows]);
+            clocks.map(|(&halfmove, &fullmove)| u32::from(halfmove != 0 || fullmove != 1)).sum::<u32>()
+        };
+        losses.lack("clocks", tile.runs().into_iter().map(clocks).map(u64::from).sum());
+        training::made_up(tile, losses);
+        training::saturated(tile, losses);
+    }
+    fn can_change(&self) -> bool {
+        true
+    }
+}
+
+impl WriteFixed<LEN> for Bullet {
+    const HAS_MOVES: bool = false;
+
+    #[inline(always)]
+    fn eight<B: Bits>(bits: B, from: &Eight, to: &mut [[u8; LEN]; 8]) {
+        let mut words = Words::default();
+        let mut kings = [[0; 8]; 2];
+        let black = flipped_boards(bits.simd(), &from.group, &mut words, &mut kings);
+        let mut lane = 0;
+        while lane < 8 {
+            let is_black = black >> lane & 1 != 0;
+            let king = kings[0][lane].trailing_zeros() & 63;
+            let other = kings[1][lane].trailing_zeros() & 63 ^ 56;
+            words.tail[lane] = u64::from(score_of_mover(from.score[lane], is_black) as u16)
+                | u64::from(result_of_mover(from.result[lane], is_black)) << 16
+                | u64::from(king) << 24
+                | u64::from(other) << 32;
+            lane += 1;
+        }
+        words.write(bits, to);
+    }
+}
+
+/// The boards of eight records as the side to move sees them, and both kings; returns the lanes in which Black is to move.
+#[inline(always)]
+fn flipped_boards<S: Simd>(simd: S, group: &Group, words: &mut Words, kings: &mut [[u64; 8]; 2]) -> u8 {
+    let mut black = 0;
+    let mut at = 0;
+    while at < 8 {
+        let [color, t0, t1, t2] = &group.planes;
+        let types = [simd.load(t0, at), simd.load(t1, at), simd.load(t2, at)];
+        let planes = Planes { color: simd.load(color, at), types };
+        let is_black = BlackToMove::of(simd, &planes).nonzero();
+        let castling = planes.castling();
+        let [t0, t1, t2] = planes.types;
+        let types = [t0 ^ castling, t1 ^ castling, t2];
+        let types = [
+            types[0].swap_bytes_where(is_black),
+            types[1].swap_bytes_where(is_black),
+            types[2].swap_bytes_where(is_black),
+        ];
+        let planes = Planes { color: (planes.color ^ is_black).swap_bytes_where(is_black), types };
+        words.set_boards(simd, at, &planes, planes.color);
+        let both = planes.kings();
+        simd.store(both & !planes.color, &mut kings[0], at);
+        simd.store(both & planes.color, &mut kings[1], at);
+        black |= is_black.nonzero_bits() << at;
+        at += S::WIDTH;
+    }
+    black as u8
 }
 
 /// Says what the records do not have.

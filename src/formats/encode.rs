@@ -86,7 +86,7 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
 
     /// Counts what the output does not keep of the records of a tile.
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
-        lost_fields(tile, losses, |_, field| self.fields().contains(field));
+        lost_columns(tile, losses, |field| self.fields().contains(field));
     }
 
     /// Whether a record may come out changed in a way that no reader of the output can know.
@@ -135,6 +135,16 @@ pub(super) fn lost_fields(tile: &Tile<'_>, losses: &mut Losses, keeps: impl Fn(u
             let is_lost = |&row: &usize| values.is_present(row) && !keeps(row, field);
             losses.lack(field.quoted_name(), tile.rows().filter(is_lost).count() as u64);
         }
+    }
+}
+
+/// The same, where it depends on the field alone.
+pub(super) fn lost_columns(tile: &Tile<'_>, losses: &mut Losses, keeps: impl Fn(Field) -> bool) {
+    let lost = tile.batch.fields.iter().filter(|&(&field, _)| Fields::ALL.contains(field) && !keeps(field));
+    for (field, values) in lost {
+        let present = tile.mask.iter().zip(&values.present()[tile.start / 64..]);
+        let records = present.map(|(mask, present)| u64::from((mask & present).count_ones())).sum();
+        losses.lack(field.quoted_name(), records);
     }
 }
 

@@ -16,20 +16,27 @@
 //! follow the rule of all readers: one on which no capture is legal is dropped, unless it is to be kept. Scores are any
 //! number of 16 bits, mates and sentinels among them.
 //!
+//! Writing keeps the position, its clocks, the score and the result; halfmove clocks above 255 become 255. An en passant
+//! square on which no capture is legal is stored where a pawn stands beside, as engines do that write the format.
+//!
 //! There is no header. A file is recognized by its first hundred records, in which each side has one king, and the en
 //! passant square is on the rank of the side to move. Records of bulletformat look like that now and then, one in fifteen;
 //! no record of marlinformat looks like one of bulletformat.
 //!
 //! The layout is that of the engine Black Marlin and the trainer marlinflow.
 
+use super::encode::{Encoded, Encoder, Refuse, lost_columns};
+use super::facts::{BlackToMove, EN_PASSANT_RANKS, Fact};
+use super::fixed::{self, WriteFixed};
 use super::piece_codes::{self, LEN, PIECES_AND_CASTLING, Words};
 use super::records::{self, BadRecord, Eight, Fixed, Record};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Sampled};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled, training};
 use crate::chess::{Color, Position, Square};
-use crate::packed::{Group, Packed};
+use crate::packed::{Group, Packed, Planes};
 use crate::simd::nibbles::Bits;
 use crate::simd::{Lanes, Simd};
-use crate::table::{Field, Fields};
+use crate::table::{Batch, Field, Fields, Tile};
+use std::ops::Range;
 
 /// Of byte 24: Black is to move.
 const BLACK: u8 = 0x80;
@@ -64,6 +71,71 @@ impl Codec for Marlin {
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         records::decode::<Self, LEN>(chunk, options)
     }
+    fn encoder(&self) -> Option<&'static dyn Encoder> {
+        Some(&Self)
+    }
+}
+
+impl Encoder for Marlin {
+    fn fields(&self) -> Fields {
+        Self::CARRIES
+    }
+    fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
+        fixed::encode::<Self, LEN>(batch, rows, piece);
+    }
+    fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
+        piece_codes::refuse_crowded(tile, refuse);
+    }
+    fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
+        lost_columns(tile, losses, |field| field == Field::Mate || Self::CARRIES.contains(field));
+        training::made_up(tile, losses);
+        training::long_clocks(tile, losses, "halfmove clocks above 255, stored as 255", u8::MAX.into());
+    }
+    fn can_change(&self) -> bool {
+        true
+    }
+}
+
+impl WriteFixed<LEN> for Marlin {
+    const HAS_MOVES: bool = false;
+
+    #[inline(always)]
+    fn eight<B: Bits>(bits: B, from: &Eight, to: &mut [[u8; LEN]; 8]) {
+        let mut words = Words::default();
+        let mut en_passant = [0; 8];
+        let black = written_boards(bits.simd(), &from.group, &mut words, &mut en_passant);
+        let mut lane = 0;
+        while lane < 8 {
+            // Without a square, there are 64 zeros.
+            let square = en_passant[lane].trailing_zeros() as u8;
+            let square = if square == NO_SQUARE { from.idle[lane] } else { square };
+            words.tail[lane] = u64::from(square | (black >> lane & 1) << 7)
+                | u64::from(from.halfmove[lane].min(0xFF)) << 8
+                | u64::from(from.fullmove[lane]) << 16
+                | u64::from(from.score[lane] as u16) << 32
+                | u64::from(from.result[lane]) << 48;
+            lane += 1;
+        }
+        words.write(bits, to);
+    }
+}
+
+/// The boards of eight records to be written, and their en passant squares; returns the lanes in which Black is to move.
+#[inline(always)]
+fn written_boards<S: Simd>(simd: S, group: &Group, words: &mut Words, en_passant: &mut [u64; 8]) -> u8 {
+    let mut black = 0;
+    let mut at = 0;
+    while at < 8 {
+        let [color, t0, t1, t2] = &group.planes;
+        let types = [simd.load(t0, at), simd.load(t1, at), simd.load(t2, at)];
+        let planes = Planes { color: simd.load(color, at), types };
+        let sentinel = planes.color & !planes.occupied();
+        simd.store(sentinel & simd.splat(EN_PASSANT_RANKS), en_passant, at);
+        words.set_boards(simd, at, &planes, planes.color);
+        black |= BlackToMove::of(simd, &planes).nonzero_bits() << at;
+        at += S::WIDTH;
+    }
+    black as u8
 }
 
 impl Fixed<LEN> for Marlin {

@@ -3,13 +3,16 @@
 //! The two formats divide 32 bytes alike: a board of 24 bytes, and eight more, which mean something else in each. Codes
 //! are a piece, 0 to 5 for pawn, knight, bishop, rook, queen and king, and 8 more if it is not of the first side; marlinformat
 //! also has 6 for a rook that may still castle. They are one less than those of [packed boards](crate::packed), so that
-//! some operations of three inputs turn one into the other for eight boards.
+//! some operations of three inputs turn one into the other for eight boards, in either direction.
 
+use super::encode::Refuse;
+use super::facts::{self, IsCrowded};
 use super::records::BadRecord;
 use crate::chess::{Bitboard, Color, Piece, Position, Role, Square};
-use crate::packed::Packed;
+use crate::packed::{Packed, Planes};
 use crate::simd::nibbles::{Bits, Spread};
 use crate::simd::{Simd, inlined};
+use crate::table::Tile;
 
 /// Bytes of a record.
 pub(super) const LEN: usize = 32;
@@ -90,6 +93,61 @@ impl Words {
     }
 }
 
+impl Words {
+    /// Sets the boards of as many lanes as the token has. `second`: the pieces of the second side; other squares do not
+    /// matter.
+    #[inline(always)]
+    pub(super) fn set_boards<S: Simd>(&mut self, simd: S, at: usize, planes: &Planes<S::Lanes>, second: S::Lanes) {
+        let occupied = planes.occupied();
+        simd.store(occupied, &mut self.occupied, at);
+        let codes = codes_of(planes);
+        let mut bit = 0;
+        while bit < 3 {
+            simd.store(codes[bit], &mut self.codes[bit], at);
+            bit += 1;
+        }
+        simd.store(second, &mut self.codes[3], at);
+    }
+
+    /// Writes eight records.
+    #[inline(always)]
+    pub(super) fn write<B: Bits>(&self, bits: B, records: &mut [[u8; LEN]; 8]) {
+        let mut lane = 0;
+        while lane < 8 {
+            let of = inlined(
+                #[inline(always)]
+                |lane: usize| [self.codes[0][lane], self.codes[1][lane], self.codes[2][lane], self.codes[3][lane]],
+            );
+            let two = bits.gather_two([self.occupied[lane], self.occupied[lane + 1]], [of(lane), of(lane + 1)]);
+            let mut of_two = 0;
+            while of_two < 2 {
+                let record = &mut records[lane];
+                record[..8].copy_from_slice(&self.occupied[lane].to_le_bytes());
+                record[8..24].copy_from_slice(&two[of_two]);
+                record[24..].copy_from_slice(&self.tail[lane].to_le_bytes());
+                lane += 1;
+                of_two += 1;
+            }
+        }
+    }
+}
+
+/// The three bits of codes of pieces, which are those of [packed boards](crate::packed) less one; where there is no piece,
+/// the first two are zero, and so is the last.
+#[inline(always)]
+pub(super) fn codes_of<L>(planes: &Planes<L>) -> [L; 3]
+where
+    L: Copy
+        + std::ops::BitAnd<Output = L>
+        + std::ops::BitOr<Output = L>
+        + std::ops::BitXor<Output = L>
+        + std::ops::Not<Output = L>,
+{
+    let occupied = planes.occupied();
+    let [t0, t1, t2] = planes.types;
+    [occupied & !t0, occupied & !(t0 ^ t1), t2 ^ (occupied & !(t0 | t1))]
+}
+
 /// The first and the last eight bytes.
 #[inline(always)]
 fn split(record: &[u8; LEN]) -> [[u8; 8]; 2] {
@@ -146,6 +204,13 @@ pub(super) fn write(board: &Packed, to: &mut [u8; LEN]) {
         to[8 + place / 2] |= code << (4 * (place % 2));
         rest &= rest - 1;
         place += 1;
+    }
+}
+
+/// Refuses the records of a tile that have more pieces than a record.
+pub(super) fn refuse_crowded(tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
+    for row in facts::rows_where::<IsCrowded>(tile) {
+        refuse(row, "too_many_pieces", "more than 32 occupied squares".to_owned());
     }
 }
 

@@ -257,7 +257,8 @@ pub(super) trait Fixed<const LEN: usize> {
     fn read(record: &[u8; LEN], options: &DecodeOptions) -> Result<Record, BadRecord>;
 }
 
-/// Eight records; those of lanes that are not decoded are unspecified, and so is what the format does not carry.
+/// Eight records, decoded or to be encoded; those of lanes that are not are unspecified, and so is what the format does not
+/// carry.
 #[derive(Debug, Default)]
 pub(super) struct Eight {
     pub(super) group: Group,
@@ -268,6 +269,8 @@ pub(super) struct Eight {
     /// As [`Field::Move`]; 0 without one.
     pub(super) mv: [u16; 8],
     pub(super) ply: [u16; 8],
+    /// As [`Field::KeyEnPassant`]; 64 without one. Only for writing: records with such a square are read slowly.
+    pub(super) idle: [u8; 8],
 }
 
 /// The rows of records so far, a column for each that is requested.

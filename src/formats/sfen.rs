@@ -33,17 +33,32 @@
 //! four bits begins a square. Then everything else is done with whole words: PEXT collects the bits at the beginnings, and
 //! those one to four bits later, PDEP makes room for the kings, and the bytes of a word are its ranks.
 //!
+//! ## Writing
+//!
+//! A record without a move gets move 0, and one without a ply that of its fullmove number. There is no place for castling as
+//! in Chess960: such rights are removed, and such moves left out. Halfmove clocks above 127 become 127, and a score of
+//! -32,768 of White becomes 32,767 for Black; a sentinel of either sign is stored as the positive one. An en passant square on
+//! which no capture is legal is stored where a pawn stands beside, as Stockfish does. The last byte is 255.
+//!
+//! The squares are written eight at a time: a table says where the pieces of eight squares begin, and PDEP puts each bit of
+//! their codes there.
+//!
 //! The layout is that of Stockfish's tools and of the trainer nnue-pytorch.
 
+use super::encode::{Encoded, Encoder, Refuse, lost_columns};
+use super::facts::{self, BlackToMove, EN_PASSANT_RANKS, Fact, HasChess960Castling, LacksOneKing};
+use super::fixed::{self, WriteFixed, result_of_mover, score_of_mover};
 use super::piece_codes;
 use super::records::{self, BadRecord, Eight, Fixed, Record};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Sampled};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled, training};
+use crate::chess::moves::MoveKind;
 use crate::chess::{Bitboard, CastlingRights, Color, Move, Piece, Position, Role, Square};
-use crate::packed::Group;
+use crate::packed::{Group, Planes};
 use crate::simd::bmi2::Bmi2;
 use crate::simd::nibbles::Bits;
 use crate::simd::{Lanes, Simd, inlined};
-use crate::table::{Field, Fields};
+use crate::table::{Batch, Field, Fields, Tile};
+use std::ops::Range;
 
 /// Bytes of a record.
 const LEN: usize = 40;
@@ -86,6 +101,234 @@ impl Codec for Sfen {
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         records::decode::<Self, LEN>(chunk, options)
+    }
+    fn encoder(&self) -> Option<&'static dyn Encoder> {
+        Some(&Self)
+    }
+}
+
+/// Halfmove clocks are below 2 to the power of seven.
+const MOST_HALFMOVE: u16 = 127;
+
+impl Encoder for Sfen {
+    fn fields(&self) -> Fields {
+        Self::CARRIES
+    }
+    fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
+        fixed::encode::<Self, LEN>(batch, rows, piece);
+    }
+    fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
+        piece_codes::refuse_crowded(tile, refuse);
+        for row in facts::rows_where::<LacksOneKing>(tile) {
+            refuse(row, "not_one_king_each", "not one king of each side".to_owned());
+        }
+        training::illegal_moves(tile, refuse);
+    }
+    fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
+        lost_columns(tile, losses, |field| field == Field::Mate || Self::CARRIES.contains(field));
+        training::made_up(tile, losses);
+        let of_chess960 = facts::rows_where::<HasChess960Castling>(tile);
+        for &row in &of_chess960 {
+            losses.change("castling rights of Chess960, which are removed", tile.batch.index(row));
+        }
+        let castles = |bits: i64| Move::from_bits(bits as u16).is_some_and(|mv| mv.kind == MoveKind::Castle);
+        for row in of_chess960 {
+            if training::number(tile.batch, row, Field::Move).is_some_and(castles) {
+                losses.change("castling moves of Chess960, which are left out", tile.batch.index(row));
+            }
+        }
+        training::long_clocks(tile, losses, "halfmove clocks above 127, stored as 127", MOST_HALFMOVE);
+        training::saturated(tile, losses);
+    }
+    fn can_change(&self) -> bool {
+        true
+    }
+}
+
+impl WriteFixed<LEN> for Sfen {
+    const HAS_MOVES: bool = true;
+
+    #[inline(always)]
+    fn eight<B: Bits>(bits: B, from: &Eight, to: &mut [[u8; LEN]; 8]) {
+        let mut boards = Written::default();
+        boards.set(bits.simd(), &from.group);
+        let mut lane = 0;
+        while lane < 8 {
+            let is_black = boards.black >> lane & 1 != 0;
+            let mut stream = PutBits::default();
+            stream.put(is_black.into(), 1);
+            boards.put_squares(bits.bmi2(), lane, &mut stream);
+            let en_passant = boards.en_passant[lane].trailing_zeros();
+            let en_passant = if en_passant == NO_SQUARE { from.idle[lane].into() } else { en_passant };
+            let halfmove = u64::from(from.halfmove[lane].min(MOST_HALFMOVE));
+            stream.put(boards.rights(lane), 4);
+            if en_passant < NO_SQUARE {
+                stream.put(1 | u64::from(en_passant) << 1, 7);
+            } else {
+                stream.put(0, 1);
+            }
+            stream.put(halfmove & 63 | u64::from(from.fullmove[lane]) << 6 | halfmove >> 6 << 22, 23);
+            let record = &mut to[lane];
+            let mut word = 0;
+            while word < 4 {
+                record[8 * word..8 * word + 8].copy_from_slice(&stream.words[word].to_le_bytes());
+                word += 1;
+            }
+            let code = from.mv[lane];
+            let code = code & 0xF000 | code >> 6 & 0x3F | (code & 0x3F) << 6;
+            let is_left_out = boards.of_chess960 >> lane & 1 != 0 && code >> 14 == CASTLING;
+            let tail = u64::from(score_of_mover(from.score[lane], is_black) as u16)
+                | u64::from(if is_left_out { 0 } else { code }) << 16
+                | u64::from(from.ply[lane]) << 32
+                | u64::from(result_of_mover(from.result[lane], is_black).wrapping_sub(1)) << 48
+                | 0xFF << 56;
+            record[32..].copy_from_slice(&tail.to_le_bytes());
+            lane += 1;
+        }
+    }
+}
+
+/// The kind of a castling move.
+const CASTLING: u16 = 3;
+/// In place of an en passant square.
+const NO_SQUARE: u32 = 64;
+
+/// Boards to be written.
+#[derive(Debug, Default)]
+struct Written {
+    occupied: [u64; 8],
+    /// The bits of the codes and of the color, the lowest first, from a8 on; what is set on empty squares does not matter.
+    codes: [[u64; 8]; 4],
+    /// The kings of White and Black.
+    kings: [[u64; 8]; 2],
+    castling: [u64; 8],
+    en_passant: [u64; 8],
+    /// The lanes in which Black is to move.
+    black: u8,
+    /// The lanes whose castling rights have no place.
+    of_chess960: u8,
+}
+
+impl Written {
+    #[inline(always)]
+    fn set<S: Simd>(&mut self, simd: S, group: &Group) {
+        let mut at = 0;
+        while at < 8 {
+            let [color, t0, t1, t2] = &group.planes;
+            let types = [simd.load(t0, at), simd.load(t1, at), simd.load(t2, at)];
+            let planes = Planes { color: simd.load(color, at), types };
+            let sentinel = planes.color & !planes.occupied();
+            simd.store(sentinel & simd.splat(EN_PASSANT_RANKS), &mut self.en_passant, at);
+            self.black |= (BlackToMove::of(simd, &planes).nonzero_bits() << at) as u8;
+            self.of_chess960 |= (HasChess960Castling::of(simd, &planes).nonzero_bits() << at) as u8;
+            let castling = planes.castling();
+            simd.store(castling, &mut self.castling, at);
+            let kings = planes.kings();
+            simd.store(kings & !planes.color, &mut self.kings[0], at);
+            simd.store(kings & planes.color, &mut self.kings[1], at);
+            let [t0, t1, t2] = planes.types;
+            let planes = Planes { color: planes.color, types: [t0 ^ castling, t1 ^ castling, t2] };
+            let [n0, n1, n2] = piece_codes::codes_of(&planes);
+            simd.store(planes.occupied().swap_bytes(), &mut self.occupied, at);
+            simd.store(n0.swap_bytes(), &mut self.codes[0], at);
+            simd.store(n1.swap_bytes(), &mut self.codes[1], at);
+            simd.store(n2.swap_bytes(), &mut self.codes[2], at);
+            simd.store(planes.color.swap_bytes(), &mut self.codes[3], at);
+            at += S::WIDTH;
+        }
+    }
+
+    /// Puts the kings and the other squares.
+    #[inline(always)]
+    fn put_squares(&self, bmi2: Option<Bmi2>, lane: usize, stream: &mut PutBits) {
+        let kings = [self.kings[0][lane].trailing_zeros() & 63, self.kings[1][lane].trailing_zeros() & 63];
+        stream.put(u64::from(kings[0] | kings[1] << 6), 12);
+        let places = !(1u64 << (kings[0] ^ 56) | 1 << (kings[1] ^ 56));
+        let occupied = self.occupied[lane];
+        let codes = [self.codes[0][lane], self.codes[1][lane], self.codes[2][lane], self.codes[3][lane]];
+        let Some(bmi2) = bmi2 else {
+            return put_each_square(occupied, codes, places, stream);
+        };
+        let mut occupied = bmi2.pext(occupied, places);
+        let mut codes = [
+            bmi2.pext(codes[0], places),
+            bmi2.pext(codes[1], places),
+            bmi2.pext(codes[2], places),
+            bmi2.pext(codes[3], places),
+        ];
+        let mut squares = SQUARES;
+        while squares > 0 {
+            let count = squares.min(8);
+            let here = occupied & 0xFF;
+            let begins = BEGINS[here as usize];
+            let pieces = bmi2.pdep(here, begins);
+            let mut bits = pieces;
+            // The codes of empty squares would be bits of the stream: the sentinel bit is one.
+            let mut bit = 0;
+            while bit < 4 {
+                bits |= bmi2.pdep(codes[bit] & here, begins) << (bit + 1);
+                codes[bit] >>= 8;
+                bit += 1;
+            }
+            stream.put(bits, count + 4 * here.count_ones());
+            occupied >>= 8;
+            squares -= count;
+        }
+    }
+
+    /// The four castling rights, none where one has no place.
+    #[inline(always)]
+    fn rights(&self, lane: usize) -> u64 {
+        let rooks = self.castling[lane];
+        let rights = rooks >> 7 & 1 | (rooks & 1) << 1 | (rooks >> 63) << 2 | (rooks >> 56 & 1) << 3;
+        if self.of_chess960 >> lane & 1 != 0 { 0 } else { rights }
+    }
+}
+
+/// Puts the squares of `places` one after the other.
+fn put_each_square(occupied: u64, codes: [u64; 4], places: u64, stream: &mut PutBits) {
+    // There are more where a board that is none has a king of one side only.
+    for square in (0..64).filter(|square| places >> square & 1 != 0).take(SQUARES as usize) {
+        let bit = |set: u64| set >> square & 1;
+        match bit(occupied) {
+            0 => stream.put(0, 1),
+            _ => stream.put((0..4).fold(1, |bits, of| bits | bit(codes[of]) << (of + 1)), 5),
+        }
+    }
+}
+
+/// For eight squares of which these are occupied, the bits of the stream with which squares begin.
+static BEGINS: [u64; 256] = {
+    let mut begins = [0; 256];
+    let mut occupied = 0;
+    while occupied < 256 {
+        let (mut at, mut square) = (0, 0);
+        while square < 8 {
+            begins[occupied] |= 1 << at;
+            at += if occupied >> square & 1 != 0 { 5 } else { 1 };
+            square += 1;
+        }
+        occupied += 1;
+    }
+    begins
+};
+
+/// Bits of a stream, the lowest of a word first.
+#[derive(Debug, Default)]
+struct PutBits {
+    /// The stream, and room for boards that have none in it: 62 pieces, and what is before and after them.
+    words: [u64; 7],
+    at: u32,
+}
+
+impl PutBits {
+    /// Puts fewer than 64 bits; all others are zero.
+    #[inline(always)]
+    fn put(&mut self, bits: u64, count: u32) {
+        let (word, shift) = ((self.at / 64) as usize, self.at % 64);
+        self.words[word] |= bits << shift;
+        self.words[word + 1] |= bits >> 1 >> (63 - shift);
+        self.at += count;
     }
 }
 

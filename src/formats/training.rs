@@ -4,7 +4,7 @@ use super::Losses;
 use super::encode::Refuse;
 use super::pgn::replay::Board;
 use crate::chess::{Color, Move, Square};
-use crate::table::{Batch, Field, Tile, is_sentinel};
+use crate::table::{Array, Batch, Field, Tile, is_sentinel};
 use std::ops::Range;
 
 /// The score for which a mate in no moves would be stored: that of the formats of Stockfish.
@@ -31,7 +31,8 @@ pub(super) fn score_of_white(batch: &Batch, row: usize) -> i16 {
     score.or_else(|| number(batch, row, Field::Mate).map(|mate| score_of_mate(batch, row, mate))).unwrap_or(0)
 }
 
-fn score_of_mate(batch: &Batch, row: usize, mate: i64) -> i16 {
+/// The score of White for a mate in some moves, from the side to move.
+pub(super) fn score_of_mate(batch: &Batch, row: usize, mate: i64) -> i16 {
     let size = MATE_SCORE.saturating_sub(i16::try_from(mate.unsigned_abs()).unwrap_or(i16::MAX));
     let black_mates = match mate {
         // The side to move is mated.
@@ -136,9 +137,23 @@ pub(super) fn changed_where(
     }
 }
 
+/// Counts the records of a tile whose halfmove clock is beyond what the format has room for.
+pub(super) fn long_clocks(tile: &Tile<'_>, losses: &mut Losses, what: &'static str, most: u16) {
+    let clocks = &tile.batch.halfmove;
+    let longest = clocks[tile.start..tile.start + tile.len].iter().fold(0, |longest, &clock| clock.max(longest));
+    if longest > most {
+        changed_where(tile, losses, what, |row| clocks[row] > most);
+    }
+}
+
 /// Counts the records of a tile whose score the side to move cannot see: see [`score_of_mover`].
 pub(super) fn saturated(tile: &Tile<'_>, losses: &mut Losses) {
     let what = "scores of -32,768 with Black to move, stored as 32,767";
+    let Some(Array::I16(scores)) = tile.batch.values(Field::Score) else { return };
+    let lowest = scores.values()[tile.start..tile.start + tile.len].iter().fold(0, |lowest, &score| score.min(lowest));
+    if lowest != i16::MIN {
+        return;
+    }
     changed_where(tile, losses, what, |row| {
         number(tile.batch, row, Field::Score) == Some(i16::MIN.into())
             && tile.batch.board(row).side_to_move() == Color::Black

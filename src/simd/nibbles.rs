@@ -1,4 +1,4 @@
-//! Codes of four bits, one for each bit of a set, spread over the places of the set.
+//! Codes of four bits, one for each bit of a set, spread over the places of the set, and gathered from them.
 //!
 //! Training data hold a board as the set of its occupied squares and a code of four bits for each of them, in order: the
 //! first code is the low half of the first byte. The kernels want it the other way round, as four sets: for each bit of
@@ -11,6 +11,15 @@
 //! | [`ScalarBits`] | PEXT of each half |
 //! | [`Avx2Bits`] | a code a byte, of which the comparison of signs takes one bit at a time |
 //! | [`Avx512Bits`] | the codes of two boards, a byte each, of which a test takes one bit at a time |
+//!
+//! The other way round, PEXT gathers each of the four sets to a word of 32 bits. What is left is to give each bit of these
+//! words its place in the codes:
+//!
+//! | way | how |
+//! | --- | --- |
+//! | [`Plain`] | bit by bit, without PEXT |
+//! | [`ScalarBits`], [`Avx2Bits`] | PDEP to each half |
+//! | [`Avx512Bits`] | the codes of two boards, a byte each, to which each word is a mask; then two bytes become one |
 //!
 //! A way is more than that: it is what code of formats may use of the CPU at once, PEXT and PDEP on words and
 //! [lanes](super::Lanes) of words, and it is chosen once for many records.
@@ -46,6 +55,14 @@ pub(crate) trait Bits: Copy {
     #[inline(always)]
     fn spread_two(self, sets: [u64; 2], codes: [&[u8; 16]; 2]) -> [Spread; 2] {
         [self.spread(sets[0], codes[0]), self.spread(sets[1], codes[1])]
+    }
+    /// The codes of the first 32 places of a set, in order; `bits` are sets for each bit of the codes, the lowest first, and
+    /// what is set elsewhere does not matter. Codes without a place are zero.
+    fn gather(self, set: u64, bits: [u64; 4]) -> [u8; 16];
+    /// The same twice.
+    #[inline(always)]
+    fn gather_two(self, sets: [u64; 2], bits: [[u64; 4]; 2]) -> [[u8; 16]; 2] {
+        [self.gather(sets[0], bits[0]), self.gather(sets[1], bits[1])]
     }
 }
 
@@ -160,6 +177,18 @@ impl Bits for Plain {
         }
         Spread { bits, excess: places | u64::from(rest != 0) }
     }
+    #[inline(always)]
+    fn gather(self, set: u64, bits: [u64; 4]) -> [u8; 16] {
+        let (mut rest, mut codes) = (set, 0u128);
+        for number in 0..set.count_ones().min(32) {
+            let place = rest.trailing_zeros();
+            rest &= rest - 1;
+            for (bit, &bits) in bits.iter().enumerate() {
+                codes |= u128::from(bits >> place & 1) << (4 * number + bit as u32);
+            }
+        }
+        codes.to_le_bytes()
+    }
 }
 
 /// Deposits each bit of 32 codes on the places of a set.
@@ -179,6 +208,23 @@ fn deposit(bmi2: Bmi2, set: u64, planes: [u32; 4]) -> Spread {
     }
 }
 
+/// The first bit of sixteen codes.
+const FIRST_BITS: u64 = 0x1111_1111_1111_1111;
+
+/// Gathers four sets by PEXT, and gives each bit its place by PDEP.
+#[inline(always)]
+fn gather(bmi2: Bmi2, set: u64, bits: [u64; 4]) -> [u8; 16] {
+    let (mut low, mut high) = (0, 0);
+    let mut bit = 0;
+    while bit < 4 {
+        let plane = bmi2.pext(bits[bit], set);
+        low |= bmi2.pdep(plane, FIRST_BITS << bit);
+        high |= bmi2.pdep(plane >> 16, FIRST_BITS << bit);
+        bit += 1;
+    }
+    (u128::from(low) | u128::from(high) << 64).to_le_bytes()
+}
+
 impl Bits for ScalarBits {
     type Simd = Scalar;
     #[inline(always)]
@@ -195,7 +241,6 @@ impl Bits for ScalarBits {
     }
     #[inline(always)]
     fn spread(self, set: u64, codes: &[u8; 16]) -> Spread {
-        const FIRST_BITS: u64 = 0x1111_1111_1111_1111;
         let codes = u128::from_le_bytes(*codes);
         let (low, high) = (codes as u64, (codes >> 64) as u64);
         let plane = inlined(
@@ -206,6 +251,10 @@ impl Bits for ScalarBits {
             },
         );
         deposit(self.0, set, [plane(0), plane(1), plane(2), plane(3)])
+    }
+    #[inline(always)]
+    fn gather(self, set: u64, bits: [u64; 4]) -> [u8; 16] {
+        gather(self.0, set, bits)
     }
 }
 
@@ -255,6 +304,10 @@ macro_rules! bytewise {
                 let planes = unsafe { planes(codes) };
                 deposit(self.1, set, planes)
             }
+            #[inline(always)]
+            fn gather(self, set: u64, bits: [u64; 4]) -> [u8; 16] {
+                gather(self.1, set, bits)
+            }
             $($more)*
         }
     };
@@ -289,6 +342,31 @@ bytewise!(
             deposit(self.1, sets[0], [p0 as u32, p1 as u32, p2 as u32, p3 as u32]),
             deposit(self.1, sets[1], [(p0 >> 32) as u32, (p1 >> 32) as u32, (p2 >> 32) as u32, (p3 >> 32) as u32]),
         ]
+    },
+    #[inline(always)]
+    fn gather_two(self, sets: [u64; 2], bits: [[u64; 4]; 2]) -> [[u8; 16]; 2] {
+        use std::arch::x86_64::*;
+        let plane = inlined(
+            #[inline(always)]
+            |bit: usize| {
+                let first = self.1.pext(bits[0][bit], sets[0]) & u64::from(u32::MAX);
+                first | self.1.pext(bits[1][bit], sets[1]) << 32
+            },
+        );
+        let planes = [plane(0), plane(1), plane(2), plane(3)];
+        let mut codes = [[0; 16]; 2];
+        // SAFETY: the token proves AVX-512 F, BW and VL; the array has the 32 bytes that are written.
+        unsafe {
+            let ones = _mm512_maskz_mov_epi8(planes[0], _mm512_set1_epi8(1));
+            let twos = _mm512_maskz_mov_epi8(planes[1], _mm512_set1_epi8(2));
+            let fours = _mm512_maskz_mov_epi8(planes[2], _mm512_set1_epi8(4));
+            let eights = _mm512_maskz_mov_epi8(planes[3], _mm512_set1_epi8(8));
+            let all = _mm512_or_si512(_mm512_or_si512(ones, twos), _mm512_or_si512(fours, eights));
+            // In each pair of bytes, the upper code is added 16 times.
+            let pairs = _mm512_maddubs_epi16(all, _mm512_set1_epi16(0x1001));
+            _mm256_storeu_si256(codes.as_mut_ptr().cast(), _mm512_cvtepi16_epi8(pairs));
+        }
+        codes
     }
 );
 
@@ -312,6 +390,78 @@ mod tests {
             }
             all.extend(rest.iter().map(|(set, codes)| bits.spread(*set, codes)));
             all
+        }
+    }
+
+    struct GatherAll<'a>(&'a [(u64, [u64; 4])]);
+
+    impl Work for GatherAll<'_> {
+        type Done = Vec<[u8; 16]>;
+        #[inline(always)]
+        fn with<B: Bits>(self, bits: B) -> Vec<[u8; 16]> {
+            let (pairs, rest) = self.0.as_chunks::<2>();
+            let mut all = Vec::new();
+            for [(first, planes), (second, others)] in pairs {
+                let two = bits.gather_two([*first, *second], [*planes, *others]);
+                assert_eq!(two, [bits.gather(*first, *planes), bits.gather(*second, *others)]);
+                all.extend(two);
+            }
+            all.extend(rest.iter().map(|(set, planes)| bits.gather(*set, *planes)));
+            all
+        }
+    }
+
+    /// As the table of the formats says it.
+    fn gathered_slowly(set: u64, bits: [u64; 4]) -> [u8; 16] {
+        let mut codes = [0; 16];
+        for (place, square) in (0..64).filter(|square| set >> square & 1 != 0).take(32).enumerate() {
+            let code = (0..4).fold(0, |code, bit| code | (bits[bit] >> square & 1) << bit);
+            codes[place / 2] |= (code as u8) << (4 * (place % 2));
+        }
+        codes
+    }
+
+    #[test]
+    fn codes_are_gathered_alike_in_all_ways() {
+        let mut random = Random::new(9);
+        let mut word = || (0..4).fold(0, |word, _| word << 16 | u64::from(random.below(1 << 16)));
+        let mut boards = Vec::new();
+        for number in 0..20_001u32 {
+            let [a, b, c] = [word(), word(), word()];
+            let set = match number % 4 {
+                0 => a,
+                1 => a & b,
+                2 => a & b & c,
+                _ => u64::MAX << (number / 4 % 65).min(63),
+            };
+            // Some with bits beside the set.
+            let bits = [word(), word(), word(), word()];
+            boards.push((set, if number % 3 == 0 { bits } else { bits.map(|bits| bits & set) }));
+        }
+        boards.extend([(0, [0; 4]), (0, [u64::MAX; 4]), (u64::MAX, [u64::MAX; 4]), (u64::MAX, [0; 4])]);
+        let expected: Vec<_> = boards.iter().map(|&(set, bits)| gathered_slowly(set, bits)).collect();
+        for way in Way::available() {
+            for ((found, expected), board) in way.run(GatherAll(&boards)).iter().zip(&expected).zip(&boards) {
+                assert_eq!(found, expected, "{way:?} {board:x?}");
+            }
+        }
+        // What is spread comes back.
+        struct There<'a>(&'a [(u64, [u8; 16])]);
+        impl Work for There<'_> {
+            type Done = usize;
+            #[inline(always)]
+            fn with<B: Bits>(self, bits: B) -> usize {
+                let comes_back = |&&(set, codes): &&(u64, [u8; 16])| {
+                    let spread = bits.spread(set, &codes);
+                    assert!(spread.excess != 0 || bits.gather(set, spread.bits) == codes, "{set:x} {codes:x?}");
+                    spread.excess == 0
+                };
+                self.0.iter().filter(comes_back).count()
+            }
+        }
+        let there: Vec<_> = boards.iter().zip(&expected).map(|(&(set, _), &codes)| (set, codes)).collect();
+        for way in Way::available() {
+            assert!(way.run(There(&there)) > 5_000, "{way:?}");
         }
     }
 

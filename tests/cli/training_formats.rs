@@ -2,7 +2,10 @@
 //! hold them.
 
 use super::{Dir, lanefish, output, stderr_of};
+use crate::encoders;
 use crate::support::shared_data;
+use lanefish::chess::random::{RandomPlay, Start};
+use lanefish::chess::{Color, Move, Position};
 use std::fs;
 
 /// The name of a format, the end of the name of its file, and whether its records have moves and plies.
@@ -53,6 +56,7 @@ fn every_format_is_written_to_the_byte() {
                 // Plies of other formats follow from the number of the move.
                 let is_exact =
                     (has_moves || !needs_moves) && (has_plies || !needs_plies || (stem, to) == ("slice_a", "binpack"));
+                // Records of one length have a test of their own.
                 if matches!(to, "marlin" | "sfen") || !is_exact {
                     continue;
                 }
@@ -62,6 +66,176 @@ fn every_format_is_written_to_the_byte() {
                 assert!(fs::read(&written).unwrap() == expected, "{from} to {to} of {stem}");
             }
         }
+    }
+}
+
+#[test]
+fn records_of_one_length_are_written_to_the_byte() {
+    let dir = Dir::new();
+    for stem in ["example", "slice_a"] {
+        for (from, end, _, has_plies) in FORMATS {
+            let Some(source) = file(stem, end) else { return };
+            for (to, end) in [("marlin", ".marlin.data"), ("bullet", ".bullet.data"), ("sfen", ".sfen.bin")] {
+                if to == "sfen" && !has_plies {
+                    continue;
+                }
+                let expected = fs::read(file(stem, end).unwrap()).unwrap();
+                let written = dir.name(&format!("{from}.{to}"));
+                output(0, &["-q", "convert", &source, "-o", &written, "--to", to, "--force"]);
+                assert!(fs::read(&written).unwrap() == expected, "{from} to {to} of {stem}");
+                let boards = dir.name("x.boards");
+                output(0, &["-q", "convert", &source, "-o", &boards, "--force"]);
+                output(0, &["-q", "convert", &boards, "-o", &written, "--to", to, "--force", "--threads", "3"]);
+                assert!(fs::read(&written).unwrap() == expected, "{from} to {to} of {stem}, by way of boards");
+            }
+        }
+    }
+}
+
+/// Positions of random play, and some that it hardly reaches, with a legal move.
+fn positions() -> Vec<(Position, Option<Move>, u16)> {
+    let mut positions = Vec::new();
+    for start in [Start::Standard, Start::Chess960] {
+        positions
+            .extend(RandomPlay::new(12, start).take(4000).map(|played| (played.position, played.next, played.ply)));
+    }
+    for (fen, moves) in [
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", &["e2e4", "g1f3"][..]),
+        ("4k3/P6p/8/8/1p6/8/2P5/4K3 w - - 0 50", &["a7a8q", "a7a8r", "a7a8b", "a7a8n", "c2c4"]),
+        ("1n2k3/P7/8/8/8/8/6p1/4K2R b K - 127 65535", &["g2h1q", "g2h1n", "g2g1r", "g2g1b", "e8e7"]),
+        ("r3k2r/8/8/8/3pP3/8/8/R3K2R b KQkq e3 0 7", &["d4e3", "e8g8", "e8c8", "a8b8"]),
+        ("r3k2r/8/8/3pP3/8/8/8/R3K2R w KQkq d6 0 8", &["e5d6", "e1g1", "e1c1", "h1h8"]),
+        // Pinned pawns: these squares count in the Polyglot key only.
+        ("8/8/8/8/k2pP2R/8/8/4K3 b - e3 0 1", &["a4b4"]),
+        ("4k3/8/8/K2Pp2r/8/8/8/8 w - e6 0 0", &["a5b5"]),
+        ("8/8/8/4k3/8/4K3/8/8 w - - 99 0", &["e3d3"]),
+    ] {
+        for mv in moves {
+            let position = Position::from_fen_unvalidated(fen).unwrap();
+            let mv = Move::from_uci(mv, &position).unwrap();
+            positions.push((position, Some(mv), positions.len() as u16));
+        }
+    }
+    positions
+}
+
+/// Scores from one end to the other.
+fn score(number: usize) -> i16 {
+    let extremes = [i16::MIN, -32_767, -32_001, -32_000, -31_950, 31_950, 32_000, 32_001, 32_002, i16::MAX, 0];
+    extremes.get(number % 40).copied().unwrap_or((number * 37 % 6000) as i16 - 3000)
+}
+
+#[test]
+fn records_come_back_by_way_of_boards() {
+    let dir = Dir::new();
+    let positions = positions();
+    let (mut marlin, mut bullet, mut sfen) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, (position, mv, ply)) in positions.iter().enumerate() {
+        let (fen, result) = (position.to_string(), (number % 3) as u8);
+        // A sentinel keeps its sign where scores are those of White.
+        marlin.extend(encoders::marlin(&fen, if number % 40 == 8 { -32_002 } else { score(number) }, result));
+        bullet.extend(encoders::bullet(&fen, score(number), result));
+        if !position.castles_as_standard() {
+            continue;
+        }
+        // No number is the opposite of the lowest one.
+        let lowest = if position.side_to_move == Color::Black { i16::MIN + 1 } else { i16::MIN };
+        let mv = mv.filter(|_| number % 5 != 0);
+        let code = mv.map_or(0, |mv| Move { from: mv.to, to: mv.from, kind: mv.kind }.to_bits());
+        sfen.extend(encoders::sfen(&fen, score(number).max(lowest), code, *ply, result as i8 - 1));
+    }
+    for (format, bytes) in [("marlin", marlin), ("bullet", bullet), ("sfen", sfen)] {
+        let first = dir.file(&format!("x.{format}"), &bytes);
+        let (boards, again) = (dir.name(&format!("{format}.boards")), dir.name(&format!("again.{format}")));
+        output(0, &["-q", "convert", &first, "-o", &boards, "--validity", "any"]);
+        for threads in ["1", "4"] {
+            let arguments = ["-q", "convert", &boards, "-o", &again, "--force", "--validity", "any"];
+            output(0, &[&arguments[..], &["--threads", threads]].concat());
+            let found = fs::read(&again).unwrap();
+            let len = if format == "sfen" { 40 } else { 32 };
+            assert_eq!(found.len(), bytes.len(), "{format}");
+            for (number, (found, expected)) in found.chunks(len).zip(bytes.chunks(len)).enumerate() {
+                assert_eq!(found, expected, "{format} {number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn records_say_what_they_do_not_keep() {
+    let dir = Dir::new();
+    let fens =
+        "r3k2r/8/8/8/3pP3/8/8/R3K2R b KQkq e3 0 1\n8/8/8/4k3/8/4K3/8/8 w - - 0 1\n8/8/8/4k3/8/4K3/8/8 b - - 3 1\n";
+    let lines: String = fens.lines().map(|fen| format!("{fen} | 5 | 1.0\n")).collect();
+    let text = dir.file("x.text", &lines);
+    let bullet = dir.name("x.bullet");
+    let stderr = stderr_of(0, &["convert", &text, "-o", &bullet]);
+    for lacking in ["side to move (2", "castling rights (1", "en passant squares (1", "clocks (1"] {
+        assert!(stderr.contains(lacking), "{lacking}: {stderr}");
+    }
+    // Whole positions lack nothing.
+    for to in ["x.marlin", "x.sfen"] {
+        let stderr = stderr_of(0, &["convert", &text, "-o", &dir.name(to)]);
+        assert!(!stderr.contains("no place"), "{stderr}");
+    }
+    let fen = dir.file("x.fen", fens);
+    let long = dir.file("long.text", "8/8/8/4k3/8/4K3/8/8 w - - 300 400 | 5 | 1.0\n");
+    let lowest = dir.file("lowest.text", "8/8/8/4k3/8/4K3/8/8 b - - 3 40 | -32768 | 1.0\n");
+    let chess960 = dir.file("960.plain", CHESS960);
+    let score = "records without a score, stored with the score 0 (3 records, the first is record 0)";
+    let long_at =
+        |most: u16| format!("halfmove clocks above {most}, stored as {most} (1 record, the first is record 0)");
+    let saturated = "scores of -32,768 with Black to move, stored as 32,767 (1 record";
+    for (from, to, what) in [
+        (&fen, "marlin", score.to_owned()),
+        (&fen, "bullet", score.to_owned()),
+        (&fen, "sfen", "records without a result, stored as draws (3 records".to_owned()),
+        (&long, "marlin", long_at(255)),
+        (&long, "sfen", long_at(127)),
+        (&lowest, "bullet", saturated.to_owned()),
+        (&lowest, "sfen", saturated.to_owned()),
+        (&chess960, "sfen", "castling rights of Chess960, which are removed (2 records".to_owned()),
+        (&chess960, "sfen", "castling moves of Chess960, which are left out (1 record".to_owned()),
+    ] {
+        let output_name = dir.name(&format!("lost.{to}"));
+        let stderr = stderr_of(2, &["convert", from, "-o", &output_name]);
+        assert!(stderr.contains(&what) && stderr.contains("--allow-loss"), "{to}: {stderr}");
+        output(0, &["-q", "convert", from, "-o", &output_name, "--allow-loss", "--force"]);
+    }
+    let rows = |name: &str| stdout(&["compute", &dir.name(name), "--columns", "fen,raw_score,move,ply"]);
+    assert_eq!(
+        rows("lost.sfen").lines().skip(1).collect::<Vec<_>>(),
+        [
+            "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w - - 2 9,5,,16",
+            "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w - - 2 9,5,e2e3,16",
+        ]
+    );
+}
+
+/// A castling move and another one.
+const CHESS960: &str = "fen bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9\nmove g1f1\nscore 5\nply 16\n\
+    result 1\ne\nfen bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9\nmove e2e3\nscore 5\nply 16\n\
+    result 1\ne\n";
+
+#[test]
+fn what_no_record_can_hold_is_rejected() {
+    let dir = Dir::new();
+    let full = "rnbqkbnr/pppppppp/pppppppp/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
+    let kingless = "8/8/8/8/8/4K3/8/8 w - - 0 1";
+    let kings = "8/8/8/4k3/8/3KK3/8/8 w - - 0 1";
+    let good = "8/8/8/4k3/8/4K3/8/8 w - - 0 1";
+    let lines: String = [full, kingless, kings, good].iter().map(|fen| format!("{fen} | 5 | 1.0\n")).collect();
+    let text = dir.file("x.text", &lines);
+    for (to, reasons) in [
+        ("marlin", &["more than 32 occupied squares"][..]),
+        ("bullet", &["more than 32 occupied squares", "a side without a king"]),
+        ("sfen", &["more than 32 occupied squares", "not one king of each side"]),
+    ] {
+        let written = dir.name(&format!("x.{to}"));
+        let stderr = stderr_of(1, &["convert", &text, "-o", &written, "--validity", "any"]);
+        reasons.iter().for_each(|reason| assert!(stderr.contains(reason), "{to}: {stderr}"));
+        let len = fs::read(&written).unwrap().len();
+        assert_eq!(len, [("marlin", 96), ("bullet", 64), ("sfen", 40)].iter().find(|(of, _)| *of == to).unwrap().1);
     }
 }
 
