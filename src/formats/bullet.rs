@@ -24,8 +24,8 @@
 //!
 //! The layout is that of the crate `bulletformat`.
 
-use super::encode::{Encoded, Encoder, Refuse, lost_columns};
-use super::facts::{self, BlackToMove, Fact, HasCastling, HasEnPassant, LacksKing};
+use super::encode::{Encoded, Encoder, lost_columns};
+use super::facts::{self, BlackToMove, Fact, HasCastling, HasEnPassant};
 use super::fixed::{self, WriteFixed, result_of_mover, score_of_mover};
 use super::piece_codes::{self, LEN, PIECES, Words};
 use super::records::{self, BadRecord, Eight, Fixed, Record};
@@ -84,12 +84,6 @@ impl Encoder for Bullet {
     }
     fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
         fixed::encode::<Self, LEN>(batch, rows, piece);
-    }
-    fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
-        piece_codes::refuse_crowded(tile, refuse);
-        for row in facts::rows_where::<LacksKing>(tile) {
-            refuse(row, "not_one_king_each", "a side without a king".to_owned());
-        }
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_columns(tile, losses, |field| field == Field::Mate || Self::CARRIES.contains(field));

@@ -1,7 +1,7 @@
 //! What is so of the boards of a tile: questions with a yes or no, answered for eight boards at once.
 //!
-//! Writers count what their format does not keep, and refuse what it cannot hold, of every record, though hardly any has
-//! such a thing. So these questions are asked in lanes, straight from the planes.
+//! Writers count what their format does not keep, of every record, though few have such a thing. So these questions are asked
+//! in lanes, straight from the planes.
 
 use crate::packed::Planes;
 use crate::simd::nibbles::{Bits, Way, Work};
@@ -32,12 +32,6 @@ pub(super) struct HasCastling;
 pub(super) struct HasChess960Castling;
 /// There is an en passant square.
 pub(super) struct HasEnPassant;
-/// There are more than 32 pieces.
-pub(super) struct IsCrowded;
-/// One of the sides has no king.
-pub(super) struct LacksKing;
-/// One of the sides has no king, or several.
-pub(super) struct LacksOneKing;
 
 impl Fact for BlackToMove {
     #[inline(always)]
@@ -70,32 +64,6 @@ impl Fact for HasEnPassant {
     #[inline(always)]
     fn of<S: Simd>(simd: S, planes: &Planes<S::Lanes>) -> S::Lanes {
         planes.color & !planes.occupied() & simd.splat(EN_PASSANT_RANKS)
-    }
-}
-
-impl Fact for IsCrowded {
-    #[inline(always)]
-    fn of<S: Simd>(simd: S, planes: &Planes<S::Lanes>) -> S::Lanes {
-        planes.occupied().count_ones().add(simd.splat(31)) & simd.splat(64)
-    }
-}
-
-impl Fact for LacksKing {
-    #[inline(always)]
-    fn of<S: Simd>(simd: S, planes: &Planes<S::Lanes>) -> S::Lanes {
-        let zero = simd.splat(0);
-        let kings = planes.kings();
-        (kings & planes.color).if_zero(!zero, zero) | (kings & !planes.color).if_zero(!zero, zero)
-    }
-}
-
-impl Fact for LacksOneKing {
-    #[inline(always)]
-    fn of<S: Simd>(simd: S, planes: &Planes<S::Lanes>) -> S::Lanes {
-        let one = simd.splat(1);
-        let kings = planes.kings();
-        let (white, black) = (kings & !planes.color, kings & planes.color);
-        LacksKing::of(simd, planes) | (white & white.sub(one)) | (black & black.sub(one))
     }
 }
 
@@ -196,16 +164,9 @@ mod tests {
         *mask.last_mut().unwrap() &= (1 << (len % 64)) - 1;
         let batch = Arc::new(batch);
         let tile = Tile::new(Tier::PORTABLE.analyzer().unwrap(), &batch, start, len, &results, &mask);
-        let kings = |position: &Position, color| position.pieces(color, Role::King).0.count_ones();
-        let both = |position: &Position, is: &dyn Fn(u32) -> bool| {
-            is(kings(position, Color::White)) && is(kings(position, Color::Black))
-        };
         agree::<BlackToMove>(&tile, |position| position.side_to_move == Color::Black);
         agree::<HasCastling>(&tile, |position| position.castling.0.any());
         agree::<HasEnPassant>(&tile, |position| position.en_passant.is_some());
-        agree::<IsCrowded>(&tile, |position| position.occupied().0.count_ones() > 32);
-        agree::<LacksKing>(&tile, |position| !both(position, &|kings| kings > 0));
-        agree::<LacksOneKing>(&tile, |position| !both(position, &|kings| kings == 1));
         agree::<HasChess960Castling>(&tile, |position| {
             let rights = position.castling.0;
             let at = |square: u32, color, role| position.pieces(color, role).0 >> square & 1 != 0;

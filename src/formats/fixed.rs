@@ -4,6 +4,9 @@
 //! as they are; otherwise the rows are gathered, one to a lane, so that a thinned input costs a little more, and nothing else
 //! changes. A format ([`WriteFixed`]) then turns eight lanes into eight records with what the CPU offers ([`Bits`]), and
 //! knows nothing of batches.
+//!
+//! No format here refuses a position: records that are written have been judged, and so have one king each and at most 32
+//! pieces.
 
 use super::encode::Encoded;
 use super::records::Eight;

@@ -25,7 +25,7 @@
 //!
 //! The layout is that of the engine Black Marlin and the trainer marlinflow.
 
-use super::encode::{Encoded, Encoder, Refuse, lost_columns};
+use super::encode::{Encoded, Encoder, lost_columns};
 use super::facts::{BlackToMove, EN_PASSANT_RANKS, Fact};
 use super::fixed::{self, WriteFixed};
 use super::piece_codes::{self, LEN, PIECES_AND_CASTLING, Words};
@@ -82,9 +82,6 @@ impl Encoder for Marlin {
     }
     fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
         fixed::encode::<Self, LEN>(batch, rows, piece);
-    }
-    fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
-        piece_codes::refuse_crowded(tile, refuse);
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_columns(tile, losses, |field| field == Field::Mate || Self::CARRIES.contains(field));

@@ -5,14 +5,11 @@
 //! also has 6 for a rook that may still castle. They are one less than those of [packed boards](crate::packed), so that
 //! some operations of three inputs turn one into the other for eight boards, in either direction.
 
-use super::encode::Refuse;
-use super::facts::{self, IsCrowded};
 use super::records::BadRecord;
 use crate::chess::{Bitboard, Color, Piece, Position, Role, Square};
 use crate::packed::{Packed, Planes};
 use crate::simd::nibbles::{Bits, Spread};
 use crate::simd::{Simd, inlined};
-use crate::table::Tile;
 
 /// Bytes of a record.
 pub(super) const LEN: usize = 32;
@@ -204,13 +201,6 @@ pub(super) fn write(board: &Packed, to: &mut [u8; LEN]) {
         to[8 + place / 2] |= code << (4 * (place % 2));
         rest &= rest - 1;
         place += 1;
-    }
-}
-
-/// Refuses the records of a tile that have more pieces than a record.
-pub(super) fn refuse_crowded(tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
-    for row in facts::rows_where::<IsCrowded>(tile) {
-        refuse(row, "too_many_pieces", "more than 32 occupied squares".to_owned());
     }
 }
 

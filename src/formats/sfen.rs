@@ -46,7 +46,7 @@
 //! The layout is that of Stockfish's tools and of the trainer nnue-pytorch.
 
 use super::encode::{Encoded, Encoder, Refuse, lost_columns};
-use super::facts::{self, BlackToMove, EN_PASSANT_RANKS, Fact, HasChess960Castling, LacksOneKing};
+use super::facts::{self, BlackToMove, EN_PASSANT_RANKS, Fact, HasChess960Castling};
 use super::fixed::{self, WriteFixed, result_of_mover, score_of_mover};
 use super::piece_codes;
 use super::records::{self, BadRecord, Eight, Fixed, Record};
@@ -118,10 +118,6 @@ impl Encoder for Sfen {
         fixed::encode::<Self, LEN>(batch, rows, piece);
     }
     fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
-        piece_codes::refuse_crowded(tile, refuse);
-        for row in facts::rows_where::<LacksOneKing>(tile) {
-            refuse(row, "not_one_king_each", "not one king of each side".to_owned());
-        }
         training::illegal_moves(tile, refuse);
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
@@ -249,7 +245,7 @@ impl Written {
         let Some(bmi2) = bmi2 else {
             return put_each_square(occupied, codes, places, stream);
         };
-        let mut occupied = bmi2.pext(occupied, places);
+        let mut occupied = bmi2.pext(occupied, places) & ((1 << SQUARES) - 1);
         let mut codes = [
             bmi2.pext(codes[0], places),
             bmi2.pext(codes[1], places),

@@ -283,7 +283,7 @@ unsafe fn planes(codes: &[u8; 16]) -> [u32; 4] {
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! bytewise {
-    ($bits:ident, $simd:ident, $($more:item)*) => {
+    ($bits:ident, $simd:ident, $($more:item),*) => {
         impl Bits for $bits {
             type Simd = $simd;
             #[inline(always)]
@@ -342,7 +342,7 @@ bytewise! {
             deposit(self.1, sets[0], [p0 as u32, p1 as u32, p2 as u32, p3 as u32]),
             deposit(self.1, sets[1], [(p0 >> 32) as u32, (p1 >> 32) as u32, (p2 >> 32) as u32, (p3 >> 32) as u32]),
         ]
-    }
+    },
     #[inline(always)]
     fn gather_two(self, sets: [u64; 2], bits: [[u64; 4]; 2]) -> [[u8; 16]; 2] {
         use std::arch::x86_64::*;
