@@ -58,10 +58,13 @@ mod tests {
     #[test]
     fn gaps_are_joined_across_chunks() {
         let mut gaps = Gaps::new("nothing begins here");
-        let evidence = |gaps: InChunk| Some(Box::new(gaps) as Evidence);
-        assert_eq!(gaps.chunk(evidence([3..10].into()), 100), []);
-        assert_eq!(gaps.chunk(evidence([0..5].into()), 110), []);
-        let found = gaps.chunk(evidence([6..7].into()), 115);
+        let evidence = |gap: Range<usize>| {
+            let gaps: InChunk = std::iter::once(gap).collect();
+            Some(Box::new(gaps) as Evidence)
+        };
+        assert_eq!(gaps.chunk(evidence(3..10), 100), []);
+        assert_eq!(gaps.chunk(evidence(0..5), 110), []);
+        let found = gaps.chunk(evidence(6..7), 115);
         assert_eq!(found, [Damage::at(103, "nothing begins here: 12 bytes skipped".to_owned())]);
         assert_eq!(gaps.end(200).0, [Damage::at(121, "nothing begins here: 1 byte skipped".to_owned())]);
     }
