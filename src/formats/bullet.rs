@@ -107,10 +107,10 @@ impl WriteFixed<LEN> for Bullet {
     const HAS_MOVES: bool = false;
 
     #[inline(always)]
-    fn eight<B: Bits>(bits: B, from: &Eight, to: &mut [[u8; LEN]; 8]) {
+    fn eight<B: Bits>(bits: B, group: &Group, from: &Eight, to: &mut [[u8; LEN]; 8]) {
         let mut words = Words::default();
         let mut kings = [[0; 8]; 2];
-        let black = flipped_boards(bits.simd(), &from.group, &mut words, &mut kings);
+        let black = flipped_boards(bits.simd(), group, &mut words, &mut kings);
         let mut lane = 0;
         while lane < 8 {
             let is_black = black >> lane & 1 != 0;

@@ -13,8 +13,10 @@ use super::records::Eight;
 use super::training::score_of_mate;
 use crate::chess::Color;
 use crate::packed::Group;
+use crate::simd::inlined;
 use crate::simd::nibbles::{Bits, Way, Work};
 use crate::table::{Array, Batch, Field, Values, is_sentinel};
+use crate::text::room::Room;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -23,8 +25,9 @@ pub(super) trait WriteFixed<const LEN: usize> {
     /// Whether a record has a move and a ply; otherwise they are not looked up.
     const HAS_MOVES: bool;
 
-    /// Encodes eight lanes, each to its place. Those without a record hold anything.
-    fn eight<B: Bits>(bits: B, from: &Eight, to: &mut [[u8; LEN]; 8]);
+    /// Encodes eight lanes, each to its place: these boards, and what is beside the boards in `from`. Lanes without a record
+    /// hold anything.
+    fn eight<B: Bits>(bits: B, group: &Group, from: &Eight, to: &mut [[u8; LEN]; 8]);
 }
 
 /// Adds rows of a batch as bytes.
@@ -107,10 +110,9 @@ impl<'a> Columns<'a> {
         value(self.ply, row).unwrap_or_else(of_fullmove)
     }
 
-    /// Takes the eight rows of a group; the first one is a multiple of eight.
+    /// Takes what is beside the boards in the eight rows of a group; the first one is a multiple of eight.
     #[inline(always)]
     fn take(&self, first: usize, to: &mut Eight) {
-        to.group = self.groups[first / Group::LEN];
         to.halfmove.copy_from_slice(&self.batch.halfmove[first..first + 8]);
         to.fullmove.copy_from_slice(&self.batch.fullmove[first..first + 8]);
         to.score = eight(self.score, first, |row| self.score(row));
@@ -168,9 +170,19 @@ impl<F: WriteFixed<LEN>, const LEN: usize> Work for Encode<'_, F, LEN> {
 
     #[inline(always)]
     fn with<B: Bits>(self, bits: B) {
-        let (columns, bytes) = (self.columns, self.bytes);
+        let columns = self.columns;
+        let mut room = Room::behind(self.bytes);
+        let mut write = inlined(
+            #[inline(always)]
+            |group: &Group, eight: &Eight, records: usize| {
+                room.write(8 * LEN, |to| {
+                    let (to, _) = to.as_chunks_mut();
+                    F::eight(bits, group, eight, to.first_chunk_mut().expect("room for eight records"));
+                    records * LEN
+                });
+            },
+        );
         let mut eight = Eight::default();
-        let mut records = [[0; LEN]; 8];
         // Lanes that are filled one by one.
         let mut filled = 0;
         for rows in self.rows {
@@ -178,14 +190,12 @@ impl<F: WriteFixed<LEN>, const LEN: usize> Work for Encode<'_, F, LEN> {
             while row < rows.end {
                 let is_group = row % Group::LEN == 0 && rows.end - row >= Group::LEN;
                 if is_group && filled != 0 && rows.end - row >= LONG {
-                    F::eight(bits, &eight, &mut records);
-                    bytes.extend_from_slice(records[..filled].as_flattened());
+                    write(&eight.group, &eight, filled);
                     filled = 0;
                 }
                 if is_group && filled == 0 {
                     columns.take(row, &mut eight);
-                    F::eight(bits, &eight, &mut records);
-                    bytes.extend_from_slice(records.as_flattened());
+                    write(&columns.groups[row / Group::LEN], &eight, Group::LEN);
                     row += Group::LEN;
                     continue;
                 }
@@ -193,15 +203,13 @@ impl<F: WriteFixed<LEN>, const LEN: usize> Work for Encode<'_, F, LEN> {
                 filled += 1;
                 row += 1;
                 if filled == Group::LEN {
-                    F::eight(bits, &eight, &mut records);
-                    bytes.extend_from_slice(records.as_flattened());
+                    write(&eight.group, &eight, filled);
                     filled = 0;
                 }
             }
         }
         if filled != 0 {
-            F::eight(bits, &eight, &mut records);
-            bytes.extend_from_slice(records[..filled].as_flattened());
+            write(&eight.group, &eight, filled);
         }
     }
 }

@@ -97,10 +97,10 @@ impl WriteFixed<LEN> for Marlin {
     const HAS_MOVES: bool = false;
 
     #[inline(always)]
-    fn eight<B: Bits>(bits: B, from: &Eight, to: &mut [[u8; LEN]; 8]) {
+    fn eight<B: Bits>(bits: B, group: &Group, from: &Eight, to: &mut [[u8; LEN]; 8]) {
         let mut words = Words::default();
         let mut en_passant = [0; 8];
-        let black = written_boards(bits.simd(), &from.group, &mut words, &mut en_passant);
+        let black = written_boards(bits.simd(), group, &mut words, &mut en_passant);
         let mut lane = 0;
         while lane < 8 {
             // Without a square, there are 64 zeros.

@@ -137,13 +137,12 @@ impl IdleEnPassants {
         if self.0.is_empty() || !options.fields.contains(Field::KeyEnPassant) {
             return;
         }
-        let mut squares = self.0.into_iter().peekable();
-        let mut column = Values::<u8>::default();
-        for row in 0..batch.len() {
-            let here = squares.next_if(|&(at, _)| at == row);
-            column.push(here.map(|(_, square)| square.index() as u8));
+        let (mut squares, mut present) = (vec![0; batch.len()], vec![0; batch.len().div_ceil(64)]);
+        for (row, square) in self.0 {
+            squares[row] = square.index() as u8;
+            present[row / 64] |= 1 << (row % 64);
         }
-        batch.fields.insert(Field::KeyEnPassant, Array::U8(column));
+        batch.fields.insert(Field::KeyEnPassant, Array::U8(Values::from_clean_parts(squares, present)));
     }
 }
 

@@ -145,9 +145,9 @@ impl WriteFixed<LEN> for Sfen {
     const HAS_MOVES: bool = true;
 
     #[inline(always)]
-    fn eight<B: Bits>(bits: B, from: &Eight, to: &mut [[u8; LEN]; 8]) {
+    fn eight<B: Bits>(bits: B, group: &Group, from: &Eight, to: &mut [[u8; LEN]; 8]) {
         let mut boards = Written::default();
-        boards.set(bits.simd(), &from.group);
+        boards.set(bits.simd(), group);
         let mut lane = 0;
         while lane < 8 {
             let is_black = boards.black >> lane & 1 != 0;

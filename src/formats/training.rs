@@ -113,12 +113,17 @@ pub(super) fn played(batch: &Batch, row: usize) -> Option<(Move, Board)> {
 
 /// Refuses the records of a tile whose move is not legal.
 pub(super) fn illegal_moves(tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
-    if tile.batch.values(Field::Move).is_none() {
-        return;
-    }
+    let batch = tile.batch;
+    let Some(Array::U16(moves)) = batch.values(Field::Move) else { return };
+    let idle = batch.values(Field::KeyEnPassant);
+    let is_legal = |row: usize, mv: Move| {
+        let idle = idle.and_then(|idle| Square::try_new(idle.number(row)? as u8));
+        let board = Board::of_record(&batch.board(row), idle, batch.halfmove[row], batch.fullmove[row]);
+        board.play_move(mv).is_ok()
+    };
     for row in tile.rows() {
-        if let Some(bits) = number(tile.batch, row, Field::Move)
-            && Move::from_bits(bits as u16).is_none_or(|mv| board_of(tile.batch, row).play_move(mv).is_err())
+        if let Some(&bits) = moves.get(row)
+            && !Move::from_bits(bits).is_some_and(|mv| is_legal(row, mv))
         {
             refuse(row, "illegal_move", "the move of the record is not legal".to_owned());
         }
