@@ -175,11 +175,15 @@ impl<F: WriteFixed<LEN>, const LEN: usize> Work for Encode<'_, F, LEN> {
         let mut write = inlined(
             #[inline(always)]
             |group: &Group, eight: &Eight, records: usize| {
-                room.write(8 * LEN, |to| {
-                    let (to, _) = to.as_chunks_mut();
-                    F::eight(bits, group, eight, to.first_chunk_mut().expect("room for eight records"));
-                    records * LEN
-                });
+                room.write(
+                    8 * LEN,
+                    #[inline(always)]
+                    |to| {
+                        let (to, _) = to.as_chunks_mut();
+                        F::eight(bits, group, eight, to.first_chunk_mut().expect("room for eight records"));
+                        records * LEN
+                    },
+                );
             },
         );
         let mut eight = Eight::default();
