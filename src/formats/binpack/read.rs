@@ -76,7 +76,7 @@ fn chains(bytes: &[u8], start: usize, missing: u64, records: &mut Scored<'_>, op
             bytes.len() - HEADER,
             bytes.len() as u64 - HEADER as u64 + missing
         );
-        records.decoded.damage.push(Damage::at(start as u64, what));
+        records.decoded.damage.push(Damage::at((start + bytes.len()) as u64, what));
     } else if at < bytes.len() {
         let what = format!("the chunk ends with {} that are no chain", counted((bytes.len() - at) as u64, "byte"));
         records.decoded.damage.push(Damage::at((start + at) as u64, what));
