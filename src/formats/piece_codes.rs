@@ -197,7 +197,7 @@ pub(super) fn write(board: &Packed, to: &mut [u8; LEN]) {
     while rest != 0 && place < 32 {
         let bit = |plane: u64| (plane >> rest.trailing_zeros() & 1) as u8;
         let [t0, t1, t2] = board.types.map(bit);
-        let code = (t0 | t1 << 1 | t2 << 2) - 1 | bit(board.color) << 3;
+        let code = ((t0 | t1 << 1 | t2 << 2) - 1) | bit(board.color) << 3;
         to[8 + place / 2] |= code << (4 * (place % 2));
         rest &= rest - 1;
         place += 1;

@@ -212,7 +212,7 @@ fn records_say_what_they_do_not_keep() {
 }
 
 /// A castling move and another one.
-const CHESS960: &str = "fen r3k1r1/8/8/8/8/8/8/R3K1R1 w GAga - 2 9\nmove e1g1\nscore 5\nply 16\nresult 1\ne\n\
+const CHESS960: &str = "fen r3k1r1/8/8/8/8/8/8/R3K1R1 w GAga - 2 9\nmove e1a1\nscore 5\nply 16\nresult 1\ne\n\
     fen r3k1r1/8/8/8/8/8/8/R3K1R1 w GAga - 2 9\nmove a1b1\nscore 5\nply 16\nresult 1\ne\n";
 
 #[test]
