@@ -191,7 +191,7 @@ fn records_are_given_values_that_expressions_make_of_what_was_read() {
     assert_eq!(all.len(), changed.len());
     assert!(seen.iter().all(|&seen| seen > 10), "{seen:?}");
     // What does not fit is a reject, of what is chosen only.
-    let read = set(&["raw_score = case when legal_moves > 40 then 32001 else -32002 end", "mate = null"]);
+    let read = set(&["raw_score = case when legal_moves > 40 then 32768 else -32002 end", "mate = null"]);
     let choose = read.choose.clone().filter(Some("legal_moves > 35".parse().unwrap()));
     let read = read.choose(choose);
     let (changed, summary) = all_ways(&read);
@@ -209,7 +209,7 @@ fn records_are_given_values_that_expressions_make_of_what_was_read() {
     let reject = reject.map(|reject| reject.message.to_string()).unwrap_or_default();
     assert!(
         summary.first_rejects.len() == 10
-            && (reject.is_empty() || reject.starts_with("--set raw_score: 32001 does not fit"))
+            && (reject.is_empty() || reject.starts_with("--set raw_score: 32768 does not fit"))
     );
     for wrong in ["score", "fen = 'x'", "score = 'x'", "result = 1", "ply = true", "score = legal_move", "mate ="] {
         assert!(Assignments::parse([wrong]).is_err(), "{wrong}");

@@ -324,7 +324,7 @@ fn bad_rows_are_rejected_with_their_number() {
         Some("# a comment"),
         Some(START),
     ];
-    let scores = [Some(1), Some(2), Some(3), Some(31_001), None, Some(6), Some(-7), Some(8), Some(9), Some(-31_000)];
+    let scores = [Some(1), Some(2), Some(3), Some(32_768), None, Some(6), Some(-7), Some(8), Some(9), Some(-31_000)];
     let values: ArrayRef = Arc::new(StringArray::from_iter(values));
     let scores: ArrayRef = Arc::new(Int32Array::from_iter(scores));
     for (name, bytes) in files(&table(vec![("fen", values), ("cp", scores)])) {
@@ -339,7 +339,7 @@ fn bad_rows_are_rejected_with_their_number() {
         assert_eq!(reasons[3].0, Some(5));
         assert_eq!(reasons.len(), 6, "{reasons:?}");
         assert_eq!(found.misfits.len(), 1);
-        assert!(found.misfits[0].contains("1 value that `score` cannot hold was left out, first `31001`"), "{name}");
+        assert!(found.misfits[0].contains("1 value that `score` cannot hold was left out, first `32768`"), "{name}");
         assert!(found.misfits[0].ends_with("(row 3)"), "{:?}", found.misfits);
         assert_eq!(found.rejects[1].raw, b"garbage");
         assert_eq!(found.rejects[3].raw, b"4k3/4R3/8/8/8/8/8/4K3 w - - 0 1");

@@ -54,8 +54,7 @@ fn every_format_is_written_to_the_byte() {
             let Some(source) = file(stem, end) else { return };
             for (to, end, needs_moves, needs_plies) in FORMATS {
                 // Plies of other formats follow from the number of the move.
-                let is_exact =
-                    (has_moves || !needs_moves) && (has_plies || !needs_plies || (stem, to) == ("slice_a", "binpack"));
+                let is_exact = (has_moves || !needs_moves) && (has_plies || !needs_plies || (stem, to) == ("slice_a", "binpack"));
                 // Records of one length have a test of their own.
                 if matches!(to, "marlin" | "sfen") || !is_exact {
                     continue;
@@ -208,13 +207,13 @@ fn records_say_what_they_do_not_keep() {
     let rows = |name: &str| stdout(&["compute", &dir.name(name), "--columns", "fen,raw_score,move,ply"]);
     assert_eq!(
         rows("lost.sfen").lines().skip(1).collect::<Vec<_>>(),
-        ["4k3/8/8/8/8/8/8/R3K1R1 w - - 2 9,5,,16", "4k3/8/8/8/8/8/8/R3K1R1 w - - 2 9,5,a1b1,16",]
+        ["r3k1r1/8/8/8/8/8/8/R3K1R1 w - - 2 9,5,,16", "r3k1r1/8/8/8/8/8/8/R3K1R1 w - - 2 9,5,a1b1,16",]
     );
 }
 
 /// A castling move and another one.
-const CHESS960: &str = "fen 4k3/8/8/8/8/8/8/R3K1R1 w GA - 2 9\nmove e1g1\nscore 5\nply 16\nresult 1\ne\n\
-    fen 4k3/8/8/8/8/8/8/R3K1R1 w GA - 2 9\nmove a1b1\nscore 5\nply 16\nresult 1\ne\n";
+const CHESS960: &str = "fen r3k1r1/8/8/8/8/8/8/R3K1R1 w GAga - 2 9\nmove e1a1\nscore 5\nply 16\nresult 1\ne\n\
+    fen r3k1r1/8/8/8/8/8/8/R3K1R1 w GAga - 2 9\nmove a1b1\nscore 5\nply 16\nresult 1\ne\n";
 
 #[test]
 fn what_no_record_can_hold_is_rejected() {
