@@ -54,7 +54,8 @@ fn every_format_is_written_to_the_byte() {
             let Some(source) = file(stem, end) else { return };
             for (to, end, needs_moves, needs_plies) in FORMATS {
                 // Plies of other formats follow from the number of the move.
-                let is_exact = (has_moves || !needs_moves) && (has_plies || !needs_plies || (stem, to) == ("slice_a", "binpack"));
+                let is_exact =
+                    (has_moves || !needs_moves) && (has_plies || !needs_plies || (stem, to) == ("slice_a", "binpack"));
                 // Records of one length have a test of their own.
                 if matches!(to, "marlin" | "sfen") || !is_exact {
                     continue;

@@ -18,10 +18,10 @@
 //! are a white and a black rook that may still castle, and 15 is the black king if Black is to move. Castling is king takes
 //! rook; there is no Chess960. The number of the full move is half the ply, and one more.
 //!
-//! For each further ply there are, the highest bit of a byte first: which of the mover's pieces moves; which of its
-//! [choices](choices::Choices) it takes, both in as many bits as their number needs; and by how much the score differs from
-//! the negative of the score before, as zigzag in groups of four bits, the lowest first, each after a bit that says whether
-//! another one follows. A chain ends at the end of a byte.
+//! For each further ply there are, the highest bit of a byte first: the number of the piece among the mover's, by its square;
+//! the number of the move among those of the piece (`choices` has their order), both in as many bits as their number needs;
+//! and by how much the score differs from the negative of the score before, as zigzag in groups of four bits, the lowest
+//! first, each after a bit that says whether another one follows. A chain ends at the end of a byte.
 //!
 //! ## Reading
 //!
