@@ -16,7 +16,7 @@
 //!
 //! The text is written as Stockfish writes it.
 
-use super::encode::{Encoded, Encoder, Refuse, lost_fields};
+use super::encode::{Encoded, Encoder, Refuse, lost_columns};
 use super::layout::Text;
 use super::lines::without_end;
 use super::pgn::replay::Board;
@@ -340,7 +340,7 @@ impl Encoder for Plain {
         training::illegal_moves(tile, refuse);
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
-        lost_fields(tile, losses, |_, field| field == Field::Mate || self.fields().contains(field));
+        lost_columns(tile, losses, |field| field == Field::Mate || self.fields().contains(field));
         training::made_up(tile, losses);
         training::saturated(tile, losses);
     }

@@ -8,7 +8,7 @@
 //!
 //! Written lines have bars, six fields, and results with a point.
 
-use super::encode::{Encoded, Encoder, lost_fields};
+use super::encode::{Encoded, Encoder, lost_columns};
 use super::layout::Text;
 use super::lines::{first_line, without_mark};
 use super::records::BadRecord;
@@ -204,7 +204,7 @@ impl Encoder for ScoredText {
         }
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
-        lost_fields(tile, losses, |_, field| field == Field::Mate || self.fields().contains(field));
+        lost_columns(tile, losses, |field| field == Field::Mate || self.fields().contains(field));
         training::made_up(tile, losses);
     }
     fn can_change(&self) -> bool {

@@ -28,7 +28,7 @@
 //! The layout is that of the crate `viriformat`.
 
 use super::chain_rows::Rows;
-use super::encode::{Cut, Encoded, Encoder, Refuse, lost_fields};
+use super::encode::{Cut, Encoded, Encoder, Refuse, lost_columns};
 use super::layout::{Chains, Link};
 use super::marlin::{self, Marlin};
 use super::pgn::replay::Board;
@@ -287,7 +287,7 @@ impl Encoder for Viri {
         training::without_move(tile).collect()
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
-        lost_fields(tile, losses, |_, field| field == Field::Mate || CARRIES.contains(field));
+        lost_columns(tile, losses, |field| field == Field::Mate || CARRIES.contains(field));
         training::made_up(tile, losses);
         let far = |row: usize| tile.batch.halfmove[row] > u8::MAX.into();
         training::changed_where(tile, losses, "halfmove clocks above 255, stored as 255", far);

@@ -101,8 +101,8 @@ impl Conversion {
 
     /// Takes back a piece that has been written, to use its memory again.
     pub(super) fn reuse(&self, piece: Encoded) {
-        if self.joint.is_some() {
-            let mut used = self.used.lock().unpoisoned();
+        let mut used = self.used.lock().unpoisoned();
+        if used.len() < EMPTIED {
             used.push(piece);
         }
     }
@@ -149,7 +149,12 @@ impl Job for Conversion {
         true
     }
     fn begin(&self) -> Self::Part {
-        Self::Part::default()
+        let mut part = Self::Part::default();
+        if self.joint.is_none() {
+            part.piece = self.used.lock().unpoisoned().pop().unwrap_or_default();
+            part.piece.clear();
+        }
+        part
     }
     fn refusal(&self) -> Option<Refusal> {
         Some(Refusal::of(self.encoder))

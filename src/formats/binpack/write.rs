@@ -8,7 +8,7 @@ use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Position};
 use crate::formats::Losses;
 use crate::formats::chain_rows::Rows;
-use crate::formats::encode::{Cut, Encoded, Encoder, Refuse, Writer, lost_fields};
+use crate::formats::encode::{Cut, Encoded, Encoder, Refuse, Writer, lost_columns};
 use crate::formats::training;
 use crate::table::{Batch, Field, Fields, Tile};
 use std::io;
@@ -67,7 +67,7 @@ impl Encoder for Writing {
         training::without_move(tile).filter(|&row| training::is_last_of_game(tile.batch, row)).collect()
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
-        lost_fields(tile, losses, |_, field| field == Field::Mate || self.fields().contains(field));
+        lost_columns(tile, losses, |field| field == Field::Mate || self.fields().contains(field));
         training::made_up(tile, losses);
         let (batch, rows) = (tile.batch, Rows::of(tile.batch));
         let (mut plies, mut fullmoves) = (0, 0);
