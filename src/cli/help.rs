@@ -14,12 +14,13 @@ use lanefish::table::TAGS;
 use std::fmt::Write;
 
 /// Arguments of commands that short help omits, besides the choice of games.
-const RARE_OF_COMMANDS: [&str; 11] = [
+const RARE_OF_COMMANDS: [&str; 12] = [
     "keep_en_passant",
     "fen_column",
     "compression",
     "fen",
     "manifest",
+    "allow_loss",
     "where",
     "let",
     "sample",
@@ -31,7 +32,7 @@ const RARE_OF_COMMANDS: [&str; 11] = [
 /// The heading of an argument. Those of one command stand under `Options`.
 fn heading(id: &str) -> Option<&'static str> {
     Some(match id {
-        "output" | "level" | "to" | "format" | "compression" | "fen" | "manifest" => "Output",
+        "output" | "level" | "to" | "format" | "compression" | "fen" | "manifest" | "allow_loss" => "Output",
         "from" | "fen_column" | "keep_en_passant" => "Reading",
         "where" | "let" | "sample" | "set" => "Choosing",
         _ if GAMES.contains(&id) => "Games",

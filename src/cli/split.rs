@@ -35,7 +35,7 @@ pub(crate) struct SplitArgs {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
-    /// Compression level: 1 to 22 for .zst [default: 3], 1 to 9 for .gz [default: 6] and .bz2 [default: 9]
+    /// Compression level [defaults: 3 of 22 for .zst, 6 of 9 for .gz, 9 of 9 for .bz2]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     level: Option<i32>,
 
