@@ -171,7 +171,7 @@ fn a_header_line_alone_is_an_empty_table() {
 fn values_that_do_not_fit_are_left_out_and_counted() {
     let directory = tempfile::tempdir().unwrap();
     let rows = |row: usize| match row % 10 {
-        3 => format!("{START},31001,x,e2e5\n"),
+        3 => format!("{START},32768,x,e2e5\n"),
         4 => "nonsense,x,x,x\n".to_owned(),
         5 => format!("{START},null,1,\n"),
         _ => format!("{START},{row},1-0,e2e4\n"),
@@ -197,7 +197,7 @@ fn values_that_do_not_fit_are_left_out_and_counted() {
             let place = format!("{}:{first}", path.display());
             assert_eq!(
                 notes[0],
-                format!("100 values that `score` cannot hold were left out, first `31001` at {place}")
+                format!("100 values that `score` cannot hold were left out, first `32768` at {place}")
             );
             assert_eq!(notes.len(), 3);
             // Only those of the requested records, and up to the first reject of a strict run.

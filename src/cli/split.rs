@@ -35,7 +35,7 @@ pub(crate) struct SplitArgs {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
-    /// Compression level [defaults: 3 of 22 for .zst, 6 of 9 for .gz, 9 of 9 for .bz2]
+    /// Compression level [default: 3 for .zst, 6 for .gz, 9 for .bz2]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     level: Option<i32>,
 

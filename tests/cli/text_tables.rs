@@ -78,7 +78,7 @@ fn stored_scores_are_read_from_text() {
     let cases = [
         ("a.csv", "fen,raw_score\nF,-32002\nF,7\nF,\n", "-32002,\n7,7\n,\n"),
         ("b.csv", "fen,score,score_sentinel\nF,,32002\nF,7,\nF,7,null\n", "32002,\n7,7\n7,7\n"),
-        ("c.tsv", "fen\traw_score\tscore\nF\t5\t6\nF\t32001\t6\n", "5,5\n,\n"),
+        ("c.tsv", "fen\traw_score\tscore\nF\t5\t6\nF\t32768\t6\n", "5,5\n,\n"),
         (
             "d.jsonl",
             "{\"fen\":\"F\",\"score\":5}\n{\"fen\":\"F\",\"raw_score\":-32002,\"score\":7}\n",
@@ -96,7 +96,7 @@ fn stored_scores_are_read_from_text() {
         assert_eq!(found, format!("raw_score,score\n{rows}"), "{name}");
         let notes = stderr_of(0, &["compute", "--columns", "score", &file]);
         let has_misfit = name == "c.tsv";
-        assert_eq!(notes.contains("first `32001`"), has_misfit, "{name}: {notes}");
+        assert_eq!(notes.contains("first `32768`"), has_misfit, "{name}: {notes}");
     }
 }
 

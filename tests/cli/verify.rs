@@ -165,7 +165,7 @@ fn inputs_that_cannot_be_opened_are_among_the_faults() {
     let dir = Dir::new();
     let bad = dir.file("bad.fen", format!("{START}\nnonsense\n"));
     let missing = dir.name("missing.epd");
-    let unknown = dir.file("x.binpack", "anything");
+    let unknown = dir.file("x.si5", "anything");
     for order in [[&bad, &missing, &unknown], [&missing, &unknown, &bad]] {
         let report = json(2, &["-q", "verify", "--json", order[0], order[1], order[2], &sample("sample.epd")]);
         let files = report["files"].as_array().unwrap();
@@ -173,7 +173,7 @@ fn inputs_that_cannot_be_opened_are_among_the_faults() {
         let of = |path: &String| files.iter().find(|file| file["path"] == **path).unwrap();
         assert_eq!((&of(&bad)["rejected"], &of(&bad)["records"]), (&1.into(), &2.into()));
         assert!(of(&missing)["damage"][0]["what"].as_str().unwrap().contains("cannot be opened"));
-        assert!(of(&unknown)["damage"][0]["what"].as_str().unwrap().contains("binpack"));
+        assert!(of(&unknown)["damage"][0]["what"].as_str().unwrap().contains("Scid"));
         assert_eq!(of(&sample("sample.epd"))["records"], 4098);
         assert_eq!(report["ok"], false);
     }
