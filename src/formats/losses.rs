@@ -26,7 +26,7 @@ pub struct Changed {
 ///
 /// let directory = tempfile::tempdir()?;
 /// let file = RecordFile::new(&directory.path().join("sample.fen"), None, FileOptions::default())?;
-/// let inputs = Inputs::resolve(&["data/sample.pgn".into()], |_| true)?;
+/// let inputs = Inputs::resolve(&["data/lichess-2025-05.pgn".into()], |_| true)?;
 /// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 /// let (_, losses) = file.write(&inputs, RunOptions::new(analyzer));
 /// assert!(losses.lacking().any(|(what, records)| what == "`move`" && records > 0));
