@@ -208,15 +208,23 @@ impl Complete {
         let Self { path, target, force, file, known } = self;
         let failed = |source| Error::Write { path: path.clone(), source };
         let replaces = force && target.symlink_metadata().is_ok();
-        let placed = if !replaces {
-            let named = file.persist_noclobber(&target);
-            named.map(|_| Undo::Remove).map_err(|error| error.error)
-        } else if !alone && exchange(file.path(), &target).is_ok() {
-            Ok(Undo::Exchange(file))
+        // The file itself, where another one has the name and is to be replaced.
+        let created = if replaces {
+            Err(file)
         } else {
-            let named = file.persist(&target);
-            named.map(|_| Undo::Nothing).map_err(|error| error.error)
+            match file.persist_noclobber(&target) {
+                Ok(_) => Ok(Ok(Undo::Remove)),
+                // Another process has just created it.
+                Err(error) if force && error.error.kind() == io::ErrorKind::AlreadyExists => Err(error.file),
+                Err(error) => Ok(Err(error.error)),
+            }
         };
+        let placed = created.unwrap_or_else(|file| {
+            if !alone && exchange(file.path(), &target).is_ok() {
+                return Ok(Undo::Exchange(file));
+            }
+            file.persist(&target).map(|_| Undo::Nothing).map_err(|error| error.error)
+        });
         known.forget(files);
         let undo = placed.map_err(|error| {
             if error.kind() == io::ErrorKind::AlreadyExists {
