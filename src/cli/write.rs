@@ -126,8 +126,8 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Where the bytes of an output go while it is written. What may have to be given up as a whole is held back if the
-/// output is no file.
+/// Where the bytes of an output go while it is written. What may have to be given up as a whole is held back where the
+/// output is not a file.
 enum Place<'a> {
     Output(&'a mut Output),
     Held(File),

@@ -26,10 +26,10 @@
 
 use super::encode::{Encoded, Encoder, lost_columns};
 use super::facts::{self, BlackToMove, Fact, HasCastling, HasEnPassant};
-use super::fixed::{self, WriteFixed, result_of_mover, score_of_mover};
+use super::fixed::{self, WriteFixed};
 use super::piece_codes::{self, LEN, PIECES, Words};
 use super::records::{self, BadRecord, Eight, Fixed, Record};
-use super::training;
+use super::training::{self, result_of_mover, score_of_mover};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, Losses, Sampled, Watch};
 use crate::chess::{Color, Square};
 use crate::error::Damage;

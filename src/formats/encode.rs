@@ -11,6 +11,7 @@
 
 use super::boards::ColumnIds;
 use super::losses::Losses;
+use super::training::Rows;
 use crate::table::runs::{RowRun, RowRuns};
 use crate::table::{Batch, Field, Fields, Tile};
 use std::collections::VecDeque;
@@ -50,9 +51,9 @@ impl Refusal {
 pub(crate) enum Cut {
     /// After any record: pieces are finished bytes.
     Anywhere,
-    /// After every so many records.
+    /// After every block of this number of records.
     Every(usize),
-    /// Where a record does not go on with the one before, after at least so many records.
+    /// Where a record does not go on with the one before, after at least this number of records.
     Chains(usize),
 }
 
@@ -94,15 +95,9 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
         false
     }
 
-    /// Whether each of these rows of a batch goes on with the chain of the record before it, which for the first row is
-    /// another one, if there is one: passes on those that do not.
-    fn begin_chains(
-        &self,
-        _before: Option<(&Batch, usize)>,
-        _batch: &Batch,
-        _rows: Range<usize>,
-        _begins: &mut dyn FnMut(usize),
-    ) {
+    /// Whether a record goes on with the chain of the one before.
+    fn goes_on(&self, _before: (&Rows<'_>, usize), _next: (&Rows<'_>, usize)) -> bool {
+        false
     }
 
     /// Encodes a block, whose first record has this number in the output, in place of what is in `block`. Formats that
@@ -174,15 +169,18 @@ impl Encoded {
             }
             Cut::Every(_) => rows.iter().for_each(|rows| self.push_run(batch, rows.clone())),
             Cut::Chains(_) => {
+                let columns = Rows::of(batch);
                 for rows in rows {
-                    let before = self.runs.last().map(|(batch, rows)| (&**batch, rows.end - 1));
-                    let (first, chains) = (self.records as usize, &mut self.chains);
-                    encoder.begin_chains(before, batch, rows.clone(), &mut |row| {
+                    let mut before = self.runs.last().map(|(batch, rows)| (Rows::of(batch), rows.end - 1));
+                    for row in rows.clone() {
                         // Of the first record of a piece, only the piece before tells.
-                        if first + row > rows.start {
-                            chains.push(first + row - rows.start);
+                        if let Some((before, last)) = &before
+                            && !encoder.goes_on((before, *last), (&columns, row))
+                        {
+                            self.chains.push(self.records as usize + row - rows.start);
                         }
-                    });
+                        before = Some((columns, row));
+                    }
                     self.push_run(batch, rows.clone());
                 }
             }
@@ -254,9 +252,9 @@ impl RecordBlocks {
         let before = self.records + self.waiting.len() as u64;
         if let (Cut::Chains(_), Some((batch, rows))) = (self.cut, piece.runs.first())
             && let Some((last, row)) = &self.last
+            && !self.encoder.goes_on((&Rows::of(last), *row), (&Rows::of(batch), rows.start))
         {
-            let first = rows.start..rows.start + 1;
-            self.encoder.begin_chains(Some((last, *row)), batch, first, &mut |_| self.chains.push_back(before));
+            self.chains.push_back(before);
         }
         self.chains.extend(piece.chains.iter().map(|&place| before + place as u64));
         if let Some((batch, rows)) = piece.runs.last() {

@@ -10,12 +10,12 @@
 
 use super::encode::Encoded;
 use super::records::Eight;
-use super::training::score_of_mate;
-use crate::chess::Color;
+use super::training::Rows;
+use crate::chess::Move;
 use crate::packed::Group;
 use crate::simd::inlined;
 use crate::simd::nibbles::{Bits, Way, Work};
-use crate::table::{Array, Batch, Field, Values, is_sentinel};
+use crate::table::{Batch, Values};
 use crate::text::room::Room;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -48,14 +48,8 @@ pub(super) fn encode_by<F: WriteFixed<LEN>, const LEN: usize>(
 
 /// The columns that records need.
 struct Columns<'a> {
-    batch: &'a Batch,
+    rows: Rows<'a>,
     groups: &'a [Group],
-    score: Option<&'a Values<i16>>,
-    mate: Option<&'a Values<i16>>,
-    result: Option<&'a Values<u8>>,
-    idle: Option<&'a Values<u8>>,
-    mv: Option<&'a Values<u16>>,
-    ply: Option<&'a Values<u16>>,
     has_moves: bool,
 }
 
@@ -64,63 +58,25 @@ const NO_SQUARE: u8 = 64;
 
 impl<'a> Columns<'a> {
     fn of(batch: &'a Batch, has_moves: bool) -> Self {
-        let i16s = |field| match batch.values(field) {
-            Some(Array::I16(values)) => Some(values),
-            _ => None,
-        };
-        let u8s = |field| match batch.values(field) {
-            Some(Array::U8(values)) => Some(values),
-            _ => None,
-        };
-        let u16s = |field| match batch.values(field).filter(|_| has_moves) {
-            Some(Array::U16(values)) => Some(values),
-            _ => None,
-        };
-        Self {
-            batch,
-            groups: batch.groups(),
-            score: i16s(Field::Score),
-            mate: i16s(Field::Mate),
-            result: u8s(Field::Result),
-            idle: u8s(Field::KeyEnPassant),
-            mv: u16s(Field::Move),
-            ply: u16s(Field::Ply),
-            has_moves,
-        }
+        Self { rows: Rows::of(batch), groups: batch.groups(), has_moves }
     }
 
-    /// As [`super::training::score_of_white`].
-    fn score(&self, row: usize) -> i16 {
-        let mate = || Some(score_of_mate(self.batch, row, (*self.mate?.get(row)?).into()));
-        value(self.score, row).or_else(mate).unwrap_or(0)
-    }
-
-    /// As [`super::training::result_of_white`].
-    fn result(&self, row: usize) -> u8 {
-        value(self.result, row).unwrap_or(1)
-    }
-
-    /// The ply of a record: the one that it has, else that of the number of its move.
-    fn ply(&self, row: usize) -> u16 {
-        let of_fullmove = || {
-            let black = u32::from(self.batch.board(row).side_to_move() == Color::Black);
-            let ply = 2 * u32::from(self.batch.fullmove[row].max(1) - 1) + black;
-            ply.min(u16::MAX.into()) as u16
-        };
-        value(self.ply, row).unwrap_or_else(of_fullmove)
+    fn idle(&self, row: usize) -> u8 {
+        self.rows.idle(row).map_or(NO_SQUARE, |square| square.index() as u8)
     }
 
     /// Takes what is beside the boards in the eight rows of a group; the first one is a multiple of eight.
     #[inline(always)]
     fn take(&self, first: usize, to: &mut Eight) {
-        to.halfmove.copy_from_slice(&self.batch.halfmove[first..first + 8]);
-        to.fullmove.copy_from_slice(&self.batch.fullmove[first..first + 8]);
-        to.score = eight(self.score, first, |row| self.score(row));
-        to.result = eight(self.result, first, |row| self.result(row));
-        to.idle = eight(self.idle, first, |row| value(self.idle, row).unwrap_or(NO_SQUARE));
+        let rows = &self.rows;
+        to.halfmove.copy_from_slice(&rows.batch.halfmove[first..first + 8]);
+        to.fullmove.copy_from_slice(&rows.batch.fullmove[first..first + 8]);
+        to.score = eight(rows.scores, first, |row| rows.score(row));
+        to.result = eight(rows.results, first, |row| rows.result(row));
+        to.idle = eight(rows.idle, first, |row| self.idle(row));
         if self.has_moves {
-            to.mv = eight(self.mv, first, |row| value(self.mv, row).unwrap_or(0));
-            to.ply = eight(self.ply, first, |row| self.ply(row));
+            to.mv = eight(rows.moves, first, |row| rows.move_bits(row)).map(without_mark);
+            to.ply = eight(rows.plies, first, |row| rows.ply(row));
         }
     }
 
@@ -128,21 +84,24 @@ impl<'a> Columns<'a> {
     #[inline(always)]
     fn take_one(&self, row: usize, lane: usize, to: &mut Eight) {
         to.group.set(lane, self.groups[row / Group::LEN].get(row % Group::LEN));
-        to.halfmove[lane] = self.batch.halfmove[row];
-        to.fullmove[lane] = self.batch.fullmove[row];
-        to.score[lane] = self.score(row);
-        to.result[lane] = self.result(row);
-        to.idle[lane] = value(self.idle, row).unwrap_or(NO_SQUARE);
+        let rows = &self.rows;
+        to.halfmove[lane] = rows.batch.halfmove[row];
+        to.fullmove[lane] = rows.batch.fullmove[row];
+        to.score[lane] = rows.score(row);
+        to.result[lane] = rows.result(row);
+        to.idle[lane] = self.idle(row);
         if self.has_moves {
-            to.mv[lane] = value(self.mv, row).unwrap_or(0);
-            to.ply[lane] = self.ply(row);
+            to.mv[lane] = without_mark(rows.move_bits(row));
+            to.ply[lane] = rows.ply(row);
         }
     }
 }
 
+/// The bits of a move without [`Move::CHESS960`], for which formats have no place.
 #[inline(always)]
-fn value<T: Copy + Default>(values: Option<&Values<T>>, row: usize) -> Option<T> {
-    values?.get(row).copied()
+const fn without_mark(bits: u16) -> u16 {
+    const CASTLES: u16 = 3 << 14;
+    if bits & CASTLES == CASTLES { bits & !Move::CHESS960 } else { bits }
 }
 
 /// The values of eight rows, from a multiple of eight on: as they are if all of them are there, else one by one.
@@ -218,31 +177,51 @@ impl<F: WriteFixed<LEN>, const LEN: usize> Work for Encode<'_, F, LEN> {
     }
 }
 
-/// A score of White as the side to move sees it: see [`super::training::score_of_mover`].
-#[inline(always)]
-pub(super) fn score_of_mover(score: i16, is_black: bool) -> i16 {
-    let turned = if is_black { score.saturating_neg() } else { score };
-    if is_sentinel(score) { score.saturating_abs() } else { turned }
-}
-
-/// A result of White as the side to move sees it.
-#[inline(always)]
-pub(super) fn result_of_mover(result: u8, is_black: bool) -> u8 {
-    if is_black { 2u8.wrapping_sub(result) } else { result }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::chess::moves::MoveKind;
     use crate::chess::random::{Random, RandomPlay, Start};
-    use crate::chess::{CastlingRights, Move, Position};
+    use crate::chess::{CastlingRights, Color, Position, Square};
     use crate::formats::bullet::Bullet;
     use crate::formats::marlin::{self, Marlin};
     use crate::formats::records::encoders;
     use crate::formats::sfen::Sfen;
-    use crate::formats::training;
     use crate::packed::Packed;
+    use crate::table::{Array, Field, is_sentinel};
+
+    /// A number of a record, looked up by itself.
+    fn number(batch: &Batch, row: usize, field: Field) -> Option<i64> {
+        batch.values(field)?.number(row)
+    }
+
+    /// The en passant square on which no capture is legal.
+    fn idle_of(batch: &Batch, row: usize) -> Option<Square> {
+        number(batch, row, Field::KeyEnPassant).map(|square| Square::new(square as u8))
+    }
+
+    /// The score and the result to be stored, as White sees them.
+    fn of_white(batch: &Batch, row: usize) -> (i16, u8) {
+        let is_black = batch.board(row).side_to_move() == Color::Black;
+        let mate = number(batch, row, Field::Mate).map(|mate| match mate {
+            0 if is_black => 32_000,
+            0 => -32_000,
+            mate => mate.signum() * (32_000 - mate.abs()),
+        });
+        let score = number(batch, row, Field::Score).or(mate).unwrap_or(0) as i16;
+        (score, number(batch, row, Field::Result).unwrap_or(1) as u8)
+    }
+
+    /// The same as the side to move sees them.
+    fn of_mover(batch: &Batch, row: usize) -> (i16, u8) {
+        let (score, result) = of_white(batch, row);
+        match batch.board(row).side_to_move() {
+            Color::Black if is_sentinel(score) => (score.abs(), 2 - result),
+            Color::Black => (i32::from(score).wrapping_neg().min(32_767) as i16, 2 - result),
+            Color::White if is_sentinel(score) => (score.abs(), result),
+            Color::White => (score, result),
+        }
+    }
 
     /// Positions of random play, with columns in which some values are missing.
     fn played() -> Batch {
@@ -318,7 +297,7 @@ mod tests {
     fn fen(batch: &Batch, row: usize, most: u16, change: impl FnOnce(&mut Position)) -> String {
         let mut position = batch.position(row).unwrap();
         position.halfmove = position.halfmove.min(most);
-        position.en_passant = position.en_passant.or(training::idle_of(batch, row));
+        position.en_passant = position.en_passant.or(idle_of(batch, row));
         change(&mut position);
         position.to_string()
     }
@@ -327,29 +306,29 @@ mod tests {
     fn all_ways_agree_with_plain_encoders() {
         let batch = &played();
         agree::<Marlin, 32>(batch, |row| {
-            let (score, result) = (training::score_of_white(batch, row), training::result_of_white(batch, row));
+            let (score, result) = of_white(batch, row);
             let clocks = [batch.halfmove[row], batch.fullmove[row]];
-            let idle = training::idle_of(batch, row);
+            let idle = idle_of(batch, row);
             let record = encoders::marlin(&fen(batch, row, 255, |_| ()), score, result);
             assert_eq!(record, marlin::record_of(&batch.board(row), idle, clocks, score, result));
             record
         });
         agree::<Bullet, 32>(batch, |row| {
-            let (score, result) = (training::score_of_mover(batch, row), training::result_of_mover(batch, row));
+            let (score, result) = of_mover(batch, row);
             encoders::bullet(&fen(batch, row, 255, |_| ()), score, result)
         });
         agree::<Sfen, 40>(batch, |row| {
             let position = batch.position(row).unwrap();
             let is_standard = position.castles_as_standard();
-            let score = training::score_of_mover(batch, row);
-            let result = training::result_of_mover(batch, row) as i8 - 1;
-            let mv = training::number(batch, row, Field::Move).and_then(|bits| Move::from_bits(bits as u16));
+            let (score, result) = of_mover(batch, row);
+            let result = result as i8 - 1;
+            let mv = number(batch, row, Field::Move).and_then(|bits| Move::from_bits(bits as u16));
             let mv = mv.filter(|mv| is_standard || mv.kind != MoveKind::Castle).map_or(0, |mv| {
                 let turned = Move { from: mv.to, to: mv.from, kind: mv.kind };
                 turned.to_bits()
             });
             let black = u16::from(position.side_to_move == Color::Black);
-            let ply = training::number(batch, row, Field::Ply);
+            let ply = number(batch, row, Field::Ply);
             let ply = ply.map_or(2 * (position.fullmove - 1) + black, |ply| ply as u16);
             let fen = fen(batch, row, 127, |position| {
                 if !is_standard {
@@ -360,7 +339,7 @@ mod tests {
         });
     }
 
-    /// Boards that are none, as `--validity any` lets them through: all ways write the same, whatever it is.
+    /// Any planes, whether they are boards or not: all ways write the same.
     #[test]
     fn all_ways_agree_on_weird_boards() {
         let mut random = Random::new(17);

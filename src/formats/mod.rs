@@ -13,7 +13,6 @@
 pub mod binpack;
 pub mod boards;
 pub mod bullet;
-mod chain_rows;
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has one kind of columns"))]
 mod columns;
 mod encode;

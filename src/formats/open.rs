@@ -221,7 +221,7 @@ fn without_header(head: &[u8]) -> Result<Option<Format>, String> {
 }
 
 /// What is seen of the format without a header that fits best, where none does: how many of the first records are bad;
-/// `None` if there is no record.
+/// `None` without a record.
 pub(super) fn seen(head: &[u8]) -> Option<String> {
     let sampled = sampled(head);
     let (format, best) = sampled.first()?;

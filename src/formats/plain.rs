@@ -20,11 +20,11 @@ use super::encode::{Encoded, Encoder, Refuse, lost_columns};
 use super::layout::Text;
 use super::lines::without_end;
 use super::pgn::replay::Board;
-use super::records::{BadRecord, SATURATED_SCORE};
+use super::records::{BadRecord, SATURATED_SCORE, score_of_white};
 use super::scored::{Run, Scored};
 use super::scored_text::begins_entry;
 use super::text::{UsualLines, unusual};
-use super::training::{number, result_of_mover, score_of_mover};
+use super::training::{Rows, result_of_mover, score_of_mover};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long, training};
 use crate::chess::fen::{CastlingStyle, Coded};
 use crate::chess::moves::MoveKind;
@@ -123,7 +123,7 @@ fn bad(reason: &'static str, message: impl Into<String>) -> BadRecord {
     BadRecord::new(reason, message.into())
 }
 
-/// Why an entry is none that has not come to its end.
+/// What is wrong with an entry that has not come to its end.
 fn incomplete(entry: &Entry<'_>) -> BadRecord {
     let message = match entry.fen {
         Some(_) => "an entry without the line `e` at its end",
@@ -241,8 +241,8 @@ impl<'a> Decoder<'a> {
         };
         let mv = read_move(mv, &board, clocks)?;
         let is_black = board.side_to_move() == Color::Black;
-        self.saturated += u64::from(is_black && score == i16::MIN);
-        let score = if is_black { score.saturating_neg() } else { score };
+        let (score, is_saturated) = score_of_white(score, is_black);
+        self.saturated += u64::from(is_saturated);
         let result = (1 + if is_black { -result } else { result }) as u8;
         self.records.push_packed(board, clocks, idle, score, mv.map(Move::to_bits));
         self.records.end_run(Run { origin: entry.start, result, ply, game: 0 });
@@ -300,32 +300,24 @@ fn move_of(text: &[u8], board: &Board) -> Option<Move> {
     Some(Move { from, to, kind })
 }
 
-/// The ply of a record: the one that it has, else that of the number of its move.
-fn ply_of(batch: &Batch, row: usize) -> u16 {
-    let black = u32::from(batch.board(row).side_to_move() == Color::Black);
-    let of_fullmove = 2 * u32::from(batch.fullmove[row].max(1) - 1) + black;
-    number(batch, row, Field::Ply).map_or(of_fullmove.min(u16::MAX.into()) as u16, |ply| ply as u16)
-}
-
 impl Encoder for Plain {
     fn fields(&self) -> Fields {
         CARRIES.without(Field::KeyEnPassant)
     }
     fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
         let mut room = Room::behind(&mut piece.bytes);
+        let columns = Rows::of(batch);
         for row in rows.iter().cloned().flatten() {
-            let board = batch.board(row);
-            let mv = number(batch, row, Field::Move).and_then(|bits| Move::from_bits(bits as u16));
-            let is_standard = || batch.position(row).is_ok_and(|position| position.castles_as_standard());
-            let mv = match mv {
-                Some(mv) => mv.uci_as(mv.kind == MoveKind::Castle && !is_standard()).to_string(),
+            let (board, is_black) = (batch.board(row), columns.is_black(row));
+            let mv = match columns.mv(row) {
+                Some(mv) => mv.uci_as(mv.kind == MoveKind::Castle && !columns.castles_as_standard(row)).to_string(),
                 None => "a1a1".to_owned(),
             };
             let values = format!(
                 "\nmove {mv}\nscore {}\nply {}\nresult {}\ne\n",
-                score_of_mover(batch, row),
-                ply_of(batch, row),
-                i16::from(result_of_mover(batch, row)) - 1
+                score_of_mover(columns.score(row), is_black),
+                columns.ply(row),
+                i16::from(result_of_mover(columns.result(row), is_black)) - 1
             );
             room.write(4 + Coded::ROOM + values.len(), |lines| {
                 lines[..4].copy_from_slice(b"fen ");

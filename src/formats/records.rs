@@ -114,13 +114,15 @@ impl Record {
 
     /// Sets a score, which is stored as the side to move sees it.
     pub(super) fn set_score_of_mover(&mut self, score: i16) {
-        let turned = match self.position.side_to_move {
-            Color::White => Some(score),
-            Color::Black => score.checked_neg(),
-        };
-        self.saturated_score = turned.is_none();
-        self.score = Some(turned.unwrap_or(i16::MAX));
+        let (score, is_saturated) = score_of_white(score, self.position.side_to_move == Color::Black);
+        (self.score, self.saturated_score) = (Some(score), is_saturated);
     }
+}
+
+/// A score of the side to move as White sees it, and whether it is saturated: -32,768 has no counterpart, and becomes 32,767.
+#[inline(always)]
+pub(super) fn score_of_white(score: i16, is_black: bool) -> (i16, bool) {
+    (if is_black { score.saturating_neg() } else { score }, is_black && score == i16::MIN)
 }
 
 /// The values of [`Field::KeyEnPassant`]: one row in some hundred thousand has one.

@@ -14,7 +14,7 @@ use super::lines::{first_line, without_mark};
 use super::records::BadRecord;
 use super::scored::{Run, Scored};
 use super::text::{Refusal, UsualLines, unusual};
-use super::training::{result_of_white, score_of_white};
+use super::training::Rows;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long, training};
 use crate::chess::fen::{CastlingStyle, Coded};
 use crate::table::{Batch, Field, Fields, Tile};
@@ -189,12 +189,10 @@ impl Encoder for ScoredText {
     }
     fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
         let mut room = Room::behind(&mut piece.bytes);
+        let columns = Rows::of(batch);
         for row in rows.iter().cloned().flatten() {
-            let values = format!(
-                " | {} | {}\n",
-                score_of_white(batch, row),
-                ["0.0", "0.5", "1.0"][usize::from(result_of_white(batch, row).min(2))]
-            );
+            let result = ["0.0", "0.5", "1.0"][usize::from(columns.result(row).min(2))];
+            let values = format!(" | {} | {result}\n", columns.score(row));
             room.write(Coded::ROOM + values.len(), |line| {
                 let position = batch.board(row).coded(batch.halfmove[row], batch.fullmove[row]);
                 let at = position.write(line, CastlingStyle::Outermost);

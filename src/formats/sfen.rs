@@ -46,12 +46,12 @@
 //! The layout is that of Stockfish's tools and of the trainer nnue-pytorch.
 
 use super::encode::{Encoded, Encoder, Refuse, lost_columns};
-use super::facts::{self, BlackToMove, EN_PASSANT_RANKS, Fact, HasChess960Castling};
-use super::fixed::{self, WriteFixed, result_of_mover, score_of_mover};
+use super::facts::{BlackToMove, EN_PASSANT_RANKS, Fact, HasChess960Castling};
+use super::fixed::{self, WriteFixed};
 use super::piece_codes;
 use super::records::{self, BadRecord, Eight, Fixed, Record};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled, training};
-use crate::chess::moves::MoveKind;
+use super::training::{self, result_of_mover, score_of_mover};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled};
 use crate::chess::{Bitboard, CastlingRights, Color, Move, Piece, Position, Role, Square};
 use crate::packed::{Group, Planes};
 use crate::simd::bmi2::Bmi2;
@@ -123,16 +123,7 @@ impl Encoder for Sfen {
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_columns(tile, losses, |field| field == Field::Mate || Self::CARRIES.contains(field));
         training::made_up(tile, losses);
-        let of_chess960 = facts::rows_where::<HasChess960Castling>(tile);
-        for &row in &of_chess960 {
-            losses.change("castling rights of Chess960, which are removed", tile.batch.index(row));
-        }
-        let castles = |bits: i64| Move::from_bits(bits as u16).is_some_and(|mv| mv.kind == MoveKind::Castle);
-        for row in of_chess960 {
-            if training::number(tile.batch, row, Field::Move).is_some_and(castles) {
-                losses.change("castling moves of Chess960, which are left out", tile.batch.index(row));
-            }
-        }
+        training::of_chess960(tile, losses);
         training::long_clocks(tile, losses, "halfmove clocks above 127, stored as 127", MOST_HALFMOVE);
         training::saturated(tile, losses);
     }
@@ -283,7 +274,7 @@ impl Written {
 
 /// Puts the squares of `places` one after the other.
 fn put_each_square(occupied: u64, codes: [u64; 4], places: u64, stream: &mut PutBits) {
-    // There are more where a board that is none has a king of one side only.
+    // There are more where an impossible board has a king of one side only.
     for square in (0..64).filter(|square| places >> square & 1 != 0).take(SQUARES as usize) {
         let bit = |set: u64| set >> square & 1;
         match bit(occupied) {
@@ -403,7 +394,7 @@ fn mv(bits: u16, position: &Position) -> Result<Option<Move>, BadRecord> {
     let bad = |message| Err(BadRecord::new("invalid_move", message));
     let swapped = bits & 0xF000 | bits >> 6 & 0x3F | (bits & 0x3F) << 6;
     let Some(mv) = Move::from_bits(swapped).filter(|_| bits >> 14 == 1 || bits & 0x3000 == 0) else {
-        return bad("a piece of promotion in a move that is none");
+        return bad("a promotion piece in a move that does not promote");
     };
     if mv.from == mv.to {
         return bad("a move from a square to itself");

@@ -1,88 +1,211 @@
-//! What the writers of formats for training share: the values that a record needs there, whether it has them or not.
+//! What the writers of formats for training share: the values that a record needs there, whether it has them or not, and what
+//! becomes of those that it cannot have.
 
 use super::Losses;
 use super::encode::Refuse;
+use super::facts::{self, HasChess960Castling};
 use super::pgn::replay::Board;
+use crate::chess::moves::MoveKind;
 use crate::chess::{Color, Move, Square};
-use crate::table::{Array, Batch, Field, Tile, is_sentinel};
+use crate::table::{Array, Batch, Field, Tile, Values, is_sentinel};
 use std::ops::Range;
 
 /// The score for which a mate in no moves would be stored: that of the formats of Stockfish.
 const MATE_SCORE: i16 = 32_000;
 
-/// A number of a record.
-pub(super) fn number(batch: &Batch, row: usize, field: Field) -> Option<i64> {
-    batch.values(field)?.number(row)
+/// The records of a batch as the writers need them: their columns are looked up once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    pub(super) batch: &'a Batch,
+    pub(super) scores: Option<&'a Values<i16>>,
+    mates: Option<&'a Values<i16>>,
+    pub(super) results: Option<&'a Values<u8>>,
+    pub(super) idle: Option<&'a Values<u8>>,
+    pub(super) moves: Option<&'a Values<u16>>,
+    pub(super) plies: Option<&'a Values<u16>>,
+    games: Option<&'a Values<u64>>,
 }
 
-/// The en passant square of a record on which no capture is legal.
-pub(super) fn idle_of(batch: &Batch, row: usize) -> Option<Square> {
-    Square::try_new(number(batch, row, Field::KeyEnPassant)? as u8)
+#[inline(always)]
+fn value<T: Copy + Default>(values: Option<&Values<T>>, row: usize) -> Option<T> {
+    values?.get(row).copied()
 }
 
-/// The replay board of a record.
-pub(super) fn board_of(batch: &Batch, row: usize) -> Board {
-    Board::of_record(&batch.board(row), idle_of(batch, row), batch.halfmove[row], batch.fullmove[row])
-}
+impl<'a> Rows<'a> {
+    pub(super) fn of(batch: &'a Batch) -> Self {
+        let signed = |field| match batch.values(field) {
+            Some(Array::I16(values)) => Some(values),
+            _ => None,
+        };
+        let small = |field| match batch.values(field) {
+            Some(Array::U8(values)) => Some(values),
+            _ => None,
+        };
+        let numbers = |field| match batch.values(field) {
+            Some(Array::U16(values)) => Some(values),
+            _ => None,
+        };
+        let games = match batch.values(Field::Game) {
+            Some(Array::U64(values)) => Some(values),
+            _ => None,
+        };
+        Self {
+            batch,
+            scores: signed(Field::Score),
+            mates: signed(Field::Mate),
+            results: small(Field::Result),
+            idle: small(Field::KeyEnPassant),
+            moves: numbers(Field::Move),
+            plies: numbers(Field::Ply),
+            games,
+        }
+    }
 
-/// The score to be stored, as White sees it: of a mate, 32,000 less the number of moves, and 0 where there is neither.
-pub(super) fn score_of_white(batch: &Batch, row: usize) -> i16 {
-    let score = number(batch, row, Field::Score).map(|score| score as i16);
-    score.or_else(|| number(batch, row, Field::Mate).map(|mate| score_of_mate(batch, row, mate))).unwrap_or(0)
-}
+    #[inline(always)]
+    pub(super) fn is_black(&self, row: usize) -> bool {
+        self.batch.board(row).side_to_move() == Color::Black
+    }
 
-/// The score of White for a mate in some moves, from the side to move.
-pub(super) fn score_of_mate(batch: &Batch, row: usize, mate: i64) -> i16 {
-    let size = MATE_SCORE.saturating_sub(i16::try_from(mate.unsigned_abs()).unwrap_or(i16::MAX));
-    let black_mates = match mate {
-        // The side to move is mated.
-        0 => batch.board(row).side_to_move() == Color::White,
-        mate => mate < 0,
-    };
-    if black_mates { -size } else { size }
-}
+    /// The score to be stored, as White sees it: of a mate, 32,000 less the number of moves, and 0 where there is neither.
+    #[inline(always)]
+    pub(super) fn score(&self, row: usize) -> i16 {
+        let mate = || Some(self.score_of_mate(row, value(self.mates, row)?));
+        value(self.scores, row).or_else(mate).unwrap_or(0)
+    }
 
-/// The same as the side to move sees it; a sentinel of either sign is stored as the positive one. The largest negative number
-/// of Black has no counterpart: it becomes the largest positive one.
-pub(super) fn score_of_mover(batch: &Batch, row: usize) -> i16 {
-    let score = score_of_white(batch, row);
-    match batch.board(row).side_to_move() {
-        _ if is_sentinel(score) => score.saturating_abs(),
-        Color::White => score,
-        Color::Black => score.saturating_neg(),
+    #[cold]
+    fn score_of_mate(&self, row: usize, mate: i16) -> i16 {
+        let size = MATE_SCORE.saturating_sub(mate.saturating_abs());
+        // Without a move, the side to move is mated.
+        let black_mates = if mate == 0 { !self.is_black(row) } else { mate < 0 };
+        if black_mates { -size } else { size }
+    }
+
+    /// The result to be stored, as White sees it: 0, 1 or 2, and a draw where none is known.
+    #[inline(always)]
+    pub(super) fn result(&self, row: usize) -> u8 {
+        value(self.results, row).unwrap_or(1)
+    }
+
+    /// The en passant square on which no capture is legal.
+    #[inline(always)]
+    pub(super) fn idle(&self, row: usize) -> Option<Square> {
+        Square::try_new(value(self.idle, row)?)
+    }
+
+    /// The replay board of a record.
+    #[inline(always)]
+    pub(super) fn board(&self, row: usize) -> Board {
+        let batch = self.batch;
+        Board::of_record(&batch.board(row), self.idle(row), batch.halfmove[row], batch.fullmove[row])
+    }
+
+    /// Whether a record has a move, possible or not.
+    #[inline(always)]
+    pub(super) fn has_move(&self, row: usize) -> bool {
+        value(self.moves, row).is_some()
+    }
+
+    /// The bits of the move of a record, as [`Field::Move`] has them; 0 without one.
+    #[inline(always)]
+    pub(super) fn move_bits(&self, row: usize) -> u16 {
+        value(self.moves, row).unwrap_or(0)
+    }
+
+    /// The move of a record.
+    #[inline(always)]
+    pub(super) fn mv(&self, row: usize) -> Option<Move> {
+        Move::from_bits(value(self.moves, row)?)
+    }
+
+    /// The board after the move of a record, if that is legal.
+    #[inline(always)]
+    pub(super) fn board_after(&self, row: usize) -> Option<Board> {
+        self.board(row).play_move(self.mv(row)?).ok()
+    }
+
+    /// The ply that follows from the number of the full move and the side to move.
+    #[inline(always)]
+    fn ply_of_fullmove(&self, row: usize) -> u16 {
+        let ply = 2 * u32::from(self.batch.fullmove[row].max(1) - 1) + u32::from(self.is_black(row));
+        ply.min(u16::MAX.into()) as u16
+    }
+
+    /// The ply of a record: the one that it has, else that of the number of its move.
+    #[inline(always)]
+    pub(super) fn ply(&self, row: usize) -> u16 {
+        value(self.plies, row).unwrap_or_else(|| self.ply_of_fullmove(row))
+    }
+
+    /// The ply for formats from which readers derive the number of the move: the one that the record has, if that number
+    /// follows from it.
+    #[inline(always)]
+    pub(super) fn ply_with_fullmove(&self, row: usize) -> u16 {
+        let own = value(self.plies, row).filter(|ply| u32::from(*ply) / 2 + 1 == u32::from(self.batch.fullmove[row]));
+        own.unwrap_or_else(|| self.ply_of_fullmove(row))
+    }
+
+    /// Whether a record has a ply, and another one than this.
+    #[inline(always)]
+    pub(super) fn has_other_ply(&self, row: usize, ply: u16) -> bool {
+        value(self.plies, row).is_some_and(|own| own != ply)
+    }
+
+    /// Whether a record and another one are of the same game, and have the same result.
+    #[inline(always)]
+    pub(super) fn is_of_same_game(&self, row: usize, other: &Self, other_row: usize) -> bool {
+        value(self.games, row) == value(other.games, other_row)
+            && value(self.results, row) == value(other.results, other_row)
+    }
+
+    /// Whether all castling rights of a record are those of standard chess.
+    #[inline(always)]
+    pub(super) fn castles_as_standard(&self, row: usize) -> bool {
+        let has_none = self.batch.board(row).planes().castling() == 0;
+        has_none || self.batch.position(row).is_ok_and(|position| position.castles_as_standard())
+    }
+
+    /// Whether a record is the last position of a game, and follows from the move of the record before it in its batch.
+    pub(super) fn is_last_of_game(&self, row: usize) -> bool {
+        let Some(before) = row.checked_sub(1).filter(|&before| value(self.games, before).is_some()) else {
+            return false;
+        };
+        value(self.games, before) == value(self.games, row)
+            && self.board_after(before).map(Board::unmarked) == Some(self.board(row).unmarked())
     }
 }
 
-/// The result to be stored, as White sees it: 0, 1 or 2, and a draw where none is known.
-pub(super) fn result_of_white(batch: &Batch, row: usize) -> u8 {
-    number(batch, row, Field::Result).map_or(1, |result| result as u8)
+/// A score of White as the side to move sees it; a sentinel of either sign becomes the positive one, and -32,768, which has no
+/// counterpart, 32,767.
+#[inline(always)]
+pub(super) fn score_of_mover(score: i16, is_black: bool) -> i16 {
+    let turned = if is_black { score.saturating_neg() } else { score };
+    if is_sentinel(score) { score.saturating_abs() } else { turned }
 }
 
-/// The same as the side to move sees it.
-pub(super) fn result_of_mover(batch: &Batch, row: usize) -> u8 {
-    let result = result_of_white(batch, row);
-    match batch.board(row).side_to_move() {
-        Color::White => result,
-        Color::Black => 2 - result,
-    }
+/// A result of White as the side to move sees it.
+#[inline(always)]
+pub(super) fn result_of_mover(result: u8, is_black: bool) -> u8 {
+    if is_black { 2u8.wrapping_sub(result) } else { result }
 }
 
-/// Counts the records of a tile for which [`score_of_white`] and [`result_of_white`] make up a value.
+/// Counts the records of a tile for which [`Rows::score`] and [`Rows::result`] make up a value.
 pub(super) fn made_up(tile: &Tile<'_>, losses: &mut Losses) {
     let rows: Range<usize> = tile.start..tile.start + tile.len;
     let count = |field| tile.batch.values(field).map_or(0, |values| values.count_present_in(rows.clone()));
     if count(Field::Score) == tile.len && count(Field::Result) == tile.len && count(Field::Mate) == 0 {
         return;
     }
+    let columns = Rows::of(tile.batch);
     for row in tile.rows() {
-        let lacks = |field| number(tile.batch, row, field).is_none();
         let record = tile.batch.index(row);
-        match (lacks(Field::Score), lacks(Field::Mate)) {
-            (true, true) => losses.change("records without a score, stored with the score 0", record),
-            (_, false) => losses.change("mates, stored as scores of 32,000 less the number of moves", record),
-            (false, true) => {}
+        match (value(columns.scores, row), value(columns.mates, row)) {
+            (None, None) => losses.change("records without a score, stored with the score 0", record),
+            (None, Some(_)) => losses.change("mates, stored as scores of 32,000 less the number of moves", record),
+            (Some(_), Some(_)) => losses.lack(Field::Mate.quoted_name(), 1),
+            (Some(_), None) => {}
         }
-        if lacks(Field::Result) {
+        if value(columns.results, row).is_none() {
             losses.change("records without a result, stored as draws", record);
         }
     }
@@ -90,42 +213,34 @@ pub(super) fn made_up(tile: &Tile<'_>, losses: &mut Losses) {
 
 /// The records of a tile without a move.
 pub(super) fn without_move<'a>(tile: &'a Tile<'_>) -> impl Iterator<Item = usize> + 'a {
-    let moves = tile.batch.values(Field::Move);
-    tile.rows().filter(move |&row| !moves.is_some_and(|moves| moves.is_present(row)))
-}
-
-/// Whether a record is the last position of a game, and follows from the move of the record before it in its batch.
-pub(super) fn is_last_of_game(batch: &Batch, row: usize) -> bool {
-    let game = |row| number(batch, row, Field::Game);
-    let Some(before) = row.checked_sub(1).filter(|&before| game(before).is_some() && game(before) == game(row)) else {
-        return false;
-    };
-    let after = played(batch, before).map(|(_, board)| board.unmarked());
-    after == Some(board_of(batch, row).unmarked())
-}
-
-/// The move of a record, if it is legal, and the board after it.
-pub(super) fn played(batch: &Batch, row: usize) -> Option<(Move, Board)> {
-    let bits = batch.values(Field::Move)?.number(row)?;
-    let mv = Move::from_bits(bits as u16)?;
-    Some((mv, board_of(batch, row).play_move(mv).ok()?))
+    let columns = Rows::of(tile.batch);
+    tile.rows().filter(move |&row| !columns.has_move(row))
 }
 
 /// Refuses the records of a tile whose move is not legal.
 pub(super) fn illegal_moves(tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
-    let batch = tile.batch;
-    let Some(Array::U16(moves)) = batch.values(Field::Move) else { return };
-    let idle = batch.values(Field::KeyEnPassant);
-    let is_legal = |row: usize, mv: Move| {
-        let idle = idle.and_then(|idle| Square::try_new(idle.number(row)? as u8));
-        let board = Board::of_record(&batch.board(row), idle, batch.halfmove[row], batch.fullmove[row]);
-        board.play_move(mv).is_ok()
-    };
-    for row in tile.rows() {
-        if let Some(&bits) = moves.get(row)
-            && !Move::from_bits(bits).is_some_and(|mv| is_legal(row, mv))
-        {
-            refuse(row, "illegal_move", "the move of the record is not legal".to_owned());
+    let columns = Rows::of(tile.batch);
+    if columns.moves.is_none() {
+        return;
+    }
+    for row in tile.rows().filter(|&row| columns.has_move(row) && columns.board_after(row).is_none()) {
+        refuse(row, "illegal_move", "the move of the record is not legal".to_owned());
+    }
+}
+
+/// Counts the records of a tile for formats without Chess960: their castling rights are removed, and moves that use them are
+/// left out.
+pub(super) fn of_chess960(tile: &Tile<'_>, losses: &mut Losses) {
+    let rows = facts::rows_where::<HasChess960Castling>(tile);
+    if rows.is_empty() {
+        return;
+    }
+    let columns = Rows::of(tile.batch);
+    for row in rows {
+        let record = tile.batch.index(row);
+        losses.change("castling rights of Chess960, which are removed", record);
+        if columns.mv(row).is_some_and(|mv| mv.kind == MoveKind::Castle) {
+            losses.change("castling moves of Chess960, which are left out", record);
         }
     }
 }
@@ -160,7 +275,6 @@ pub(super) fn saturated(tile: &Tile<'_>, losses: &mut Losses) {
         return;
     }
     changed_where(tile, losses, what, |row| {
-        number(tile.batch, row, Field::Score) == Some(i16::MIN.into())
-            && tile.batch.board(row).side_to_move() == Color::Black
+        scores.get(row) == Some(&i16::MIN) && tile.batch.board(row).side_to_move() == Color::Black
     });
 }

@@ -27,14 +27,13 @@
 //!
 //! The layout is that of the crate `viriformat`.
 
-use super::chain_rows::Rows;
 use super::encode::{Cut, Encoded, Encoder, Refuse, lost_columns};
 use super::layout::{Chains, Link};
 use super::marlin::{self, Marlin};
 use super::pgn::replay::Board;
 use super::records::{BadRecord, Fixed, hexadecimal};
 use super::scored::{Run, Scored};
-use super::training::{self, idle_of, number, played};
+use super::training::{self, Rows};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled, too_long};
 use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Role, Square};
@@ -255,13 +254,6 @@ fn read_game(game: &[u8], at: usize, number: u64, is_whole: bool, records: &mut 
     }
 }
 
-/// Whether a record goes on with the game of the one before.
-fn goes_on((before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
-    before.is_of_same_game(last, next, row)
-        && before.mv(last).and_then(|mv| before.board(last).play_move(mv).ok()).map(Board::unmarked)
-            == Some(next.board(row).unmarked())
-}
-
 impl Encoder for Viri {
     fn fields(&self) -> Fields {
         CARRIES
@@ -273,13 +265,10 @@ impl Encoder for Viri {
         Cut::Chains(BLOCK)
     }
     fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
-        for row in tile.rows() {
-            match (number(tile.batch, row, Field::Move), played(tile.batch, row)) {
-                (None, _) if training::is_last_of_game(tile.batch, row) => {}
-                (None, _) => refuse(row, "no_move", "viriformat cannot hold a record without a move".to_owned()),
-                (Some(_), None) => refuse(row, "illegal_move", "the move of the record is not legal".to_owned()),
-                (Some(_), Some(_)) => {}
-            }
+        training::illegal_moves(tile, refuse);
+        let columns = Rows::of(tile.batch);
+        for row in training::without_move(tile).filter(|&row| !columns.is_last_of_game(row)) {
+            refuse(row, "no_move", "viriformat cannot hold a record without a move".to_owned());
         }
     }
     fn implied(&self, tile: &Tile<'_>) -> Vec<usize> {
@@ -289,46 +278,33 @@ impl Encoder for Viri {
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_columns(tile, losses, |field| field == Field::Mate || CARRIES.contains(field));
         training::made_up(tile, losses);
-        let far = |row: usize| tile.batch.halfmove[row] > u8::MAX.into();
-        training::changed_where(tile, losses, "halfmove clocks above 255, stored as 255", far);
+        training::long_clocks(tile, losses, "halfmove clocks above 255, stored as 255", u8::MAX.into());
     }
     fn can_change(&self) -> bool {
         true
     }
-    fn begin_chains(
-        &self,
-        before: Option<(&Batch, usize)>,
-        batch: &Batch,
-        rows: Range<usize>,
-        begins: &mut dyn FnMut(usize),
-    ) {
-        let columns = Rows::of(batch);
-        let mut before = before.map(|(batch, row)| (Rows::of(batch), row));
-        for row in rows {
-            if !before.is_some_and(|(before, last)| goes_on((&before, last), (&columns, row))) {
-                begins(row);
-            }
-            before = Some((columns, row));
-        }
+    fn goes_on(&self, (before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
+        before.is_of_same_game(last, next, row)
+            && before.board_after(last).map(Board::unmarked) == Some(next.board(row).unmarked())
     }
     fn block(&self, _first: u64, runs: &[(&Batch, Range<usize>)], block: &mut Encoded) -> io::Result<()> {
         let mut before: Option<(Rows<'_>, usize)> = None;
         for (batch, rows) in runs {
             let columns = Rows::of(batch);
             for row in rows.clone() {
-                if !before.is_some_and(|(before, last)| goes_on((&before, last), (&columns, row))) {
+                if !before.is_some_and(|(before, last)| self.goes_on((&before, last), (&columns, row))) {
                     if before.is_some() {
                         block.bytes.extend_from_slice(&[0; PLY]);
                         block.chains.push(block.bytes.len());
                     }
-                    let result = training::result_of_white(batch, row);
                     let clocks = [batch.halfmove[row], batch.fullmove[row]];
-                    let start = marlin::record_of(&batch.board(row), idle_of(batch, row), clocks, 0, result);
+                    let (idle, result) = (columns.idle(row), columns.result(row));
+                    let start = marlin::record_of(&batch.board(row), idle, clocks, 0, result);
                     block.bytes.extend_from_slice(&start);
                 }
                 let mv = columns.mv(row).ok_or_else(|| io::Error::other("a record without a move"))?;
                 block.bytes.extend_from_slice(&bits_of(mv).to_le_bytes());
-                block.bytes.extend_from_slice(&training::score_of_white(batch, row).to_le_bytes());
+                block.bytes.extend_from_slice(&columns.score(row).to_le_bytes());
                 block.records += 1;
                 before = Some((columns, row));
             }

@@ -316,7 +316,7 @@ fn what_would_be_changed_needs_a_flag() {
             "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w - - 2 9,5,1-0,",
         ]
     );
-    // What has no move is no part of a game.
+    // A record without a move belongs to no game.
     let viri = dir.name("x.viri");
     let stderr = stderr_of(1, &["convert", &text, "-o", &viri]);
     assert!(stderr.contains("cannot hold a record without a move"), "{stderr}");
@@ -345,4 +345,22 @@ fn games_become_chains() {
         stdout(&["compute", path, "--columns", "fen,raw_score,result,move,game", "--where", "move is not null"])
     };
     assert_eq!(rows(&viri).replace(",0,1-0,e2e4", ",,1-0,e2e4").replace(",0,1/2-1/2", ",,1/2-1/2"), rows(&pgn));
+}
+
+/// Castling in a game of Chess960 with the rights of standard chess is marked in records; no format of training data has the
+/// mark.
+#[test]
+fn castling_of_marked_games_is_a_move_like_any_other() {
+    let dir = Dir::new();
+    let pgn = dir.file(
+        "x.pgn",
+        "[Variant \"Chess960\"]\n[FEN \"4k2r/8/8/8/8/8/8/4K2R w Kk - 0 1\"]\n[Result \"1-0\"]\n\n\
+         1. O-O { [%eval 0.2] } Kd8 { [%eval 0.3] } 1-0\n",
+    );
+    for format in ["viri", "binpack", "sfen", "plain"] {
+        let written = dir.name(&format!("x.{format}"));
+        output(0, &["-q", "convert", &pgn, "-o", &written, "--allow-loss", "--where", "move is not null"]);
+        let moves = stdout(&["compute", &written, "--columns", "move,san"]);
+        assert_eq!(moves, "move,san\ne1g1,O-O\ne8d8,Kd8\n", "{format}");
+    }
 }

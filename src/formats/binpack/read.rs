@@ -9,7 +9,7 @@ use crate::error::Damage;
 use crate::formats::gaps::InChunk;
 use crate::formats::layout::{Chains, Link};
 use crate::formats::pgn::replay::Board;
-use crate::formats::records::{BadRecord, SATURATED_SCORE, hexadecimal};
+use crate::formats::records::{BadRecord, SATURATED_SCORE, hexadecimal, score_of_white};
 use crate::formats::scored::{Run, Scored};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::text::numbers::counted;
@@ -50,7 +50,8 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     decoded
 }
 
-/// Reads the chains of a chunk that begins at a byte of the input's chunk; so many of its bytes are missing.
+/// Reads the chains of a chunk that begins at a byte of the input's chunk; `missing` is the number of its bytes that are not
+/// there.
 fn chains(bytes: &[u8], start: usize, missing: u64, records: &mut Scored<'_>, options: &DecodeOptions) {
     let mut at = HEADER;
     let ends = |at: usize| bytes.len() - at < STEM;
@@ -92,16 +93,6 @@ struct Fault {
 impl Fault {
     fn new(at: usize, reason: &'static str, message: &'static str) -> Self {
         Self { at, bad: BadRecord::new(reason, message) }
-    }
-}
-
-/// The score as White sees it, and whether there is none as large.
-#[inline(always)]
-fn score_of_white(score: i16, is_black: bool) -> (i16, bool) {
-    match (is_black, score) {
-        (false, score) => (score, false),
-        (true, i16::MIN) => (i16::MAX, true),
-        (true, score) => (-score, false),
     }
 }
 

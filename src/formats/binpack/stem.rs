@@ -31,7 +31,7 @@ pub(super) struct Values {
 /// Reads a stem.
 ///
 /// # Errors
-/// If the bytes are none.
+/// If the bytes are not a stem.
 pub(super) fn read(stem: &[u8; STEM], options: &DecodeOptions) -> Result<(Record, Values), BadRecord> {
     let bad = |reason, message: &str| Err(BadRecord::new(reason, message.to_owned()));
     let [m0, m1, s0, s1, p0, p1, h0, h1, n0, n1] = *stem.last_chunk().expect("ten bytes of 34");
@@ -88,7 +88,7 @@ pub(super) fn read(stem: &[u8; STEM], options: &DecodeOptions) -> Result<(Record
         0 => 1,
         1 => 0,
         2 => 2,
-        _ => return bad("invalid_result", "a result that is none"),
+        _ => return bad("invalid_result", "an unknown result"),
     };
     let bits = u16::from_be_bytes([m0, m1]);
     let mv = match bits {

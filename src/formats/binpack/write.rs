@@ -7,9 +7,8 @@ use super::{CARRIES, HEADER, MAGIC, MOST_PLIES, STEM};
 use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Position};
 use crate::formats::Losses;
-use crate::formats::chain_rows::Rows;
 use crate::formats::encode::{Cut, Encoded, Encoder, Refuse, Writer, lost_columns};
-use crate::formats::training;
+use crate::formats::training::{self, Rows};
 use crate::table::{Batch, Field, Fields, Tile};
 use std::io;
 use std::ops::Range;
@@ -30,12 +29,14 @@ pub(super) struct Writing;
 /// The move of a record; none that castles as in Chess960.
 fn move_of(rows: &Rows<'_>, row: usize) -> Option<Move> {
     let mv = rows.mv(row)?;
-    (mv.kind != MoveKind::Castle || rows.is_standard(row)).then_some(mv)
+    (mv.kind != MoveKind::Castle || rows.castles_as_standard(row)).then_some(mv)
 }
 
 /// Whether a record goes on with the chain of the one before.
 fn goes_on((before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
-    if !before.is_of_same_game(last, next, row) || next.ply(row) != before.ply(last).wrapping_add(1) {
+    if !before.is_of_same_game(last, next, row)
+        || next.ply_with_fullmove(row) != before.ply_with_fullmove(last).wrapping_add(1)
+    {
         return false;
     }
     let there = next.board(row);
@@ -45,8 +46,8 @@ fn goes_on((before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) 
     after.fullmove = there.fullmove;
     after.unmarked() == there.unmarked()
         && move_of(next, row).is_some()
-        && before.is_standard(last)
-        && next.is_standard(row)
+        && before.castles_as_standard(last)
+        && next.castles_as_standard(row)
 }
 
 impl Encoder for Writing {
@@ -64,7 +65,8 @@ impl Encoder for Writing {
         training::illegal_moves(tile, refuse);
     }
     fn implied(&self, tile: &Tile<'_>) -> Vec<usize> {
-        training::without_move(tile).filter(|&row| training::is_last_of_game(tile.batch, row)).collect()
+        let columns = Rows::of(tile.batch);
+        training::without_move(tile).filter(|&row| columns.is_last_of_game(row)).collect()
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_columns(tile, losses, |field| field == Field::Mate || self.fields().contains(field));
@@ -72,15 +74,9 @@ impl Encoder for Writing {
         let (batch, rows) = (tile.batch, Rows::of(tile.batch));
         let (mut plies, mut fullmoves) = (0, 0);
         for row in tile.rows() {
-            let (ply, record) = (rows.ply(row), batch.index(row));
+            let (ply, record) = (rows.ply_with_fullmove(row), batch.index(row));
             plies += u64::from(rows.has_other_ply(row, ply));
             fullmoves += u64::from(batch.fullmove[row] != ply / 2 + 1);
-            if !rows.is_standard(row) {
-                losses.change("castling rights of Chess960, which are removed", record);
-                if rows.mv(row).is_some_and(|mv| mv.kind == MoveKind::Castle) {
-                    losses.change("castling moves of Chess960, which are left out", record);
-                }
-            }
             if ply > MOST_PLIES {
                 losses.change("plies above 16,383, stored as 16,383", record);
             }
@@ -92,33 +88,21 @@ impl Encoder for Writing {
         }
         losses.lack(Field::Ply.quoted_name(), plies);
         losses.lack("numbers of full moves that do not follow from the ply", fullmoves);
+        training::of_chess960(tile, losses);
         training::saturated(tile, losses);
     }
     fn can_change(&self) -> bool {
         true
     }
-    fn begin_chains(
-        &self,
-        before: Option<(&Batch, usize)>,
-        batch: &Batch,
-        rows: Range<usize>,
-        begins: &mut dyn FnMut(usize),
-    ) {
-        let columns = Rows::of(batch);
-        let mut before = before.map(|(batch, row)| (Rows::of(batch), row));
-        for row in rows {
-            if !before.is_some_and(|(before, last)| goes_on((&before, last), (&columns, row))) {
-                begins(row);
-            }
-            before = Some((columns, row));
-        }
+    fn goes_on(&self, before: (&Rows<'_>, usize), next: (&Rows<'_>, usize)) -> bool {
+        goes_on(before, next)
     }
     fn block(&self, _first: u64, runs: &[(&Batch, Range<usize>)], block: &mut Encoded) -> io::Result<()> {
         let mut chain = Chain::default();
         for (batch, rows) in runs {
             let columns = Rows::of(batch);
             for row in rows.clone() {
-                chain.add(&columns, batch, row, block)?;
+                chain.add(&columns, row, block)?;
                 block.records += 1;
             }
         }
@@ -142,9 +126,10 @@ struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    fn add(&mut self, rows: &Rows<'a>, batch: &Batch, row: usize, block: &mut Encoded) -> io::Result<()> {
+    fn add(&mut self, rows: &Rows<'a>, row: usize, block: &mut Encoded) -> io::Result<()> {
         let wrong = || io::Error::other("a record without a legal move");
-        let score = training::score_of_mover(batch, row);
+        let is_black = rows.is_black(row);
+        let score = training::score_of_mover(rows.score(row), is_black);
         if let Some((start, before, last)) = self.last
             && self.further < u16::MAX
             && block.bytes.len() - start - STEM + MOST_BITS.div_ceil(8) < MOST_MOVETEXT
@@ -172,15 +157,15 @@ impl<'a> Chain<'a> {
         } else {
             self.end(block);
             let start = block.bytes.len();
-            let mut position = batch.position(row).map_err(io::Error::other)?;
+            let mut position = rows.batch.position(row).map_err(io::Error::other)?;
             if !position.castles_as_standard() {
                 position.castling = Position::empty().castling;
             }
             let values = Values {
                 mv: move_of(rows, row),
                 score,
-                ply: rows.ply(row).min(MOST_PLIES),
-                result: training::result_of_mover(batch, row),
+                ply: rows.ply_with_fullmove(row).min(MOST_PLIES),
+                result: training::result_of_mover(rows.result(row), is_black),
                 further: 0,
             };
             block.bytes.extend_from_slice(&stem::write(&position, values));

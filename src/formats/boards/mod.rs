@@ -30,8 +30,8 @@
 //! | 3 | 5 | 0 |
 //! | 8 | 24 | its name, padded with zeros |
 //!
-//! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers, 3 scores of any size; 16 and up the fields of a batch in their
-//! order, [`Field::ALL`](crate::table::Field::ALL). The type of an id never changes. A file written to
+//! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers, 3 scores of any size; 16 and up the fields of a batch
+//! in their order, [`Field::ALL`](crate::table::Field::ALL). The type of an id never changes. A file written to
 //! a pipe lists all columns that could occur; any other file lists those that did.
 //!
 //! ## Block section
@@ -69,7 +69,7 @@
 //! | 1.3 | ids 37 to 41: depth and thousands of nodes of evaluations; popularity, number of plays and rating deviation of puzzles; id 42: the en passant square that only the key depends on; bit 12 of castling moves in games of Chess960 |
 //! | 1.4 | a score may be the sentinel 32,002 or -32,002 of training data: the record has none that is to be used; id 43: how often the record occurred; id 3: scores of any size, which a block has in place of id 16 where some score is neither at most 31,000 nor a sentinel; the header is larger |
 //!
-//! In the column with id 16, a score beyond 31,000 that is no sentinel is read as a mate in any version.
+//! In the column with id 16, a score beyond 31,000 is read as a mate in any version, unless it is the sentinel.
 //!
 //! ## What counts as damage
 //!
@@ -88,9 +88,9 @@
 //!   beyond the block, or does not have the length that its type and the number of records require; bytes at the end
 //!   that belong to no column.
 //! - In a column: a bitmap flag other than 0 and 1; bits of the bitmap, or boards, after the last record; a
-//!   result above 2, an en passant square on another rank than 3 and 6, a move that [`Move::from_bits`](crate::chess::Move::from_bits) does not know, a score
-//!   beyond 32,000 that is no sentinel, in the column with id 16; more texts than records; ends of texts that go back, are within a character, or leave bytes
-//!   over; texts that are not UTF-8; a row with a text that does not exist.
+//!   result above 2, an en passant square on another rank than 3 and 6, a move that [`Move::from_bits`](crate::chess::Move::from_bits) does not know, in the column with id 16 a score
+//!   beyond 32,000 that is not the sentinel; more texts than records; ends of texts that go back, are within a character, or
+//!   leave bytes over; texts that are not UTF-8; a row with a text that does not exist.
 //! - In the file: no header or a second one, blocks that are missing, duplicated or out of order, a block after
 //!   one that is not full, an index that does not match the blocks, counts that differ between header, blocks,
 //!   index and end, anything after the end, or no end.
