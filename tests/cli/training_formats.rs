@@ -364,3 +364,32 @@ fn castling_of_marked_games_is_a_move_like_any_other() {
         assert_eq!(moves, "move,san\ne1g1,O-O\ne8d8,Kd8\n", "{format}");
     }
 }
+
+/// Records that go on with the one before in everything but their clock, result or ply begin chains of their own.
+#[test]
+fn chains_are_cut_where_something_does_not_follow() {
+    let dir = Dir::new();
+    let entry = |fen: &str, mv: &str, ply: u16, result: i8| {
+        format!("fen {fen}\nmove {mv}\nscore 7\nply {ply}\nresult {result}\ne\n")
+    };
+    let first = entry("4k3/8/8/8/8/8/8/R3K3 w Q - 4 21", "a1a2", 40, 1);
+    let goes_on = entry("4k3/8/8/8/8/8/R7/4K3 b - - 5 21", "e8d8", 41, -1);
+    let other_clock = goes_on.replace("- 5 21", "- 6 21");
+    let other_result = goes_on.replace("result -1", "result 0");
+    let other_ply = goes_on.replace("- 5 21", "- 5 22").replace("ply 41", "ply 43");
+    for (second, chains) in [(&goes_on, 1), (&other_clock, 2), (&other_result, 2), (&other_ply, 2)] {
+        let plain = dir.file("x.plain", format!("{first}{second}"));
+        let binpack = dir.name("x.binpack");
+        output(0, &["-q", "convert", &plain, "-o", &binpack, "--force"]);
+        let back = stdout(&["convert", &binpack, "--to", "plain"]);
+        assert_eq!(back, format!("{first}{second}"));
+        let len = fs::metadata(&binpack).unwrap().len();
+        assert_eq!(len > 8 + 34 * 2 - 1, chains == 2, "{second}: {len} bytes");
+        // Games have no ply, but the number of the move.
+        let viri = dir.name("x.viri");
+        output(0, &["-q", "convert", &plain, "-o", &viri, "--force"]);
+        assert_eq!(stdout(&["games", &viri, "--format", "csv"]).lines().count(), 1 + chains, "{second}");
+        let rows = |path: &str| stdout(&["compute", path, "--columns", "fen,raw_score,result,move"]);
+        assert_eq!(rows(&viri), rows(&plain));
+    }
+}
