@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 pub(super) struct Conversion {
     encoder: &'static dyn Encoder,
     joint: Option<InOrder<RecordBlocks, Encoded>>,
-    /// Blocks that have been written, whose memory is used again: new memory would cost more than what is done in it.
+    /// Pieces that have been written, whose memory is used again: new memory would cost more than what is done in it.
     used: Mutex<Vec<Encoded>>,
     /// The same of batches of copied records.
     emptied: Mutex<Vec<Batch>>,
@@ -35,8 +35,10 @@ impl Cut for RecordBlocks {
 const SHORT: usize = 16;
 /// How many are copied into one batch: so few that its memory comes from what was used before.
 const COPIED: usize = 2048;
-/// How many of these batches wait to be used again.
+/// How many of these batches, and how many written pieces, wait to be used again.
 const EMPTIED: usize = 32;
+/// The largest piece that does, in bytes: a chunk of chains may become fifty times as long.
+const LARGEST_USED: usize = 4 << 20;
 
 /// What a chunk becomes.
 #[derive(Debug, Default)]
@@ -102,7 +104,7 @@ impl Conversion {
     /// Takes back a piece that has been written, to use its memory again.
     pub(super) fn reuse(&self, piece: Encoded) {
         let mut used = self.used.lock().unpoisoned();
-        if used.len() < EMPTIED {
+        if used.len() < EMPTIED && piece.bytes.capacity() <= LARGEST_USED {
             used.push(piece);
         }
     }
