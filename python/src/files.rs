@@ -131,10 +131,12 @@ pub(crate) fn stats<'py>(
 /// with `overwrite=True`. Names that end in .zst, .gz or .bz2 are compressed, with `level`; `compression` is that of the
 /// pages of a Parquet file ("zstd:9", "snappy", "none"), and `fen=True` adds a column `fen` to a table.
 ///
-/// With `on_bad="raise"`, a bad record is an `Error` and nothing is written; with "skip", bad records are left out. The result
-/// says how many records were read and `rejected`, and what was `lost`, because the format has no place for
-/// it. Records that would come out changed in a way that no reader of the file can know make it fail, unless
-/// `allow_loss=True`; `changed` says how many there were of each kind. `set` writes the records with other values, `{"score": "greatest(-1000, least(score, 1000))"}`: of score,
+/// With `on_bad="raise"`, a bad record is an `Error` and nothing is written; with "skip", bad records are left out. The
+/// result says how many records were read and `rejected`, and what was `lost`, because the format cannot store it. Records
+/// that would come out changed in a way that no reader of the file can know make it fail, unless `allow_loss=True`;
+/// `changed` says how many there were of each kind.
+///
+/// `set` writes the records with other values, for example `{"score": "greatest(-1000, least(score, 1000))"}`: of score,
 /// raw_score, mate, result, ply or halfmove. The other arguments are those of `scan`.
 ///
 /// >>> import lanefish, tempfile, os
@@ -147,7 +149,8 @@ pub(crate) fn stats<'py>(
 #[pyfunction]
 #[pyo3(signature = (
     input, output, *, to=None, overwrite=false, level=None, compression=None, fen=false, on_bad="raise", threads=None,
-    fen_column=None, from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false, games=None, r#where=None, sample=None, r#let=None, seed=0, set=None, allow_loss=false
+    fen_column=None, from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false,
+    games=None, r#where=None, sample=None, r#let=None, seed=0, set=None, allow_loss=false
 ))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn convert<'py>(

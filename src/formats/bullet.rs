@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     fn record(hex: &str) -> [u8; LEN] {
-        std::array::from_fn(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap())
+        records::of_hexadecimal(hex).try_into().unwrap()
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub(crate) enum Cut {
 
 /// Turns records into pieces of an output. One static value per format.
 pub(crate) trait Encoder: fmt::Debug + Sync {
-    /// The fields for which a written record has a place.
+    /// The fields that the format can store.
     fn fields(&self) -> Fields;
 
     /// The fields without which it cannot hold a record.
@@ -100,12 +100,11 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
         false
     }
 
-    /// Encodes a block, whose first record has this number in the output, in place of what is in `block`. Formats that
-    /// are cut [anywhere](Cut::Anywhere) leave it.
+    /// Encodes records in place of what is in `block`. Formats that are cut [anywhere](Cut::Anywhere) leave it.
     ///
     /// # Errors
     /// If the format cannot hold the records.
-    fn block(&self, _first: u64, _runs: &[(&Batch, Range<usize>)], _block: &mut Encoded) -> io::Result<()> {
+    fn block(&self, _records: &BlockRecords<'_>, _block: &mut Encoded) -> io::Result<()> {
         Ok(())
     }
 
@@ -120,6 +119,28 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
     /// Begins an output.
     fn writer(&self) -> Box<dyn Writer> {
         Box::new(Bytewise)
+    }
+}
+
+/// The records of a block.
+#[derive(Debug)]
+pub(crate) struct BlockRecords<'a> {
+    /// The number of the first one in the output.
+    pub(crate) first: u64,
+    pub(crate) runs: Vec<(&'a Batch, Range<usize>)>,
+    /// Before which of them chains begin, counted from the first one, which always begins a chain, named here or not.
+    chains: &'a [usize],
+}
+
+impl<'a> BlockRecords<'a> {
+    /// All rows in order: their columns, the row, and whether a chain begins with it.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (Rows<'a>, usize, bool)> {
+        let rows = self.runs.iter().flat_map(|(batch, rows)| {
+            let columns = Rows::of(batch);
+            rows.clone().map(move |row| (columns, row))
+        });
+        let mut chains = self.chains.iter().peekable();
+        rows.enumerate().map(move |(at, (columns, row))| (columns, row, chains.next_if_eq(&&at).is_some() || at == 0))
     }
 }
 
@@ -221,7 +242,7 @@ const ROW_LEN: usize = 64;
 pub(crate) struct RecordBlocks {
     encoder: &'static dyn Encoder,
     cut: Cut,
-    /// Records that are no whole block yet.
+    /// Records that do not fill a block yet.
     waiting: RowRuns<Batch>,
     /// Records in blocks.
     records: u64,
@@ -276,10 +297,8 @@ impl RecordBlocks {
             Cut::Anywhere => None,
             Cut::Every(len) => Some(len).filter(|&len| self.waiting.len() >= len),
             Cut::Chains(least) => {
-                let end = self.records + least as u64;
-                let passed = self.chains.iter().take_while(|&&chain| chain < end).count();
-                self.chains.drain(..passed);
-                let end = self.chains.front().map_or(usize::MAX, |&end| (end - self.records) as usize);
+                let next = self.chains_before(self.records + least as u64);
+                let end = self.chains.get(next).map_or(usize::MAX, |&end| (end - self.records) as usize);
                 let len = end.min(LONGEST_BLOCK);
                 (len <= self.waiting.len()).then_some(len)
             }
@@ -329,7 +348,13 @@ impl RecordBlocks {
     fn take(&mut self, len: usize) -> RecordBlock {
         let first = self.records;
         self.records += len as u64;
-        RecordBlock { encoder: self.encoder, first, runs: self.waiting.take(len) }
+        let count = self.chains_before(self.records);
+        let chains = self.chains.drain(..count).map(|chain| (chain - first) as usize).collect();
+        RecordBlock { encoder: self.encoder, first, runs: self.waiting.take(len), chains }
+    }
+    /// How many of the chains begin before the record of this number.
+    fn chains_before(&self, record: u64) -> usize {
+        self.chains.partition_point(|&chain| chain < record)
     }
 }
 
@@ -339,6 +364,7 @@ pub(crate) struct RecordBlock {
     encoder: &'static dyn Encoder,
     first: u64,
     runs: Vec<RowRun<Batch>>,
+    chains: Vec<usize>,
 }
 
 impl RecordBlock {
@@ -347,9 +373,8 @@ impl RecordBlock {
     /// # Errors
     /// If the format cannot hold the records.
     pub(crate) fn encode(&self, mut used: Encoded) -> io::Result<Encoded> {
-        let runs = self.runs.iter();
-        let runs: Vec<_> = runs.map(|(batch, rows)| (&**batch, rows.clone())).collect();
-        self.encoder.block(self.first, &runs, &mut used)?;
+        let runs = self.runs.iter().map(|(batch, rows)| (&**batch, rows.clone())).collect();
+        self.encoder.block(&BlockRecords { first: self.first, runs, chains: &self.chains }, &mut used)?;
         Ok(used)
     }
 

@@ -174,7 +174,7 @@ impl Fixed<LEN> for Marlin {
 /// The boards of eight records with their state, and the lanes that have nothing unusual: no en passant square.
 #[inline(always)]
 fn boards<S: Simd>(simd: S, words: &Words, group: &mut Group) -> u8 {
-    /// Where a sentinel bit is no en passant square.
+    /// Squares on which a sentinel bit does not mean en passant.
     const FREE: u64 = 0xFFFF_00FF_FF00_FFFF;
     let mut bad = 0;
     let mut at = 0;
@@ -249,7 +249,7 @@ mod tests {
     use crate::formats::records::encoders::marlin;
 
     fn record(hex: &str) -> [u8; LEN] {
-        std::array::from_fn(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap())
+        records::of_hexadecimal(hex).try_into().unwrap()
     }
 
     fn read(record: &[u8; LEN]) -> Result<Record, &'static str> {

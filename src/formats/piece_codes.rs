@@ -17,6 +17,11 @@ pub(super) const LEN: usize = 32;
 /// The code of a rook that may still castle.
 const CASTLING_ROOK: usize = 6;
 
+/// The highest code of a piece.
+pub(super) const PIECES: usize = 5;
+/// The highest code where rooks that may still castle have one.
+pub(super) const PIECES_AND_CASTLING: usize = CASTLING_ROOK;
+
 /// The words of eight records: a lane for each.
 #[derive(Debug, Default)]
 pub(super) struct Words {
@@ -88,9 +93,7 @@ impl Words {
             bad: (n0 & n1 & n2) | load(&self.excess),
         }
     }
-}
 
-impl Words {
     /// Sets the boards of as many lanes as the token has. `second`: the pieces of the second side; other squares do not
     /// matter.
     #[inline(always)]
@@ -203,11 +206,6 @@ pub(super) fn write(board: &Packed, to: &mut [u8; LEN]) {
         place += 1;
     }
 }
-
-/// The codes of pieces.
-pub(super) const PIECES: usize = 5;
-/// The codes of pieces and of rooks that may still castle.
-pub(super) const PIECES_AND_CASTLING: usize = CASTLING_ROOK;
 
 /// Whether each side has one king.
 pub(super) fn has_kings(position: &Position) -> bool {

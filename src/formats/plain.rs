@@ -12,7 +12,7 @@
 //! Score and result (-1, 0, 1) are those of the side to move. An entry begins with `fen` and ends with `e`; the lines between
 //! may come in any order, and lines with other words and blank ones are skipped. An entry in which one of the five is
 //! missing, occurs twice or cannot be is a reject, so that no value of the entry before stands in for it. Castling is read in
-//! both forms, `e1g1` and `e1h1`; `a1a1`, `0000`, `(none)` and `null` are no move.
+//! both forms, `e1g1` and `e1h1`; `a1a1`, `0000`, `(none)` and `null` mean that there is no move.
 //!
 //! The text is written as Stockfish writes it.
 
@@ -252,8 +252,9 @@ impl<'a> Decoder<'a> {
 
 fn value<T: std::str::FromStr>(text: &[u8], reason: &'static str, what: &str) -> Result<T, BadRecord> {
     let parsed = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-    parsed
-        .ok_or_else(|| bad(reason, format!("`{}` is no {what}", String::from_utf8_lossy(&text[..text.len().min(32)]))))
+    parsed.ok_or_else(|| {
+        bad(reason, format!("`{}` is not a {what}", String::from_utf8_lossy(&text[..text.len().min(32)])))
+    })
 }
 
 /// A legal move in UCI form; `None` for a null move.
@@ -263,7 +264,7 @@ fn read_move(text: &[u8], board: &Packed, [halfmove, fullmove]: [u16; 2]) -> Res
     }
     let illegal = || {
         let text = String::from_utf8_lossy(&text[..text.len().min(32)]);
-        bad("illegal_move", format!("`{text}` is no legal move"))
+        bad("illegal_move", format!("`{text}` is not a legal move"))
     };
     let replay = Board::of_record(board, None, halfmove, fullmove);
     let mv = move_of(text, &replay).ok_or_else(illegal)?;

@@ -557,6 +557,13 @@ fn add(record: &Record, field: Field, values: &mut Array) {
     }
 }
 
+/// The bytes of hexadecimal digits, between which anything may stand.
+#[cfg(test)]
+pub(super) fn of_hexadecimal(text: &str) -> Vec<u8> {
+    let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(16)).collect();
+    digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()
+}
+
 #[cfg(test)]
 #[path = "../../tests/encoders.rs"]
 pub(super) mod encoders;

@@ -110,11 +110,14 @@ fn divide(line: &[u8]) -> Result<(&[u8], i16, u8), BadRecord> {
     let score = number(score).ok_or_else(|| {
         bad(
             "invalid_score",
-            &format!("`{}` is no score of 16 bits", String::from_utf8_lossy(&score[..score.len().min(32)])),
+            &format!("`{}` is not a score of 16 bits", String::from_utf8_lossy(&score[..score.len().min(32)])),
         )
     })?;
     let result = result_of(result).ok_or_else(|| {
-        bad("invalid_result", &format!("`{}` is no result", String::from_utf8_lossy(&result[..result.len().min(32)])))
+        bad(
+            "invalid_result",
+            &format!("`{}` is not a result", String::from_utf8_lossy(&result[..result.len().min(32)])),
+        )
     })?;
     Ok((fen, score, result))
 }

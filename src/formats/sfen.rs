@@ -684,7 +684,7 @@ fn boards<S: Simd>(simd: S, squares: &Squares, group: &mut Group) -> u8 {
     const RANK_1: u64 = 0xFF;
     const RANK_8: u64 = 0xFF << 56;
     const FIRSTS: u64 = 1 | 1 << 56;
-    /// Where a sentinel bit is no en passant square.
+    /// Squares on which a sentinel bit does not mean en passant.
     const FREE: u64 = 0xFFFF_00FF_FF00_FFFF;
     let mut bad = 0;
     let mut at = 0;
@@ -752,7 +752,7 @@ mod tests {
     use crate::formats::records::encoders::sfen;
 
     fn record(hex: &str) -> [u8; LEN] {
-        std::array::from_fn(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap())
+        records::of_hexadecimal(hex).try_into().unwrap()
     }
 
     fn read(record: &[u8; LEN]) -> Result<Record, &'static str> {

@@ -27,7 +27,7 @@
 //!
 //! The layout is that of the crate `viriformat`.
 
-use super::encode::{Cut, Encoded, Encoder, Refuse, lost_columns};
+use super::encode::{BlockRecords, Cut, Encoded, Encoder, Refuse, lost_columns};
 use super::layout::{Chains, Link};
 use super::marlin::{self, Marlin};
 use super::pgn::replay::Board;
@@ -38,9 +38,8 @@ use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losse
 use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Role, Square};
 use crate::error::Damage;
-use crate::table::{Batch, Field, Fields, Tile};
+use crate::table::{Field, Fields, Tile};
 use std::io;
-use std::ops::Range;
 
 /// Bytes of a start position.
 const START: usize = 32;
@@ -287,32 +286,29 @@ impl Encoder for Viri {
         before.is_of_same_game(last, next, row)
             && before.board_after(last).map(Board::unmarked) == Some(next.board(row).unmarked())
     }
-    fn block(&self, _first: u64, runs: &[(&Batch, Range<usize>)], block: &mut Encoded) -> io::Result<()> {
-        let mut before: Option<(Rows<'_>, usize)> = None;
-        for (batch, rows) in runs {
-            let columns = Rows::of(batch);
-            for row in rows.clone() {
-                if !before.is_some_and(|(before, last)| self.goes_on((&before, last), (&columns, row))) {
-                    if before.is_some() {
-                        block.bytes.extend_from_slice(&[0; PLY]);
-                        block.chains.push(block.bytes.len());
-                    }
-                    let clocks = [batch.halfmove[row], batch.fullmove[row]];
-                    let (idle, result) = (columns.idle(row), columns.result(row));
-                    let start = marlin::record_of(&batch.board(row), idle, clocks, 0, result);
-                    block.bytes.extend_from_slice(&start);
-                }
-                let mv = columns.mv(row).ok_or_else(|| io::Error::other("a record without a move"))?;
-                block.bytes.extend_from_slice(&bits_of(mv).to_le_bytes());
-                block.bytes.extend_from_slice(&columns.score(row).to_le_bytes());
-                block.records += 1;
-                before = Some((columns, row));
+    fn block(&self, records: &BlockRecords<'_>, block: &mut Encoded) -> io::Result<()> {
+        for (columns, row, begins) in records.rows() {
+            if begins {
+                end_game(block);
+                let clocks = [columns.batch.halfmove[row], columns.batch.fullmove[row]];
+                let (idle, result) = (columns.idle(row), columns.result(row));
+                let start = marlin::record_of(&columns.batch.board(row), idle, clocks, 0, result);
+                block.bytes.extend_from_slice(&start);
             }
+            let mv = columns.mv(row).ok_or_else(|| io::Error::other("a record without a move"))?;
+            block.bytes.extend_from_slice(&bits_of(mv).to_le_bytes());
+            block.bytes.extend_from_slice(&columns.score(row).to_le_bytes());
+            block.records += 1;
         }
-        if before.is_some() {
-            block.bytes.extend_from_slice(&[0; PLY]);
-            block.chains.push(block.bytes.len());
-        }
+        end_game(block);
         Ok(())
+    }
+}
+
+/// Ends the game that is being written, if there is one.
+fn end_game(block: &mut Encoded) {
+    if !block.bytes.is_empty() {
+        block.bytes.extend_from_slice(&[0; PLY]);
+        block.chains.push(block.bytes.len());
     }
 }

@@ -44,7 +44,7 @@ impl<'a> BitReader<'a> {
 /// Writes bits after those of a vector.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BitWriter {
-    /// Bits that are no whole byte yet, the first of them highest.
+    /// Bits that do not fill a byte yet, the first of them highest.
     word: u64,
     len: u32,
 }

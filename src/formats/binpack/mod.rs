@@ -26,9 +26,9 @@
 //! ## Reading
 //!
 //! Every position is a record with its move, score, result and ply. The score 32,002 says that there is none: it is kept as
-//! a sentinel. A move of 0 is no move. What cannot be decoded ends its chunk, because nothing says where the next chain
-//! begins: that is damage, with the place, and the next chunk is read. So is a chunk that is cut off; nothing is decoded
-//! after its last byte.
+//! a sentinel. Bits of 0 stand for a record without a move. What cannot be decoded ends its chunk, because nothing says
+//! where the next chain begins: that is damage, with the place, and the next chunk is read. So is a chunk that is cut off;
+//! nothing is decoded after its last byte.
 //!
 //! ## Writing
 //!

@@ -79,7 +79,8 @@ fn chains(bytes: &[u8], start: usize, missing: u64, records: &mut Scored<'_>, op
         );
         records.decoded.damage.push(Damage::at((start + bytes.len()) as u64, what));
     } else if at < bytes.len() {
-        let what = format!("the chunk ends with {} that are no chain", counted((bytes.len() - at) as u64, "byte"));
+        let what =
+            format!("the chunk ends with {} that are too few for a chain", counted((bytes.len() - at) as u64, "byte"));
         records.decoded.damage.push(Damage::at((start + at) as u64, what));
     }
 }

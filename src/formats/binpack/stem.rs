@@ -95,7 +95,7 @@ pub(super) fn read(stem: &[u8; STEM], options: &DecodeOptions) -> Result<(Record
         0 => None,
         _ => match move_of(bits) {
             Some(mv) => Some(mv),
-            None => return bad("illegal_move", "bits that are no move"),
+            None => return bad("illegal_move", "bits that do not encode a move"),
         },
     };
     let score = from_zigzag(u16::from_be_bytes([s0, s1]));

@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::error::Damage;
-use crate::formats::Totals;
+use crate::formats::records::of_hexadecimal as bytes;
+use crate::formats::{Encoded, RecordBlocks, Totals};
 use crate::table::Batch;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Four chains: after the start position, castling on both sides, en passant and a promotion, a clock of 70.
 const FOUR: &str = "\
@@ -13,11 +15,6 @@ const FOUR: &str = "\
     9100000000000091adedeb00000000000000000000000000841c0000002800040002 6f835808\
     10810000020004100a01b100000000000000000000000000 0a68057880620000 0002343787e8f0\
     00200000080004008a0f000000000000000000000000000035b8f9eb413f00460000";
-
-fn bytes(hex: &str) -> Vec<u8> {
-    let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
-    digits.chunks(2).map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap()).collect()
-}
 
 /// What a file holds, and its faults.
 fn read_file(bytes: &[u8]) -> (Vec<Batch>, Vec<Damage>, usize) {
@@ -68,9 +65,14 @@ fn chains_by_hand_are_read_and_written() {
     let mut written = Vec::new();
     let encoder = Binpack.encoder().unwrap();
     let mut writer = encoder.writer();
-    let mut block = crate::formats::Encoded::default();
-    let runs: Vec<_> = batches.iter().map(|batch| (batch, 0..batch.len())).collect();
-    encoder.block(0, &runs, &mut block).unwrap();
+    let mut piece = Encoded::default();
+    for batch in batches {
+        let all = 0..batch.len();
+        piece.add(encoder, &Arc::new(batch), std::slice::from_ref(&all));
+    }
+    let mut blocks = RecordBlocks::of(encoder).unwrap();
+    assert!(blocks.join(piece).unwrap().is_empty());
+    let block = blocks.finish().unwrap().encode(Encoded::default()).unwrap();
     writer.put(&block, &mut written).unwrap();
     writer.finish(&mut written).unwrap();
     assert_eq!(written, file);

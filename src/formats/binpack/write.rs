@@ -7,11 +7,10 @@ use super::{CARRIES, HEADER, MAGIC, MOST_PLIES, STEM};
 use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Position};
 use crate::formats::Losses;
-use crate::formats::encode::{Cut, Encoded, Encoder, Refuse, Writer, lost_columns};
+use crate::formats::encode::{BlockRecords, Cut, Encoded, Encoder, Refuse, Writer, lost_columns};
 use crate::formats::training::{self, Rows};
-use crate::table::{Batch, Field, Fields, Tile};
+use crate::table::{Field, Fields, Tile};
 use std::io;
-use std::ops::Range;
 
 /// Fewest records of a block that is encoded at once.
 const BLOCK: usize = 4096;
@@ -97,14 +96,11 @@ impl Encoder for Writing {
     fn goes_on(&self, before: (&Rows<'_>, usize), next: (&Rows<'_>, usize)) -> bool {
         goes_on(before, next)
     }
-    fn block(&self, _first: u64, runs: &[(&Batch, Range<usize>)], block: &mut Encoded) -> io::Result<()> {
+    fn block(&self, records: &BlockRecords<'_>, block: &mut Encoded) -> io::Result<()> {
         let mut chain = Chain::default();
-        for (batch, rows) in runs {
-            let columns = Rows::of(batch);
-            for row in rows.clone() {
-                chain.add(&columns, row, block)?;
-                block.records += 1;
-            }
+        for (columns, row, begins) in records.rows() {
+            chain.add(&columns, row, begins, block)?;
+            block.records += 1;
         }
         chain.end(block);
         Ok(())
@@ -116,24 +112,25 @@ impl Encoder for Writing {
 
 /// The chain that is being written.
 #[derive(Default)]
-struct Chain<'a> {
-    /// Where its stem is among the bytes of the block, and the last record.
-    last: Option<(usize, Rows<'a>, usize)>,
+struct Chain {
+    /// Where its stem is among the bytes of the block.
+    start: Option<usize>,
     further: u16,
     /// The last score, of its side to move.
     score: i16,
     bits: BitWriter,
 }
 
-impl<'a> Chain<'a> {
-    fn add(&mut self, rows: &Rows<'a>, row: usize, block: &mut Encoded) -> io::Result<()> {
+impl Chain {
+    /// Adds a record, with which a chain `begins` or goes on, as long as there is room for it.
+    fn add(&mut self, rows: &Rows<'_>, row: usize, begins: bool, block: &mut Encoded) -> io::Result<()> {
         let wrong = || io::Error::other("a record without a legal move");
         let is_black = rows.is_black(row);
         let score = training::score_of_mover(rows.score(row), is_black);
-        if let Some((start, before, last)) = self.last
+        if let Some(start) = self.start
+            && !begins
             && self.further < u16::MAX
             && block.bytes.len() - start - STEM + MOST_BITS.div_ceil(8) < MOST_MOVETEXT
-            && goes_on((&before, last), (rows, row))
         {
             let mv = move_of(rows, row).ok_or_else(wrong)?;
             let sides = rows.board(row).sides();
@@ -153,7 +150,6 @@ impl<'a> Chain<'a> {
                 change >>= 4;
             }
             self.further += 1;
-            self.last = Some((start, *rows, row));
         } else {
             self.end(block);
             let start = block.bytes.len();
@@ -169,7 +165,7 @@ impl<'a> Chain<'a> {
                 further: 0,
             };
             block.bytes.extend_from_slice(&stem::write(&position, values));
-            self.last = Some((start, *rows, row));
+            self.start = Some(start);
         }
         self.score = score;
         Ok(())
@@ -177,7 +173,7 @@ impl<'a> Chain<'a> {
 
     /// Ends the chain, if there is one.
     fn end(&mut self, block: &mut Encoded) {
-        if let Some((start, ..)) = self.last.take() {
+        if let Some(start) = self.start.take() {
             std::mem::take(&mut self.bits).finish(&mut block.bytes);
             let further = std::mem::take(&mut self.further);
             block.bytes[start + STEM - 2..start + STEM].copy_from_slice(&further.to_be_bytes());

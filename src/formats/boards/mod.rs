@@ -184,7 +184,7 @@ pub(crate) use column::Ids as ColumnIds;
 pub use file::BoardsFile;
 pub use write::{BoardsWriter, Finished};
 
-use super::encode::{Cut, Encoded, Encoder, Refuse, Writer};
+use super::encode::{BlockRecords, Cut, Encoded, Encoder, Refuse, Writer};
 use super::layout::{Entry, ReadAt, Sections};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Extent, Layout, Likeness, Watch};
 use crate::error::Damage;
@@ -196,7 +196,6 @@ use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::{Found, Section, Sequence};
 use std::io;
-use std::ops::Range;
 use write::{Outline, check_texts, encode_block, refuse_numbers};
 
 /// Version of written files; files of the same major version can be read.
@@ -294,9 +293,9 @@ impl Encoder for Boards {
     fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
         refuse_numbers(tile, refuse);
     }
-    fn block(&self, first: u64, runs: &[(&Batch, Range<usize>)], block: &mut Encoded) -> io::Result<()> {
-        block.columns = encode_block(first, runs, Fields::ALL, &mut block.bytes)?;
-        block.records = runs.iter().map(|(_, rows)| rows.len() as u64).sum();
+    fn block(&self, records: &BlockRecords<'_>, block: &mut Encoded) -> io::Result<()> {
+        block.columns = encode_block(records.first, &records.runs, Fields::ALL, &mut block.bytes)?;
+        block.records = records.runs.iter().map(|(_, rows)| rows.len() as u64).sum();
         Ok(())
     }
     fn check(&self, first: u64, records: &Batch) -> io::Result<()> {
