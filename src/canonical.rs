@@ -87,6 +87,19 @@ pub(crate) fn castling_files(castling: u64) -> u16 {
     (castling & 0xFF | castling >> 48 & 0xFF00) as u16
 }
 
+/// The two halves of a product, folded together: each bit of the factors changes about half of the result.
+#[inline(always)]
+pub(crate) fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// A hash of the planes of a board, by which positions are divided where equal boards belong together.
+#[inline(always)]
+pub(crate) fn hash_of_planes([black, t0, t1, t2]: [u64; 4]) -> u64 {
+    fold(black ^ ROOTS[0], t0 ^ ROOTS[1]) ^ fold(t1 ^ ROOTS[2], t2 ^ ROOTS[3])
+}
+
 /// The keys of a position at the four levels.
 ///
 /// ```
@@ -105,17 +118,9 @@ pub(crate) fn castling_files(castling: u64) -> u16 {
 /// ```
 #[inline(always)]
 pub fn keys(position: &Canonical) -> [u64; 4] {
-    // Multiply, and fold the two halves of the product together: each bit of the factors changes about half of the
-    // result. What distinguishes positions with equal boards only flips bits of the board's key, which are as good as
-    // random already.
-    #[inline(always)]
-    fn fold(a: u64, b: u64) -> u64 {
-        let product = u128::from(a) * u128::from(b);
-        product as u64 ^ (product >> 64) as u64
-    }
-    let [black, t0, t1, t2] = position.board;
-    let planes = fold(black ^ ROOTS[0], t0 ^ ROOTS[1]) ^ fold(t1 ^ ROOTS[2], t2 ^ ROOTS[3]);
-    let board = fold(planes ^ ROOTS[4], ROOTS[8]);
+    // What distinguishes positions with equal boards only flips bits of the board's key, which are as good as random
+    // already.
+    let board = fold(hash_of_planes(position.board) ^ ROOTS[4], ROOTS[8]);
     let stm = board ^ u64::from(position.black_to_move).wrapping_neg() & ROOTS[5];
     let castling = stm ^ u64::from(castling_files(position.castling)).wrapping_mul(ROOTS[6]);
     // Ranks 3 to 6, which is where en passant squares are.

@@ -321,7 +321,7 @@ fn agrees(path: &Path, limit: u64) {
         let mut job = Statistics::new().with_details();
         if let Some(memory) = memory {
             let options = Space::default().memory(memory);
-            job = job.with_exact_distinct(&options).unwrap();
+            job = job.with_exact_distinct(&options, threads).unwrap();
         }
         report_of(&paths, analyzer, job, |options| {
             options.read.limit = Some(limit);

@@ -6,9 +6,9 @@
 //! part has collected is dropped before it reaches the disk.
 
 use super::kept::Kept;
-use crate::canonical::ROOTS;
+use crate::canonical::{ROOTS, fold, hash_of_planes};
 use crate::choose::{Choose, Chooser};
-use crate::distinct::exact::Exact;
+use crate::distinct::exact::{Collected, Exact};
 use crate::distinct::{canonical_at, castling_files};
 use crate::error::Error;
 use crate::input::Inputs;
@@ -210,11 +210,8 @@ impl Entry for Counted {
 /// The hash by which records are divided.
 #[inline]
 fn hash(key: &Short) -> u64 {
-    let fold = |a: u64, b: u64| {
-        let product = u128::from(a) * u128::from(b);
-        product as u64 ^ (product >> 64) as u64
-    };
-    let board = fold(key[0] ^ ROOTS[0], key[1] ^ ROOTS[1]) ^ fold(key[2] ^ ROOTS[2], key[3] ^ ROOTS[3]);
+    let [black, t0, t1, t2, _] = *key;
+    let board = hash_of_planes([black, t0, t1, t2]);
     fold(board ^ ROOTS[4], key[4].wrapping_mul(ROOTS[6]) ^ ROOTS[8])
 }
 
@@ -728,7 +725,7 @@ impl Dedup {
                     Ok(())
                 })
             })
-            .and_then(|()| exact.finish());
+            .and_then(|()| exact.finish(threads));
         match counted {
             Ok([board, stm, castling, position]) => {
                 let record = records.into_inner();
@@ -755,7 +752,7 @@ struct Both<'a, P, F> {
 }
 
 impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Both<'_, P, F> {
-    type Part = (P, Vec<u64>);
+    type Part = ((P, Vec<u64>), Collected);
     fn queries(&self) -> Queries {
         Queries::KINDS | self.enter.queries()
     }
@@ -763,13 +760,14 @@ impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Both<'_, P,
         self.enter.fields()
     }
     fn begin(&self) -> Self::Part {
-        self.enter.begin()
+        (self.enter.begin(), Collected::default())
     }
-    fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {
-        self.exact.add_tile(tile);
+    fn tile(&self, (part, positions): &mut Self::Part, tile: &Tile<'_>) {
+        positions.add_tile(tile);
         self.enter.tile(part, tile);
     }
-    fn end(&self, part: &mut Self::Part, chunk: u64) {
+    fn end(&self, (part, positions): &mut Self::Part, chunk: u64) {
+        self.exact.add(positions);
         self.enter.end(part, chunk);
     }
 }

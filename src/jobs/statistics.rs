@@ -1,6 +1,6 @@
 //! Statistics of all records.
 
-use crate::distinct::exact::Exact;
+use crate::distinct::exact::{Collected, Exact};
 use crate::error::Error;
 use crate::locks::Unpoisoned;
 use crate::output::Space;
@@ -19,12 +19,17 @@ pub struct Statistics {
     details: bool,
     by: Option<GroupBy>,
     exact: Option<Exact>,
+    threads: usize,
     shelf: Mutex<Vec<Counted>>,
 }
 
 /// What was counted so far in some of the chunks.
 #[derive(Debug)]
-pub struct Counted(Counting);
+pub struct Counted {
+    counting: Counting,
+    /// The positions of a chunk, until they are counted exactly.
+    collected: Collected,
+}
 
 #[derive(Debug)]
 enum Counting {
@@ -54,13 +59,14 @@ impl Statistics {
         self.by = Some(by);
         self
     }
-    /// Also counts distinct positions exactly, which implies details.
+    /// Also counts distinct positions exactly, which implies details; the last step takes this number of threads.
     ///
     /// # Errors
     /// If the temporary files cannot be created.
-    pub fn with_exact_distinct(mut self, space: &Space) -> Result<Self, Error> {
+    pub fn with_exact_distinct(mut self, space: &Space, threads: usize) -> Result<Self, Error> {
         self.details = true;
         self.exact = Some(Exact::new(space)?);
+        self.threads = threads.max(1);
         Ok(self)
     }
     /// Takes what a chunk made: the sink of the run.
@@ -68,7 +74,7 @@ impl Statistics {
     /// # Errors
     /// If there are more than [`MOST_GROUPS`] groups, or a temporary file cannot be written.
     pub fn add(&self, counted: Counted) -> Result<(), Error> {
-        if let Counting::Groups(groups) = &counted.0
+        if let Counting::Groups(groups) = &counted.counting
             && groups.is_over
         {
             return Err(self.too_many_groups());
@@ -98,7 +104,7 @@ impl Statistics {
             false => Stats::new(),
         };
         let mut groups: BTreeMap<_, Stats> = BTreeMap::new();
-        for Counted(counting) in shelf {
+        for Counted { counting, .. } in shelf {
             match counting {
                 Counting::All(stats) => all.merge(&stats),
                 Counting::Groups(grouped) => {
@@ -128,7 +134,7 @@ impl Statistics {
             }
         });
         if let (Some(details), Some(exact)) = (&mut report.details, self.exact) {
-            details.exact_distinct = Some(exact.finish()?);
+            details.exact_distinct = Some(exact.finish(self.threads)?);
         }
         Ok(report)
     }
@@ -151,21 +157,27 @@ impl Job for Statistics {
     fn begin(&self) -> Counted {
         let mut shelf = self.shelf.lock().unpoisoned();
         shelf.pop().unwrap_or_else(|| {
-            Counted(match (&self.by, self.details) {
+            let counting = match (&self.by, self.details) {
                 (Some(_), details) => Counting::Groups(Box::new(Grouped::new(details))),
                 (None, true) => Counting::All(Box::new(Stats::new().with_details())),
                 (None, false) => Counting::All(Box::default()),
-            })
+            };
+            Counted { counting, collected: Collected::default() }
         })
     }
-    fn tile(&self, Counted(counting): &mut Counted, tile: &Tile<'_>) {
+    fn tile(&self, Counted { counting, collected }: &mut Counted, tile: &Tile<'_>) {
         match (counting, &self.by) {
             (Counting::Groups(groups), Some(by)) => groups.add_tile(tile, by),
             (Counting::All(stats), _) => stats.add_tile(tile),
             (Counting::Groups(_), None) => {}
         }
+        if self.exact.is_some() {
+            collected.add_tile(tile);
+        }
+    }
+    fn end(&self, counted: &mut Counted, _chunk: u64) {
         if let Some(exact) = &self.exact {
-            exact.add_tile(tile);
+            exact.add(&mut counted.collected);
         }
     }
 }

@@ -74,12 +74,6 @@ impl Spill {
         Error::Temporary { directory: self.directory.as_path().into(), written, needed: None, source }
     }
 
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) -> io::Result<()> {
-        *self.end.get_mut() = 0;
-        self.file.set_len(0)
-    }
-
     /// Adds bytes; where they are.
     pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<Range<u64>> {
         let len = bytes.len() as u64;
@@ -130,13 +124,6 @@ impl Spill {
 pub(crate) struct Section<'a> {
     spill: &'a Spill,
     rest: Range<u64>,
-}
-
-impl Section<'_> {
-    /// Whether all was read.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rest.is_empty()
-    }
 }
 
 impl Read for Section<'_> {

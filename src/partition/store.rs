@@ -289,6 +289,12 @@ impl<P: Pile> Store<P> {
         }
     }
 
+    /// Bytes of temporary files so far.
+    #[cfg(test)]
+    pub(crate) fn written(&self) -> u64 {
+        self.spill.written()
+    }
+
     fn read(&self, run: Run<P>) -> io::Result<P> {
         match run {
             Run::Memory(rows, _) => Ok(rows),

@@ -202,7 +202,7 @@ impl StatsArgs {
             job = job.grouped_by(by.clone());
         }
         if self.exact_distinct {
-            job = job.with_exact_distinct(&reading.space.beside(None))?;
+            job = job.with_exact_distinct(&reading.space.beside(None), session.threads)?;
         }
         let timed = session.read(inputs, reading, RunChoice::default(), &job, |part| job.add(part))?;
         let Timed { summary, elapsed } = &timed;
