@@ -675,7 +675,7 @@ impl Job for Lines {
 
 /// All records and all damage of a file; reading continues after damage.
 fn read(path: &Path, threads: usize, mapped: bool, small: bool) -> (Vec<String>, Vec<(u64, String)>) {
-    let inputs = Inputs::of(vec![path.into()]);
+    let inputs = Inputs::of([path]);
     let mut options = RunOptions::new(&OnlyValidity);
     options.threads = threads;
     options.read.access = Access::default().map(mapped);
@@ -751,7 +751,7 @@ fn random_forgeries() {
 fn shards_find_what_one_run_finds() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.boards");
-    let inputs = Inputs::of(vec![path.as_path().into()]);
+    let inputs = Inputs::of([&*path]);
     let analyzer = Tier::best().analyzer().unwrap();
     let read = |shard: Option<Shard>, mapped: bool| {
         let options = RunOptions::new(analyzer)

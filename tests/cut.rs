@@ -97,7 +97,7 @@ fn read(
     set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOptions<'a>,
 ) -> Found {
     std::fs::write(path, bytes).unwrap();
-    let inputs = Inputs::of(vec![Arc::from(path)]);
+    let inputs = Inputs::of([path]);
     let job = Changing { path, change: what.0, when: what.1, done: Once::new() };
     let (mut records, mut rejects) = (0, 0);
     let mut on_reject = |_: &Reject| -> Result<(), Error> {
@@ -288,7 +288,7 @@ fn records_that_wait_in_a_map_are_checked_when_they_are_written() {
     let directory = tempfile::tempdir().unwrap();
     // Fewer records are copied, and do not wait; more are not in one page.
     let path = boards_file(directory.path(), 16);
-    let inputs = Inputs::of(vec![Arc::from(&*path)]);
+    let inputs = Inputs::of([&*path]);
     for cut in [false, true] {
         let format = OutputFormat::Records(Format::BOARDS);
         let job = WriteJob::new(Written::Records { fen: false }, format).unwrap();

@@ -2,10 +2,10 @@
 //! is noticed, and what is written reads back. A new format fails here until it has a sample.
 
 use crate::encoders;
-use crate::shard::{Order, WAYS, check, frames, gzip, read, write};
+use crate::shard::{Order, WAYS, check, frames, gzip, read, read_source, write};
 use lanefish::chess::{CastlingRights, Color, Piece, Position, Square};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
-use lanefish::input::Inputs;
+use lanefish::input::{Inputs, Shard, Source};
 use lanefish::jobs::{Content, FileOptions, OutputFormat, RecordFile};
 use lanefish::pipeline::RunOptions;
 use lanefish::tiers::Tier;
@@ -35,7 +35,7 @@ fn sample(format: Format, directory: &Path) -> Vec<u8> {
         let path = directory.join(name);
         let file = RecordFile::new(&path, None, FileOptions::default().allow_loss(true)).unwrap();
         // Enough for two blocks.
-        let inputs = Inputs::of(vec![Path::new("data/lichess-2025-05.pgn").into(); 60]);
+        let inputs = Inputs::of([Path::new("data/lichess-2025-05.pgn"); 60]);
         let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap()));
         assert!(summary.failure.is_none() && summary.records > 20_000);
         fs::read(path).unwrap()
@@ -167,6 +167,35 @@ fn shards_partition_and_nothing_depends_on_chunks_or_containers() {
     }
 }
 
+/// Bytes in memory are read like a file of the same name, whole, in shards and compressed.
+#[test]
+fn bytes_in_memory_are_read_like_files() {
+    let directory = tempfile::tempdir().unwrap();
+    for (format, path) in samples(directory.path()) {
+        let bytes = fs::read(&path).unwrap();
+        let whole = read(&path, None, WAYS[0]);
+        let mut sorted = whole.records.clone();
+        sorted.sort_unstable();
+        let name = path.to_string_lossy();
+        let mut sources = vec![Source::in_memory(&path, bytes.clone())];
+        if format.tables().is_none() {
+            sources.push(Source::in_memory(format!("{name}.gz"), gzip(&bytes)));
+            sources.push(Source::in_memory(format!("{name}.zst"), frames(&bytes, 5000, true)));
+        }
+        for (source, way) in sources.iter().flat_map(|source| WAYS.map(|way| (source, way))) {
+            let found = read_source(source.clone(), None, way, |_| {});
+            assert!(found.summary.failure.is_none() && found.records == whole.records, "{source} {way:?}");
+            assert_eq!(found.rejects.len(), whole.rejects.len(), "{source} {way:?}");
+            let mut parts = Vec::new();
+            for shard in (0..3).map(|index| Shard::new(index, 3)) {
+                parts.extend(read_source(source.clone(), shard, way, |_| {}).records);
+            }
+            parts.sort_unstable();
+            assert!(parts == sorted, "{source} {way:?}");
+        }
+    }
+}
+
 /// A file that ends too early is never taken for a shorter one, unless it is text that ends with a line or a game.
 #[test]
 fn what_is_cut_off_is_noticed() {
@@ -191,7 +220,7 @@ fn what_is_cut_off_is_noticed() {
 #[test]
 fn what_is_written_reads_back() {
     let directory = tempfile::tempdir().unwrap();
-    let inputs = Inputs::of(vec![Path::new("data/sample.epd").into()]);
+    let inputs = Inputs::of([Path::new("data/sample.epd")]);
     let fens = |path: &Path| -> Vec<String> {
         let records = read(path, None, WAYS[0]).records;
         records.iter().map(|record| record.split(' ').take(6).collect::<Vec<_>>().join(" ")).collect()

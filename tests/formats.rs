@@ -236,7 +236,7 @@ fn evaluations_of_epd_are_fields() {
         let target = tempfile::tempdir().unwrap();
         let target = target.path().join("y.epd");
         let written = RecordFile::new(&target, None, FileOptions::default()).unwrap();
-        let (summary, lost) = written.write(&Inputs::of(vec![path.as_path().into()]), RunOptions::new(&OnlyValidity));
+        let (summary, lost) = written.write(&Inputs::of([&*path]), RunOptions::new(&OnlyValidity));
         assert!(summary.failure.is_none() && lost.is_empty(), "{line}: {lost:?}");
         assert_eq!(std::fs::read_to_string(target).unwrap(), format!("{line}\n"));
     }
@@ -404,7 +404,7 @@ fn boards_files_keep_every_record_at_all_edges() {
 
 /// Offsets of the damage that a run reports; with `past_damage`, of all damage.
 fn damage(path: &Path, past_damage: bool) -> Vec<u64> {
-    let inputs = Inputs::of(vec![path.into()]);
+    let inputs = Inputs::of([path]);
     let mut options = RunOptions::new(&OnlyValidity);
     options.past_damage = past_damage;
     let summary = run(&inputs, options, &Collect, |_| Ok(()));

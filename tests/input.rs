@@ -4,7 +4,7 @@ use crate::formats::{lines, read};
 use crate::support::shared_data;
 use lanefish::error::Error;
 use lanefish::formats::is_supported;
-use lanefish::input::{Access, Input, Inputs};
+use lanefish::input::{Access, Input, Inputs, Source};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn contents(path: &Path) -> (Vec<u8>, Option<Error>) {
 }
 
 fn contents_with(path: &Path, access: Access) -> (Vec<u8>, Option<Error>) {
-    let mut input = match Input::open(&Arc::from(path), access, Arc::default()) {
+    let mut input = match Input::open(&Source::from(path), access, Arc::default()) {
         Ok(input) => input,
         Err(error) => return (Vec::new(), Some(error)),
     };
@@ -161,7 +161,7 @@ fn directories_are_read_in_name_order_without_what_nobody_can_read() {
     assert!(summary.failure.is_none());
     assert_eq!(found.halfmove, [1, 2]);
     let inputs = Inputs::resolve(&[directory.path().to_owned()], is_supported).unwrap();
-    assert_eq!(inputs.paths.len(), 2);
+    assert_eq!(inputs.sources.len(), 2);
     assert_eq!(inputs.skipped, [directory.path().join("README.md")]);
     let empty = directory.path().join("c.fen");
     assert!(matches!(Inputs::resolve(&[empty], is_supported), Err(Error::EmptyDirectory { .. })));
@@ -221,7 +221,7 @@ fn what_a_file_grows_by_is_not_read() {
             std::fs::write(&path, &content).unwrap();
             let access = Access::default().map(map);
             let shared: Arc<Path> = Arc::from(&*path);
-            let mut input = Input::open(&shared, access, Arc::default()).unwrap();
+            let mut input = Input::open(&Source::from(Arc::clone(&shared)), access, Arc::default()).unwrap();
             let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
             // More of the same, so that it would be read.
             file.write_all(&content).unwrap();
@@ -290,8 +290,8 @@ fn pipes_and_special_files_are_read() {
             pipe.write_all(&text.as_bytes()[100..]).unwrap();
         })
     };
-    let inputs = Inputs::of(vec![Arc::from(pipe)]);
-    let (found, error) = contents(&inputs.paths[0]);
+    let inputs = Inputs::of([pipe]);
+    let (found, error) = contents(inputs.sources[0].name());
     writer.join().unwrap();
     assert!(error.is_none());
     assert_eq!(found, text.as_bytes());
@@ -452,7 +452,7 @@ fn links_that_lead_nowhere_are_listed() {
     let broken = directory.path().join("b.fen");
     std::os::unix::fs::symlink("nowhere.fen", &broken).unwrap();
     let inputs = Inputs::resolve(&[directory.path().to_owned()], is_supported).unwrap();
-    assert_eq!(inputs.paths.len(), 1);
+    assert_eq!(inputs.sources.len(), 1);
     assert_eq!(inputs.broken, [broken]);
 }
 
@@ -483,7 +483,7 @@ fn a_map_that_was_cut_ends_the_process_with_a_message() {
 fn touch_a_map_that_was_cut(directory: &Path) -> ! {
     lanefish::input::explain_truncated_maps();
     let path = directory.join("x.fen");
-    let mut input = Input::open(&Arc::from(&*path), Access::default(), Arc::default()).unwrap();
+    let mut input = Input::open(&Source::from(&*path), Access::default(), Arc::default()).unwrap();
     let bytes = input.next_bytes().unwrap().unwrap();
     let mut output = lanefish::output::AtomicFile::create(&directory.join("out.csv"), false).unwrap();
     output.write_all(b"half").unwrap();

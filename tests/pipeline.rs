@@ -156,7 +156,7 @@ fn rejects_are_in_order_with_lines_of_their_own_file() {
             places.push((place.record, place.line.unwrap(), place.file.clone()));
             Ok(())
         };
-        let inputs = lanefish::input::Inputs::of(vec![first.as_path().into(), second.as_path().into()]);
+        let inputs = lanefish::input::Inputs::of([&*first, &*second]);
         let mut options = RunOptions::new(&crate::formats::OnlyValidity);
         options.threads = threads;
         options.chunk_size = chunk_size;

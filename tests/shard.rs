@@ -6,7 +6,7 @@ use crate::support::{Random, SetRead as _, shared_data};
 use lanefish::choose::Selection;
 use lanefish::error::{Error, Reject};
 use lanefish::formats::DecodeOptions;
-use lanefish::input::Inputs;
+use lanefish::input::{Inputs, Source};
 use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
 use lanefish::queries::Queries;
 use lanefish::table::{Field, Fields, Tile};
@@ -75,6 +75,15 @@ pub(crate) fn read_with(
     way: Way,
     change: impl FnOnce(&mut RunOptions<'_>),
 ) -> Found {
+    read_source(path.into(), shard, way, change)
+}
+
+pub(crate) fn read_source(
+    source: Source,
+    shard: Option<Shard>,
+    way: Way,
+    change: impl FnOnce(&mut RunOptions<'_>),
+) -> Found {
     let mut rejects = Vec::new();
     let mut on_reject = |reject: &Reject| {
         rejects.push(reject.clone());
@@ -86,7 +95,7 @@ pub(crate) fn read_with(
     options.read.decode = DecodeOptions::default().fields(Fields::ALL).max_record(way.max_record);
     change(&mut options);
     let mut records = Vec::new();
-    let summary = run(&Inputs::of(vec![path.into()]), options, &Lines, |lines| {
+    let summary = run(&Inputs::of([source]), options, &Lines, |lines| {
         records.extend(lines);
         Ok(())
     });

@@ -74,7 +74,7 @@ fn all_fields() -> DecodeOptions {
 }
 
 fn read_with(paths: &[&Path], set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOptions<'a>) -> Found {
-    let inputs = Inputs::of(paths.iter().map(|&path| Arc::from(path)).collect());
+    let inputs = Inputs::of(paths.iter().copied());
     let mut rejects = Vec::new();
     let mut on_reject = |reject: &Reject| -> Result<(), Error> {
         rejects.push(reject.clone());

@@ -42,7 +42,7 @@ impl Job for Records {
 
 /// What was read of a file, with the reason if it failed, or else the number of rejects.
 fn read_with(path: &Path, format: Option<Format>, map: bool) -> (Vec<String>, String, usize) {
-    let inputs = Inputs::of(vec![Arc::from(path)]);
+    let inputs = Inputs::of([path]);
     let mut rejects = 0;
     let mut on_reject = |_: &Reject| -> Result<(), Error> {
         rejects += 1;

@@ -29,7 +29,6 @@ use crate::tiers::Analyzer;
 use std::io::{self, Write};
 use std::path::Path;
 use std::slice;
-use std::sync::Arc;
 
 /// Positions that are repeated until a file has its size.
 const POSITIONS: usize = 1 << 14;
@@ -162,7 +161,7 @@ struct Runner {
 impl Runner {
     /// All records of a file, which are good.
     fn all<J: Job>(self, file: &File, job: &J, sink: impl FnMut(J::Part) -> Result<(), Error>) -> Result<(), Error> {
-        let inputs = Inputs::of(vec![Arc::from(file.path())]);
+        let inputs = Inputs::of([file.path()]);
         let read = ReadOptions::default().from(Some(file.format)).strict(true);
         let options = RunOptions::new(self.analyzer).threads(self.threads).read(read);
         let summary = run(&inputs, options, job, sink);

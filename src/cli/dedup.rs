@@ -112,7 +112,7 @@ impl DedupArgs {
             names => Inputs::resolve(names, |path| reading.from.is_some() || formats::is_supported(path))
                 .context("--against")?,
         };
-        let others = against.paths.clone();
+        let others: Vec<_> = against.sources.iter().filter_map(|source| source.file().cloned()).collect();
         let dedup = Dedup::default().key(self.key.key()).keep(self.keep.clone()).against(against).counts(self.counts);
         let mut deduplicated = Deduplicated::default();
         let (done, written) = write::write_by(

@@ -8,6 +8,7 @@ use clap::Args;
 use lanefish::cpu::{self, Feature};
 use lanefish::formats::boards::BoardsFile;
 use lanefish::formats::{self, Format};
+use lanefish::input::Source;
 use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
 use lanefish::tiers::{Analyzer, Tier};
@@ -173,7 +174,7 @@ impl InfoArgs {
         if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {
             bail!("{} is a directory; name the files in it", path.display());
         }
-        let opened = formats::open(&path, None, session.access(), Arc::default())?;
+        let opened = formats::open(&Source::from(Arc::clone(&path)), None, session.access(), Arc::default())?;
         let (format, compression) = (opened.format, opened.input.compression());
         let mut input = opened.input;
         let evidence = match format.sampled(&[]) {
@@ -201,8 +202,9 @@ impl InfoArgs {
             let checksum = "header, index and end are intact; verify checks the blocks";
             facts.insert("checksum".to_owned(), json!(checksum));
         } else if let Some(tables) = format.tables() {
-            let opened = formats::open(&path, Some(format), session.access(), Arc::default())?;
-            let table = tables.facts(opened.input.into_source(format.name())?);
+            let opened =
+                formats::open(&Source::from(Arc::clone(&path)), Some(format), session.access(), Arc::default())?;
+            let table = tables.facts(opened.input.into_random_access(format.name())?);
             let table = table.map_err(|damage| lanefish::Error::Damaged { path: Arc::clone(&path), damage })?;
             let columns = table.columns.iter();
             let columns: Vec<_> = columns.map(|(name, kind)| format!("{name}:{kind}")).collect();

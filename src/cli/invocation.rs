@@ -14,7 +14,7 @@ use lanefish::chess::validity::Validity;
 use lanefish::choose::Choose;
 use lanefish::error::Reject;
 use lanefish::formats::{self, DecodeOptions, scored_text};
-use lanefish::input::{Access, Inputs};
+use lanefish::input::{Access, Inputs, Source};
 use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, ReadOptions, RunOptions, Summary};
 use lanefish::queries::Queries;
@@ -129,25 +129,23 @@ impl<'a> Invocation<'a> {
         let mut inputs = Inputs::default();
         if past_damage {
             for name in &names {
-                inputs.append(
-                    resolve(std::slice::from_ref(name)).unwrap_or_else(|_| Inputs::of(vec![Arc::from(&**name)])),
-                );
+                inputs.append(resolve(std::slice::from_ref(name)).unwrap_or_else(|_| Inputs::of([&**name])));
             }
         } else {
             inputs = resolve(&names)?;
         }
-        let is_stdin = |path: &Path| path.as_os_str() == "-";
-        if inputs.paths.iter().filter(|path| is_stdin(path)).count() > 1 {
+        let stdins = inputs.sources.iter().filter(|source| source.is_stdin()).count();
+        if stdins > 1 {
             bail!("standard input can be read only once");
         }
-        if stdin_is_closed() && inputs.paths.iter().any(|path| is_stdin(path)) {
+        if stdins > 0 && stdin_is_closed() {
             bail!("standard input is closed");
         }
         // That the last of many inputs has no known format should not be found after an hour.
         if reading.from.is_none() && !past_damage {
             for name in names.iter().filter(|name| name.is_file()) {
-                let (name, column) = (Arc::from(&**name), reading.fen_column.as_deref());
-                let opened = formats::open_with(&name, None, column, self.access(), Arc::default());
+                let (source, column) = (Source::from(&**name), reading.fen_column.as_deref());
+                let opened = formats::open_with(&source, None, column, self.access(), Arc::default());
                 if let Err(error @ Error::UnknownFormat { .. }) = opened {
                     return Err(error.into());
                 }
@@ -194,7 +192,9 @@ impl<'a> Invocation<'a> {
 
     /// The files that will be read, once they have been prepared.
     pub(crate) fn input_paths(&self) -> Vec<Arc<Path>> {
-        self.prepared.borrow().as_ref().map_or_else(Vec::new, |prepared| prepared.inputs.paths.clone())
+        let prepared = self.prepared.borrow();
+        let sources = prepared.iter().flat_map(|prepared| &prepared.inputs.sources);
+        sources.filter_map(|source| source.file().cloned()).collect()
     }
 
     fn open(&self, path: Option<&Path>, packing: Option<Packing>) -> Result<Output> {

@@ -665,7 +665,7 @@ impl Dedup {
         let space = options.space.clone();
         let store = Store::<P>::new(&space)?;
         let keep = &self.keep;
-        if !self.against.paths.is_empty() {
+        if !self.against.sources.is_empty() {
             let read = &options.read;
             // Whatever is chosen of the inputs: all that is in those files.
             let read = read.clone().choose(Choose::default()).skip(0).limit(None).shard(None);

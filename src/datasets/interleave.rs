@@ -7,14 +7,13 @@
 use super::shuffle::Unit;
 use crate::error::Error;
 use crate::formats::Chunk;
-use crate::input::Inputs;
+use crate::input::{Inputs, Source};
 use crate::jobs::{Sender, Stream};
 use crate::pipeline::{BatchRun, Job, ReadOptions, Refusal, RunOptions, Summary, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Array, Batch, Field, Fields, Tile};
 use crate::tiers::Analyzer;
-use std::path::Path;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -81,7 +80,7 @@ impl Counted {
 
 /// Counts the records of each input.
 struct Count<'a> {
-    inputs: &'a [Arc<Path>],
+    inputs: &'a [Source],
     /// Fields that are to be decoded: what decoding reports should be what it reports of the second run.
     fields: Fields,
     lost_tags: bool,
@@ -106,9 +105,9 @@ impl Job for Count<'_> {
         Vec::new()
     }
     fn source(&self, part: &mut Self::Part, chunk: &Chunk, _lines: Option<u64>) {
-        let is_it = |input: &Arc<Path>| Arc::ptr_eq(input, &chunk.file);
+        let is_it = |input: &Source| Arc::ptr_eq(input.name(), &chunk.file);
         let place = self.inputs.iter().position(is_it);
-        let place = place.or_else(|| self.inputs.iter().position(|input| **input == *chunk.file));
+        let place = place.or_else(|| self.inputs.iter().position(|input| **input.name() == *chunk.file));
         part.push((place.unwrap_or(0), Counted::default()));
     }
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {
@@ -178,8 +177,8 @@ impl Interleave {
         };
         let batches = BatchRun::of(&options);
         let (read, chunk_size) = (options.read.clone(), options.chunk_size);
-        let mut counted = vec![Counted::default(); inputs.paths.len()];
-        let count = Count { inputs: &inputs.paths, fields, lost_tags: job.reads_lost_tags(), refusal: job.refusal() };
+        let mut counted = vec![Counted::default(); inputs.sources.len()];
+        let count = Count { inputs: &inputs.sources, fields, lost_tags: job.reads_lost_tags(), refusal: job.refusal() };
         let mut summary = run(inputs, options, &count, |part| {
             part.into_iter().for_each(|(input, more)| counted[input].add(more));
             Ok(())
@@ -192,7 +191,7 @@ impl Interleave {
             summary.failure = Some(Error::NoGame { record });
             return summary;
         }
-        let chunk_size = (chunk_size / inputs.paths.len().max(1)).max(SMALLEST_CHUNK);
+        let chunk_size = (chunk_size / inputs.sources.len().max(1)).max(SMALLEST_CHUNK);
         let pass = Pass { fields, refusal: job.refusal() };
         let mixer = reads(inputs, &read, batches.analyzer)
             .and_then(|reads| Mixer::new(self, inputs, &reads, &counted, pass, (batches.analyzer, chunk_size)));
@@ -206,16 +205,16 @@ impl Interleave {
 fn reads(inputs: &Inputs, read: &ReadOptions, analyzer: &'static dyn Analyzer) -> Result<Vec<ReadOptions>, Error> {
     let mut left = read.skip..read.limit.map_or(u64::MAX, |limit| read.skip.saturating_add(limit));
     if left == (0..u64::MAX) {
-        return Ok(vec![read.clone(); inputs.paths.len()]);
+        return Ok(vec![read.clone(); inputs.sources.len()]);
     }
     let mut reads = Vec::new();
-    for path in &inputs.paths {
+    for source in &inputs.sources {
         let own = read.clone().skip(left.start).limit(Some(left.end - left.start));
         reads.push(own);
         let whole = RunOptions::new(analyzer).read(read.clone().skip(0).limit(None).strict(false));
         let count = Pass { fields: Fields::NONE, refusal: None };
         let mut records = 0;
-        let summary = run(&Inputs::of(vec![Arc::clone(path)]), whole, &count, |part: Batch| {
+        let summary = run(&Inputs::of([source.clone()]), whole, &count, |part: Batch| {
             records += part.len() as u64;
             Ok(())
         });
@@ -230,7 +229,7 @@ fn reads(inputs: &Inputs, read: &ReadOptions, analyzer: &'static dyn Analyzer) -
 }
 
 /// An input that is being read.
-struct Source {
+struct Mixed {
     stream: Option<Stream<Batch, Summary>>,
     batch: Batch,
     /// The rows of the batch that were taken and are not in `taken`.
@@ -244,7 +243,7 @@ struct Source {
     expected: u64,
 }
 
-impl Source {
+impl Mixed {
     /// Moves the rows that were taken to where they wait for the output.
     fn flush(&mut self) {
         if !self.rows.is_empty() {
@@ -358,7 +357,7 @@ impl Left {
 
 /// Takes records of one input after the other.
 struct Mixer {
-    sources: Vec<Source>,
+    sources: Vec<Mixed>,
     left: Left,
     seeded: Seeded,
     by: Unit,
@@ -376,14 +375,14 @@ impl Mixer {
         (analyzer, chunk_size): (&'static dyn Analyzer, usize),
     ) -> Result<Self, Error> {
         let mut sources = Vec::new();
-        for ((path, counted), read) in inputs.paths.iter().zip(counted).zip(reads) {
-            let (inputs, read) = (Inputs::of(vec![Arc::clone(path)]), read.clone());
+        for ((source, counted), read) in inputs.sources.iter().zip(counted).zip(reads) {
+            let (inputs, read) = (Inputs::of([source.clone()]), read.clone());
             let work = move |sender: &Sender<Batch>| {
                 let mut options = RunOptions::new(analyzer).read(read).chunk_size(chunk_size);
                 options.interrupt = Some(sender.interrupt());
                 run(&inputs, options, &pass, |part| sender.send(part))
             };
-            sources.push(Source {
+            sources.push(Mixed {
                 stream: Some(Stream::begin(WAITING, work)?),
                 batch: Batch::new(),
                 rows: 0..0,

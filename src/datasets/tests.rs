@@ -139,8 +139,8 @@ fn shuffled_records_are_in_the_order_of_their_hashes() {
 /// Only inputs with games.
 fn games() -> Inputs {
     let mut inputs = inputs();
-    inputs.paths.retain(|path| path.to_str().is_some_and(|path| path.contains(".pgn")));
-    inputs.paths.extend(inputs.paths.clone());
+    inputs.sources.retain(|source| source.to_string().contains(".pgn"));
+    inputs.sources.extend(inputs.sources.clone());
     inputs
 }
 
@@ -159,7 +159,7 @@ fn shuffled_games_stay_together() {
         assert!(without_index(&shuffled) == without_index(&expected), "{threads}");
     }
     let shuffle = Shuffle::default().by(Unit::Game);
-    let without = Inputs::of(vec![std::path::Path::new("data/sample.epd").into()]);
+    let without = Inputs::of([std::path::Path::new("data/sample.epd")]);
     let columns = Columns::named("fen").unwrap();
     let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv).unwrap();
     let summary = shuffle.run(&without, options(1), &job, |_| Ok(()));
@@ -228,7 +228,7 @@ fn key_of(key: Key, row: &str) -> String {
 fn one_record_of_each_kind_is_kept() {
     let inputs = inputs();
     // With everything twice, so that there is something to leave out.
-    let twice = Inputs::of(inputs.paths.iter().chain(&inputs.paths).cloned().collect());
+    let twice = Inputs::of(inputs.sources.iter().chain(&inputs.sources).cloned());
     let twice_read = |threads| options(threads).read(ReadOptions::default().limit(Some(2 * LIMIT)));
     let rows = rows_by(|job, sink| run(&twice, twice_read(1), job, sink));
     let fullmove = Column::named("fullmove").unwrap();
@@ -295,7 +295,7 @@ fn one_record_of_each_kind_is_kept() {
 fn what_occurs_elsewhere_is_left_out() {
     let inputs = inputs();
     let rows = plain(&inputs);
-    let against = Inputs::of(inputs.paths.iter().step_by(2).cloned().collect());
+    let against = Inputs::of(inputs.sources.iter().step_by(2).cloned());
     let theirs = rows_by(|job, sink| run(&against, options(1).read(ReadOptions::default()), job, sink));
     let mut known: BTreeSet<String> = theirs.iter().map(|row| key_of(Key::Position, row)).collect();
     let expected: Vec<&String> = rows.iter().filter(|row| known.insert(key_of(Key::Position, row))).collect();
@@ -311,7 +311,7 @@ fn what_occurs_elsewhere_is_left_out() {
 #[test]
 fn parts_have_their_shares_and_nothing_in_common() {
     let inputs = inputs();
-    let twice = Inputs::of(inputs.paths.iter().chain(&inputs.paths).cloned().collect());
+    let twice = Inputs::of(inputs.sources.iter().chain(&inputs.sources).cloned());
     let rows = rows_by(|job, sink| run(&twice, options(1), job, sink));
     let shares: Shares = "train=0.7,valid=0.2,test=0.1".parse().unwrap();
     let columns = Columns::named(COLUMNS).unwrap();
@@ -374,8 +374,8 @@ fn inputs_are_mixed_and_keep_their_order() {
         let mut left = LIMIT;
         let mut start = 0;
         let mut own = Vec::new();
-        for path in &inputs.paths {
-            let one = Inputs::of(vec![path.clone()]);
+        for source in &inputs.sources {
+            let one = Inputs::of([source.clone()]);
             let read = ReadOptions::default().limit(Some(left));
             let summary = run(&one, options(1).read(read), &Nothing, |()| Ok(()));
             left -= summary.records;

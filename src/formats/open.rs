@@ -2,7 +2,7 @@
 
 use super::{Format, Likeness, Sampled, foreign, text_tables};
 use crate::error::Error;
-use crate::input::{Access, Compression, Input};
+use crate::input::{Access, Compression, Input, Source};
 use crate::text::numbers::{counted, grouped};
 use memchr::memchr;
 use std::borrow::Cow;
@@ -36,8 +36,8 @@ pub struct Opened {
 ///
 /// # Errors
 /// If it cannot be opened, is not in the container that its name promises, or has no known format.
-pub fn open(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Arc<AtomicU64>) -> Result<Opened, Error> {
-    open_with(path, from, None, access, consumed)
+pub fn open(source: &Source, from: Option<Format>, access: Access, consumed: Arc<AtomicU64>) -> Result<Opened, Error> {
+    open_with(source, from, None, access, consumed)
 }
 
 /// As [`open`], where the positions of tables may be in a column of this name.
@@ -45,13 +45,14 @@ pub fn open(path: &Arc<Path>, from: Option<Format>, access: Access, consumed: Ar
 /// # Errors
 /// As [`open`].
 pub fn open_with(
-    path: &Arc<Path>,
+    source: &Source,
     from: Option<Format>,
     fen_column: Option<&str>,
     access: Access,
     consumed: Arc<AtomicU64>,
 ) -> Result<Opened, Error> {
-    let mut input = Input::open(path, access, consumed)?;
+    let path = source.name();
+    let mut input = Input::open(source, access, consumed)?;
     if input.compression().is_none()
         && let Some(promised) = promised_compression(path)
     {
@@ -106,7 +107,7 @@ pub fn is_supported(path: &Path) -> bool {
 
 /// As [`is_supported`], where the positions of tables may be in a column of this name.
 pub fn is_supported_with(path: &Path, fen_column: Option<&str>) -> bool {
-    let opened = open_with(&Arc::from(path), None, fen_column, Access::default(), Arc::default());
+    let opened = open_with(&Source::from(path), None, fen_column, Access::default(), Arc::default());
     !matches!(opened, Err(Error::UnknownFormat { .. }))
 }
 

@@ -6,7 +6,7 @@
 
 use super::window::Watch;
 use std::fmt;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 /// A compressed container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +46,34 @@ impl Compression {
             Self::Gzip => "gzip",
             Self::Bzip2 => "bzip2",
         }
+    }
+    /// The container around what a reader returns, and a reader of the content.
+    ///
+    /// # Errors
+    /// If the first bytes cannot be read.
+    pub(super) fn find<R: Read + Send + 'static>(
+        mut reader: R,
+        max_window: u64,
+    ) -> io::Result<(Option<Self>, Box<dyn Read + Send>)> {
+        // A pipe may deliver one byte at a time, so read until the magic number is complete.
+        let mut head = [0; 4];
+        let mut len = 0;
+        while len < head.len() {
+            match reader.read(&mut head[len..]) {
+                Ok(0) => break,
+                Ok(read) => len += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let head = head[..len].to_vec();
+        let found = Self::detect(&head);
+        let whole = io::Cursor::new(head).chain(reader);
+        let reader = match found {
+            None => Box::new(whole),
+            Some(compression) => compression.reader(BufReader::with_capacity(256 << 10, whole), max_window)?,
+        };
+        Ok((found, reader))
     }
     /// A reader of the content.
     pub(super) fn reader<R: BufRead + Send + 'static>(

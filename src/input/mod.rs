@@ -1,13 +1,15 @@
 //! Bytes from files, pipes and compressed streams.
 //!
-//! [`Inputs`] is the user's list with directories resolved. An open [`Input`] yields runs of decompressed [`Bytes`] in
+//! [`Inputs`] is the user's list of [sources](Source) with directories resolved. An open [`Input`] yields runs of decompressed [`Bytes`] in
 //! order. Uncompressed regular files are mapped and arrive as one run; everything else arrives in pieces. zstd files of
 //! several frames hand out [`FrameJob`]s, so that any idle thread can decompress the next frame.
 
 mod bytes;
 mod compression;
 mod frames;
+mod inputs;
 mod map;
+mod random_access;
 mod shard;
 mod source;
 mod stream;
@@ -16,22 +18,25 @@ mod window;
 pub use bytes::Bytes;
 pub use compression::Compression;
 pub use frames::{FrameDone, FrameJob};
+pub use inputs::Inputs;
 pub(crate) use map::Mapped;
 pub(crate) use map::TEMPORARY_FILES;
 #[doc(hidden)]
 pub use map::clean_up_after_aborts;
 pub use map::explain_truncated_maps;
+pub use random_access::RandomAccess;
 pub use shard::{Shard, ShardError};
 pub use source::Source;
 
 use crate::error::Error;
 use crate::setters::setters;
 use frames::{FrameStarts, FrameStep, Frames};
+use source::Place;
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stream::{Counted, Stream, StreamStep, Uncut};
@@ -64,117 +69,6 @@ impl Default for Access {
 
 setters!(Access { map: bool, max_window: u64 });
 
-/// The inputs of a run, in order: files and standard input (`-`).
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Inputs {
-    /// The inputs.
-    pub paths: Vec<Arc<Path>>,
-    /// Files of directories that were skipped because their format is not supported.
-    pub skipped: Vec<PathBuf>,
-    /// Broken entries of directories: symbolic links whose target is missing. A run rejects them.
-    pub broken: Vec<PathBuf>,
-}
-
-impl Inputs {
-    /// These files and `-`, as they are.
-    pub fn of(paths: Vec<Arc<Path>>) -> Self {
-        Self { paths, ..Self::default() }
-    }
-
-    /// Adds those of another list.
-    pub fn append(&mut self, mut other: Self) {
-        self.paths.append(&mut other.paths);
-        self.skipped.append(&mut other.skipped);
-        self.broken.append(&mut other.broken);
-    }
-
-    /// Resolves the names that the user gave. Files and `-` are kept; a directory is replaced by its files, in name
-    /// order, for which `supported` returns true. Hidden files and subdirectories are skipped; broken links are
-    /// listed in [`Inputs::broken`].
-    ///
-    /// # Errors
-    /// If a name does not exist or cannot be read, or a directory has no supported file: before any work is done.
-    pub fn resolve(names: &[PathBuf], mut supported: impl FnMut(&Path) -> bool) -> Result<Self, Error> {
-        let mut inputs = Self::default();
-        for name in names {
-            let path: Arc<Path> = Arc::from(name.as_path());
-            let failed = |source| Error::Open { path: Arc::clone(&path), source };
-            if name == Path::new("-") {
-                inputs.paths.push(path);
-                continue;
-            }
-            if !fs::metadata(name).map_err(failed)?.is_dir() {
-                // A misspelled last name should not be found only after an hour.
-                if fs::metadata(name).map_err(failed)?.is_file() {
-                    File::open(name).map_err(failed)?;
-                }
-                inputs.paths.push(path);
-                continue;
-            }
-            let mut files = Vec::new();
-            let mut broken = Vec::new();
-            for entry in fs::read_dir(name).map_err(failed)? {
-                let file = entry.map_err(failed)?.path();
-                let hidden = file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-                if hidden {
-                    continue;
-                }
-                match fs::metadata(&file) {
-                    Ok(metadata) if metadata.is_file() => files.push(file),
-                    Ok(_) => {}
-                    // Missing permissions are an error; broken links are only listed.
-                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                        return Err(Error::Open { path: Arc::from(file), source: error });
-                    }
-                    Err(_) => broken.push(file),
-                }
-            }
-            files.sort();
-            broken.sort();
-            inputs.broken.append(&mut broken);
-            let before = inputs.paths.len();
-            for file in files {
-                if supported(&file) {
-                    inputs.paths.push(Arc::from(file));
-                } else {
-                    inputs.skipped.push(file);
-                }
-            }
-            if inputs.paths.len() == before {
-                return Err(Error::EmptyDirectory { path });
-            }
-        }
-        Ok(inputs)
-    }
-
-    /// Checks that all of them can be read more than once.
-    ///
-    /// # Errors
-    /// If one of them is standard input, a pipe or a device.
-    pub fn check_regular(&self) -> Result<(), Error> {
-        for path in &self.paths {
-            let is_file = || std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-            // What is not there is reported when it is opened.
-            if path.as_os_str() == "-" || path.exists() && !is_file() {
-                return Err(Error::Once { path: Arc::clone(path) });
-            }
-        }
-        Ok(())
-    }
-
-    /// Total size of all inputs on disk, or `None` if one has no size (a pipe).
-    pub fn total_bytes(&self) -> Option<u64> {
-        self.paths
-            .iter()
-            .map(|path| {
-                let metadata = fs::metadata(path).ok()?;
-                metadata.is_file().then_some(metadata.len())
-            })
-            .sum()
-    }
-}
-
 /// An open input.
 #[derive(Debug)]
 pub struct Input {
@@ -183,6 +77,8 @@ pub struct Input {
     max_window: u64,
     /// A regular file, which can be entered anywhere.
     file: Option<RegularFile>,
+    /// Bytes in memory, if they are not compressed.
+    memory: Option<Bytes>,
     supply: Supply,
     /// Where in the file the supply begins that follows the present one.
     next_supply: Option<u64>,
@@ -252,18 +148,26 @@ pub enum Next {
 }
 
 impl Input {
-    /// Opens an input; `-` is standard input. `consumed` counts the bytes read from it, before decompression.
+    /// Opens an input. `consumed` counts the bytes read from it, before decompression.
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub fn open(path: &Arc<Path>, access: Access, consumed: Arc<AtomicU64>) -> Result<Self, Error> {
-        let failed = |source| Error::Open { path: Arc::clone(path), source };
-        let (compression, supply, file) = Self::supply(path, access, &consumed).map_err(failed)?;
+    pub fn open(source: &Source, access: Access, consumed: Arc<AtomicU64>) -> Result<Self, Error> {
+        let path = Arc::clone(source.name());
+        let supply = match source.place() {
+            Place::File => Self::supply(&path, access, &consumed),
+            Place::Memory(bytes) => Self::supply_of_bytes(bytes, access, &consumed),
+        };
+        let (compression, supply, file) = supply.map_err(|source| Error::Open { path: Arc::clone(&path), source })?;
         Ok(Self {
-            path: Arc::clone(path),
+            path,
             compression,
             max_window: access.max_window,
             file,
+            memory: match source.place() {
+                Place::Memory(bytes) if compression.is_none() => Some(bytes.clone()),
+                _ => None,
+            },
             supply,
             next_supply: None,
             first_end: None,
@@ -317,31 +221,28 @@ impl Input {
                 Box::new(reader)
             }
         };
-        let mut reader = Counted { inner: reader, count: Arc::clone(consumed) };
-        // A pipe may deliver one byte at a time, so read until the magic number is complete.
-        let mut head = [0; 4];
-        let mut len = 0;
-        while len < head.len() {
-            match reader.read(&mut head[len..]) {
-                Ok(0) => break,
-                Ok(read) => len += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let head = head[..len].to_vec();
-        let compression = Compression::detect(&head);
-        let whole = io::Cursor::new(head).chain(reader);
-        let reader: Box<dyn Read + Send> = match compression {
-            None => Box::new(whole),
-            Some(compression) => compression.reader(BufReader::with_capacity(256 << 10, whole), access.max_window)?,
-        };
+        let reader = Counted { inner: reader, count: Arc::clone(consumed) };
+        let (compression, reader) = Compression::find(reader, access.max_window)?;
         let stream = if regular.is_some() {
             Stream::here(reader, compression.is_none())
         } else {
             Stream::spawn(reader, compression.is_none())?
         };
         Ok((compression, Supply::Stream(stream), regular))
+    }
+
+    /// Bytes in memory, which are one run unless they are compressed.
+    fn supply_of_bytes(
+        bytes: &Bytes,
+        access: Access,
+        consumed: &Arc<AtomicU64>,
+    ) -> io::Result<(Option<Compression>, Supply, Option<RegularFile>)> {
+        if Compression::detect(bytes).is_none() {
+            return Ok((None, Supply::Whole(Some(bytes.clone())), None));
+        }
+        let reader = Counted { inner: io::Cursor::new(bytes.clone()), count: Arc::clone(consumed) };
+        let (compression, reader) = Compression::find(reader, access.max_window)?;
+        Ok((compression, Supply::Stream(Stream::here(reader, false)), None))
     }
 
     /// The length of an uncompressed regular file.
@@ -533,7 +434,7 @@ impl Input {
     ///
     /// # Errors
     /// If it is compressed as a whole, or cannot be read or written to a temporary file.
-    pub fn into_source(mut self, what: &str) -> Result<Source, Error> {
+    pub fn into_random_access(mut self, what: &str) -> Result<RandomAccess, Error> {
         if let Some(compression) = self.compression {
             return Err(Error::UnknownFormat {
                 path: self.path,
@@ -546,11 +447,14 @@ impl Input {
         }
         if let Some(file) = self.file.take() {
             if let Some(map) = file.map {
-                return Ok(Source::of(Bytes::mapped(map)));
+                return Ok(RandomAccess::of(Bytes::mapped(map)));
             }
             // What has been peeked at is read again.
             let peeked: u64 = self.ahead.iter().map(|bytes| bytes.len() as u64).sum();
-            return Ok(Source::of_file(file.file, file.len, peeked));
+            return Ok(RandomAccess::of_file(file.file, file.len, peeked));
+        }
+        if let Some(bytes) = self.memory.take() {
+            return Ok(RandomAccess::of(bytes));
         }
         let failed =
             |source| Error::Temporary { directory: Arc::from(std::env::temp_dir()), written: 0, needed: None, source };
@@ -567,8 +471,8 @@ impl Input {
         }
         let map = Mapped::of_file(&file).ok();
         Ok(match map {
-            Some(map) => Source::of(Bytes::mapped(map)).counted_already(),
-            None => Source::of_file(file, len, len),
+            Some(map) => RandomAccess::of(Bytes::mapped(map)).counted_already(),
+            None => RandomAccess::of_file(file, len, len),
         })
     }
 

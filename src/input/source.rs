@@ -1,101 +1,114 @@
-//! Inputs that are read at any place: files with an index at their end.
+//! One of the inputs of a run.
 
 use super::Bytes;
-use super::map::cut_to;
-use crate::locks::Unpoisoned;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::Range;
-use std::sync::Mutex;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// The bytes of a file, mapped or read on demand.
-#[derive(Debug)]
+/// One of the inputs of a run: its name, by which messages call it, and where its bytes are.
+///
+/// ```
+/// use lanefish::input::{Inputs, Source};
+/// use lanefish::jobs::PositionReader;
+/// use lanefish::pipeline::ReadOptions;
+///
+/// let text = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n".to_vec();
+/// let inputs = Inputs::of([Source::in_memory("start.fen", text)]);
+/// let mut reader = PositionReader::new(inputs, ReadOptions::default(), 1)?;
+/// assert_eq!(reader.next().transpose()?.map(|batch| batch.len()), Some(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
 pub struct Source {
-    store: Store,
-    len: u64,
-    /// How many of them count as read already.
-    counted: u64,
+    name: Arc<Path>,
+    place: Place,
 }
 
-#[derive(Debug)]
-enum Store {
-    Whole(Bytes),
-    File(Mutex<File>),
+/// Where the bytes are.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// In the file of this name, or standard input (`-`).
+    File,
+    /// In memory.
+    Memory(Bytes),
 }
 
 impl Source {
-    /// Bytes in memory.
-    pub fn of(bytes: Bytes) -> Self {
-        Self { len: bytes.len() as u64, store: Store::Whole(bytes), counted: 0 }
+    /// Bytes in memory under a name, whose extension may show the format; they may be compressed.
+    pub fn in_memory(name: impl AsRef<Path>, bytes: impl Into<Bytes>) -> Self {
+        Self { name: Arc::from(name.as_ref()), place: Place::Memory(bytes.into()) }
     }
 
-    pub(super) fn of_file(file: File, len: u64, counted: u64) -> Self {
-        Self { store: Store::File(Mutex::new(file)), len, counted }
+    /// The name.
+    pub fn name(&self) -> &Arc<Path> {
+        &self.name
     }
 
-    pub(super) fn counted_already(mut self) -> Self {
-        self.counted = self.len;
-        self
+    pub(super) fn place(&self) -> &Place {
+        &self.place
     }
 
-    /// Number of bytes.
-    #[allow(clippy::len_without_is_empty, reason = "an empty source is like any other")]
-    pub fn len(&self) -> u64 {
-        self.len
+    /// Whether it is standard input.
+    pub fn is_stdin(&self) -> bool {
+        matches!(self.place, Place::File) && self.name.as_os_str() == "-"
     }
 
-    /// Whether all bytes are in memory or mapped, so that some of them are no copy.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.store, Store::Whole(_))
+    /// The file that it is, unless it is something else.
+    pub fn file(&self) -> Option<&Arc<Path>> {
+        (matches!(self.place, Place::File) && !self.is_stdin()).then_some(&self.name)
     }
 
-    /// How many of the bytes count as read already.
-    pub(crate) fn counted(&self) -> u64 {
-        self.counted
-    }
-
-    /// Checks that the file has not become shorter. If it has, bytes that were read from a map may be zeros that were
-    /// never in the file.
-    ///
-    /// # Errors
-    /// If the file has become shorter, or its length cannot be read.
-    pub fn check(&self) -> io::Result<()> {
-        match &self.store {
-            Store::Whole(bytes) => bytes.check(),
-            Store::File(file) => {
-                let file = file.lock().unpoisoned();
-                match file.metadata()?.len() {
-                    len if len < self.len => Err(cut_to(len)),
-                    _ => Ok(()),
-                }
+    /// Number of bytes before decompression; `None` for what has no size, such as pipes, and what cannot be found.
+    pub fn len(&self) -> Option<u64> {
+        match &self.place {
+            Place::File => {
+                let metadata = fs::metadata(self.file()?).ok()?;
+                metadata.is_file().then(|| metadata.len())
             }
+            Place::Memory(bytes) => Some(bytes.len() as u64),
         }
     }
 
-    /// Some of the bytes.
-    ///
-    /// # Errors
-    /// If there are no such bytes, or they cannot be read.
-    pub fn bytes(&self, range: Range<u64>) -> io::Result<Bytes> {
-        if range.start > range.end || range.end > self.len {
-            return Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                format!(
-                    "bytes {} to {} are beyond the end of the file, which has {} bytes",
-                    range.start, range.end, self.len
-                ),
-            ));
-        }
-        match &self.store {
-            Store::Whole(bytes) => Ok(bytes.slice(range.start as usize..range.end as usize)),
-            Store::File(file) => {
-                let mut file = file.lock().unpoisoned();
-                let mut bytes = vec![0; (range.end - range.start) as usize];
-                file.seek(SeekFrom::Start(range.start))?;
-                file.read_exact(&mut bytes)?;
-                Ok(bytes.into())
-            }
-        }
+    /// Whether it is known to have no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// Whether it can be read only once: standard input, pipes and devices. What is not there is reported when it is
+    /// opened.
+    pub(super) fn is_read_once(&self) -> bool {
+        self.is_stdin() || self.file().is_some_and(|path| path.exists()) && self.len().is_none()
+    }
+
+    /// Whether opening it, or reading its first bytes, may wait for others.
+    pub(crate) fn may_block(&self) -> bool {
+        let is_pipe = |path: &Arc<Path>| fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir());
+        self.is_stdin() || self.file().is_some_and(is_pipe)
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.display().fmt(f)
+    }
+}
+
+impl From<Arc<Path>> for Source {
+    /// A file, or standard input (`-`).
+    fn from(name: Arc<Path>) -> Self {
+        Self { name, place: Place::File }
+    }
+}
+
+impl From<&Path> for Source {
+    fn from(name: &Path) -> Self {
+        Self::from(Arc::from(name))
+    }
+}
+
+impl From<PathBuf> for Source {
+    fn from(name: PathBuf) -> Self {
+        Self::from(Arc::from(name))
     }
 }

@@ -11,7 +11,7 @@ use crate::formats::layout::{Requested, Sections};
 use crate::formats::selected::cannot_select;
 use crate::formats::tables::{Budget, OpenTable, RowPart, TableError, TableReader};
 use crate::formats::{self, Chunk, DecodeOptions, Extent, Format, Layout, Opened, Watch};
-use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, Shard, Source};
+use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, RandomAccess, Shard, Source};
 use crate::table::Fields;
 use memchr::memchr_iter;
 use std::io;
@@ -70,7 +70,7 @@ pub(super) enum Work {
 
 /// The inputs, cut into chunks.
 pub(super) struct Feed<'a> {
-    pub(super) inputs: &'a [Arc<Path>],
+    pub(super) inputs: &'a [Source],
     pub(super) next_input: usize,
     pub(super) current: Option<Current>,
     pub(super) from: Option<Format>,
@@ -223,18 +223,18 @@ impl Supply for Feed<'_> {
 pub(super) enum Opening {
     Bytes(Box<Opened>),
     /// With the map of the file, if there is one.
-    Table(Arc<Path>, Format, &'static dyn OpenTable, Source, Option<Bytes>),
+    Table(Arc<Path>, Format, &'static dyn OpenTable, RandomAccess, Option<Bytes>),
 }
 
 impl Opening {
     /// Opens an input. With pipes this takes as long as their writers like.
     fn new(
-        path: &Arc<Path>,
+        source: &Source,
         (from, fen_column): (Option<Format>, Option<&str>),
         access: Access,
         consumed: Arc<AtomicU64>,
     ) -> Result<Self, Error> {
-        let opened = formats::open_with(path, from, fen_column, access, consumed)?;
+        let opened = formats::open_with(source, from, fen_column, access, consumed)?;
         let format = opened.format;
         Ok(match format.layout() {
             Layout::Text(_) | Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) => {
@@ -242,8 +242,8 @@ impl Opening {
             }
             Layout::Tables(tables) => {
                 let mapped = opened.input.mapped();
-                let source = opened.input.into_source(format.name())?;
-                Self::Table(Arc::clone(path), format, tables, source, mapped)
+                let path = Arc::clone(source.name());
+                Self::Table(path, format, tables, opened.input.into_random_access(format.name())?, mapped)
             }
         })
     }
@@ -251,31 +251,26 @@ impl Opening {
     /// The same on a thread of its own, which nobody has to wait for: when the result is dropped, it ends with what it
     /// is doing.
     fn spawn(
-        path: &Arc<Path>,
+        source: &Source,
         (from, fen_column): (Option<Format>, Option<Arc<str>>),
         access: Access,
         consumed: Arc<AtomicU64>,
     ) -> Result<Receiver<Result<Self, Error>>, Error> {
         let (sender, opened) = sync_channel(1);
-        let name = Arc::clone(path);
+        let input = source.clone();
         let spawned = std::thread::Builder::new()
             .name("opener".to_owned())
             // If nobody waits for it any more, it is closed.
-            .spawn(move || drop(sender.send(Self::new(&name, (from, fen_column.as_deref()), access, consumed))));
+            .spawn(move || drop(sender.send(Self::new(&input, (from, fen_column.as_deref()), access, consumed))));
         match spawned {
             Ok(_) => Ok(opened),
-            Err(source) => Err(Error::Open { path: Arc::clone(path), source }),
+            Err(error) => Err(Error::Open { path: Arc::clone(source.name()), source: error }),
         }
     }
 }
 
 /// How long to wait for an input to open before reporting that there is nothing yet.
 const PATIENCE: Duration = Duration::from_millis(10);
-
-/// Whether opening an input, or reading its first bytes, may wait for others.
-fn may_block(path: &Path) -> bool {
-    path == Path::new("-") || std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
-}
 
 impl Feed<'_> {
     /// An input at its beginning, and what is known of it.
@@ -345,9 +340,9 @@ impl Feed<'_> {
         if self.decode.games.is_none() {
             return Ok(());
         }
-        for path in self.inputs {
-            if path.is_file()
-                && let Ok(opened) = Opening::new(path, self.named(), self.access, Arc::default())
+        for source in self.inputs {
+            if source.len().is_some()
+                && let Ok(opened) = Opening::new(source, self.named(), self.access, Arc::default())
                 && let Err(error @ Error::Selection { .. }) = self.begin(opened)
             {
                 return Err(error);
@@ -409,18 +404,18 @@ impl Feed<'_> {
     /// Opens the next input, or looks whether it has been. Pipes are opened only when nothing else is left to do: what
     /// was read before may suffice.
     fn open_next(&mut self, idle: bool) -> Step<Work, (usize, FrameJob)> {
-        let Some(path) = self.inputs.get(self.next_input) else {
+        let Some(source) = self.inputs.get(self.next_input) else {
             self.ended = true;
             return Step::End;
         };
-        let path = Arc::clone(path);
+        let path = Arc::clone(source.name());
         let consumed = || Arc::clone(&self.consumed);
-        if self.opening.is_none() && may_block(&path) {
+        if self.opening.is_none() && source.may_block() {
             if !idle {
                 return Step::Wait;
             }
             let fen_column = self.decode.fen_column.clone();
-            match Opening::spawn(&path, (self.from, fen_column), self.access, consumed()) {
+            match Opening::spawn(source, (self.from, fen_column), self.access, consumed()) {
                 Ok(opening) => self.opening = Some(opening),
                 Err(error) => {
                     self.ended = true;
@@ -429,7 +424,7 @@ impl Feed<'_> {
             }
         }
         let opened = match &self.opening {
-            None => Opening::new(&path, self.named(), self.access, consumed()),
+            None => Opening::new(source, self.named(), self.access, consumed()),
             Some(opening) => match opening.recv_timeout(PATIENCE) {
                 Ok(opened) => opened,
                 Err(RecvTimeoutError::Timeout) => return Step::Wait,

@@ -274,9 +274,7 @@ pub fn run<J: Job>(
 
 /// About how many bytes are written for all inputs, if as many were written for a part of them.
 fn needed_for_all(inputs: &Inputs, read: u64, written: u64) -> Option<u64> {
-    let sizes =
-        inputs.paths.iter().map(|path| path.metadata().ok().filter(|file| file.is_file()).map(|file| file.len()));
-    let all = sizes.sum::<Option<u64>>()?;
+    let all = inputs.total_bytes()?;
     let needed = u128::from(written) * u128::from(all) / u128::from(read.max(1));
     u64::try_from(needed).ok().filter(|_| read > 0 && read < all && written > 0)
 }
@@ -390,7 +388,7 @@ fn run_all<J: Job>(
         }
     };
     let feed = Feed {
-        inputs: &inputs.paths,
+        inputs: &inputs.sources,
         next_input: 0,
         current: None,
         from,
@@ -481,12 +479,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.epd");
         std::fs::write(&path, [b'\n'; 1000]).unwrap();
-        let inputs = Inputs::of(vec![path.as_path().into(), path.as_path().into()]);
+        let inputs = Inputs::of([&*path, &*path]);
         assert_eq!(needed_for_all(&inputs, 100, 70), Some(1400));
         for (read, written) in [(0, 70), (2000, 70), (100, 0)] {
             assert_eq!(needed_for_all(&inputs, read, written), None);
         }
-        let pipe = Inputs::of(vec![path.as_path().into(), directory.path().into()]);
+        let pipe = Inputs::of([&*path, directory.path()]);
         assert_eq!(needed_for_all(&pipe, 100, 70), None);
     }
 }

@@ -124,10 +124,10 @@ struct PositionSource {
 
 impl fmt::Display for PositionSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.inputs.paths[..] {
+        match &self.inputs.sources[..] {
             [] => f.write_str("nothing"),
-            [path] => write!(f, "{}", path.display()),
-            [path, others @ ..] => write!(f, "{} and {} more", path.display(), others.len()),
+            [source] => source.fmt(f),
+            [first, others @ ..] => write!(f, "{first} and {} more", others.len()),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{PositionSource, SessionOptions};
 use crate::error::Error;
 use crate::formats::tables::TableError;
 use crate::formats::{self, Format, Likeness};
-use crate::input::{Compression, Inputs};
+use crate::input::{Compression, Inputs, Source};
 use crate::locks::Unpoisoned;
 use crate::table::ChosenColumn;
 use async_trait::async_trait;
@@ -206,17 +206,17 @@ fn inputs(names: &[PathBuf], options: &SessionOptions) -> std::result::Result<Op
         inputs => inputs?,
     };
     // All files of a table are read alike, so that the first one says what they are.
-    match inputs.paths.first() {
+    match inputs.sources.first() {
         Some(first) if !has_positions(first, options)? => Ok(None),
         _ => Ok(Some(inputs)),
     }
 }
 
 /// Whether a file has positions: otherwise the engine reads it, or nobody can.
-fn has_positions(path: &Arc<Path>, options: &SessionOptions) -> std::result::Result<bool, Error> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+fn has_positions(source: &Source, options: &SessionOptions) -> std::result::Result<bool, Error> {
+    let name = source.name().file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let is_other = name.split('.').skip(1).any(|part| OTHERS.contains(&part));
-    let mut opened = match formats::open(path, None, options.read.access, Arc::default()) {
+    let mut opened = match formats::open(source, None, options.read.access, Arc::default()) {
         Err(Error::UnknownFormat { .. }) if is_other => return Ok(false),
         opened => opened?,
     };
@@ -230,7 +230,7 @@ fn has_positions(path: &Arc<Path>, options: &SessionOptions) -> std::result::Res
         let (head, _) = opened.input.peek(HEAD)?;
         return Ok(opened.format.likeness(&head) > Likeness::No);
     };
-    let source = opened.input.into_source(opened.format.name())?;
+    let source = opened.input.into_random_access(opened.format.name())?;
     // Damage is reported when the file is read.
     Ok(!matches!(tables.open(source, &options.read.decode, None), Err(TableError::Columns(_))))
 }

@@ -14,8 +14,8 @@ use lanefish::formats::boards::{BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::games::GameRow;
 #[cfg(feature = "parquet")]
-use lanefish::input::Source;
-use lanefish::input::{Access, Input, Inputs};
+use lanefish::input::RandomAccess;
+use lanefish::input::{Access, Input, Inputs, Source};
 use lanefish::packed::Packed;
 use lanefish::pipeline::{self, Job, ReadOptions, RunOptions};
 use lanefish::queries::{GroupResults, Queries};
@@ -317,7 +317,7 @@ pub fn arrow(bytes: &[u8]) {
 fn table(format: Format, bytes: &[u8]) {
     let options = options(1 << 24);
     let tables = format.tables().expect("a format of tables");
-    let source = || Source::of(bytes.to_vec().into());
+    let source = || RandomAccess::of(bytes.to_vec().into());
     // A few bytes may be any number of rows that are all the same.
     if tables.facts(source()).is_ok_and(|facts| facts.rows > 1 << 18) {
         return;
@@ -451,7 +451,7 @@ pub fn containers(bytes: &[u8]) {
     let path: Arc<Path> = path.into();
     let read = |access: Access| {
         let mut all = Vec::new();
-        let mut input = match Input::open(&path, access, Arc::default()) {
+        let mut input = match Input::open(&Source::from(&*path), access, Arc::default()) {
             Ok(input) => input,
             Err(error) => return (all, Some(error.to_string())),
         };
@@ -486,7 +486,7 @@ pub fn verify(bytes: &[u8]) {
     }
     let path = PLACE.with(|place| place.path().join("input.bin"));
     std::fs::write(&path, bytes).expect("written");
-    let inputs = Inputs::of(vec![path.into()]);
+    let inputs = Inputs::of([path]);
     let analyzer = Tier::best().analyzer().expect("the best tier is available");
     let read = |threads: usize, chunk_size: usize, map: bool| {
         let run = RunOptions::new(analyzer)

@@ -263,7 +263,7 @@ impl StatsArgs {
             bail!("--cluster counts whole inputs: --shard, --skip and --limit are for one process");
         }
         let inputs = session.take_inputs(inputs, reading, false)?;
-        if inputs.paths.iter().any(|path| path.as_os_str() == "-") {
+        if inputs.sources.iter().any(lanefish::input::Source::is_stdin) {
             bail!("--cluster: the machines of a cluster cannot read this standard input; name files");
         }
         let mut rejects = session.open_rejects()?;

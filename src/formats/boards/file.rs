@@ -6,7 +6,7 @@ use super::header::read_header;
 use super::section::{Kind, SectionHeader, u64_at};
 use super::{Checksum, UNIT, UNKNOWN, VERSION};
 use crate::error::{Damage, Error};
-use crate::input::{Access, Bytes, Input};
+use crate::input::{Access, Bytes, Input, Source};
 use crate::table::{Batch, Fields};
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl BoardsFile {
     /// # Errors
     /// As [`BoardsFile::open`].
     pub fn open_with(path: &Arc<Path>, access: Access) -> Result<Self, Error> {
-        let mut input = Input::open(path, access, Arc::default())?;
+        let mut input = Input::open(&Source::from(Arc::clone(path)), access, Arc::default())?;
         let mut bytes: Bytes = Vec::new().into();
         if input.is_mapped() {
             if let Some(mapped) = input.next_bytes()? {

@@ -14,7 +14,7 @@ use super::{BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowPart,
 use crate::columnar::check_columns;
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
-use crate::input::{Bytes, Source};
+use crate::input::{Bytes, RandomAccess};
 use crate::table::Fields;
 use arrow_array::RecordBatch;
 use arrow_ipc::MetadataVersion;
@@ -71,7 +71,7 @@ fn is_stream(head: &[u8]) -> bool {
 impl OpenTable for Arrow {
     fn open(
         &self,
-        source: Source,
+        source: RandomAccess,
         options: &DecodeOptions,
         shard: Option<Range<u64>>,
     ) -> Result<Box<dyn TableReader>, TableError> {
@@ -112,7 +112,7 @@ impl OpenTable for Arrow {
         }))
     }
 
-    fn facts(&self, source: Source) -> Result<Facts, Damage> {
+    fn facts(&self, source: RandomAccess) -> Result<Facts, Damage> {
         let mut messages = Messages::open(source)?;
         let fields = messages.schema.fields().iter();
         let columns = fields.map(|field| column_of(field));
@@ -214,7 +214,7 @@ struct Current {
 
 /// A record batch of a file, decoded when it is first needed.
 struct Batch {
-    source: Arc<Source>,
+    source: Arc<RandomAccess>,
     schema: SchemaRef,
     version: MetadataVersion,
     plan: Arc<Plan>,

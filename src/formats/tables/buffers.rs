@@ -5,7 +5,7 @@
 
 use super::MOST_BYTES;
 use super::messages::{Located, most_of_lz4, read};
-use crate::input::Source;
+use crate::input::RandomAccess;
 use arrow_ipc::{CompressionType, MetadataVersion, RecordBatch};
 use arrow_schema::{DataType, Fields, UnionMode};
 
@@ -36,7 +36,7 @@ pub(super) enum Use {
 /// # Errors
 /// If they do not have its rows.
 pub(super) fn check(
-    source: &Source,
+    source: &RandomAccess,
     at: Located,
     batch: RecordBatch<'_>,
     version: MetadataVersion,
@@ -65,7 +65,7 @@ const DEPTH: u32 = 64;
 const MISSING: &str = "its buffers are missing";
 
 struct Walk<'a> {
-    source: &'a Source,
+    source: &'a RandomAccess,
     at: Located,
     batch: RecordBatch<'a>,
     version: MetadataVersion,

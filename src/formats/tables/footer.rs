@@ -5,7 +5,7 @@ use super::guard::guarded;
 use super::pages;
 use crate::columnar::check_file;
 use crate::error::Damage;
-use crate::input::Source;
+use crate::input::RandomAccess;
 use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_schema, parquet_to_arrow_schema_by_columns};
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use arrow_schema::{DataType, Field};
@@ -17,12 +17,12 @@ pub(super) const MAGIC: &[u8] = b"PAR1";
 const MOST_GROUPS: u64 = 1 << 15;
 /// The longest metadata that are read.
 const MOST_METADATA: u64 = 512 << 20;
-pub(super) fn footer_damage(source: &Source, what: String) -> Damage {
+pub(super) fn footer_damage(source: &RandomAccess, what: String) -> Damage {
     Damage::at(source.len().saturating_sub(8), what)
 }
 
 /// Reads the metadata at the end of the file.
-pub(super) fn metadata(source: &Source) -> Result<Arc<ParquetMetaData>, Damage> {
+pub(super) fn metadata(source: &RandomAccess) -> Result<Arc<ParquetMetaData>, Damage> {
     let len = source.len();
     let wrong = |what: &str| footer_damage(source, what.to_owned());
     let read = |range: Range<u64>| {

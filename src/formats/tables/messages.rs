@@ -4,7 +4,7 @@ use super::MOST_BYTES;
 use super::dictionaries::number_of;
 use super::guard::guarded;
 use crate::error::Damage;
-use crate::input::{self, Source};
+use crate::input::{self, RandomAccess};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::{
@@ -52,7 +52,7 @@ pub(super) enum Kept {
 /// The messages of a file or stream, one after the other.
 #[derive(Debug)]
 pub(super) struct Messages {
-    pub(super) source: Arc<Source>,
+    pub(super) source: Arc<RandomAccess>,
     pub(super) schema: SchemaRef,
     pub(super) version: MetadataVersion,
     order: Order,
@@ -71,7 +71,7 @@ pub(super) fn damage(offset: u64, what: impl Into<String>) -> Damage {
     Damage::at(offset, what)
 }
 
-pub(super) fn read(source: &Source, range: Range<u64>) -> Result<input::Bytes, Damage> {
+pub(super) fn read(source: &RandomAccess, range: Range<u64>) -> Result<input::Bytes, Damage> {
     let place = range.start;
     let bytes = source.bytes(range);
     let bytes = bytes.and_then(|bytes| bytes.check().map(|()| bytes));
@@ -101,7 +101,7 @@ fn schema_of(schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, String> {
 
 /// Whether the blocks of a footer are all that lies between the schema and the footer, which begins at `end`. If one
 /// were missing in the footer, its rows would be missing.
-fn are_all(source: &Source, blocks: &VecDeque<[i64; 3]>, end: u64) -> Result<bool, Damage> {
+fn are_all(source: &RandomAccess, blocks: &VecDeque<[i64; 3]>, end: u64) -> Result<bool, Damage> {
     // The magic number may be padded like any message.
     let start = read(source, 8..source.len().min(8 + GAP))?;
     let (words, _) = start.as_chunks::<8>();
@@ -148,7 +148,7 @@ fn are_all(source: &Source, blocks: &VecDeque<[i64; 3]>, end: u64) -> Result<boo
 }
 
 /// The schema at the beginning of a file, if it is there as a message.
-fn schema_in_front(source: &Source) -> Result<Option<SchemaRef>, Damage> {
+fn schema_in_front(source: &RandomAccess) -> Result<Option<SchemaRef>, Damage> {
     // The magic number may be padded like any message.
     let start = read(source, 8..source.len().min(8 + GAP))?;
     let (words, _) = start.as_chunks::<8>();
@@ -181,7 +181,7 @@ fn has_same_columns(one: &Schema, other: &Schema) -> bool {
 }
 
 impl Messages {
-    pub(super) fn open(source: Source) -> Result<Self, Damage> {
+    pub(super) fn open(source: RandomAccess) -> Result<Self, Damage> {
         let len = source.len();
         let start = read(&source, 0..len.min(8))?;
         if start.starts_with(MAGIC) {
@@ -208,7 +208,7 @@ impl Messages {
         Ok(messages)
     }
 
-    fn of_file(source: Source) -> Result<Self, Damage> {
+    fn of_file(source: RandomAccess) -> Result<Self, Damage> {
         const END: u64 = 10;
         let len = source.len();
         let place = len.saturating_sub(END);
@@ -348,7 +348,7 @@ impl Messages {
 }
 
 /// Description and body of a message, the sizes of whose buffers have been checked.
-pub(super) fn content(source: &Source, at: Located) -> Result<(input::Bytes, Buffer), String> {
+pub(super) fn content(source: &RandomAccess, at: Located) -> Result<(input::Bytes, Buffer), String> {
     let read = |range| source.bytes(range).map_err(|error| error.to_string());
     let body = at.place + at.head;
     let head = read(at.place..body)?;

@@ -99,7 +99,7 @@ pub(crate) use budget::Budget;
 
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::error::Damage;
-use crate::input::{Bytes, Source};
+use crate::input::{Bytes, RandomAccess};
 use crate::table::Fields;
 use budget::{Charge, grant};
 use std::fmt;
@@ -129,7 +129,7 @@ pub trait OpenTable: fmt::Debug + Sync {
     /// If the file is damaged, or has no column of positions.
     fn open(
         &self,
-        source: Source,
+        source: RandomAccess,
         options: &DecodeOptions,
         shard: Option<Range<u64>>,
     ) -> Result<Box<dyn TableReader>, TableError>;
@@ -138,7 +138,7 @@ pub trait OpenTable: fmt::Debug + Sync {
     ///
     /// # Errors
     /// If the file is damaged.
-    fn facts(&self, source: Source) -> Result<Facts, Damage>;
+    fn facts(&self, source: RandomAccess) -> Result<Facts, Damage>;
 }
 
 /// What a file holds, according to its metadata.
@@ -304,7 +304,7 @@ fn decode(tables: &dyn OpenTable, chunk: &Chunk, options: &DecodeOptions) -> Dec
         return part.decode(chunk, options);
     }
     let mut all = Decoded::default();
-    let mut table = match tables.open(Source::of(chunk.bytes.clone()), options, None) {
+    let mut table = match tables.open(RandomAccess::of(chunk.bytes.clone()), options, None) {
         Ok(table) => table,
         Err(error) => {
             all.damage.push(match error {

@@ -5,7 +5,7 @@
 
 use super::MOST_BYTES;
 use super::counts::Written;
-use crate::input::Source;
+use crate::input::RandomAccess;
 use std::ops::Range;
 
 /// A data page or dictionary page.
@@ -76,7 +76,12 @@ const MOST_PAGES: usize = 1 << 22;
 ///
 /// # Errors
 /// With the place, if the range is not the pages of so many rows.
-pub(super) fn walk(source: &Source, chunk: Range<u64>, rows: u64, written: Written) -> Result<Pages, (u64, String)> {
+pub(super) fn walk(
+    source: &RandomAccess,
+    chunk: Range<u64>,
+    rows: u64,
+    written: Written,
+) -> Result<Pages, (u64, String)> {
     let mut pages = Pages { dictionary: None, data: Vec::new() };
     let mut at = chunk.start;
     let mut seen = 0u64;
@@ -172,7 +177,7 @@ pub(super) fn walk(source: &Source, chunk: Range<u64>, rows: u64, written: Writt
 }
 
 /// Reads the header that begins a range, and its length.
-fn header_at(source: &Source, range: Range<u64>) -> Result<(Header, u64), String> {
+fn header_at(source: &RandomAccess, range: Range<u64>) -> Result<(Header, u64), String> {
     let mut window = HEADER;
     loop {
         let end = range.end.min(range.start + window);

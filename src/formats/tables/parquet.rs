@@ -15,7 +15,7 @@ use super::{
 };
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
-use crate::input::Source;
+use crate::input::RandomAccess;
 use crate::table::Fields;
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowSelection, RowSelector};
 use ::parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
@@ -72,7 +72,7 @@ impl Codec for Parquet {
 impl OpenTable for Parquet {
     fn open(
         &self,
-        source: Source,
+        source: RandomAccess,
         options: &DecodeOptions,
         shard: Option<Range<u64>>,
     ) -> Result<Box<dyn TableReader>, TableError> {
@@ -107,7 +107,7 @@ impl OpenTable for Parquet {
         }))
     }
 
-    fn facts(&self, source: Source) -> Result<Facts, Damage> {
+    fn facts(&self, source: RandomAccess) -> Result<Facts, Damage> {
         let metadata = metadata(&source)?;
         let columns = leaves(&metadata)?.into_iter();
         Ok(Facts {
@@ -189,7 +189,7 @@ impl ReadColumn {
 /// A file, and what is read of it.
 #[derive(Debug)]
 struct FileOfGroups {
-    source: Source,
+    source: RandomAccess,
     metadata: Arc<ParquetMetaData>,
     plan: Plan,
     /// The columns of the plan, that of the positions first.

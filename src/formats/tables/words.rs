@@ -7,7 +7,7 @@
 use super::budget::Charge;
 use super::guard::guarded;
 use super::messages::{Located, content, message};
-use crate::input::Source;
+use crate::input::RandomAccess;
 use crate::locks::Unpoisoned;
 use arrow_array::{Array as _, ArrayRef};
 use arrow_ipc::MetadataVersion;
@@ -22,7 +22,7 @@ const LISTS: usize = 32;
 
 /// A dictionary.
 pub(super) struct Words {
-    pub(super) source: Arc<Source>,
+    pub(super) source: Arc<RandomAccess>,
     pub(super) version: MetadataVersion,
     /// One column: the values.
     pub(super) schema: SchemaRef,
@@ -60,7 +60,7 @@ fn place(number: usize) -> (usize, usize) {
 }
 
 impl Words {
-    pub(super) fn new(source: Arc<Source>, version: MetadataVersion, schema: SchemaRef) -> Self {
+    pub(super) fn new(source: Arc<RandomAccess>, version: MetadataVersion, schema: SchemaRef) -> Self {
         Self { source, version, schema, lists: [const { OnceLock::new() }; LISTS], decoded: Mutex::default() }
     }
 

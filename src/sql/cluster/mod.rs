@@ -42,7 +42,7 @@ pub(super) use pieces::{Piece, divide};
 
 use super::scan::Request;
 use super::{PositionSource, Rows, Session, SessionOptions, SqlError};
-use crate::input::Inputs;
+use crate::input::{Inputs, Source};
 use crate::stats::GroupBy;
 use datafusion::common::Result as EngineResult;
 use datafusion::logical_expr::col;
@@ -54,10 +54,11 @@ use std::sync::Arc;
 
 /// The inputs under names that do not depend on the present directory.
 pub(super) fn absolute(inputs: &mut Inputs) -> Result<(), crate::Error> {
-    for path in &mut inputs.paths {
-        let found =
-            std::path::absolute(&**path).map_err(|source| crate::Error::Open { path: Arc::clone(path), source })?;
-        *path = Arc::from(found);
+    for source in &mut inputs.sources {
+        if let Some(path) = source.file() {
+            let failed = |error| crate::Error::Open { path: Arc::clone(path), source: error };
+            *source = Source::from(std::path::absolute(path).map_err(failed)?);
+        }
     }
     for path in &mut inputs.broken {
         *path = std::path::absolute(&*path).unwrap_or_else(|_| PathBuf::from(&*path));

@@ -9,7 +9,7 @@
 
 use crate::error::Error;
 use crate::formats::{self, Layout};
-use crate::input::{Inputs, Shard};
+use crate::input::{Inputs, Shard, Source};
 use crate::pipeline::ReadOptions;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch, UInt32Array, UInt64Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type, UInt64Type};
@@ -18,7 +18,6 @@ use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::physical_plan::ExecutionPlan;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 /// Less than this is not worth a task.
@@ -36,13 +35,13 @@ pub(crate) struct Piece {
 impl Piece {
     /// All inputs.
     pub(crate) fn whole(inputs: &Inputs) -> Self {
-        Self { inputs: 0..inputs.paths.len(), shard: None }
+        Self { inputs: 0..inputs.sources.len(), shard: None }
     }
 
     /// What of the inputs it is. What was found in place of inputs is in the first piece.
     pub(crate) fn of(&self, inputs: &Inputs) -> (Inputs, Option<Shard>) {
-        let paths = inputs.paths.get(self.inputs.clone()).unwrap_or_default();
-        let mut own = Inputs::of(paths.to_vec());
+        let sources = inputs.sources.get(self.inputs.clone()).unwrap_or_default();
+        let mut own = Inputs::of(sources.iter().cloned());
         let shard = self.shard.and_then(|(index, count)| Shard::new(index, count));
         if self.inputs.start == 0 && shard.is_none_or(|shard| shard.index() == 0) {
             own.broken.clone_from(&inputs.broken);
@@ -105,18 +104,18 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
 /// # Errors
 /// If an input cannot be opened, or is no regular file.
 pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Result<Vec<Piece>, Error> {
-    let mut lengths = Vec::with_capacity(inputs.paths.len());
-    for path in &inputs.paths {
-        lengths.push(length(path)?);
+    let mut lengths = Vec::with_capacity(inputs.sources.len());
+    for source in &inputs.sources {
+        lengths.push(length(source)?);
     }
     let total: u64 = lengths.iter().sum();
     let size = total.div_ceil(pieces.max(1) as u64).max(LEAST);
     let mut divided = Vec::new();
     let (mut begin, mut gathered) = (0, 0);
-    for (place, (path, &len)) in inputs.paths.iter().zip(&lengths).enumerate() {
+    for (place, (source, &len)) in inputs.sources.iter().zip(&lengths).enumerate() {
         let shards = u32::try_from(len.div_ceil(size)).unwrap_or(Shard::MOST);
         let shards = shards.min(Shard::MOST);
-        if shards > 1 && is_divisible(path, read)? {
+        if shards > 1 && is_divisible(source, read)? {
             if begin < place {
                 divided.push((begin..place, None));
             }
@@ -130,25 +129,25 @@ pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Resu
             (begin, gathered) = (place + 1, 0);
         }
     }
-    if begin < inputs.paths.len() || divided.is_empty() {
-        divided.push((begin..inputs.paths.len(), None));
+    if begin < inputs.sources.len() || divided.is_empty() {
+        divided.push((begin..inputs.sources.len(), None));
     }
     let divided = divided.into_iter();
     Ok(divided.map(|(inputs, shard)| Piece { inputs, shard }).collect())
 }
 
-fn length(path: &Arc<Path>) -> Result<u64, Error> {
-    let found = std::fs::metadata(path).and_then(|found| match found.is_file() {
-        true => Ok(found.len()),
-        false => Err(std::io::Error::other("is no regular file, and machines of a cluster read only those")),
+fn length(source: &Source) -> Result<u64, Error> {
+    let found = std::fs::metadata(source.name()).and_then(|found| match source.file().filter(|_| found.is_file()) {
+        Some(_) => Ok(found.len()),
+        None => Err(std::io::Error::other("is not a regular file, and machines of a cluster read only those")),
     });
-    found.map_err(|source| Error::Open { path: Arc::clone(path), source })
+    found.map_err(|error| Error::Open { path: Arc::clone(source.name()), source: error })
 }
 
 /// Whether an input can be entered in the middle.
-fn is_divisible(path: &Arc<Path>, read: &ReadOptions) -> Result<bool, Error> {
+fn is_divisible(source: &Source, read: &ReadOptions) -> Result<bool, Error> {
     let column = read.decode.fen_column.as_deref();
-    let mut opened = formats::open_with(path, read.from, column, read.access, Arc::default())?;
+    let mut opened = formats::open_with(source, read.from, column, read.access, Arc::default())?;
     let is_plain = opened.input.plain_len().is_some();
     Ok(match opened.format.layout() {
         Layout::Text(_) => is_plain || opened.input.has_frames()?,
@@ -160,6 +159,7 @@ fn is_divisible(path: &Arc<Path>, read: &ReadOptions) -> Result<bool, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     fn piece(inputs: Range<usize>, shard: Option<(u32, u32)>) -> Piece {
         Piece { inputs, shard }
@@ -168,13 +168,13 @@ mod tests {
     #[test]
     fn every_input_is_in_the_pieces_once() {
         let directory = tempfile::tempdir().unwrap();
-        let write = |name: &str, bytes: usize| -> Arc<Path> {
+        let write = |name: &str, bytes: usize| -> PathBuf {
             let path = directory.path().join(name);
             std::fs::write(&path, b"8/8/8/4k3/8/4K3/8/8 w - - 0 1\n".repeat(bytes / 30)).unwrap();
-            Arc::from(path)
+            path
         };
         let inputs =
-            Inputs::of(vec![write("a.fen", 3_000), write("b.fen", 3_000), write("c.fen", 300_000), write("d.fen", 60)]);
+            Inputs::of([write("a.fen", 3_000), write("b.fen", 3_000), write("c.fen", 300_000), write("d.fen", 60)]);
         let divided = |pieces| divide(&inputs, pieces, &ReadOptions::default()).unwrap();
         assert_eq!(
             divided(3),

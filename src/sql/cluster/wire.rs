@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 /// What messages begin with; the last byte is their version.
 const MAGIC: &[u8; 4] = b"LFC\x01";
@@ -99,7 +99,7 @@ impl SourceWire {
     pub(super) fn of(source: &PositionSource) -> Self {
         let PositionSource { inputs, options } = source;
         Self {
-            paths: inputs.paths.iter().map(|path| path.to_path_buf()).collect(),
+            paths: inputs.sources.iter().map(|source| source.name().to_path_buf()).collect(),
             broken: inputs.broken.clone(),
             skipped: inputs.skipped.clone(),
             read: options.read.clone(),
@@ -109,7 +109,7 @@ impl SourceWire {
     /// The same on this machine, with what its CPU has, and one thread for each piece.
     pub(super) fn into_source(self) -> Result<PositionSource> {
         let analyzer = Tier::best().analyzer().ok_or_else(|| wrong(&"this CPU has no tier"))?;
-        let mut inputs = Inputs::of(self.paths.into_iter().map(Arc::from).collect());
+        let mut inputs = Inputs::of(self.paths);
         inputs.broken = self.broken;
         inputs.skipped = self.skipped;
         Ok(PositionSource { inputs, options: SessionOptions::new(analyzer).read(self.read) })
@@ -417,6 +417,7 @@ mod tests {
     use crate::games::{Date, Variant};
     use crate::input::Access;
     use std::path::Path;
+    use std::sync::Arc;
 
     #[test]
     fn sources_are_what_they_were() {
@@ -429,7 +430,7 @@ mod tests {
             .variant(Some(Variant::Chess960));
         let decode =
             DecodeOptions::default().keep_en_passant(true).strict_pgn(true).fen_column(Some("position".into()));
-        let inputs = Inputs::of(vec![Arc::from(Path::new("/data/a.pgn"))]);
+        let inputs = Inputs::of([Path::new("/data/a.pgn")]);
         let access = Access::default().map(false).max_window(1 << 20);
         let read = ReadOptions::default().decode(decode).from(Some(Format::PGN)).access(access).strict(true).choose(
             crate::choose::Choose::default()
@@ -441,7 +442,8 @@ mod tests {
         let source = PositionSource { inputs, options: SessionOptions::new(analyzer).read(read) };
         let bytes = encoded(&SourceWire::of(&source)).unwrap();
         let back = decoded::<SourceWire>(&bytes).unwrap().into_source().unwrap();
-        assert_eq!(back.inputs.paths, source.inputs.paths);
+        let names = |inputs: &Inputs| inputs.sources.iter().map(|source| source.name().clone()).collect::<Vec<_>>();
+        assert_eq!(names(&back.inputs), names(&source.inputs));
         assert_eq!(back.options.read, source.options.read);
     }
 
@@ -451,8 +453,7 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let odd = Path::new(std::ffi::OsStr::from_bytes(b"/data/\xff.pgn"));
         let analyzer = Tier::best().analyzer().unwrap();
-        let source =
-            PositionSource { inputs: Inputs::of(vec![Arc::from(odd)]), options: SessionOptions::new(analyzer) };
+        let source = PositionSource { inputs: Inputs::of([odd]), options: SessionOptions::new(analyzer) };
         let error = encoded(&SourceWire::of(&source)).unwrap_err();
         let text = crate::sql::cluster::errors::found(&error.to_string()).unwrap();
         assert!(text.contains("cannot be sent"), "{text}");

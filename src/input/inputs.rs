@@ -1,0 +1,109 @@
+//! The inputs of a run.
+
+use super::Source;
+use crate::error::Error;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The inputs of a run, in order.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Inputs {
+    /// The inputs.
+    pub sources: Vec<Source>,
+    /// Files of directories that were skipped because their format is not supported.
+    pub skipped: Vec<PathBuf>,
+    /// Broken entries of directories: symbolic links whose target is missing. A run rejects them.
+    pub broken: Vec<PathBuf>,
+}
+
+impl Inputs {
+    /// These sources, as they are: files, `-` for standard input, bytes in memory.
+    pub fn of<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Self {
+        Self { sources: sources.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+
+    /// Adds those of another list.
+    pub fn append(&mut self, mut other: Self) {
+        self.sources.append(&mut other.sources);
+        self.skipped.append(&mut other.skipped);
+        self.broken.append(&mut other.broken);
+    }
+
+    /// Resolves the names that the user gave. Files and `-` are kept; a directory is replaced by its files, in name
+    /// order, for which `supported` returns true. Hidden files and subdirectories are skipped; broken links are
+    /// listed in [`Inputs::broken`].
+    ///
+    /// # Errors
+    /// If a name does not exist or cannot be read, or a directory has no supported file: before any work is done.
+    pub fn resolve(names: &[PathBuf], mut supported: impl FnMut(&Path) -> bool) -> Result<Self, Error> {
+        let mut inputs = Self::default();
+        for name in names {
+            let path: Arc<Path> = Arc::from(name.as_path());
+            let failed = |source| Error::Open { path: Arc::clone(&path), source };
+            if name == Path::new("-") {
+                inputs.sources.push(Source::from(path));
+                continue;
+            }
+            if !fs::metadata(name).map_err(failed)?.is_dir() {
+                // A misspelled last name should not be found only after an hour.
+                if fs::metadata(name).map_err(failed)?.is_file() {
+                    File::open(name).map_err(failed)?;
+                }
+                inputs.sources.push(Source::from(path));
+                continue;
+            }
+            let mut files = Vec::new();
+            let mut broken = Vec::new();
+            for entry in fs::read_dir(name).map_err(failed)? {
+                let file = entry.map_err(failed)?.path();
+                let hidden = file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+                if hidden {
+                    continue;
+                }
+                match fs::metadata(&file) {
+                    Ok(metadata) if metadata.is_file() => files.push(file),
+                    Ok(_) => {}
+                    // Missing permissions are an error; broken links are only listed.
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                        return Err(Error::Open { path: Arc::from(file), source: error });
+                    }
+                    Err(_) => broken.push(file),
+                }
+            }
+            files.sort();
+            broken.sort();
+            inputs.broken.append(&mut broken);
+            let before = inputs.sources.len();
+            for file in files {
+                if supported(&file) {
+                    inputs.sources.push(Source::from(file));
+                } else {
+                    inputs.skipped.push(file);
+                }
+            }
+            if inputs.sources.len() == before {
+                return Err(Error::EmptyDirectory { path });
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// Checks that all of them can be read more than once.
+    ///
+    /// # Errors
+    /// If one of them is standard input, a pipe or a device.
+    pub fn check_regular(&self) -> Result<(), Error> {
+        match self.sources.iter().find(|source| source.is_read_once()) {
+            Some(source) => Err(Error::Once { path: Arc::clone(source.name()) }),
+            None => Ok(()),
+        }
+    }
+
+    /// Total size of all inputs before decompression, or `None` if one has no size (a pipe).
+    pub fn total_bytes(&self) -> Option<u64> {
+        self.sources.iter().map(Source::len).sum()
+    }
+}
