@@ -23,6 +23,7 @@ mod fixed;
 pub mod foreign;
 mod gaps;
 mod json;
+mod king_safety;
 pub(crate) mod layout;
 mod lines;
 mod losses;

@@ -2,13 +2,19 @@
 //!
 //! Every record has the same fields, so that columns are filled as plain vectors; only a move may be missing. Positions of games
 //! and chains come from a replay [`Board`].
+//!
+//! Nearly all chunks have nothing but legal moves. So they are first [read trustingly](read_trusting): of each move all is
+//! checked but the king's safety, which is found out for many positions at once. A chunk in which a move is illegal is read
+//! again, with every move checked by itself: that tells which one it is, and why.
 
+use super::king_safety::KingSafety;
 use super::pgn::replay::Board;
 use super::records::{BadRecord, DROPPED_EN_PASSANT, IdleEnPassants, Record};
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::chess::Square;
 use crate::error::{Place, Reject};
 use crate::packed::{Group, Packed};
+use crate::simd::bmi2::Bmi2;
 use crate::table::{Array, Batch, Field, Fields, Values};
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +38,6 @@ pub(super) struct Scored<'a> {
     options: &'a DecodeOptions,
     pub(super) decoded: Decoded,
     groups: Vec<Group>,
-    group: Group,
     halfmove: Vec<u16>,
     fullmove: Vec<u16>,
     origins: Vec<u32>,
@@ -47,6 +52,30 @@ pub(super) struct Scored<'a> {
     games: Vec<u64>,
     idle: IdleEnPassants,
     carries: Fields,
+    /// If moves are trusted: what finds out whether they left kings in check.
+    safety: Option<KingSafety>,
+    /// Proof of the CPU features with which boards are replayed faster.
+    bits: Option<Bmi2>,
+}
+
+/// A chunk, or a part of it, has to be read again with every move checked by itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Distrust;
+
+/// Reads a chunk trustingly, and once more if that fails; what reads it must not trust moves if the records do not.
+pub(super) fn read_trusting<'a>(
+    chunk: &'a Chunk,
+    options: &'a DecodeOptions,
+    carries: Fields,
+    read: impl Fn(&mut Scored<'a>) -> Result<(), Distrust>,
+) -> Decoded {
+    for safety in [KingSafety::new(), None] {
+        let mut records = Scored { safety, ..Scored::new(chunk, options, carries) };
+        if read(&mut records).is_ok() && records.safety.take().is_none_or(|safety| records.are_safe(safety)) {
+            return records.finish();
+        }
+    }
+    unreachable!("nothing is distrusted where nothing is trusted")
 }
 
 impl<'a> Scored<'a> {
@@ -57,7 +86,6 @@ impl<'a> Scored<'a> {
             options,
             decoded: Decoded::default(),
             groups: Vec::new(),
-            group: Group::default(),
             halfmove: Vec::new(),
             fullmove: Vec::new(),
             origins: Vec::new(),
@@ -70,6 +98,8 @@ impl<'a> Scored<'a> {
             games: Vec::new(),
             idle: IdleEnPassants::default(),
             carries,
+            safety: None,
+            bits: Bmi2::detect(),
         }
     }
 
@@ -125,9 +155,11 @@ impl<'a> Scored<'a> {
     ) {
         let row = self.scores.len();
         let lane = row % Group::LEN;
-        self.group.set(lane, board);
-        if lane == Group::LEN - 1 {
-            self.groups.push(self.group);
+        if lane == 0 {
+            self.groups.push(Group::default());
+        }
+        if let Some(group) = self.groups.last_mut() {
+            group.set(lane, board);
         }
         self.halfmove.push(halfmove);
         self.fullmove.push(fullmove);
@@ -137,6 +169,70 @@ impl<'a> Scored<'a> {
             self.null_moves.push(row);
         }
         self.idle.add(row, idle);
+    }
+
+    /// Whether moves are trusted.
+    #[inline(always)]
+    pub(super) fn trust(&self) -> bool {
+        self.safety.is_some()
+    }
+
+    /// Adds records to the run that is not ended yet, where moves are trusted: the positions before each of these moves,
+    /// the first of which is played on this board.
+    ///
+    /// # Errors
+    /// If a move is illegal.
+    pub(super) fn replay(
+        &mut self,
+        board: Board,
+        moves: impl ExactSizeIterator<Item = u16>,
+        scores: impl ExactSizeIterator<Item = i16>,
+    ) -> Result<(), Distrust> {
+        let start = self.scores.len();
+        self.moves.extend(moves);
+        self.scores.extend(scores);
+        match self.bits {
+            Some(bits) => bits.enter(
+                #[inline(always)]
+                || self.replay_from(start, board),
+            ),
+            None => self.replay_from(start, board),
+        }?;
+        self.go_on()
+    }
+
+    /// Fills the positions of the rows from one on, whose moves are there already.
+    #[inline(always)]
+    fn replay_from(&mut self, start: usize, mut board: Board) -> Result<(), Distrust> {
+        let end = self.moves.len();
+        self.groups.resize(end.div_ceil(Group::LEN), Group::default());
+        self.halfmove.resize(end, 0);
+        self.fullmove.resize(end, 0);
+        let (moves, groups) = (&self.moves[..end], &mut self.groups[..]);
+        let (halfmove, fullmove) = (&mut self.halfmove[..end], &mut self.fullmove[..end]);
+        for row in start..end {
+            groups[row / Group::LEN].set(row % Group::LEN, board.packed());
+            (halfmove[row], fullmove[row]) = (board.halfmove, board.fullmove);
+            self.idle.add(row, board.idle_en_passant().map(Square::new));
+            if !board.play_pseudolegal(moves[row]) {
+                return Err(Distrust);
+            }
+        }
+        // What follows the last move is not among the records.
+        if board.is_after_king_left_in_check() { Err(Distrust) } else { Ok(()) }
+    }
+
+    /// Looks at kings, where moves are trusted and there are enough of them.
+    #[inline]
+    pub(super) fn go_on(&mut self) -> Result<(), Distrust> {
+        let rows = self.halfmove.len();
+        let is_safe = self.safety.as_mut().is_none_or(|safety| safety.go_on(&self.groups, rows));
+        if is_safe { Ok(()) } else { Err(Distrust) }
+    }
+
+    /// Looks at all kings that have not been looked at.
+    fn are_safe(&self, safety: KingSafety) -> bool {
+        safety.finish(&self.groups, self.halfmove.len())
     }
 
     /// Ends a run: all records since the last one.
@@ -201,11 +297,6 @@ impl<'a> Scored<'a> {
         let (rows, has_games) = (self.scores.len(), self.has_games());
         if rows == 0 {
             return self.decoded;
-        }
-        if !rows.is_multiple_of(Group::LEN) {
-            let mut last = Group::default();
-            (0..rows % Group::LEN).for_each(|lane| last.set(lane, self.group.get(lane)));
-            self.groups.push(last);
         }
         let mut batch = Batch::owned(self.groups, rows);
         (batch.halfmove, batch.fullmove, batch.origins) = (self.halfmove, self.fullmove, self.origins);

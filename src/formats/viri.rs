@@ -32,7 +32,7 @@ use super::layout::{Chains, Link};
 use super::marlin::{self, Marlin};
 use super::pgn::replay::Board;
 use super::records::{BadRecord, Fixed, hexadecimal};
-use super::scored::{Run, Scored};
+use super::scored::{self, Distrust, Run, Scored};
 use super::training::{self, Rows};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled, too_long};
 use crate::chess::moves::MoveKind;
@@ -168,6 +168,14 @@ const fn move_of(bits: u16) -> Option<Move> {
     Some(Move { from: Square::new((bits & 63) as u8), to: Square::new((bits >> 6 & 63) as u8), kind })
 }
 
+/// The bits of a move as [`Move::to_bits`] has them; what is not a move stays one that cannot be played.
+#[inline(always)]
+const fn usual_bits(bits: u16) -> u16 {
+    // Of the kinds normal, en passant, castling and promotion, the usual number.
+    const KINDS: u16 = 0b01_11_10_00;
+    bits & 0x3FFF | (KINDS >> (2 * (bits >> 14)) & 3) << 14
+}
+
 /// The bits of a move.
 const fn bits_of(mv: Move) -> u16 {
     let kind = match mv.kind {
@@ -181,8 +189,11 @@ const fn bits_of(mv: Move) -> u16 {
 
 /// Decodes a run of games.
 fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    scored::read_trusting(chunk, options, CARRIES, |records| read_games(chunk, records, options))
+}
+
+fn read_games(chunk: &Chunk, records: &mut Scored<'_>, options: &DecodeOptions) -> Result<(), Distrust> {
     let bytes = &chunk.bytes[..];
-    let mut records = Scored::new(chunk, options, CARRIES);
     records.reserve(bytes.len() / PLY);
     let mut at = 0;
     while at < bytes.len() {
@@ -199,39 +210,55 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             continue;
         }
         let game = &rest[..len.unwrap_or(rest.len())];
-        read_game(game, at, number, len.is_some(), &mut records, options);
+        read_game(game, at, number, len.is_some(), records, options)?;
         at += game.len();
     }
-    records.finish()
+    Ok(())
 }
 
 /// Reads the game that begins at a byte of the chunk.
-fn read_game(game: &[u8], at: usize, number: u64, is_whole: bool, records: &mut Scored<'_>, options: &DecodeOptions) {
+///
+/// # Errors
+/// If a move that was trusted is illegal.
+fn read_game(
+    game: &[u8],
+    at: usize,
+    number: u64,
+    is_whole: bool,
+    records: &mut Scored<'_>,
+    options: &DecodeOptions,
+) -> Result<(), Distrust> {
     let raw = || hexadecimal(&game[..game.len().min(RAW)]);
     let Some((header, plies)) = game.split_first_chunk::<START>() else {
         let what = format!("the last game is truncated: {} of {START} bytes of its start position", game.len());
         records.decoded.damage.push(Damage::at(at as u64, what));
-        return;
+        return Ok(());
     };
     let start = Marlin::read(header, options).and_then(|start| Ok((records.begin(&start)?, start)));
     let (mut board, result) = match start {
         Ok((board, start)) => (board, start.result.unwrap_or(1)),
         Err(bad) => {
             records.reject(at, (Some(number), None), bad, raw());
-            return;
+            return Ok(());
         }
     };
     let plies = if is_whole { &plies[..plies.len() - PLY] } else { plies };
     let (plies, rest) = plies.as_chunks::<PLY>();
     let mut wrong = None;
-    for (ply, &[m0, m1, s0, s1]) in plies.iter().enumerate() {
-        let bits = u16::from_le_bytes([m0, m1]);
-        let Some((next, mv)) = move_of(bits).and_then(|mv| Some((board.play_move(mv).ok()?, mv))) else {
-            wrong = Some((ply, bits));
-            break;
-        };
-        records.push(&board, i16::from_le_bytes([s0, s1]), Some(mv.to_bits()));
-        board = next;
+    if records.trust() {
+        let bits = plies.iter().map(|&[m0, m1, ..]| usual_bits(u16::from_le_bytes([m0, m1])));
+        let scores = plies.iter().map(|&[.., s0, s1]| i16::from_le_bytes([s0, s1]));
+        records.replay(board, bits, scores)?;
+    } else {
+        for (ply, &[m0, m1, s0, s1]) in plies.iter().enumerate() {
+            let bits = u16::from_le_bytes([m0, m1]);
+            let Some((next, mv)) = move_of(bits).and_then(|mv| Some((board.play_move(mv).ok()?, mv))) else {
+                wrong = Some((ply, bits));
+                break;
+            };
+            records.push(&board, i16::from_le_bytes([s0, s1]), Some(mv.to_bits()));
+            board = next;
+        }
     }
     records.end_run(Run { origin: at, result, ply: 0, game: number });
     if let Some((ply, bits)) = wrong {
@@ -241,7 +268,7 @@ fn read_game(game: &[u8], at: usize, number: u64, is_whole: bool, records: &mut 
         };
         let place = (Some(number), Some(u16::try_from(ply).unwrap_or(u16::MAX)));
         records.reject(at + START + PLY * ply, place, BadRecord::new("illegal_move", message), raw());
-        return;
+        return Ok(());
     }
     if !is_whole {
         let what = format!(
@@ -251,6 +278,7 @@ fn read_game(game: &[u8], at: usize, number: u64, is_whole: bool, records: &mut 
         );
         records.decoded.damage.push(Damage::at((at + START + PLY * plies.len()) as u64, what));
     }
+    Ok(())
 }
 
 impl Encoder for Viri {

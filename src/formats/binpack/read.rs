@@ -10,17 +10,28 @@ use crate::formats::gaps::InChunk;
 use crate::formats::layout::{Chains, Link};
 use crate::formats::pgn::replay::Board;
 use crate::formats::records::{BadRecord, SATURATED_SCORE, hexadecimal, score_of_white};
-use crate::formats::scored::{Run, Scored};
+use crate::formats::scored::{self, Distrust, Run, Scored};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::text::numbers::counted;
+use std::cell::Cell;
 
 /// About the number of bytes for a record, so that vectors need not grow.
 const USUAL: usize = 2;
 
 /// Decodes a run of chunks.
 pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    let gaps = Cell::new(None);
+    let mut decoded = scored::read_trusting(chunk, options, CARRIES, |records| {
+        gaps.set(Some(read(chunk, records, options)?));
+        Ok(())
+    });
+    decoded.evidence = gaps.take().map(|gaps| Box::new(gaps) as _);
+    decoded
+}
+
+/// Reads a run of chunks, and where there are none.
+fn read(chunk: &Chunk, records: &mut Scored<'_>, options: &DecodeOptions) -> Result<InChunk, Distrust> {
     let bytes = &chunk.bytes[..];
-    let mut records = Scored::new(chunk, options, CARRIES);
     records.reserve(bytes.len() / USUAL);
     let mut gaps = InChunk::new();
     let mut at = 0;
@@ -30,7 +41,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             Link::Chain(len) => {
                 let end = rest.len().min(usize::try_from(len).unwrap_or(usize::MAX));
                 let missing = len - end as u64;
-                chains(&rest[..end], at, missing, &mut records, options);
+                chains(&rest[..end], at, missing, records, options)?;
                 at += end;
             }
             Link::Lost(len) => {
@@ -45,19 +56,31 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             }
         }
     }
-    let mut decoded = records.finish();
-    decoded.evidence = Some(Box::new(gaps));
-    decoded
+    Ok(gaps)
 }
 
 /// Reads the chains of a chunk that begins at a byte of the input's chunk; `missing` is the number of its bytes that are not
 /// there.
-fn chains(bytes: &[u8], start: usize, missing: u64, records: &mut Scored<'_>, options: &DecodeOptions) {
+///
+/// # Errors
+/// If moves are trusted, and something is wrong.
+fn chains(
+    bytes: &[u8],
+    start: usize,
+    missing: u64,
+    records: &mut Scored<'_>,
+    options: &DecodeOptions,
+) -> Result<(), Distrust> {
     let mut at = HEADER;
     let ends = |at: usize| bytes.len() - at < STEM;
     while at < bytes.len() && !ends(at) {
         match chain(&bytes[at..], start + at, records, options) {
-            Ok(len) => at += len,
+            Ok(len) => {
+                at += len;
+                records.go_on()?;
+            }
+            // It may come from a move before it.
+            Err(_) if records.trust() => return Err(Distrust),
             Err(Fault { at: place, bad }) if missing == 0 => {
                 let what = format!(
                     "{}: the rest of the chunk, {}, cannot be read",
@@ -65,7 +88,7 @@ fn chains(bytes: &[u8], start: usize, missing: u64, records: &mut Scored<'_>, op
                     counted((bytes.len() - at - place) as u64, "byte")
                 );
                 records.decoded.damage.push(Damage::at((start + at + place) as u64, what));
-                return;
+                return Ok(());
             }
             // What ends there seems to be wrong.
             Err(_) => break,
@@ -83,6 +106,7 @@ fn chains(bytes: &[u8], start: usize, missing: u64, records: &mut Scored<'_>, op
             format!("the chunk ends with {} that are too few for a chain", counted((bytes.len() - at) as u64, "byte"));
         records.decoded.damage.push(Damage::at((start + at) as u64, what));
     }
+    Ok(())
 }
 
 /// What is wrong at a byte of a chain.
@@ -134,13 +158,14 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
     records.push(&board, stored(score, is_black), mv.map(|mv| mv.to_bits()));
     let mut reader = BitReader::new(&bytes[STEM..]);
     let mut fault = None;
+    let trust = records.trust();
     for number in 1..=u32::from(further) {
         let Some(here) = next else { break };
         board = here;
         is_black = !is_black;
         let ply = u16::try_from(u32::from(ply) + number).unwrap_or(u16::MAX);
         board.fullmove = ply / 2 + 1;
-        match further_ply(&board, &mut reader, &mut score) {
+        match further_ply(&board, &mut reader, &mut score, trust) {
             Ok((mv, after)) => {
                 records.push(&board, stored(score, is_black), Some(mv));
                 next = Some(after);
@@ -150,6 +175,9 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
                 break;
             }
         }
+    }
+    if trust && next.is_some_and(Board::is_after_king_left_in_check) {
+        fault = Some(Fault::new(0, "illegal_move", "a move that leaves the king in check"));
     }
     records.end_run(run);
     records.decoded.remarks.add(&SATURATED_SCORE, saturated);
@@ -162,9 +190,10 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
 /// Why a further ply cannot be read.
 type Why = (&'static str, &'static str);
 
-/// Reads the next ply: the bits of its move, and the board after it. The score becomes that of its side to move.
+/// Reads the next ply: the bits of its move, and the board after it. The score becomes that of its side to move. If the
+/// move is trusted, it may leave the king in check.
 #[inline(always)]
-fn further_ply(board: &Board, reader: &mut BitReader<'_>, score: &mut i16) -> Result<(u16, Board), Why> {
+fn further_ply(board: &Board, reader: &mut BitReader<'_>, score: &mut i16, trust: bool) -> Result<(u16, Board), Why> {
     const TRUNCATED: Why = ("truncated", "a chain ends within a move");
     const IMPOSSIBLE: Why = ("illegal_move", "a move that is not possible");
     let sides = board.sides();
@@ -204,6 +233,10 @@ fn further_ply(board: &Board, reader: &mut BitReader<'_>, score: &mut i16) -> Re
     }
     *score = score.wrapping_neg().wrapping_add(from_zigzag(change as u16));
     let mv = choices.at(number);
+    let mut after = *board;
+    if trust {
+        return if after.play_pseudolegal(mv.to_bits()) { Ok((mv.to_bits(), after)) } else { Err(IMPOSSIBLE) };
+    }
     let after = board.play_move(mv).map_err(|_| IMPOSSIBLE)?;
     Ok((mv.to_bits(), after))
 }

@@ -11,6 +11,7 @@
 //! spellings), [`crate::chess`] decides; such moves are rare.
 
 mod san;
+mod squares;
 mod tables;
 #[cfg(test)]
 mod tests;
