@@ -62,6 +62,8 @@ mod pgn_selection;
 mod pgn_structure;
 /// The pipeline: results do not depend on threads, chunks or how bytes arrive.
 mod pipeline;
+/// The crates that define formats of training data.
+mod reference_crates;
 /// Reports of datasets, compared with plain counting.
 mod report;
 /// Runs as streams of record batches.

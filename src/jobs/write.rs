@@ -116,7 +116,8 @@ impl Complete {
 
     /// What it costs that many chains are short; `None` where it does not cost much.
     pub fn note_of_chains(&self, format: OutputFormat) -> Option<String> {
-        let alone = self.chains > 0 && self.records / self.chains < FEW_RECORDS;
+        // In a single chain, all records go on with the one before, however few there are.
+        let alone = self.chains > 1 && self.records / self.chains < FEW_RECORDS;
         alone.then(|| {
             format!(
                 "{format}: {} are stored in {}, because few of them go on with the one before; each chain needs more \

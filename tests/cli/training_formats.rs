@@ -365,6 +365,22 @@ fn castling_of_marked_games_is_a_move_like_any_other() {
     }
 }
 
+/// What many short chains cost is said, and nothing of a short game.
+#[test]
+fn short_chains_are_told_only_of_several() {
+    let dir = Dir::new();
+    let first =
+        "fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\nmove e2e4\nscore 5\nply 0\nresult 0\ne\n";
+    for (count, is_told) in [(1, false), (2, true)] {
+        let plain = dir.file("x.plain", first.repeat(count));
+        for to in ["x.viri", "x.binpack"] {
+            let stderr = stderr_of(0, &["convert", &plain, "-o", &dir.name(to), "--force"]);
+            assert_eq!(stderr.contains("2 records are stored in 2 chains"), is_told, "{stderr}");
+            assert_eq!(stderr.contains("chain"), is_told, "{stderr}");
+        }
+    }
+}
+
 /// Records that go on with the one before in everything but their clock, result or ply begin chains of their own.
 #[test]
 fn chains_are_cut_where_something_does_not_follow() {
