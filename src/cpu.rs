@@ -5,7 +5,7 @@
 //! limit of a whole process, by [`Tier::restrict_process`](crate::tiers::Tier::restrict_process). Features are only
 //! ever taken away: what is found here, the CPU has.
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Environment variable of tests: the level beyond which the features of this CPU are hidden.
 pub const LEVEL: &str = "LANEFISH_CPU";
@@ -168,6 +168,12 @@ pub fn model() -> String {
 
 /// Whether PEXT is present but slow, in microcode: AMD families 15h and 17h, Hygon 18h.
 pub fn pext_is_microcoded() -> bool {
+    // The CPU is asked once: in a virtual machine that takes as long as thousands of instructions.
+    static FOUND: LazyLock<bool> = LazyLock::new(find_microcoded_pext);
+    *FOUND
+}
+
+fn find_microcoded_pext() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::__cpuid;

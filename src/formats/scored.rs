@@ -58,6 +58,45 @@ pub(super) struct Scored<'a> {
     bits: Option<Bmi2>,
 }
 
+/// Rows that are being filled, counted from the first of them.
+pub(super) struct NewRows<'a> {
+    start: usize,
+    groups: &'a mut [Group],
+    halfmove: &'a mut [u16],
+    fullmove: &'a mut [u16],
+    scores: &'a mut [i16],
+    moves: &'a mut [u16],
+    null_moves: &'a mut Vec<usize>,
+    idle: &'a mut IdleEnPassants,
+}
+
+impl NewRows<'_> {
+    /// Number of rows.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// Sets the position of a row.
+    #[inline(always)]
+    pub(super) fn set_position(&mut self, row: usize, board: &Board) {
+        let place = self.start + row;
+        self.groups[place / Group::LEN].set(place % Group::LEN, board.packed());
+        (self.halfmove[row], self.fullmove[row]) = (board.halfmove, board.fullmove);
+        self.idle.add(place, board.idle_en_passant().map(Square::new));
+    }
+
+    /// Sets the score of a row, as White sees it, and the bits of its move; `None` for a null move.
+    #[inline(always)]
+    pub(super) fn set_values(&mut self, row: usize, score: i16, mv: Option<u16>) {
+        self.scores[row] = score;
+        self.moves[row] = mv.unwrap_or(0);
+        if mv.is_none() {
+            self.null_moves.push(self.start + row);
+        }
+    }
+}
+
 /// A chunk, or a part of it, has to be read again with every move checked by itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Distrust;
@@ -69,13 +108,23 @@ pub(super) fn read_trusting<'a>(
     carries: Fields,
     read: impl Fn(&mut Scored<'a>) -> Result<(), Distrust>,
 ) -> Decoded {
-    for safety in [KingSafety::new(), None] {
-        let mut records = Scored { safety, ..Scored::new(chunk, options, carries) };
-        if read(&mut records).is_ok() && records.safety.take().is_none_or(|safety| records.are_safe(safety)) {
-            return records.finish();
-        }
-    }
-    unreachable!("nothing is distrusted where nothing is trusted")
+    let trusting = KingSafety::new().and_then(|safety| read_with(Some(safety), chunk, options, carries, &read));
+    // Nothing is distrusted where nothing is trusted.
+    trusting.or_else(|| read_with(None, chunk, options, carries, &read)).unwrap_or_default()
+}
+
+/// Reads a chunk; `None` if moves were trusted, and one of them was illegal.
+fn read_with<'a>(
+    safety: Option<KingSafety>,
+    chunk: &'a Chunk,
+    options: &'a DecodeOptions,
+    carries: Fields,
+    read: impl Fn(&mut Scored<'a>) -> Result<(), Distrust>,
+) -> Option<Decoded> {
+    let mut records = Scored { safety, ..Scored::new(chunk, options, carries) };
+    read(&mut records).ok()?;
+    let is_safe = records.safety.take().is_none_or(|safety| records.are_safe(safety));
+    is_safe.then(|| records.finish())
 }
 
 impl<'a> Scored<'a> {
@@ -204,22 +253,42 @@ impl<'a> Scored<'a> {
     /// Fills the positions of the rows from one on, whose moves are there already.
     #[inline(always)]
     fn replay_from(&mut self, start: usize, mut board: Board) -> Result<(), Distrust> {
-        let end = self.moves.len();
-        self.groups.resize(end.div_ceil(Group::LEN), Group::default());
-        self.halfmove.resize(end, 0);
-        self.fullmove.resize(end, 0);
-        let (moves, groups) = (&self.moves[..end], &mut self.groups[..]);
-        let (halfmove, fullmove) = (&mut self.halfmove[..end], &mut self.fullmove[..end]);
-        for row in start..end {
-            groups[row / Group::LEN].set(row % Group::LEN, board.packed());
-            (halfmove[row], fullmove[row]) = (board.halfmove, board.fullmove);
-            self.idle.add(row, board.idle_en_passant().map(Square::new));
-            if !board.play_pseudolegal(moves[row]) {
+        let mut rows = self.rows_from(start, self.moves.len());
+        for row in 0..rows.len() {
+            rows.set_position(row, &board);
+            if !board.play_pseudolegal(rows.moves[row]) {
                 return Err(Distrust);
             }
         }
         // What follows the last move is not among the records.
         if board.is_after_king_left_in_check() { Err(Distrust) } else { Ok(()) }
+    }
+
+    /// Adds this many rows, which are still to be filled, to the run that is not ended yet.
+    #[inline(always)]
+    pub(super) fn new_rows(&mut self, len: usize) -> NewRows<'_> {
+        let start = self.scores.len();
+        self.scores.resize(start + len, 0);
+        self.moves.resize(start + len, 0);
+        self.rows_from(start, start + len)
+    }
+
+    /// The rows from one on, as many as there are scores and moves already.
+    #[inline(always)]
+    fn rows_from(&mut self, start: usize, end: usize) -> NewRows<'_> {
+        self.groups.resize(end.div_ceil(Group::LEN), Group::default());
+        self.halfmove.resize(end, 0);
+        self.fullmove.resize(end, 0);
+        NewRows {
+            start,
+            groups: &mut self.groups,
+            halfmove: &mut self.halfmove[start..end],
+            fullmove: &mut self.fullmove[start..end],
+            scores: &mut self.scores[start..end],
+            moves: &mut self.moves[start..end],
+            null_moves: &mut self.null_moves,
+            idle: &mut self.idle,
+        }
     }
 
     /// Looks at kings, where moves are trusted and there are enough of them.
@@ -324,5 +393,59 @@ impl<'a> Scored<'a> {
         self.idle.finish(self.options, &mut batch);
         self.decoded.batches.push(batch);
         self.decoded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::random::Random;
+    use crate::formats::{binpack, viri};
+    use crate::input::Inputs;
+    use crate::jobs::{FileOptions, RecordFile};
+    use crate::pipeline::RunOptions;
+    use crate::tiers::Tier;
+
+    /// A small file as a format writes it.
+    fn file(extension: &str) -> Vec<u8> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("games").with_extension(extension);
+        let file = RecordFile::new(&path, None, FileOptions::default().allow_loss(true)).unwrap();
+        let mut options = RunOptions::new(Tier::best().analyzer().unwrap());
+        options.read.limit = Some(1500);
+        let (summary, _) = file.write(&Inputs::of([Path::new("data/lichess-2025-05.pgn")]), options);
+        assert!(summary.failure.is_none());
+        std::fs::read(path).unwrap()
+    }
+
+    /// The records, rejects and damage of a chunk that is trusted are those of one that is not, whatever is wrong with it.
+    #[test]
+    fn trusting_and_checking_agree() {
+        type Read = fn(&Chunk, &mut Scored<'_>, &DecodeOptions) -> Result<(), Distrust>;
+        let options = DecodeOptions::default().fields(Fields::ALL);
+        let binpack: Read = |chunk, records, options| binpack::read_chunks(chunk, records, options).map(|_| ());
+        for (extension, carries, read) in
+            [("viri", viri::CARRIES, viri::read_games as Read), ("binpack", binpack::CARRIES, binpack)]
+        {
+            let good = file(extension);
+            let mut random = Random::new(11);
+            let mut trusted = 0;
+            for turn in 0..400 {
+                let mut bytes = good.clone();
+                if turn > 0 {
+                    let bit = random.bits() as usize % (8 * bytes.len());
+                    bytes[bit / 8] ^= 1 << (bit % 8);
+                }
+                let chunk = Chunk::new(Path::new("x").into(), bytes.into());
+                let read = |records: &mut Scored<'_>| read(&chunk, records, &options);
+                let decoded = read_trusting(&chunk, &options, carries, read);
+                let checked = read_with(None, &chunk, &options, carries, read).unwrap();
+                assert!(format!("{decoded:?}") == format!("{checked:?}"), "{extension} {turn}");
+                let safety = KingSafety::new();
+                trusted += usize::from(read_with(safety, &chunk, &options, carries, read).is_some());
+            }
+            // Changed scores leave moves as they are.
+            assert!((20..400).contains(&trusted), "{extension}: {trusted}");
+        }
     }
 }

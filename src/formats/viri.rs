@@ -51,7 +51,7 @@ const BLOCK: usize = 4096;
 const RAW: usize = 4096;
 
 /// What records carry.
-const CARRIES: Fields =
+pub(super) const CARRIES: Fields =
     Fields::of(&[Field::Score, Field::Result, Field::Move, Field::Ply, Field::Game, Field::KeyEnPassant]);
 
 /// viriformat.
@@ -192,7 +192,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     scored::read_trusting(chunk, options, CARRIES, |records| read_games(chunk, records, options))
 }
 
-fn read_games(chunk: &Chunk, records: &mut Scored<'_>, options: &DecodeOptions) -> Result<(), Distrust> {
+pub(super) fn read_games(chunk: &Chunk, records: &mut Scored<'_>, options: &DecodeOptions) -> Result<(), Distrust> {
     let bytes = &chunk.bytes[..];
     records.reserve(bytes.len() / PLY);
     let mut at = 0;

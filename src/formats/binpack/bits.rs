@@ -1,5 +1,7 @@
 //! Bits, the highest of a byte first.
 
+use crate::simd::bmi2::Bmi2;
+
 /// Reads bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BitReader<'a> {
@@ -91,9 +93,32 @@ pub(super) const fn to_zigzag(value: i16) -> u16 {
     ((value << 1) ^ (value >> 15)) as u16
 }
 
-/// The place of the set bit before which there are `number` others, of a word that has as many.
+/// How set bits are found by their number.
+pub(super) trait NthBit: Copy {
+    /// The place of the set bit before which there are `number` others, of a word that has as many.
+    fn nth_bit(self, word: u64, number: u32) -> u32;
+}
+
+/// Without special instructions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Portable;
+
+impl NthBit for Portable {
+    #[inline(always)]
+    fn nth_bit(self, word: u64, number: u32) -> u32 {
+        nth_bit(word, number)
+    }
+}
+
+impl NthBit for Bmi2 {
+    #[inline(always)]
+    fn nth_bit(self, word: u64, number: u32) -> u32 {
+        self.pdep(1 << (number & 63), word).trailing_zeros()
+    }
+}
+
 #[inline(always)]
-pub(super) fn nth_bit(word: u64, number: u32) -> u32 {
+fn nth_bit(word: u64, number: u32) -> u32 {
     /// The place of each set bit of a byte.
     static IN_BYTE: [[u8; 8]; 256] = {
         let mut table = [[0; 8]; 256];
@@ -172,6 +197,8 @@ mod tests {
             let mut rest = word;
             for number in 0..word.count_ones() {
                 assert_eq!(nth_bit(word, number), rest.trailing_zeros(), "{word:x} {number}");
+                let found = Bmi2::detect().map(|bmi2| bmi2.nth_bit(word, number));
+                assert!(found.is_none_or(|found| found == rest.trailing_zeros()), "{word:x} {number}");
                 rest &= rest - 1;
             }
         }

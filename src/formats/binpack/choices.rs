@@ -4,7 +4,7 @@
 //! it. A pawn on the seventh rank has four moves for each target, to a knight, a bishop, a rook and a queen. The king castles
 //! after its steps, to the side of the queen first, as often as it has the right, whether it can castle now or not.
 
-use super::bits::nth_bit;
+use super::bits::NthBit;
 use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks};
 use crate::chess::moves::MoveKind;
 use crate::chess::{Bitboard, Color, Move, Role, Square};
@@ -75,20 +75,20 @@ impl Choices {
 
     /// The move with this number, which is less than their number.
     #[inline(always)]
-    pub(super) fn at(&self, number: u32) -> Move {
+    pub(super) fn at(&self, number: u32, bits: impl NthBit) -> Move {
         let targets = self.targets.count_ones();
         let square = |index: u32| Square::new(index as u8 & 63);
         let from = self.from;
         if self.promotes {
-            let to = square(nth_bit(self.targets, number / 4));
+            let to = square(bits.nth_bit(self.targets, number / 4));
             return Move { from, to, kind: MoveKind::Promotion(Role::PROMOTIONS[number as usize % 4]) };
         }
         if number >= targets {
             // Rooks on the side of the queen have the smaller squares.
-            let to = square(nth_bit(self.castling, number - targets));
+            let to = square(bits.nth_bit(self.castling, number - targets));
             return Move { from, to, kind: MoveKind::Castle };
         }
-        let to = nth_bit(self.targets, number);
+        let to = bits.nth_bit(self.targets, number);
         let kind = if self.en_passant >> to & 1 != 0 { MoveKind::EnPassant } else { MoveKind::Normal };
         Move { from, to: square(to), kind }
     }

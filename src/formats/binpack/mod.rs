@@ -45,6 +45,9 @@ mod stem;
 mod tests;
 mod write;
 
+#[cfg(test)]
+pub(super) use read::read_chunks;
+
 use super::gaps::Gaps;
 use super::layout::{Chains, Link};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoder, Layout, Likeness, Watch};
@@ -63,7 +66,8 @@ const STEM: usize = 34;
 const MOST_PLIES: u16 = (1 << 14) - 1;
 
 /// What records carry.
-const CARRIES: Fields = Fields::of(&[Field::Score, Field::Result, Field::Move, Field::Ply, Field::KeyEnPassant]);
+pub(super) const CARRIES: Fields =
+    Fields::of(&[Field::Score, Field::Result, Field::Move, Field::Ply, Field::KeyEnPassant]);
 
 /// Stockfish's binpack.
 #[derive(Clone, Copy, Debug)]

@@ -1,17 +1,18 @@
 //! Reading chunks.
 
-use super::bits::{BitReader, bits_for, from_zigzag, nth_bit};
+use super::bits::{BitReader, NthBit, Portable, bits_for, from_zigzag};
 use super::choices::Choices;
 use super::stem::{self, Values};
 use super::{Binpack, CARRIES, HEADER, STEM};
-use crate::chess::{Color, Square};
+use crate::chess::{Color, Move, Square};
 use crate::error::Damage;
 use crate::formats::gaps::InChunk;
 use crate::formats::layout::{Chains, Link};
 use crate::formats::pgn::replay::Board;
 use crate::formats::records::{BadRecord, SATURATED_SCORE, hexadecimal, score_of_white};
-use crate::formats::scored::{self, Distrust, Run, Scored};
+use crate::formats::scored::{self, Distrust, NewRows, Run, Scored};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
+use crate::simd::bmi2::Bmi2;
 use crate::text::numbers::counted;
 use std::cell::Cell;
 
@@ -22,7 +23,7 @@ const USUAL: usize = 2;
 pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let gaps = Cell::new(None);
     let mut decoded = scored::read_trusting(chunk, options, CARRIES, |records| {
-        gaps.set(Some(read(chunk, records, options)?));
+        gaps.set(Some(read_chunks(chunk, records, options)?));
         Ok(())
     });
     decoded.evidence = gaps.take().map(|gaps| Box::new(gaps) as _);
@@ -30,7 +31,11 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
 }
 
 /// Reads a run of chunks, and where there are none.
-fn read(chunk: &Chunk, records: &mut Scored<'_>, options: &DecodeOptions) -> Result<InChunk, Distrust> {
+pub(in crate::formats) fn read_chunks(
+    chunk: &Chunk,
+    records: &mut Scored<'_>,
+    options: &DecodeOptions,
+) -> Result<InChunk, Distrust> {
     let bytes = &chunk.bytes[..];
     records.reserve(bytes.len() / USUAL);
     let mut gaps = InChunk::new();
@@ -137,13 +142,7 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
     };
     let result_of_white = if is_black { 2 - result } else { result };
     let run = Run { origin: start, result: result_of_white, ply, game: 0 };
-    let mut saturated = 0;
-    let mut stored = |score: i16, is_black: bool| {
-        let (score, is_saturated) = score_of_white(score, is_black);
-        saturated += u64::from(is_saturated);
-        score
-    };
-    let mut next = match (after, mv) {
+    let next = match (after, mv) {
         (Ok(next), _) => Some(next),
         // A null move in check leads nowhere.
         (Err(_), None) if further == 0 => None,
@@ -155,45 +154,111 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
             return refused(BadRecord::new("illegal_move", message), further, start, header, records);
         }
     };
-    records.push(&board, stored(score, is_black), mv.map(|mv| mv.to_bits()));
+    let mv = mv.map(Move::to_bits);
     let mut reader = BitReader::new(&bytes[STEM..]);
-    let mut fault = None;
-    let trust = records.trust();
-    for number in 1..=u32::from(further) {
-        let Some(here) = next else { break };
-        board = here;
-        is_black = !is_black;
-        let ply = u16::try_from(u32::from(ply) + number).unwrap_or(u16::MAX);
-        board.fullmove = ply / 2 + 1;
-        match further_ply(&board, &mut reader, &mut score, trust) {
-            Ok((mv, after)) => {
-                records.push(&board, stored(score, is_black), Some(mv));
-                next = Some(after);
+    let mut stored = Stored::default();
+    if records.trust() {
+        let is_read = {
+            let mut rows = records.new_rows(1 + usize::from(further));
+            rows.set_position(0, &board);
+            rows.set_values(0, stored.score(score, is_black), mv);
+            let values = (score, is_black, ply);
+            match (next, Bmi2::detect().filter(|_| !crate::cpu::pext_is_microcoded())) {
+                (None, _) => true,
+                (Some(next), Some(bmi2)) => bmi2.enter(
+                    #[inline(always)]
+                    || further_plies(bmi2, next, &mut reader, values, &mut rows, &mut stored),
+                ),
+                (Some(next), None) => further_plies(Portable, next, &mut reader, values, &mut rows, &mut stored),
             }
-            Err((reason, message)) => {
-                fault = Some(Fault::new(STEM + reader.bytes_read().min(bytes.len() - STEM), reason, message));
-                break;
+        };
+        if !is_read {
+            return Err(Fault::new(0, "illegal_move", "something is wrong with this chain"));
+        }
+        records.end_run(run);
+        records.decoded.remarks.add(&SATURATED_SCORE, stored.saturated);
+        return Ok(STEM + reader.bytes_read());
+    }
+    records.push(&board, stored.score(score, is_black), mv);
+    let mut fault = None;
+    if let Some(mut next) = next {
+        for number in 1..=u32::from(further) {
+            board = next;
+            is_black = !is_black;
+            board.fullmove = fullmove(ply, number);
+            next = board;
+            match further_ply::<_, false>(Portable, &mut next, &mut reader, &mut score) {
+                Ok(mv) => records.push(&board, stored.score(score, is_black), Some(mv)),
+                Err((reason, message)) => {
+                    fault = Some(Fault::new(STEM + reader.bytes_read().min(bytes.len() - STEM), reason, message));
+                    break;
+                }
             }
         }
     }
-    if trust && next.is_some_and(Board::is_after_king_left_in_check) {
-        fault = Some(Fault::new(0, "illegal_move", "a move that leaves the king in check"));
-    }
     records.end_run(run);
-    records.decoded.remarks.add(&SATURATED_SCORE, saturated);
+    records.decoded.remarks.add(&SATURATED_SCORE, stored.saturated);
     match fault {
         Some(fault) => Err(fault),
         None => Ok(STEM + reader.bytes_read()),
     }
 }
 
+/// The number of the full move, so many plies after the stem.
+#[inline(always)]
+fn fullmove(ply: u16, number: u32) -> u16 {
+    u16::try_from(u32::from(ply) + number).unwrap_or(u16::MAX) / 2 + 1
+}
+
+/// Scores as White sees them.
+#[derive(Default)]
+struct Stored {
+    saturated: u64,
+}
+
+impl Stored {
+    #[inline(always)]
+    fn score(&mut self, score: i16, is_black: bool) -> i16 {
+        let (score, is_saturated) = score_of_white(score, is_black);
+        self.saturated += u64::from(is_saturated);
+        score
+    }
+}
+
+/// Fills the rows of all further plies, whose moves are trusted; false if something is wrong.
+#[inline(always)]
+fn further_plies(
+    bits: impl NthBit,
+    mut board: Board,
+    reader: &mut BitReader<'_>,
+    (mut score, mut is_black, ply): (i16, bool, u16),
+    rows: &mut NewRows<'_>,
+    stored: &mut Stored,
+) -> bool {
+    for row in 1..rows.len() {
+        is_black = !is_black;
+        board.fullmove = fullmove(ply, row as u32);
+        rows.set_position(row, &board);
+        let Ok(mv) = further_ply::<_, true>(bits, &mut board, reader, &mut score) else {
+            return false;
+        };
+        rows.set_values(row, stored.score(score, is_black), Some(mv));
+    }
+    !board.is_after_king_left_in_check()
+}
+
 /// Why a further ply cannot be read.
 type Why = (&'static str, &'static str);
 
-/// Reads the next ply: the bits of its move, and the board after it. The score becomes that of its side to move. If the
-/// move is trusted, it may leave the king in check.
+/// Reads the next ply: returns the bits of its move, and plays it. The score becomes that of its side to move. If the move
+/// is trusted, it may leave the king in check.
 #[inline(always)]
-fn further_ply(board: &Board, reader: &mut BitReader<'_>, score: &mut i16, trust: bool) -> Result<(u16, Board), Why> {
+fn further_ply<B: NthBit, const TRUST: bool>(
+    bits: B,
+    board: &mut Board,
+    reader: &mut BitReader<'_>,
+    score: &mut i16,
+) -> Result<u16, Why> {
     const TRUNCATED: Why = ("truncated", "a chain ends within a move");
     const IMPOSSIBLE: Why = ("illegal_move", "a move that is not possible");
     let sides = board.sides();
@@ -210,7 +275,7 @@ fn further_ply(board: &Board, reader: &mut BitReader<'_>, score: &mut i16, trust
     if piece >= pieces {
         return Err(IMPOSSIBLE);
     }
-    let from = Square::new(nth_bit(sides.own, piece) as u8 & 63);
+    let from = Square::new(bits.nth_bit(sides.own, piece) as u8 & 63);
     let choices = Choices::of(&sides, from).ok_or(IMPOSSIBLE)?;
     let count = choices.count();
     let number = take(bits_for(count));
@@ -222,9 +287,9 @@ fn further_ply(board: &Board, reader: &mut BitReader<'_>, score: &mut i16, trust
         if group == 4 {
             return Err(("invalid_score", "a score of more than 16 bits"));
         }
-        let bits = take(5);
-        change |= (bits & 15) << (4 * group);
-        if bits & 16 == 0 {
+        let next = take(5);
+        change |= (next & 15) << (4 * group);
+        if next & 16 == 0 {
             break;
         }
     }
@@ -232,13 +297,13 @@ fn further_ply(board: &Board, reader: &mut BitReader<'_>, score: &mut i16, trust
         return Err(TRUNCATED);
     }
     *score = score.wrapping_neg().wrapping_add(from_zigzag(change as u16));
-    let mv = choices.at(number);
-    let mut after = *board;
-    if trust {
-        return if after.play_pseudolegal(mv.to_bits()) { Ok((mv.to_bits(), after)) } else { Err(IMPOSSIBLE) };
+    let mv = choices.at(number, bits);
+    let move_bits = mv.to_bits();
+    if TRUST {
+        return if board.play_pseudolegal(move_bits) { Ok(move_bits) } else { Err(IMPOSSIBLE) };
     }
-    let after = board.play_move(mv).map_err(|_| IMPOSSIBLE)?;
-    Ok((mv.to_bits(), after))
+    *board = board.play_move(mv).map_err(|_| IMPOSSIBLE)?;
+    Ok(move_bits)
 }
 
 /// A stem that can be read and is bad: a reject if no further plies depend on it.
