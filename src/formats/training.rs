@@ -7,6 +7,8 @@ use super::facts::{self, HasChess960Castling};
 use super::pgn::replay::Board;
 use crate::chess::moves::MoveKind;
 use crate::chess::{Color, Move, Square};
+use crate::simd::bmi2::Bmi2;
+use crate::simd::inlined;
 use crate::table::{Array, Batch, Field, Tile, Values, is_sentinel};
 use std::ops::Range;
 
@@ -120,8 +122,17 @@ impl<'a> Rows<'a> {
 
     /// The board after the move of a record, if that is legal.
     #[inline(always)]
-    pub(super) fn board_after(&self, row: usize) -> Option<Board> {
-        self.board(row).play_move(self.mv(row)?).ok()
+    fn board_after(&self, row: usize) -> Option<Board> {
+        let next = self.board_after_accepted(row, self.mv(row)?)?;
+        (!next.is_after_king_left_in_check()).then_some(next)
+    }
+
+    /// The board after a move of a record that has been accepted: it is not looked at again whether it leaves its own king
+    /// in check.
+    #[inline(always)]
+    pub(super) fn board_after_accepted(&self, row: usize, mv: Move) -> Option<Board> {
+        let mut board = self.board(row);
+        board.play_pseudolegal(mv.to_bits()).then_some(board)
     }
 
     /// The ply that follows from the number of the full move and the side to move.
@@ -223,8 +234,17 @@ pub(super) fn illegal_moves(tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
     if columns.moves.is_none() {
         return;
     }
-    for row in tile.rows().filter(|&row| columns.has_move(row) && columns.board_after(row).is_none()) {
-        refuse(row, "illegal_move", "the move of the record is not legal".to_owned());
+    let mut look = inlined(
+        #[inline(always)]
+        || {
+            for row in tile.rows().filter(|&row| columns.has_move(row) && columns.board_after(row).is_none()) {
+                refuse(row, "illegal_move", "the move of the record is not legal".to_owned());
+            }
+        },
+    );
+    match Bmi2::detect() {
+        Some(bmi2) => bmi2.enter(look),
+        None => look(),
     }
 }
 

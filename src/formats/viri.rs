@@ -311,8 +311,8 @@ impl Encoder for Viri {
         true
     }
     fn goes_on(&self, (before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
-        before.is_of_same_game(last, next, row)
-            && before.board_after(last).map(Board::unmarked) == Some(next.board(row).unmarked())
+        let after = || before.board_after_accepted(last, before.mv(last)?);
+        before.is_of_same_game(last, next, row) && after().map(Board::unmarked) == Some(next.board(row).unmarked())
     }
     fn block(&self, records: &BlockRecords<'_>, block: &mut Encoded) -> io::Result<()> {
         for (columns, row, begins) in records.rows() {

@@ -64,7 +64,7 @@ impl Source {
         match &self.place {
             Place::File => {
                 let metadata = fs::metadata(self.file()?).ok()?;
-                metadata.is_file().then(|| metadata.len())
+                metadata.is_file().then_some(metadata.len())
             }
             Place::Memory(bytes) => Some(bytes.len() as u64),
         }

@@ -39,7 +39,7 @@ fn goes_on((before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) 
         return false;
     }
     let there = next.board(row);
-    let Some(mut after) = move_of(before, last).and_then(|mv| before.board(last).play_move(mv).ok()) else {
+    let Some(mut after) = move_of(before, last).and_then(|mv| before.board_after_accepted(last, mv)) else {
         return false;
     };
     after.fullmove = there.fullmove;
