@@ -41,7 +41,7 @@ pub enum Error {
     Container {
         /// The input.
         path: Arc<Path>,
-        /// `zstd`, `gzip` or `bzip2`.
+        /// `zstd`, `gzip`, `bzip2` or `zip`.
         container: &'static str,
         /// Decompressed bytes before the damage.
         offset: u64,
@@ -57,7 +57,7 @@ pub enum Error {
     NoContainer {
         /// The input.
         path: Arc<Path>,
-        /// `zstd`, `gzip` or `bzip2`.
+        /// `zstd`, `gzip`, `bzip2` or `zip`.
         container: &'static str,
     },
     /// A zstd frame asks for more memory than allowed. Everything before it has been processed.
@@ -115,6 +115,12 @@ pub enum Error {
     #[error("{path}: no supported file in this directory", path = shown(path))]
     EmptyDirectory {
         /// The directory.
+        path: Arc<Path>,
+    },
+    /// A zip archive holds no supported file.
+    #[error("{path}: no supported file in this zip archive", path = shown(path))]
+    EmptyArchive {
+        /// The archive.
         path: Arc<Path>,
     },
     /// Positions fall into more groups than can be counted.
@@ -226,7 +232,8 @@ impl Error {
             | Self::Damaged { .. }
             | Self::UnknownFormat { .. }
             | Self::Columns { .. }
-            | Self::EmptyDirectory { .. } => true,
+            | Self::EmptyDirectory { .. }
+            | Self::EmptyArchive { .. } => true,
             Self::Selection { .. }
             | Self::TooManyGroups { .. }
             | Self::NoGame { .. }

@@ -122,7 +122,7 @@ fn sample(format: Format, directory: &Path) -> Vec<u8> {
 }
 
 /// A file of each format, named so that it is recognized.
-fn samples(directory: &Path) -> Vec<(Format, PathBuf)> {
+pub(crate) fn samples(directory: &Path) -> Vec<(Format, PathBuf)> {
     let of = |&format: &Format| {
         let bytes = sample(format, directory);
         let name = match format.about().extensions.first() {

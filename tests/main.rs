@@ -92,3 +92,5 @@ mod tables_forged;
 mod tables_hostile;
 /// CSV, TSV and JSON lines with a column of positions.
 mod text_tables;
+/// Zip archives.
+mod zip;

@@ -55,7 +55,7 @@ pub(crate) struct Way {
     max_record: usize,
 }
 
-const USUAL: Way = Way { threads: 1, chunk_size: 1 << 20, map: true, max_record: 16 << 20 };
+pub(crate) const USUAL: Way = Way { threads: 1, chunk_size: 1 << 20, map: true, max_record: 16 << 20 };
 
 /// Threads, chunks and ways of access that must not make a difference.
 pub(crate) const WAYS: [Way; 4] = [

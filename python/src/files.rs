@@ -206,7 +206,7 @@ pub(crate) fn convert<'py>(
     let inputs = reading.inputs(py, input)?;
     let place = output.canonicalize().ok();
     let is_output = |path: &&std::sync::Arc<std::path::Path>| place.is_some() && path.canonicalize().ok() == place;
-    if let Some(path) = inputs.sources.iter().filter_map(|source| source.file()).find(is_output) {
+    if let Some(path) = inputs.sources.iter().filter_map(|source| source.container()).find(is_output) {
         let path = path.display();
         return Err(wrong(format!("{path} is an input and cannot also be an output")));
     }

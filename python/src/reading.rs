@@ -182,7 +182,7 @@ impl Reading {
         let column = self.read.decode.fen_column.as_deref();
         let inputs = py.detach(|| match from {
             Some(_) => Inputs::resolve(&names, |_| true),
-            None => Inputs::resolve(&names, |path| formats::is_supported_with(path, column)),
+            None => Inputs::resolve(&names, |source| formats::is_supported_with(source, column)),
         });
         inputs.map_err(|failed| error::of(py, &failed))
     }

@@ -20,7 +20,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Columns of the records of files, as a stream of record batches in order.
 ///
-/// `paths` is a path or several: files of any supported format, compressed or not, or directories of them. Nothing is
+/// `paths` is a path or several: files of any supported format, compressed or not, and directories
+/// or zip archives of them. Nothing is
 /// read before the first batch is taken, and never much more than what was taken: memory does not grow with the files. The
 /// result is an iterator of record batches, and other packages take it as it is: `pyarrow.table(scan)`,
 /// `polars.DataFrame(scan)`, `duckdb.sql("from scan")`. It can be read once.

@@ -211,7 +211,7 @@ pub(crate) enum ValidityChoice {
 /// Options shared by commands that read positions.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// Files, directories, or - for standard input [default: standard input, if it is a pipe or a file]
+    /// Files, directories, zip archives, or - for standard input [default: standard input, if it is a pipe or a file]
     #[arg(value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
 

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// One row per position: legal moves, checks, attacks and any other column
 #[derive(Debug, Args)]
 pub(crate) struct ComputeArgs {
-    /// Files, directories, or - for standard input
+    /// Files, directories, zip archives, or - for standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 

@@ -1,7 +1,7 @@
 //! `dedup`: one record of each kind, or how many kinds there are.
 
 use super::args::{OutputArgs, ReadArgs};
-use super::invocation::{Invocation, RunChoice};
+use super::invocation::{Invocation, RunChoice, files_with};
 use super::space;
 use super::write::{self, RecordArgs, Wanted};
 use anyhow::{Context, Result, bail};
@@ -109,10 +109,10 @@ impl DedupArgs {
         let reading = &self.read.reading;
         let against = match &self.against[..] {
             [] => Inputs::default(),
-            names => Inputs::resolve(names, |path| reading.from.is_some() || formats::is_supported(path))
+            names => Inputs::resolve(names, |source| reading.from.is_some() || formats::is_supported(source))
                 .context("--against")?,
         };
-        let others: Vec<_> = against.sources.iter().filter_map(|source| source.file().cloned()).collect();
+        let others = files_with(&against);
         let dedup = Dedup::default().key(self.key.key()).keep(self.keep.clone()).against(against).counts(self.counts);
         let mut deduplicated = Deduplicated::default();
         let (done, written) = write::write_by(

@@ -262,13 +262,14 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
 
 const INPUTS: &str = "\
 Inputs are any number of files of any supported format, compressed (.zst, .gz, .bz2) or not, directories, \
-and - for standard input. Without any, standard input is read if it is a pipe that holds something or a file; \
+.zip archives of such files, and - for standard input. Without any, standard input is read if it is a pipe that holds something or a file; \
 never if it is a terminal, /dev/null or a socket.";
 
 const TABLES: &str = "\
 Tables:
   'games.pgn.zst'       a file of any format, with a column for each of compute --list-columns
   'data/', 'data/*.pgn' a directory, several files
+  'games.zip'           the files in a zip archive
   'rows.csv'            Parquet, CSV, TSV, JSON and Arrow files without positions, as they are
   plain('hub.parquet')  the same for a file that has positions
   \"tag:NAME\"            a column: any tag of games

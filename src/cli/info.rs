@@ -8,19 +8,18 @@ use clap::Args;
 use lanefish::cpu::{self, Feature};
 use lanefish::formats::boards::BoardsFile;
 use lanefish::formats::{self, Format};
-use lanefish::input::Source;
+use lanefish::input::{Inputs, Source};
 use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
 use lanefish::tiers::{Analyzer, Tier};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Describe files, or this CPU and the tier used on it
 ///
-/// Only headers are read; `verify` reads everything.
+/// Only headers are read; `verify` reads everything. Of a zip archive, every file is described.
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
     /// The files; without any, the CPU is described
@@ -63,7 +62,20 @@ impl InfoArgs {
             }
             return Ok(0);
         }
-        let facts = self.files.iter().map(|path| self.file_facts(session, path)).collect::<Result<Vec<_>>>()?;
+        let mut facts = Vec::new();
+        for path in &self.files {
+            if path.is_dir() {
+                bail!("{} is a directory; name the files in it", path.display());
+            }
+            // The files of a zip archive, each by itself.
+            let inputs = Inputs::resolve(std::slice::from_ref(path), formats::is_supported)?;
+            for source in &inputs.sources {
+                facts.push(file_facts(session, source)?);
+            }
+            for skipped in &inputs.skipped {
+                session.note(format_args!("{}: not a supported format, skipped", skipped.display()));
+            }
+        }
         let status = self.tell(&facts)?;
         session.commit(None)?;
         Ok(status)
@@ -167,62 +179,55 @@ fn evidence(format: Format, head: &[u8]) -> String {
 /// Larger inputs without a count in their header are not read in full just to be counted.
 const COUNTED: u64 = 16 << 20;
 
-impl InfoArgs {
-    fn file_facts(&self, session: &Invocation<'_>, path: &Path) -> Result<Object> {
-        let path: Arc<Path> = Arc::from(path);
-        let metadata = fs::metadata(&path).ok();
-        if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {
-            bail!("{} is a directory; name the files in it", path.display());
+fn file_facts(session: &Invocation<'_>, source: &Source) -> Result<Object> {
+    let path = source.name();
+    let opened = formats::open(source, None, session.access(), Arc::default())?;
+    let (format, compression) = (opened.format, opened.input.compression());
+    let mut input = opened.input;
+    let evidence = match format.sampled(&[]) {
+        Some(_) => Some(evidence(format, &input.peek(formats::PEEK)?.0)),
+        None => None,
+    };
+    drop(input);
+    let bytes = source.len();
+    let mut facts = Object::from_iter([
+        ("file".to_owned(), json!(path.display().to_string())),
+        ("format".to_owned(), json!(format.name())),
+        ("compression".to_owned(), json!(compression.map_or("none", |c| c.name()))),
+        ("bytes".to_owned(), json!(bytes)),
+    ]);
+    facts.extend(evidence.map(|evidence| ("evidence".to_owned(), json!(evidence))));
+    if format == Format::BOARDS && compression.is_none() && source.file().is_some() {
+        let boards = BoardsFile::open_with(path, session.access())?;
+        let (major, minor) = boards.version();
+        let columns: Vec<String> = boards.columns().iter().map(|c| c.name.clone()).collect();
+        facts.insert("version".to_owned(), json!(format!("{major}.{minor}")));
+        facts.insert("records".to_owned(), json!(boards.len()));
+        facts.insert("columns".to_owned(), json!(columns));
+        facts.insert("blocks".to_owned(), json!(boards.blocks()));
+        facts.insert("records_per_block".to_owned(), json!(boards.block_len()));
+        let checksum = "header, index and end are intact; verify checks the blocks";
+        facts.insert("checksum".to_owned(), json!(checksum));
+    } else if let Some(tables) = format.tables() {
+        let opened = formats::open(source, Some(format), session.access(), Arc::default())?;
+        let table = tables.facts(opened.input.into_random_access(format.name())?);
+        let table = table.map_err(|damage| lanefish::Error::Damaged { path: Arc::clone(path), damage })?;
+        let columns = table.columns.iter();
+        let columns: Vec<_> = columns.map(|(name, kind)| format!("{name}:{kind}")).collect();
+        facts.insert("records".to_owned(), json!(table.rows));
+        facts.insert("columns".to_owned(), json!(columns));
+        facts.insert("groups".to_owned(), json!(table.groups));
+    } else if bytes.is_some_and(|bytes| bytes <= COUNTED) {
+        let reading = Reading { from: None, ..Reading::default() };
+        session.prepare_source(source.clone());
+        let done = session.read(&[], &reading, RunChoice::default(), &Nothing, |()| Ok(()))?;
+        if let Some(failure) = done.summary.failure {
+            return Err(failure.into());
         }
-        let opened = formats::open(&Source::from(Arc::clone(&path)), None, session.access(), Arc::default())?;
-        let (format, compression) = (opened.format, opened.input.compression());
-        let mut input = opened.input;
-        let evidence = match format.sampled(&[]) {
-            Some(_) => Some(evidence(format, &input.peek(formats::PEEK)?.0)),
-            None => None,
-        };
-        drop(input);
-        let bytes = metadata.map(|metadata| metadata.len());
-        let mut facts = Object::from_iter([
-            ("file".to_owned(), json!(path.display().to_string())),
-            ("format".to_owned(), json!(format.name())),
-            ("compression".to_owned(), json!(compression.map_or("none", |c| c.name()))),
-            ("bytes".to_owned(), json!(bytes)),
-        ]);
-        facts.extend(evidence.map(|evidence| ("evidence".to_owned(), json!(evidence))));
-        if format == Format::BOARDS && compression.is_none() {
-            let boards = BoardsFile::open_with(&path, session.access())?;
-            let (major, minor) = boards.version();
-            let columns: Vec<String> = boards.columns().iter().map(|c| c.name.clone()).collect();
-            facts.insert("version".to_owned(), json!(format!("{major}.{minor}")));
-            facts.insert("records".to_owned(), json!(boards.len()));
-            facts.insert("columns".to_owned(), json!(columns));
-            facts.insert("blocks".to_owned(), json!(boards.blocks()));
-            facts.insert("records_per_block".to_owned(), json!(boards.block_len()));
-            let checksum = "header, index and end are intact; verify checks the blocks";
-            facts.insert("checksum".to_owned(), json!(checksum));
-        } else if let Some(tables) = format.tables() {
-            let opened =
-                formats::open(&Source::from(Arc::clone(&path)), Some(format), session.access(), Arc::default())?;
-            let table = tables.facts(opened.input.into_random_access(format.name())?);
-            let table = table.map_err(|damage| lanefish::Error::Damaged { path: Arc::clone(&path), damage })?;
-            let columns = table.columns.iter();
-            let columns: Vec<_> = columns.map(|(name, kind)| format!("{name}:{kind}")).collect();
-            facts.insert("records".to_owned(), json!(table.rows));
-            facts.insert("columns".to_owned(), json!(columns));
-            facts.insert("groups".to_owned(), json!(table.groups));
-        } else if bytes.is_some_and(|bytes| bytes <= COUNTED) {
-            let reading = Reading { from: None, ..Reading::default() };
-            let inputs = [path.to_path_buf()];
-            let done = session.read(&inputs, &reading, RunChoice::default(), &Nothing, |()| Ok(()))?;
-            if let Some(failure) = done.summary.failure {
-                return Err(failure.into());
-            }
-            facts.insert("records".to_owned(), json!(done.summary.records));
-            facts.insert("rejected".to_owned(), json!(done.summary.rejected));
-        } else {
-            facts.insert("records".to_owned(), Value::Null);
-        }
-        Ok(facts)
+        facts.insert("records".to_owned(), json!(done.summary.records));
+        facts.insert("rejected".to_owned(), json!(done.summary.rejected));
+    } else {
+        facts.insert("records".to_owned(), Value::Null);
     }
+    Ok(facts)
 }

@@ -23,6 +23,7 @@ use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
 use lanefish::tiers::{Analyzer, Tier};
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -124,7 +125,7 @@ impl<'a> Invocation<'a> {
         };
         let resolve = |names: &[PathBuf]| match reading.from {
             Some(_) => Inputs::resolve(names, |_| true),
-            None => Inputs::resolve(names, |path| formats::is_supported_with(path, reading.fen_column.as_deref())),
+            None => Inputs::resolve(names, |source| formats::is_supported_with(source, reading.fen_column.as_deref())),
         };
         let mut inputs = Inputs::default();
         if past_damage {
@@ -143,9 +144,11 @@ impl<'a> Invocation<'a> {
         }
         // That the last of many inputs has no known format should not be found after an hour.
         if reading.from.is_none() && !past_damage {
-            for name in names.iter().filter(|name| name.is_file()) {
-                let (source, column) = (Source::from(&**name), reading.fen_column.as_deref());
-                let opened = formats::open_with(&source, None, column, self.access(), Arc::default());
+            let names: HashSet<&Path> = names.iter().map(PathBuf::as_path).filter(|name| name.is_file()).collect();
+            let is_named = |source: &&Source| source.file().is_some_and(|path| names.contains(&**path));
+            for source in inputs.sources.iter().filter(is_named) {
+                let column = reading.fen_column.as_deref();
+                let opened = formats::open_with(source, None, column, self.access(), Arc::default());
                 if let Err(error @ Error::UnknownFormat { .. }) = opened {
                     return Err(error.into());
                 }
@@ -190,11 +193,14 @@ impl<'a> Invocation<'a> {
         self.open(Some(path), None)
     }
 
-    /// The files that will be read, once they have been prepared.
+    /// The files that will be read, once they have been prepared; a zip archive is one.
     pub(crate) fn input_paths(&self) -> Vec<Arc<Path>> {
-        let prepared = self.prepared.borrow();
-        let sources = prepared.iter().flat_map(|prepared| &prepared.inputs.sources);
-        sources.filter_map(|source| source.file().cloned()).collect()
+        self.prepared.borrow().iter().flat_map(|prepared| files_with(&prepared.inputs)).collect()
+    }
+
+    /// Prepares a single input.
+    pub(crate) fn prepare_source(&self, source: Source) {
+        self.prepared.replace(Some(Prepared { names: Vec::new(), inputs: Inputs::of([source]) }));
     }
 
     fn open(&self, path: Option<&Path>, packing: Option<Packing>) -> Result<Output> {
@@ -463,6 +469,14 @@ impl<'a> Invocation<'a> {
             }
         }
     }
+}
+
+/// The files that inputs are in; a zip archive is one, although its files are several inputs.
+pub(crate) fn files_with(inputs: &Inputs) -> Vec<Arc<Path>> {
+    let is_same =
+        |one: &Source, other: &Source| one.is_member() && other.is_member() && one.container() == other.container();
+    let archives = inputs.sources.chunk_by(is_same);
+    archives.filter_map(|sources| sources.first()?.container().cloned()).collect()
 }
 
 /// A file itself, or the entries of a directory.

@@ -152,11 +152,20 @@ impl Manifests {
         }
         let mut inputs = Vec::new();
         for input in &self.inputs {
-            let file = read.get_mut(&*input.path).and_then(VecDeque::pop_front);
             let mut about = input.about(&pool)?;
-            about.insert("format".to_owned(), json!(file.and_then(|file| file.format).map(Format::name)));
-            about.insert("records".to_owned(), json!(file.map_or(0, |file| file.records - file.rejected)));
-            about.insert("rejected".to_owned(), json!(file.map_or(0, |file| file.rejected)));
+            // Of a zip archive there may be any number of files, and not one that has its name.
+            let file = read.get_mut(&*input.path).and_then(VecDeque::pop_front);
+            let files: Vec<&FileSummary> = match file {
+                Some(file) => vec![file],
+                None => summary.files.iter().filter(|file| file.path.starts_with(&input.path)).collect(),
+            };
+            let format = file.and_then(|file| file.format).map(Format::name);
+            about.insert("format".to_owned(), json!(format.or((!files.is_empty()).then_some("zip"))));
+            about.insert(
+                "records".to_owned(),
+                json!(files.iter().map(|file| file.records - file.rejected).sum::<u64>()),
+            );
+            about.insert("rejected".to_owned(), json!(files.iter().map(|file| file.rejected).sum::<u64>()));
             inputs.push(Value::Object(about));
         }
         let against = self.against.iter().map(|input| input.about(&pool).map(Value::Object));

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// !N and (N) without).
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// A FEN, or files, directories, or - for standard input
+    /// A FEN, or files, directories, zip archives, or - for standard input
     #[arg(value_name = "FEN|INPUT")]
     inputs: Vec<PathBuf>,
 

@@ -30,6 +30,22 @@ fn of_content(head: &[u8], all: bool, path: &Path) -> Option<&'static str> {
     (is_bin && is_polyglot(head, all)).then_some("a Polyglot opening book")
 }
 
+/// Why an archive or container that is not read is refused, and what takes its place: the rest of a sentence that begins
+/// with the name of the file.
+pub(super) fn archive(head: &[u8], path: &Path) -> Option<String> {
+    const MAGIC: &[(usize, &[u8], &str, &str)] = &[
+        (0, b"7z\xBC\xAF\x27\x1C", "a 7z archive", "7z x -so"),
+        (0, b"Rar!\x1A\x07", "a RAR archive", "unrar p -inul"),
+        (0, b"\xFD7zXZ\0", "an xz file", "xz -dc"),
+        (257, b"ustar", "a tar archive", "tar -xOf"),
+    ];
+    let is =
+        |&&(place, magic, ..): &&(usize, &[u8], _, _)| head.get(place..).is_some_and(|rest| rest.starts_with(magic));
+    let (_, _, what, command) = MAGIC.iter().find(is)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Some(format!("is {what}, which lanefish does not read: pipe what is in it, `{command} {name} | lanefish .. -`"))
+}
+
 /// The format suggested by a file name, without its compression.
 pub fn of_name(path: &Path) -> Option<&'static str> {
     Some(match &*extension(path)? {

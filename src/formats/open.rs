@@ -2,7 +2,7 @@
 
 use super::{Format, Likeness, Sampled, foreign, text_tables};
 use crate::error::Error;
-use crate::input::{Access, Compression, Input, Source};
+use crate::input::{self, Access, Compression, Input, Inputs, Source};
 use crate::text::numbers::{counted, grouped};
 use memchr::memchr;
 use std::borrow::Cow;
@@ -67,6 +67,9 @@ pub fn open_with(
         });
     }
     let (head, all) = input.peek(PEEK)?;
+    if input::is_archive(&head) || source.file().is_some_and(|path| input::is_archive_name(path)) {
+        return Err(error_of_archive(source));
+    }
     let format = match from {
         Some(format) => format,
         None => detect_with(&head, all, path, fen_column)
@@ -75,6 +78,18 @@ pub fn open_with(
     let carriage_returns = format.is_text() && has_carriage_returns_only(&head);
     let header = format.header(&lines_of(&head), all);
     Ok(Opened { input, format, carriage_returns, header })
+}
+
+/// The error for a zip archive where a single file is expected: what is wrong with it, or where it should be.
+fn error_of_archive(source: &Source) -> Error {
+    if let Some(path) = source.file().filter(|_| source.len().is_some())
+        && let Err(error) = Inputs::resolve(&[path.to_path_buf()], is_supported)
+    {
+        return error;
+    }
+    let reason = "is a zip archive: a zip archive must be a file that is named as an input or found in a directory, \
+                  neither compressed nor inside another archive";
+    Error::UnknownFormat { path: Arc::clone(source.name()), reason: reason.to_owned() }
 }
 
 /// Whether the lines of a text end in carriage returns alone, as far as can be seen.
@@ -99,19 +114,19 @@ pub(crate) fn to_line_feeds(text: &mut [u8]) {
     }
 }
 
-/// Whether a file has content or a name that some format claims: only such files of a directory are read.
+/// Whether a file has content or a name that some format claims: only such files of a directory or archive are read.
 /// One that cannot be opened counts as well, so that the error is reported.
-pub fn is_supported(path: &Path) -> bool {
-    is_supported_with(path, None)
+pub fn is_supported(source: &Source) -> bool {
+    is_supported_with(source, None)
 }
 
 /// As [`is_supported`], where the positions of tables may be in a column of this name.
-pub fn is_supported_with(path: &Path, fen_column: Option<&str>) -> bool {
-    let opened = open_with(&Source::from(path), None, fen_column, Access::default(), Arc::default());
+pub fn is_supported_with(source: &Source, fen_column: Option<&str>) -> bool {
+    let opened = open_with(source, None, fen_column, Access::default(), Arc::default());
     !matches!(opened, Err(Error::UnknownFormat { .. }))
 }
 
-/// A sentence on files of directories that were skipped because their content is in no supported format, although their
+/// A sentence on files of directories and archives that were skipped because their content is in no supported format, although their
 /// names are those of a format; `None` if there are none.
 pub(crate) fn note_on_skipped(skipped: &[PathBuf]) -> Option<String> {
     const SHOWN: usize = 3;
@@ -129,7 +144,7 @@ pub(crate) fn note_on_skipped(skipped: &[PathBuf]) -> Option<String> {
         _ => ("were", "their names are"),
     };
     Some(format!(
-        "{} found in directories {was} skipped: {its_name_is} that of a format, but no supported one fits the content: \
+        "{} found in directories or archives {was} skipped: {its_name_is} that of a format, but no supported one fits the content: \
          {names}",
         counted(claimed.len() as u64, "file")
     ))
@@ -149,6 +164,10 @@ pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
 /// # Errors
 /// As [`detect`].
 pub fn detect_with(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> Result<Format, String> {
+    // What is in a tar archive might be taken for its own content.
+    if let Some(reason) = foreign::archive(head, path) {
+        return Err(reason);
+    }
     let named = Format::of_name(path);
     let text = lines_of(head);
     let likeness = |format: Format| format.likeness(if format.is_text() { &text } else { head });

@@ -1,8 +1,8 @@
 //! The inputs of a run.
 
-use super::Source;
+use super::{Source, zip};
 use crate::error::Error;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Inputs {
     /// The inputs.
     pub sources: Vec<Source>,
-    /// Files of directories that were skipped because their format is not supported.
+    /// Files of directories and zip archives that were skipped because their format is not supported.
     pub skipped: Vec<PathBuf>,
     /// Broken entries of directories: symbolic links whose target is missing. A run rejects them.
     pub broken: Vec<PathBuf>,
@@ -34,11 +34,13 @@ impl Inputs {
 
     /// Resolves the names that the user gave. Files and `-` are kept; a directory is replaced by its files, in name
     /// order, for which `supported` returns true. Hidden files and subdirectories are skipped; broken links are
-    /// listed in [`Inputs::broken`].
+    /// listed in [`Inputs::broken`]. A zip archive, also one in a directory, is replaced by its files in the same way,
+    /// with those of all directories in it; archives in archives are skipped.
     ///
     /// # Errors
-    /// If a name does not exist or cannot be read, or a directory has no supported file: before any work is done.
-    pub fn resolve(names: &[PathBuf], mut supported: impl FnMut(&Path) -> bool) -> Result<Self, Error> {
+    /// If a name does not exist or cannot be read, an archive that it names is damaged, or a directory or archive has no
+    /// supported file: before any work is done. A damaged archive in a directory is reported when it is read.
+    pub fn resolve(names: &[PathBuf], mut supported: impl FnMut(&Source) -> bool) -> Result<Self, Error> {
         let mut inputs = Self::default();
         for name in names {
             let path: Arc<Path> = Arc::from(name.as_path());
@@ -49,10 +51,15 @@ impl Inputs {
             }
             if !fs::metadata(name).map_err(failed)?.is_dir() {
                 // A misspelled last name should not be found only after an hour.
-                if fs::metadata(name).map_err(failed)?.is_file() {
-                    File::open(name).map_err(failed)?;
+                if fs::metadata(name).map_err(failed)?.is_file() && zip::is_archive_file(&path)? {
+                    let before = inputs.sources.len();
+                    inputs.add_archive(&path, &mut supported)?;
+                    if inputs.sources.len() == before {
+                        return Err(Error::EmptyArchive { path });
+                    }
+                } else {
+                    inputs.sources.push(Source::from(path));
                 }
-                inputs.sources.push(Source::from(path));
                 continue;
             }
             let mut files = Vec::new();
@@ -78,10 +85,18 @@ impl Inputs {
             inputs.broken.append(&mut broken);
             let before = inputs.sources.len();
             for file in files {
-                if supported(&file) {
-                    inputs.sources.push(Source::from(file));
+                let file = Arc::from(file);
+                // Whatever is wrong with a file is reported when it is read.
+                if zip::is_archive_file(&file).is_ok_and(|is_archive| is_archive)
+                    && inputs.add_archive(&file, &mut supported).is_ok()
+                {
+                    continue;
+                }
+                let source = Source::from(file);
+                if supported(&source) {
+                    inputs.sources.push(source);
                 } else {
-                    inputs.skipped.push(file);
+                    inputs.skipped.push(source.name().to_path_buf());
                 }
             }
             if inputs.sources.len() == before {
@@ -89,6 +104,22 @@ impl Inputs {
             }
         }
         Ok(inputs)
+    }
+
+    /// Adds the files of a zip archive.
+    fn add_archive(&mut self, path: &Arc<Path>, supported: &mut impl FnMut(&Source) -> bool) -> Result<(), Error> {
+        let zip::Listing { members, open } = zip::list(path)?;
+        for (name, member) in members {
+            let is_archive = zip::is_archive_name(&name);
+            let source = Source::member(name, member);
+            if !is_archive && supported(&source) {
+                self.sources.push(source);
+            } else {
+                self.skipped.push(source.name().to_path_buf());
+            }
+        }
+        drop(open);
+        Ok(())
     }
 
     /// Checks that all of them can be read more than once.

@@ -1,7 +1,7 @@
 //! Bytes from files, pipes and compressed streams.
 //!
 //! [`Inputs`] is the user's list of [sources](Source) with directories resolved. An open [`Input`] yields runs of decompressed [`Bytes`] in
-//! order. Uncompressed regular files are mapped and arrive as one run; everything else arrives in pieces. zstd files of
+//! order. A zip archive stands for its files, each of them a source. Uncompressed regular files are mapped and arrive as one run; everything else arrives in pieces. zstd files of
 //! several frames hand out [`FrameJob`]s, so that any idle thread can decompress the next frame.
 
 mod bytes;
@@ -14,6 +14,7 @@ mod shard;
 mod source;
 mod stream;
 mod window;
+mod zip;
 
 pub use bytes::Bytes;
 pub use compression::Compression;
@@ -27,6 +28,7 @@ pub use map::explain_truncated_maps;
 pub use random_access::RandomAccess;
 pub use shard::{Shard, ShardError};
 pub use source::Source;
+pub(crate) use zip::{is_archive, is_archive_name};
 
 use crate::error::Error;
 use crate::setters::setters;
@@ -41,6 +43,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stream::{Counted, Stream, StreamStep, Uncut};
 use window::WindowTooLarge;
+use zip::{OpenMember, Slices, Stored};
 
 /// How inputs are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +82,10 @@ pub struct Input {
     file: Option<RegularFile>,
     /// Bytes in memory, if they are not compressed.
     memory: Option<Bytes>,
+    /// A stored file of a mapped zip archive, if it is not compressed by itself.
+    stored: Option<Stored>,
+    /// Whether it is a file of a zip archive.
+    is_member: bool,
     supply: Supply,
     /// Where in the file the supply begins that follows the present one.
     next_supply: Option<u64>,
@@ -130,6 +137,7 @@ pub(crate) enum Division {
 #[derive(Debug)]
 enum Supply {
     Whole(Option<Bytes>),
+    Stored(Slices),
     Stream(Stream),
     Frames(Frames),
 }
@@ -154,9 +162,18 @@ impl Input {
     /// If it cannot be opened.
     pub fn open(source: &Source, access: Access, consumed: Arc<AtomicU64>) -> Result<Self, Error> {
         let path = Arc::clone(source.name());
+        let mut stored = None;
         let supply = match source.place() {
             Place::File => Self::supply(&path, access, &consumed),
             Place::Memory(bytes) => Self::supply_of_bytes(bytes, access, &consumed),
+            Place::Member(member) => match member.open(access.map, &consumed) {
+                Ok(OpenMember::Stored(found)) => Ok((None, Supply::Stored(stored.insert(found).slices()), None)),
+                Ok(OpenMember::Read(reader)) => {
+                    let found = Compression::find(reader, access.max_window);
+                    found.map(|(compression, reader)| (compression, Supply::Stream(Stream::here(reader, false)), None))
+                }
+                Err(error) => Err(error),
+            },
         };
         let (compression, supply, file) = supply.map_err(|source| Error::Open { path: Arc::clone(&path), source })?;
         Ok(Self {
@@ -168,6 +185,8 @@ impl Input {
                 Place::Memory(bytes) if compression.is_none() => Some(bytes.clone()),
                 _ => None,
             },
+            stored,
+            is_member: source.is_member(),
             supply,
             next_supply: None,
             first_end: None,
@@ -243,6 +262,22 @@ impl Input {
         let reader = Counted { inner: io::Cursor::new(bytes.clone()), count: Arc::clone(consumed) };
         let (compression, reader) = Compression::find(reader, access.max_window)?;
         Ok((compression, Supply::Stream(Stream::here(reader, false)), None))
+    }
+
+    /// Has a thread of its own decompress a file of a zip archive, some pieces ahead of what is asked for.
+    ///
+    /// # Errors
+    /// If the thread cannot be started.
+    pub(crate) fn read_ahead(&mut self) -> Result<(), Error> {
+        let supply = std::mem::replace(&mut self.supply, Supply::Whole(None));
+        self.supply = match supply {
+            Supply::Stream(stream) if self.is_member => {
+                let stream = stream.onto_thread();
+                Supply::Stream(stream.map_err(|source| Error::Open { path: Arc::clone(&self.path), source })?)
+            }
+            other => other,
+        };
+        Ok(())
     }
 
     /// The length of an uncompressed regular file.
@@ -456,6 +491,10 @@ impl Input {
         if let Some(bytes) = self.memory.take() {
             return Ok(RandomAccess::of(bytes));
         }
+        if let Some(stored) = self.stored.take() {
+            stored.check().map_err(|source| self.failed(source))?;
+            return Ok(RandomAccess::of(stored.bytes));
+        }
         let failed =
             |source| Error::Temporary { directory: Arc::from(std::env::temp_dir()), written: 0, needed: None, source };
         let mut file = tempfile::tempfile().map_err(failed)?;
@@ -476,8 +515,11 @@ impl Input {
         })
     }
 
-    /// All bytes of a mapped file, whatever has been returned of them.
+    /// All bytes of a mapped file or member, whatever has been returned of them.
     pub(crate) fn mapped(&self) -> Option<Bytes> {
+        if let Some(stored) = &self.stored {
+            return Some(stored.bytes.clone());
+        }
         let map = self.file.as_ref()?.map.clone();
         map.map(Bytes::mapped)
     }
@@ -513,6 +555,14 @@ impl Input {
         }
         let bytes = match &mut self.supply {
             Supply::Whole(bytes) => bytes.take(),
+            Supply::Stored(slices) => match slices.next() {
+                Ok(bytes) => {
+                    let len = bytes.as_ref().map_or(0, |bytes| bytes.len());
+                    self.consumed.fetch_add(len as u64, Ordering::Relaxed);
+                    bytes
+                }
+                Err(source) => return Err(self.failed(source)),
+            },
             Supply::Stream(stream) => match stream.next() {
                 Ok(StreamStep::Piece(bytes)) => Some(bytes),
                 Ok(StreamStep::Wait) => return Ok(Next::Wait),
@@ -569,6 +619,7 @@ impl Input {
         }
         match self.compression {
             Some(compression) => Error::Container { path, container: compression.name(), offset, source },
+            None if self.is_member => Error::Container { path, container: zip::NAME, offset, source },
             None => Error::Read { path, offset, source },
         }
     }

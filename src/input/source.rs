@@ -1,6 +1,7 @@
 //! One of the inputs of a run.
 
-use super::Bytes;
+use super::zip::Member;
+use super::{Access, Bytes};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,8 @@ pub(super) enum Place {
     File,
     /// In memory.
     Memory(Bytes),
+    /// In a zip archive.
+    Member(Arc<Member>),
 }
 
 impl Source {
@@ -40,7 +43,12 @@ impl Source {
         Self { name: Arc::from(name.as_ref()), place: Place::Memory(bytes.into()) }
     }
 
-    /// The name.
+    /// A file of a zip archive.
+    pub(super) fn member(name: PathBuf, member: Member) -> Self {
+        Self { name: Arc::from(name), place: Place::Member(Arc::new(member)) }
+    }
+
+    /// The name; of a file in a zip archive, that of the archive, a slash, and the name there.
     pub fn name(&self) -> &Arc<Path> {
         &self.name
     }
@@ -59,6 +67,26 @@ impl Source {
         (matches!(self.place, Place::File) && !self.is_stdin()).then_some(&self.name)
     }
 
+    /// The file in which its bytes are: itself, or the zip archive that it is in.
+    pub fn container(&self) -> Option<&Arc<Path>> {
+        match &self.place {
+            Place::Member(member) => Some(member.archive()),
+            Place::File | Place::Memory(_) => self.file(),
+        }
+    }
+
+    /// Whether it is a file of a zip archive.
+    pub fn is_member(&self) -> bool {
+        matches!(self.place, Place::Member(_))
+    }
+
+    /// Whether it has to be decompressed, or read, from its beginning to its end, so that a thread may do so ahead of those
+    /// that decode: a file of a zip archive that is not used where it is. Such a thread may outlive a run, and must
+    /// not look at maps, whose files others may change then.
+    pub(crate) fn is_worth_a_thread(&self, access: Access) -> bool {
+        matches!(&self.place, Place::Member(member) if !member.is_in_place(access.map))
+    }
+
     /// Number of bytes before decompression; `None` for what has no size, such as pipes, and what cannot be found.
     pub fn len(&self) -> Option<u64> {
         match &self.place {
@@ -67,6 +95,7 @@ impl Source {
                 metadata.is_file().then_some(metadata.len())
             }
             Place::Memory(bytes) => Some(bytes.len() as u64),
+            Place::Member(member) => Some(member.len()),
         }
     }
 

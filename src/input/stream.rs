@@ -2,7 +2,8 @@
 //!
 //! A pipe is read by a thread of its own: its writer may be slow. A file that must be decompressed from
 //! beginning to end is read by whichever thread requests the next piece, while the others continue, and there are never
-//! more threads than the user has requested.
+//! more threads than the user has requested. Files of a zip archive are decompressed by threads of their own, several at
+//! the same time, if the user has requested more than one thread.
 
 use super::Bytes;
 use super::map::cut_to;
@@ -52,15 +53,19 @@ impl Stream {
             if eager {
                 pump(reader, &sender);
             } else {
-                let mut pieces = Pieces { reader, step: DECODED, last: None };
-                let mut more = true;
-                while more {
-                    let message = pieces.next();
-                    more = matches!(message, Message::Piece(_));
-                    more &= sender.send(message).is_ok();
-                }
+                Pieces { reader, step: DECODED, last: None }.send(&sender);
             }
         })?;
+        Ok(Self { source: Source::Thread(messages), ended: false })
+    }
+
+    /// Has a thread read what is read on demand so far.
+    pub(super) fn onto_thread(self) -> io::Result<Self> {
+        let Self { source: Source::Here(mut pieces), ended: false } = self else {
+            return Ok(self);
+        };
+        let (sender, messages) = sync_channel(WAITING);
+        std::thread::Builder::new().name("reader".to_owned()).spawn(move || pieces.send(&sender))?;
         Ok(Self { source: Source::Thread(messages), ended: false })
     }
 
@@ -122,6 +127,16 @@ impl fmt::Debug for Pieces {
 }
 
 impl Pieces {
+    /// Sends all of them, as long as somebody takes them.
+    fn send(&mut self, sender: &SyncSender<Message>) {
+        let mut more = true;
+        while more {
+            let message = self.next();
+            more = matches!(message, Message::Piece(_));
+            more &= sender.send(message).is_ok();
+        }
+    }
+
     fn next(&mut self) -> Message {
         if let Some(last) = self.last.take() {
             return last;

@@ -14,6 +14,7 @@ use crate::formats::{self, Chunk, DecodeOptions, Extent, Format, Layout, Opened,
 use crate::input::{Access, Bytes, Compression, Division, FrameJob, Input, Next, RandomAccess, Shard, Source};
 use crate::table::Fields;
 use memchr::memchr_iter;
+use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -83,8 +84,10 @@ pub(super) struct Feed<'a> {
     pub(super) budget: Arc<Budget>,
     pub(super) consumed: Arc<AtomicU64>,
     pub(super) past_damage: bool,
-    /// The next input, if a thread is opening it.
-    pub(super) opening: Option<Receiver<Result<Opening, Error>>>,
+    /// The next inputs, as far as threads are opening them: a pipe, or files of zip archives.
+    pub(super) opening: VecDeque<Receiver<Result<Opening, Error>>>,
+    /// How many files of zip archives are opened before it is their turn.
+    pub(super) most_ahead: usize,
     pub(super) ended: bool,
 }
 
@@ -248,7 +251,15 @@ impl Opening {
         })
     }
 
-    /// The same on a thread of its own, which nobody has to wait for: when the result is dropped, it ends with what it
+    /// Has a file of a zip archive be decompressed before it is its turn.
+    fn read_ahead(mut self) -> Result<Self, Error> {
+        if let Self::Bytes(opened) = &mut self {
+            opened.input.read_ahead()?;
+        }
+        Ok(self)
+    }
+
+    /// Opens an input on a thread of its own, which nobody has to wait for: when the result is dropped, it ends with what it
     /// is doing.
     fn spawn(
         source: &Source,
@@ -261,7 +272,10 @@ impl Opening {
         let spawned = std::thread::Builder::new()
             .name("opener".to_owned())
             // If nobody waits for it any more, it is closed.
-            .spawn(move || drop(sender.send(Self::new(&input, (from, fen_column.as_deref()), access, consumed))));
+            .spawn(move || {
+                let opened = Self::new(&input, (from, fen_column.as_deref()), access, consumed);
+                drop(sender.send(opened.and_then(Self::read_ahead)));
+            });
         match spawned {
             Ok(_) => Ok(opened),
             Err(error) => Err(Error::Open { path: Arc::clone(source.name()), source: error }),
@@ -409,22 +423,21 @@ impl Feed<'_> {
             return Step::End;
         };
         let path = Arc::clone(source.name());
-        let consumed = || Arc::clone(&self.consumed);
-        if self.opening.is_none() && source.may_block() {
+        if self.opening.is_empty() && source.may_block() {
             if !idle {
                 return Step::Wait;
             }
-            let fen_column = self.decode.fen_column.clone();
-            match Opening::spawn(source, (self.from, fen_column), self.access, consumed()) {
-                Ok(opening) => self.opening = Some(opening),
+            match self.spawn(source) {
+                Ok(opening) => self.opening.push_back(opening),
                 Err(error) => {
                     self.ended = true;
                     return Step::Work(Work::Failure(error));
                 }
             }
         }
-        let opened = match &self.opening {
-            None => Opening::new(source, self.named(), self.access, consumed()),
+        self.open_ahead();
+        let opened = match self.opening.front() {
+            None => Opening::new(source, self.named(), self.access, Arc::clone(&self.consumed)),
             Some(opening) => match opening.recv_timeout(PATIENCE) {
                 Ok(opened) => opened,
                 Err(RecvTimeoutError::Timeout) => return Step::Wait,
@@ -434,7 +447,7 @@ impl Feed<'_> {
                 }),
             },
         };
-        self.opening = None;
+        self.opening.pop_front();
         match opened.and_then(|opened| self.begin(opened)) {
             Ok((mut current, format, compression, note)) => {
                 let watch = match &mut current {
@@ -455,6 +468,24 @@ impl Feed<'_> {
                 Step::Work(Work::Failure(error))
             }
         }
+    }
+
+    /// Has threads open the next files of zip archives, so that several are decompressed at the same time.
+    fn open_ahead(&mut self) {
+        while self.opening.len() < self.most_ahead
+            && let Some(source) = self.inputs.get(self.next_input + self.opening.len())
+            && source.is_worth_a_thread(self.access)
+            // What no thread can be started for is opened when it is its turn.
+            && let Ok(opening) = self.spawn(source)
+        {
+            self.opening.push_back(opening);
+        }
+    }
+
+    /// Opens an input on a thread of its own.
+    fn spawn(&self, source: &Source) -> Result<Receiver<Result<Opening, Error>>, Error> {
+        let named = (self.from, self.decode.fen_column.clone());
+        Opening::spawn(source, named, self.access, Arc::clone(&self.consumed))
     }
 
     /// Reports an input that could not be opened; others follow.

@@ -55,7 +55,7 @@ use crate::tiers::Analyzer;
 use feed::{Feed, GIANT};
 use order::{Chosen, Settings, Shared, StopOnDrop, work};
 use sampled::run_sampled;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -401,7 +401,9 @@ fn run_all<J: Job>(
         budget: Budget::of(settings.decode.max_memory),
         consumed: Arc::clone(&consumed),
         past_damage: options.past_damage,
-        opening: None,
+        opening: VecDeque::new(),
+        // With one thread, or one input, nothing else can be done at the same time.
+        most_ahead: if threads > 1 && inputs.sources.len() > 1 { threads } else { 0 },
         ended: false,
     };
     if let Err(error) = feed.check_all() {

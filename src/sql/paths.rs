@@ -207,7 +207,8 @@ fn inputs(names: &[PathBuf], options: &SessionOptions) -> std::result::Result<Op
     };
     // All files of a table are read alike, so that the first one says what they are.
     match inputs.sources.first() {
-        Some(first) if !has_positions(first, options)? => Ok(None),
+        // The engine reads no zip archives.
+        Some(first) if !first.is_member() && !has_positions(first, options)? => Ok(None),
         _ => Ok(Some(inputs)),
     }
 }

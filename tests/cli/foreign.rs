@@ -53,7 +53,10 @@ fn skipped_files_with_names_of_formats_are_named() {
     assert_eq!(stderr_of(0, &["stats", "--json", &dir.name("")]), "");
     dir.file("b.data", [7; 64]);
     let stderr = stderr_of(0, &["stats", "--json", &dir.name("")]);
-    assert!(stderr.contains("1 file found in directories was skipped") && stderr.contains("b.data"), "{stderr}");
+    assert!(
+        stderr.contains("1 file found in directories or archives was skipped") && stderr.contains("b.data"),
+        "{stderr}"
+    );
     for name in ["c.scid", "d.sqlite", "e.si4", "f.cbh"] {
         dir.file(name, "anything");
     }
@@ -62,7 +65,7 @@ fn skipped_files_with_names_of_formats_are_named() {
         let stderr = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
         if command != "games" {
             assert!(
-                stderr.contains("5 files found in directories were skipped") && stderr.contains("2 more"),
+                stderr.contains("5 files found in directories or archives were skipped") && stderr.contains("2 more"),
                 "{stderr}"
             );
         }

@@ -44,6 +44,7 @@ mod text_tables;
 mod training;
 mod training_formats;
 mod verify;
+mod zip;
 
 use assert_cmd::Command;
 use serde_json::Value;

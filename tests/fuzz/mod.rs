@@ -59,7 +59,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "verify" => TARGETS
             .iter()
             .map(|(name, _)| *name)
-            .filter(|name| !["verify", "san", "report", "selection", "expression"].contains(name))
+            .filter(|name| !["verify", "san", "report", "selection", "expression", "zip"].contains(name))
             .flat_map(seeds)
             .collect(),
         _ => files(target),
@@ -274,7 +274,7 @@ macro_rules! targets {
 
 targets!(
     fen, epd, perft, pgn, evals, puzzles, csv, tsv, jsonl, boards, bullet, marlin, sfen, viri, binpack, plain, text,
-    containers, selection, expression, san, report, verify
+    containers, selection, expression, san, report, verify, zip
 );
 #[cfg(feature = "parquet")]
 targets!(parquet, arrow);

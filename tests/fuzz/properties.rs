@@ -53,6 +53,7 @@ pub const TARGETS: &[Target] = &[
     ("san", san),
     ("report", report),
     ("verify", verify),
+    ("zip", zip),
     #[cfg(feature = "parquet")]
     ("parquet", parquet),
     #[cfg(feature = "parquet")]
@@ -486,7 +487,28 @@ pub fn verify(bytes: &[u8]) {
     }
     let path = PLACE.with(|place| place.path().join("input.bin"));
     std::fs::write(&path, bytes).expect("written");
-    let inputs = Inputs::of([path]);
+    read_twice(&Inputs::of([path]));
+}
+
+/// Zip archives: their list or an error, and a run over what is in them that finds the same twice.
+pub fn zip(bytes: &[u8]) {
+    thread_local! {
+        static PLACE: tempfile::TempDir = tempfile::tempdir().expect("a temporary directory");
+    }
+    let path = PLACE.with(|place| place.path().join("input.zip"));
+    std::fs::write(&path, bytes).expect("written");
+    // Also without a list, it is an error.
+    let opened = lanefish::formats::open(&Source::from(&*path), None, Access::default(), Arc::default());
+    assert!(opened.is_err());
+    if let Ok(inputs) = Inputs::resolve(&[path], lanefish::formats::is_supported) {
+        let sizes = inputs.sources.iter().map(|source| source.len().expect("members have a length"));
+        assert!(sizes.sum::<u64>() <= bytes.len() as u64, "members do not overlap");
+        read_twice(&inputs);
+    }
+}
+
+/// Reads inputs past damage, mapped by one thread and streamed to two in small chunks, and compares.
+fn read_twice(inputs: &Inputs) {
     let analyzer = Tier::best().analyzer().expect("the best tier is available");
     let read = |threads: usize, chunk_size: usize, map: bool| {
         let run = RunOptions::new(analyzer)
@@ -500,7 +522,7 @@ pub fn verify(bytes: &[u8]) {
                     .limit(Some(1 << 14)),
             )
             .past_damage(true);
-        let summary = pipeline::run(&inputs, run, &Nothing, |()| Ok(()));
+        let summary = pipeline::run(inputs, run, &Nothing, |()| Ok(()));
         let rejects: u64 = summary.files.iter().map(|file| file.rejected).sum();
         assert_eq!(rejects, summary.rejected);
         assert!(summary.rejected <= summary.records);

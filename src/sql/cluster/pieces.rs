@@ -137,6 +137,10 @@ pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Resu
 }
 
 fn length(source: &Source) -> Result<u64, Error> {
+    if source.is_member() {
+        let reason = "is a file of a zip archive, and machines of a cluster do not read those: extract it first";
+        return Err(Error::UnknownFormat { path: Arc::clone(source.name()), reason: reason.to_owned() });
+    }
     let found = std::fs::metadata(source.name()).and_then(|found| match source.file().filter(|_| found.is_file()) {
         Some(_) => Ok(found.len()),
         None => Err(std::io::Error::other("is not a regular file, and machines of a cluster read only those")),
