@@ -484,6 +484,8 @@ struct Enter<'a, P, F> {
     fields: Fields,
     /// Number of records entered.
     entered: AtomicU64,
+    /// The number after that of the last of them.
+    end: AtomicU64,
     /// Adds a record with its rank and place to what a chunk has.
     add: F,
     /// Which records the output cannot hold.
@@ -509,6 +511,9 @@ impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P
     }
     fn tile(&self, (part, _): &mut Self::Part, tile: &Tile<'_>) {
         self.entered.fetch_add(tile.count() as u64, Ordering::Relaxed);
+        if let Some(last) = tile.rows().last() {
+            self.end.fetch_max(tile.batch.index(last) + 1, Ordering::Relaxed);
+        }
         let values = self.ranking.column().map(|column| column.fill(tile));
         for row in tile.rows() {
             let rank = values.as_ref().map_or(0, |values| self.ranking.rank(values, row - tile.start));
@@ -672,20 +677,21 @@ impl Dedup {
             let mut against = RunOptions::new(options.analyzer).threads(threads).read(read);
             against.interrupt = options.interrupt;
             let ranking = Ranking { keep, never: true };
-            let (entered, used) = (AtomicU64::new(0), Mutex::default());
-            let enter = Enter { store: &store, ranking, fields, entered, add: &add, used, refusal: None };
+            let (entered, end, used) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
+            let enter = Enter { store: &store, ranking, fields, entered, end, add: &add, used, refusal: None };
             let compared = run(&self.against, against, &enter, |_| store.check()).into_result()?;
             done.rejected_against = compared.rejected;
         }
         let ranking = Ranking { keep, never: false };
-        let (entered, used) = (AtomicU64::new(0), Mutex::default());
-        let enter = Enter { store: &store, ranking, fields, entered, add: &add, used, refusal };
+        let (entered, end, used) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
+        let enter = Enter { store: &store, ranking, fields, entered, end, add: &add, used, refusal };
         *summary = run(inputs, options, &enter, |_| store.check());
         done.compared = enter.entered.into_inner();
         if let Some(failure) = summary.failure.take() {
             return Err(failure);
         }
-        let kept = Kept::new(summary.records, self.counts, &space)?;
+        // Numbers go on from what is skipped.
+        let kept = Kept::new(enter.end.into_inner(), self.counts, &space)?;
         Leaves::of(store, &space, threads)?.for_each(threads, |leaf| {
             let places = places(leaf.piles()?).into_iter();
             kept.insert(places.filter_map(|[place, count]| Some([ranking.number(place)?, count])))
@@ -703,8 +709,8 @@ impl Dedup {
         let threads = options.threads;
         let ranking = Ranking { keep: &Keep::First, never: false };
         let add = |rows: &mut Rows, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place);
-        let (fields, entered, used) = (Fields::ALL, AtomicU64::new(0), Mutex::default());
-        let enter = Enter { store: &store, ranking, fields, entered, add, used, refusal: None };
+        let (fields, entered, end, used) = (Fields::ALL, AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
+        let enter = Enter { store: &store, ranking, fields, entered, end, add, used, refusal: None };
         let both = Both { enter, exact: &exact };
         let mut summary = run(inputs, options, &both, |_| {
             exact.check()?;

@@ -476,6 +476,33 @@ fn position_of(row: &str) -> String {
     row.split(' ').take(4).collect::<Vec<_>>().join(" ")
 }
 
+/// What is skipped, and what is beyond the limit, is not there for any of the commands.
+#[test]
+fn skipped_records_are_not_there() {
+    let dir = Dir::new();
+    let out = dir.name("out.boards");
+    let inputs = ["data/famous.epd", "data/lichess-2025-05.pgn", "data/sample.boards"];
+    for range in [&["--skip", "100", "--limit", "1000"][..], &["--skip", "3"], &["--skip", "1000000"]] {
+        for more in [&[][..], &["--where", "pieces < 20"]] {
+            let arguments = [range, more].concat();
+            let done = program().args(["-q", "convert", "--force", "-o", &out]).args(inputs).args(&arguments).output();
+            assert!(done.unwrap().status.success());
+            let rows = rows_of(&out, &[]).unwrap_or_default();
+            for command in [&["shuffle"][..], &["interleave"], &["dedup", "--key", "record"], &["dedup", "--counts"]] {
+                let mut done = program();
+                done.args(command).args(["-q", "--force", "-o", &out]).args(inputs).args(&arguments);
+                let done = done.output().unwrap();
+                assert!(done.status.success(), "{command:?} {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+                let found = rows_of(&out, &[]).unwrap_or_default();
+                match command {
+                    ["dedup", ..] => assert!(found.len() <= rows.len() && found.is_empty() == rows.is_empty()),
+                    _ => assert!(sorted(found) == sorted(rows.clone()), "{command:?} {arguments:?}"),
+                }
+            }
+        }
+    }
+}
+
 /// Every command against plain loops over the rows of all real files, with so little memory that parts are divided several
 /// times, and with any number of threads.
 #[test]
