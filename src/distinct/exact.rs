@@ -1,6 +1,6 @@
 //! The exact number of distinct positions, in bounded memory.
 //!
-//! Positions are rows of a [store](crate::partition::store), divided by a hash of their board, so that equal boards are in
+//! Positions are divided into parts that fit into memory by a hash of their board, so that equal boards are in
 //! the same part. Repetition is dropped in memory before anything goes to a file. In the end the rows of each part are
 //! sorted, and each position is compared with the one before it, at all levels at once.
 

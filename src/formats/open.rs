@@ -126,8 +126,8 @@ pub fn is_supported_with(source: &Source, fen_column: Option<&str>) -> bool {
     !matches!(opened, Err(Error::UnknownFormat { .. }))
 }
 
-/// A sentence on files of directories and archives that were skipped because their content is in no supported format, although their
-/// names are those of a format; `None` if there are none.
+/// A sentence on files of directories and archives that were skipped because their content is in no supported format,
+/// although their names are those of a format; `None` if there are none.
 pub(crate) fn note_on_skipped(skipped: &[PathBuf]) -> Option<String> {
     const SHOWN: usize = 3;
     let is_claimed = |path: &&PathBuf| Format::of_name(path).is_some() || foreign::of_name(path).is_some();
