@@ -31,7 +31,9 @@ use crate::chess::moves::MoveKind;
 use crate::chess::{Color, Move, Role, Square};
 use crate::packed::Packed;
 use crate::table::{Batch, Field, Fields, Tile};
+use crate::text::numbers::whole;
 use crate::text::room::Room;
+use crate::text::short_text::ShortText;
 use memchr::{memchr, memmem};
 use std::ops::Range;
 
@@ -134,11 +136,17 @@ fn incomplete(entry: &Entry<'_>) -> BadRecord {
 
 /// The name and the value of a line of an entry.
 fn named(line: &[u8]) -> Option<(&'static str, &[u8])> {
-    let names = ["fen", "move", "score", "ply", "result"];
-    names.into_iter().find_map(|name| {
-        let rest = line.strip_prefix(name.as_bytes())?;
-        matches!(rest.first(), None | Some(b' ' | b'\t')).then_some((name, rest))
-    })
+    // Their first letters differ.
+    let name = match line.first()? {
+        b'f' => "fen",
+        b'm' => "move",
+        b's' => "score",
+        b'p' => "ply",
+        b'r' => "result",
+        _ => return None,
+    };
+    let rest = line.strip_prefix(name.as_bytes())?;
+    matches!(rest.first(), None | Some(b' ' | b'\t')).then_some((name, rest))
 }
 
 fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
@@ -250,8 +258,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-fn value<T: std::str::FromStr>(text: &[u8], reason: &'static str, what: &str) -> Result<T, BadRecord> {
-    let parsed = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+fn value<T: TryFrom<i32>>(text: &[u8], reason: &'static str, what: &str) -> Result<T, BadRecord> {
+    let parsed = whole(text).and_then(|number| number.try_into().ok());
     parsed.ok_or_else(|| {
         bad(reason, format!("`{}` is not a {what}", String::from_utf8_lossy(&text[..text.len().min(32)])))
     })
@@ -268,7 +276,9 @@ fn read_move(text: &[u8], board: &Packed, [halfmove, fullmove]: [u16; 2]) -> Res
     };
     let replay = Board::of_record(board, None, halfmove, fullmove);
     let mv = move_of(text, &replay).ok_or_else(illegal)?;
-    replay.play_move(mv).map(|_| Some(mv)).map_err(|_| illegal())
+    let mut next = replay;
+    let is_legal = next.play_pseudolegal(mv.to_bits()) && !next.is_after_king_left_in_check();
+    if is_legal { Ok(Some(mv)) } else { Err(illegal()) }
 }
 
 /// What a move in UCI form is, whether it is legal or not.
@@ -311,21 +321,26 @@ impl Encoder for Plain {
         for row in rows.iter().cloned().flatten() {
             let (board, is_black) = (batch.board(row), columns.is_black(row));
             let mv = match columns.mv(row) {
-                Some(mv) => mv.uci_as(mv.kind == MoveKind::Castle && !columns.castles_as_standard(row)).to_string(),
-                None => "a1a1".to_owned(),
+                Some(mv) => {
+                    let uci = mv.uci_as(mv.kind == MoveKind::Castle && !columns.castles_as_standard(row));
+                    ShortText::of(uci.as_bytes())
+                }
+                None => ShortText::of(b"a1a1"),
             };
-            let values = format!(
-                "\nmove {mv}\nscore {}\nply {}\nresult {}\ne\n",
-                score_of_mover(columns.score(row), is_black),
-                columns.ply(row),
-                i16::from(result_of_mover(columns.result(row), is_black)) - 1
-            );
-            room.write(4 + Coded::ROOM + values.len(), |lines| {
+            let score = score_of_mover(columns.score(row), is_black);
+            let result = i16::from(result_of_mover(columns.result(row), is_black)) - 1;
+            let values = [
+                [ShortText::of(b"\nmove "), mv],
+                [ShortText::of(b"\nscore "), ShortText::signed(score)],
+                [ShortText::of(b"\nply "), ShortText::number(columns.ply(row))],
+                [ShortText::of(b"\nresult"), ShortText::of(b" ").then(ShortText::signed(result))],
+                [ShortText::of(b"\ne\n"), ShortText::EMPTY],
+            ];
+            room.write(4 + Coded::ROOM + size_of_val(&values), |lines| {
                 lines[..4].copy_from_slice(b"fen ");
                 let position = board.coded(batch.halfmove[row], batch.fullmove[row]);
                 let at = 4 + position.write(&mut lines[4..], CastlingStyle::Outermost);
-                lines[at..at + values.len()].copy_from_slice(values.as_bytes());
-                at + values.len()
+                values.as_flattened().iter().fold(at, |at, text| text.write(lines, at))
             });
         }
     }

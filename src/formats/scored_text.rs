@@ -18,7 +18,9 @@ use super::training::Rows;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long, training};
 use crate::chess::fen::{CastlingStyle, Coded};
 use crate::table::{Batch, Field, Fields, Tile};
+use crate::text::numbers::whole;
 use crate::text::room::Room;
+use crate::text::short_text::ShortText;
 use memchr::memchr;
 use std::ops::Range;
 
@@ -103,8 +105,8 @@ fn divide(line: &[u8]) -> Result<(&[u8], i16, u8), BadRecord> {
     // Two numbers after blanks are the clocks of a position unless it has some.
     let has_sign =
         is_result(first) || is_result(second) || line[end..].iter().any(|byte| matches!(byte, b'|' | b';' | b','));
-    let words = fen.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
-    if !has_sign && words < 6 {
+    let words = || fen.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+    if !has_sign && words() < 6 {
         return Err(bad("incomplete_line", "a line without score and result"));
     }
     let score = number(score).ok_or_else(|| {
@@ -124,7 +126,7 @@ fn divide(line: &[u8]) -> Result<(&[u8], i16, u8), BadRecord> {
 
 /// A whole number of 16 bits.
 fn number(text: &[u8]) -> Option<i16> {
-    std::str::from_utf8(text).ok()?.parse().ok()
+    whole(text)?.try_into().ok()
 }
 
 fn result_of(text: &[u8]) -> Option<u8> {
@@ -186,6 +188,11 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     records.finish()
 }
 
+/// What stands between values.
+const BAR: ShortText = ShortText::of(b" | ");
+/// The results at the ends of lines.
+const RESULTS: [ShortText; 3] = [ShortText::of(b"0.0\n"), ShortText::of(b"0.5\n"), ShortText::of(b"1.0\n")];
+
 impl Encoder for ScoredText {
     fn fields(&self) -> Fields {
         CARRIES.without(Field::KeyEnPassant)
@@ -194,13 +201,14 @@ impl Encoder for ScoredText {
         let mut room = Room::behind(&mut piece.bytes);
         let columns = Rows::of(batch);
         for row in rows.iter().cloned().flatten() {
-            let result = ["0.0", "0.5", "1.0"][usize::from(columns.result(row).min(2))];
-            let values = format!(" | {} | {result}\n", columns.score(row));
-            room.write(Coded::ROOM + values.len(), |line| {
+            let result = RESULTS[usize::from(columns.result(row).min(2))];
+            room.write(Coded::ROOM + 4 * ShortText::ROOM, |line| {
                 let position = batch.board(row).coded(batch.halfmove[row], batch.fullmove[row]);
                 let at = position.write(line, CastlingStyle::Outermost);
-                line[at..at + values.len()].copy_from_slice(values.as_bytes());
-                at + values.len()
+                let at = BAR.write(line, at);
+                let at = ShortText::signed(columns.score(row)).write(line, at);
+                let at = BAR.write(line, at);
+                result.write(line, at)
             });
         }
     }

@@ -84,6 +84,28 @@ pub fn decimal(number: f64) -> String {
     }
 }
 
+/// A whole number in decimal, with or without a sign; beyond a million it is a million. `None` if the text is something else.
+#[inline]
+pub(crate) fn whole(text: &[u8]) -> Option<i32> {
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() {
+        return None;
+    }
+    let mut number = 0i32;
+    for digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = (10 * number + i32::from(digit)).min(1_000_000);
+    }
+    Some(if is_negative { -number } else { number })
+}
+
 /// A number of exactly one decimal, for columns.
 pub fn tenths(number: f64) -> String {
     match format!("{number:.1}") {
@@ -104,6 +126,31 @@ pub fn signed(number: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers_are_those_of_the_standard_library() {
+        for text in [
+            "0",
+            "7",
+            "-7",
+            "+7",
+            "-0",
+            "00012",
+            "32767",
+            "-32768",
+            "32768",
+            "99999999999",
+            "",
+            "-",
+            "+",
+            "--1",
+            "1.5",
+            "1e3",
+        ] {
+            let expected = text.parse::<i16>().ok();
+            assert_eq!(whole(text.as_bytes()).and_then(|number| i16::try_from(number).ok()), expected, "{text}");
+        }
+    }
 
     #[test]
     fn numbers_for_people() {

@@ -62,6 +62,14 @@ impl ShortText {
         }
     }
 
+    /// A number in decimal, negative ones with a sign.
+    #[inline(always)]
+    pub(crate) fn signed(number: i16) -> Self {
+        const SIGN: ShortText = ShortText::of(b"-");
+        let sign = if number < 0 { SIGN } else { Self::EMPTY };
+        sign.then(Self::number(number.unsigned_abs()))
+    }
+
     /// Number of bytes.
     #[inline(always)]
     pub(crate) const fn len(self) -> usize {
@@ -143,6 +151,9 @@ mod tests {
 
     #[test]
     fn every_number() {
+        for number in i16::MIN..=i16::MAX {
+            assert_eq!(written(ShortText::signed(number)), number.to_string());
+        }
         for number in 0..=u16::MAX {
             assert_eq!(written(ShortText::number(number)), number.to_string());
         }
