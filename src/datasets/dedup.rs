@@ -8,11 +8,11 @@
 use super::kept::Kept;
 use crate::canonical::{ROOTS, fold, hash_of_planes};
 use crate::choose::{Choose, Chooser};
-use crate::distinct::exact::{Collected, Exact};
 use crate::distinct::{canonical_at, castling_files};
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
+use crate::partition::distinct::{Collected, Exact};
 use crate::partition::store::{Leaves, PILE_LEN, Pile, Store};
 use crate::pipeline::{Job, Refusal, RunOptions, Summary, run, run_on};
 use crate::queries::Queries;

@@ -5,9 +5,8 @@
 //! level is a 64-bit hash: equal positions have equal keys, on every machine and in every version.
 //!
 //! Keys feed a [`Sketch`] for each level, which estimates the number of distinct positions from 16 KiB of memory and
-//! merges exactly; [`exact`] counts them, with the help of temporary files.
+//! merges exactly.
 
-pub mod exact;
 mod sketch;
 
 pub use crate::canonical::{Canonical, keys};
@@ -15,7 +14,6 @@ pub use sketch::{Sketch, Sketches};
 
 pub(crate) use crate::canonical::castling_files;
 
-use crate::canonical::canonical;
 use crate::table::Batch;
 
 /// The names of the levels.

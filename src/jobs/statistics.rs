@@ -1,9 +1,9 @@
 //! Statistics of all records.
 
-use crate::distinct::exact::{Collected, Exact};
 use crate::error::Error;
 use crate::locks::Unpoisoned;
 use crate::output::Space;
+use crate::partition::distinct::{Collected, Exact};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::report::{Groups, Report};

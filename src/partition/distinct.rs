@@ -4,13 +4,13 @@
 //! the same part. Repetition is dropped in memory before anything goes to a file. In the end the rows of each part are
 //! sorted, and each position is compared with the one before it, at all levels at once.
 
-use super::{Canonical, LEVELS, canonical, castling_files};
-use crate::canonical::hash_of_planes;
+use super::store::{Leaves, Pile, Store};
+use crate::canonical::{Canonical, canonical, castling_files, hash_of_planes};
+use crate::distinct::LEVELS;
 use crate::error::Error;
 use crate::locks::Unpoisoned;
 use crate::output::Space;
 use crate::packed::Group;
-use crate::partition::store::{Leaves, Pile, Store};
 use crate::queries::EN_PASSANTS;
 use crate::table::Tile;
 use std::io;
@@ -22,14 +22,14 @@ type Record = [u64; 5];
 
 /// Counts distinct positions exactly.
 #[derive(Debug)]
-pub struct Exact {
+pub(crate) struct Exact {
     space: Space,
     store: Store<Positions>,
 }
 
 /// Positions of a chunk, on their way into the store.
 #[derive(Debug, Default)]
-pub struct Collected {
+pub(crate) struct Collected {
     positions: Positions,
     hashes: Vec<u64>,
 }
@@ -37,7 +37,7 @@ pub struct Collected {
 impl Collected {
     /// Adds the records of a tile that count, which must have results for
     /// [`Queries::KINDS`](crate::queries::Queries::KINDS).
-    pub fn add_tile(&mut self, tile: &Tile<'_>) {
+    pub(crate) fn add_tile(&mut self, tile: &Tile<'_>) {
         self.positions.0.extend(tile.rows().map(|row| {
             let row = row - tile.start;
             let (group, lane) = (row / Group::LEN, row % Group::LEN);
@@ -52,7 +52,7 @@ impl Exact {
     ///
     /// # Errors
     /// If no file can be created in the directory.
-    pub fn new(space: &Space) -> Result<Self, Error> {
+    pub(crate) fn new(space: &Space) -> Result<Self, Error> {
         Ok(Self { space: space.clone(), store: Store::new(space)? })
     }
 
@@ -60,12 +60,12 @@ impl Exact {
     ///
     /// # Errors
     /// If a temporary file could not be written; what is added afterwards does not count.
-    pub fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         self.store.check()
     }
 
     /// Adds what was collected, whose memory is used again.
-    pub fn add(&self, collected: &mut Collected) {
+    pub(crate) fn add(&self, collected: &mut Collected) {
         let Collected { positions, hashes } = collected;
         hashes.clear();
         positions.keys(hashes);
@@ -77,7 +77,7 @@ impl Exact {
     ///
     /// # Errors
     /// If a temporary file could not be written, or cannot be read.
-    pub fn finish(self, threads: usize) -> Result<[u64; LEVELS.len()], Error> {
+    pub(crate) fn finish(self, threads: usize) -> Result<[u64; LEVELS.len()], Error> {
         let distinct = Mutex::new([0; LEVELS.len()]);
         Leaves::of(self.store, &self.space, threads)?.for_each(threads, |leaf| {
             let mut all = Positions::default();
