@@ -204,7 +204,7 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
     }
 }
 
-/// The number of the full move, so many plies after the stem.
+/// The number of the full move, this many plies after the stem.
 #[inline(always)]
 fn fullmove(ply: u16, number: u32) -> u16 {
     u16::try_from(u32::from(ply) + number).unwrap_or(u16::MAX) / 2 + 1

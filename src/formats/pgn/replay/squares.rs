@@ -34,7 +34,7 @@ impl Board {
     /// in check remains to be found out. Castling moves follow all of them. Returns whether it does; if not, the board is
     /// not to be used any more.
     ///
-    /// What was rarely so is left to branches, so that the next move waits for little: a piece takes its bits with it.
+    /// Rare cases are left to branches, so that the next move depends on few operations: a piece takes its own bits along.
     #[inline(always)]
     pub(in crate::formats) fn play_pseudolegal(&mut self, bits: u16) -> bool {
         let kind = bits >> 14;
