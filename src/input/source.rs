@@ -16,8 +16,8 @@ use std::sync::Arc;
 ///
 /// let text = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n".to_vec();
 /// let inputs = Inputs::of([Source::in_memory("start.fen", text)]);
-/// let mut reader = PositionReader::new(inputs, ReadOptions::default(), 1)?;
-/// assert_eq!(reader.next().transpose()?.map(|batch| batch.len()), Some(1));
+/// let reader = PositionReader::new(inputs, ReadOptions::default(), 1)?;
+/// assert_eq!(reader.count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
