@@ -262,8 +262,8 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
 
 const INPUTS: &str = "\
 Inputs are any number of files of any supported format, compressed (.zst, .gz, .bz2) or not, directories, \
-.zip archives of such files, and - for standard input. Without any, standard input is read if it is a pipe that holds something or a file; \
-never if it is a terminal, /dev/null or a socket.";
+.zip archives, and - for standard input. Without any, standard input is read if it is a file or a pipe that holds \
+something; never if it is a terminal, /dev/null or a socket.";
 
 const TABLES: &str = "\
 Tables:
