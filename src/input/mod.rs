@@ -1,8 +1,9 @@
 //! Bytes from files, pipes and compressed streams.
 //!
-//! [`Inputs`] is the user's list of [sources](Source) with directories resolved. An open [`Input`] yields runs of decompressed [`Bytes`] in
-//! order. A zip archive stands for its files, each of them a source. Uncompressed regular files are mapped and arrive as one run; everything else arrives in pieces. zstd files of
-//! several frames hand out [`FrameJob`]s, so that any idle thread can decompress the next frame.
+//! [`Inputs`] is the user's list of [sources](Source) with directories resolved; a zip archive stands for its files, each
+//! of them a source. An open [`Input`] yields runs of decompressed [`Bytes`] in order. Uncompressed regular files are mapped
+//! and arrive as one run; everything else arrives in pieces. zstd files of several frames hand out [`FrameJob`]s, so that
+//! any idle thread can decompress the next frame.
 
 mod bytes;
 mod compression;
