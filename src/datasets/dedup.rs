@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::partition::distinct::{Collected, Exact};
-use crate::partition::store::{Leaves, PILE_LEN, Pile, Store};
+use crate::partition::store::{Leaves, PILE_LEN, Pile, Row, Store};
 use crate::pipeline::{Job, Refusal, RunOptions, Summary, run, run_on};
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Column, Field, Fields, Tile};
@@ -129,9 +129,9 @@ const NEVER: u64 = 0;
 const END: u64 = 1 << PLACE;
 
 /// What is compared of a record.
-trait Entry: Copy + Send + Sync + bytemuck::Pod {
+trait Entry: Row {
     /// The words that make records equal.
-    fn key(&self) -> Short;
+    fn kind(&self) -> Short;
     /// What decides among equal records: the least is kept.
     fn order(&self) -> (u64, u64);
     /// How often it occurred, if that is known.
@@ -160,7 +160,7 @@ fn place_of(words: &[u64]) -> u64 {
 
 impl Entry for Short {
     #[inline]
-    fn key(&self) -> Short {
+    fn kind(&self) -> Short {
         key_of(self)
     }
     #[inline]
@@ -171,7 +171,7 @@ impl Entry for Short {
 
 impl Entry for Long {
     #[inline]
-    fn key(&self) -> Short {
+    fn kind(&self) -> Short {
         key_of(self)
     }
     #[inline]
@@ -185,7 +185,7 @@ impl Entry for Long {
 
 impl Entry for Counted {
     #[inline]
-    fn key(&self) -> Short {
+    fn kind(&self) -> Short {
         key_of(self)
     }
     #[inline]
@@ -215,23 +215,13 @@ fn hash(key: &Short) -> u64 {
     fold(board ^ ROOTS[4], key[4].wrapping_mul(ROOTS[6]) ^ ROOTS[8])
 }
 
-/// Entries as rows of a store.
-#[derive(Debug)]
-struct Entries<E>(Vec<E>);
-
-impl<E> Default for Entries<E> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
 thread_local! {
     /// The memory of [`keep_distinct`], for the next time: new memory would cost as much as what is done in it.
     static TABLE: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
 }
 
 /// Leaves the entry that is kept of each kind, in place.
-fn keep_distinct<E: Entry>(piles: &mut [Entries<E>]) {
+fn keep_distinct<E: Entry>(piles: &mut [Vec<E>]) {
     // Where entries of another kind are: some bits of their hash, the pile plus one, and the row in it.
     const ROW: u32 = 16;
     const PILE: u32 = 24;
@@ -241,14 +231,14 @@ fn keep_distinct<E: Entry>(piles: &mut [Entries<E>]) {
     table.clear();
     table.resize((most * 2).next_power_of_two(), 0);
     let mask = table.len() - 1;
-    let mut rows: Vec<&mut [E]> = piles.iter_mut().map(|pile| &mut *pile.0).collect();
+    let mut rows: Vec<&mut [E]> = piles.iter_mut().map(|pile| &mut **pile).collect();
     let mut lens = Vec::with_capacity(rows.len());
     for pile in 0..rows.len() {
         let mut kept = 0;
         for row in 0..rows[pile].len() {
             let entry = rows[pile][row];
-            let key = entry.key();
-            let hash = hash(&key);
+            let kind = entry.kind();
+            let hash = hash(&kind);
             let tag = hash >> 24 << (ROW + PILE);
             let mut at = hash as usize & mask;
             loop {
@@ -265,7 +255,7 @@ fn keep_distinct<E: Entry>(piles: &mut [Entries<E>]) {
                 if (known ^ tag) >> (ROW + PILE) == 0 {
                     let place = known & !(!0 << (ROW + PILE));
                     let known = &mut rows[(place >> ROW) as usize - 1][(place & !(!0 << ROW)) as usize];
-                    if known.key() == key {
+                    if known.kind() == kind {
                         known.merge(entry);
                         break;
                     }
@@ -275,48 +265,29 @@ fn keep_distinct<E: Entry>(piles: &mut [Entries<E>]) {
         }
         lens.push(kept);
     }
-    piles.iter_mut().zip(lens).for_each(|(pile, len)| pile.0.truncate(len));
+    piles.iter_mut().zip(lens).for_each(|(pile, len)| pile.truncate(len));
     TABLE.set(table);
 }
 
-impl<E: Entry> Pile for Entries<E> {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-    fn keys(&self, keys: &mut Vec<u64>) {
-        keys.extend(self.0.iter().map(|entry| hash(&entry.key())));
-    }
-    fn another(&self) -> Self {
-        Self(Vec::with_capacity(self.0.len()))
-    }
-    fn clear(&mut self) {
-        self.0.truncate(0);
-    }
-    fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
-        self.0.extend(rows.iter().map(|&row| from.0[row as usize]));
-        (rows.len() * size_of::<E>()) as u64
-    }
-    fn thin(&mut self) {
-        keep_distinct(std::slice::from_mut(self));
-    }
-    fn bytes(&self) -> u64 {
-        size_of_val(&self.0[..]) as u64
-    }
-    fn encode(self, to: &mut Vec<u8>) -> io::Result<()> {
-        to.extend_from_slice(bytemuck::cast_slice(&self.0));
-        Ok(())
-    }
-    fn decode(bytes: Vec<u8>) -> io::Result<Self> {
-        match bytes.len() % size_of::<E>() {
-            0 => Ok(Self(bytes.chunks_exact(size_of::<E>()).map(bytemuck::pod_read_unaligned).collect())),
-            _ => Err(io::ErrorKind::UnexpectedEof.into()),
+macro_rules! entries_are_rows {
+    ($($entry:ty)*) => {$(
+        impl Row for $entry {
+            #[inline]
+            fn key(&self) -> u64 {
+                hash(&self.kind())
+            }
+            fn thin(rows: &mut Vec<Self>) {
+                keep_distinct(std::slice::from_mut(rows));
+            }
         }
-    }
+    )*};
 }
+
+entries_are_rows!(Short Long Counted);
 
 /// Whole records as rows of a store: all their fields as bytes, one after the other.
 #[derive(Debug, Default)]
-struct Rows {
+struct Whole {
     bytes: Vec<u8>,
     /// Where each ends, its hash, its rank, its place, and how often it occurred.
     rows: Vec<[u64; 5]>,
@@ -325,7 +296,7 @@ struct Rows {
 /// Bytes of what is known of a row.
 const ROW: usize = size_of::<[u64; 5]>();
 
-impl Rows {
+impl Whole {
     fn row(&self, row: usize) -> &[u8] {
         let start = row.checked_sub(1).map_or(0, |before| self.rows[before][0]);
         &self.bytes[start as usize..self.rows[row][0] as usize]
@@ -387,7 +358,7 @@ impl Rows {
     }
 }
 
-impl Pile for Rows {
+impl Pile for Whole {
     fn len(&self) -> usize {
         self.rows.len()
     }
@@ -584,13 +555,13 @@ impl Dedup {
         let mut summary = Summary::default();
         let kept = match self.key {
             Key::Record => {
-                let add = |rows: &mut Rows, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place);
-                let places = |rows: Rows| {
+                let add = |rows: &mut Whole, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place);
+                let places = |rows: Whole| {
                     let rows = rows.distinct().rows;
                     rows.into_iter().map(|row| [row[3], row[4]]).collect()
                 };
-                let join = |piles: Vec<Rows>| {
-                    let mut all = Rows::default();
+                let join = |piles: Vec<Whole>| {
+                    let mut all = Whole::default();
                     for pile in piles {
                         (0..pile.rows.len()).for_each(|row| all.add(&pile, row));
                     }
@@ -607,24 +578,24 @@ impl Dedup {
                 )
             }
             key if self.counts => {
-                let add = |entries: &mut Entries<Counted>, batch: &Batch, row, rank, place| {
+                let add = |entries: &mut Vec<Counted>, batch: &Batch, row, rank, place| {
                     let [black, t0, t1, t2, state] = key_at(key, batch, row);
-                    entries.0.push([black, t0, t1, t2, state | place, rank, 1]);
+                    entries.push([black, t0, t1, t2, state | place, rank, 1]);
                 };
                 self.decide(inputs, options, (Fields::NONE, refusal), add, places::<Counted>, (&mut summary, &mut done))
             }
             key if matches!(self.keep, Keep::First | Keep::Last) => {
-                let add = |entries: &mut Entries<Short>, batch: &Batch, row, _, place| {
+                let add = |entries: &mut Vec<Short>, batch: &Batch, row, _, place| {
                     let mut entry = key_at(key, batch, row);
                     entry[4] |= place;
-                    entries.0.push(entry);
+                    entries.push(entry);
                 };
                 self.decide(inputs, options, (Fields::NONE, refusal), add, places::<Short>, (&mut summary, &mut done))
             }
             key => {
-                let add = |entries: &mut Entries<Long>, batch: &Batch, row, rank, place| {
+                let add = |entries: &mut Vec<Long>, batch: &Batch, row, rank, place| {
                     let [black, t0, t1, t2, state] = key_at(key, batch, row);
-                    entries.0.push([black, t0, t1, t2, state | place, rank]);
+                    entries.push([black, t0, t1, t2, state | place, rank]);
                 };
                 self.decide(inputs, options, (Fields::NONE, refusal), add, places::<Long>, (&mut summary, &mut done))
             }
@@ -702,13 +673,13 @@ impl Dedup {
     /// Reads all inputs, and counts how many records differ, by each key.
     pub fn count(&self, inputs: &Inputs, options: RunOptions<'_>) -> (Summary, Distinct) {
         let half = options.space.clone().memory(options.space.memory / 2);
-        let (exact, store) = match (|| Ok((Exact::new(&half)?, Store::<Rows>::new(&half)?)))() {
+        let (exact, store) = match (|| Ok((Exact::new(&half)?, Store::<Whole>::new(&half)?)))() {
             Ok(both) => both,
             Err(error) => return (Summary { failure: Some(error), ..Summary::default() }, Distinct::default()),
         };
         let threads = options.threads;
         let ranking = Ranking { keep: &Keep::First, never: false };
-        let add = |rows: &mut Rows, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place);
+        let add = |rows: &mut Whole, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place);
         let (fields, entered, end, used) = (Fields::ALL, AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
         let enter = Enter { store: &store, ranking, fields, entered, end, add, used, refusal: None };
         let both = Both { enter, exact: &exact };
@@ -746,9 +717,9 @@ impl Dedup {
 }
 
 /// The places of the entries that are kept, and how often they occurred.
-fn places<E: Entry>(mut piles: Vec<Entries<E>>) -> Vec<[u64; 2]> {
+fn places<E: Entry>(mut piles: Vec<Vec<E>>) -> Vec<[u64; 2]> {
     keep_distinct(&mut piles);
-    piles.iter().flat_map(|pile| &pile.0).map(|entry| [entry.order().1, entry.count()]).collect()
+    piles.iter().flat_map(|pile| &**pile).map(|entry| [entry.order().1, entry.count()]).collect()
 }
 
 /// Records and positions at once.

@@ -8,8 +8,9 @@
 use crate::error::Error;
 use crate::output::Space;
 use crate::output::spill::Spill;
-use crate::partition::store::{Leaves, Pile, Store};
+use crate::partition::store::{Leaves, Pile, Row, Store};
 use crate::table::Tile;
+use bytemuck::{Pod, Zeroable};
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,13 +23,14 @@ pub(super) struct Kept {
 
 enum Bits {
     Memory(Vec<AtomicU64>),
-    Sorting(Box<Store<Numbers>>, Space),
+    Sorting(Box<Store<Vec<Numbered>>>, Space),
     File { bits: Spill, counts: Spill, before: Vec<u64> },
 }
 
-/// Numbers of records, each with a count, as rows of a store.
-#[derive(Debug, Default)]
-struct Numbers(Vec<[u64; 2]>);
+/// The number of a record, and its count.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+struct Numbered([u64; 2]);
 
 /// Numbers have fewer bits than keys.
 const SPARE: u32 = 24;
@@ -41,26 +43,10 @@ fn words(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word)).collect()
 }
 
-impl Pile for Numbers {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-    fn keys(&self, keys: &mut Vec<u64>) {
-        keys.extend(self.0.iter().map(|[number, _]| number << SPARE));
-    }
-    fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
-        self.0.extend(rows.iter().map(|&row| from.0[row as usize]));
-        (rows.len() * 16) as u64
-    }
-    fn bytes(&self) -> u64 {
-        (self.0.len() * 16) as u64
-    }
-    fn encode(self, to: &mut Vec<u8>) -> io::Result<()> {
-        to.extend_from_slice(bytemuck::cast_slice(&self.0));
-        Ok(())
-    }
-    fn decode(bytes: Vec<u8>) -> io::Result<Self> {
-        Ok(Self(words(&bytes).as_chunks().0.to_vec()))
+impl Row for Numbered {
+    #[inline]
+    fn key(&self) -> u64 {
+        self.0[0] << SPARE
     }
 }
 
@@ -90,11 +76,11 @@ impl Kept {
                 count += 1;
             }),
             Bits::Sorting(store, _) => {
-                let numbers = Numbers(records.collect());
-                count = numbers.0.len() as u64;
-                let mut keys = Vec::with_capacity(numbers.0.len());
+                let numbers: Vec<Numbered> = records.map(Numbered).collect();
+                count = numbers.len() as u64;
+                let mut keys = Vec::with_capacity(numbers.len());
                 numbers.keys(&mut keys);
-                store.add(&keys, |pile: &mut Numbers, rows| pile.take(&numbers, rows));
+                store.add(&keys, |pile: &mut Vec<Numbered>, rows| pile.take(&numbers, rows));
                 store.check()?;
             }
             Bits::File { .. } => {}
@@ -122,7 +108,8 @@ impl Kept {
         let mut seen = 0;
         let mut leaves = Leaves::of(store, &space, threads)?;
         while let Some(leaf) = leaves.next()? {
-            let mut numbers: Vec<[u64; 2]> = leaf.piles()?.into_iter().flat_map(|pile| pile.0).collect();
+            let piles = leaf.piles()?;
+            let mut numbers: Vec<[u64; 2]> = piles.iter().flat_map(|pile| pile.iter().map(|row| row.0)).collect();
             numbers.sort_unstable();
             for [number, _] in &numbers {
                 while before.len() as u64 <= number / RECORDS {

@@ -4,7 +4,7 @@
 //! the same part. Repetition is dropped in memory before anything goes to a file. In the end the rows of each part are
 //! sorted, and each position is compared with the one before it, at all levels at once.
 
-use super::store::{Leaves, Pile, Store};
+use super::store::{Leaves, Pile, Row, Store};
 use crate::canonical::{Canonical, canonical, castling_files, hash_of_planes};
 use crate::distinct::LEVELS;
 use crate::error::Error;
@@ -13,24 +13,26 @@ use crate::output::Space;
 use crate::packed::Group;
 use crate::queries::EN_PASSANTS;
 use crate::table::Tile;
-use std::io;
+use bytemuck::{Pod, Zeroable};
 use std::sync::Mutex;
 
 /// What is collected: the parts of [`Canonical`], of which the last word has the side to move in bit 63, the castling
 /// rooks of rank 8 and rank 1 in bits 8 to 23, and the en passant square, plus one, in bits 0 to 7.
-type Record = [u64; 5];
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(transparent)]
+struct Position([u64; 5]);
 
 /// Counts distinct positions exactly.
 #[derive(Debug)]
 pub(crate) struct Exact {
     space: Space,
-    store: Store<Positions>,
+    store: Store<Vec<Position>>,
 }
 
 /// Positions of a chunk, on their way into the store.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
-    positions: Positions,
+    positions: Vec<Position>,
     hashes: Vec<u64>,
 }
 
@@ -38,12 +40,11 @@ impl Collected {
     /// Adds the records of a tile that count, which must have results for
     /// [`Queries::KINDS`](crate::queries::Queries::KINDS).
     pub(crate) fn add_tile(&mut self, tile: &Tile<'_>) {
-        self.positions.0.extend(tile.rows().map(|row| {
-            let row = row - tile.start;
+        for row in tile.rows().map(|row| row - tile.start) {
             let (group, lane) = (row / Group::LEN, row % Group::LEN);
             let legal = tile.results[group].counts[lane] >> EN_PASSANTS != 0;
-            record(&canonical(&tile.groups[group], lane, legal))
-        }));
+            self.positions.push(row_of(&canonical(&tile.groups[group], lane, legal)));
+        }
     }
 }
 
@@ -69,7 +70,7 @@ impl Exact {
         let Collected { positions, hashes } = collected;
         hashes.clear();
         positions.keys(hashes);
-        self.store.add(hashes, |pile: &mut Positions, rows| pile.take(positions, rows));
+        self.store.add(hashes, |pile: &mut Vec<Position>, rows| pile.take(positions, rows));
         positions.clear();
     }
 
@@ -80,9 +81,7 @@ impl Exact {
     pub(crate) fn finish(self, threads: usize) -> Result<[u64; LEVELS.len()], Error> {
         let distinct = Mutex::new([0; LEVELS.len()]);
         Leaves::of(self.store, &self.space, threads)?.for_each(threads, |leaf| {
-            let mut all = Positions::default();
-            leaf.piles()?.into_iter().for_each(|pile| all.0.extend(pile.0));
-            let counts = all.levels();
+            let counts = levels(leaf.piles()?.concat());
             let mut sums = distinct.lock().unpoisoned();
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
             Ok(())
@@ -91,7 +90,7 @@ impl Exact {
     }
 }
 
-fn record(position: &Canonical) -> Record {
+fn row_of(position: &Canonical) -> Position {
     let [black, t0, t1, t2] = position.board;
     let castling = u64::from(castling_files(position.castling));
     let en_passant = match position.en_passant {
@@ -99,70 +98,40 @@ fn record(position: &Canonical) -> Record {
         square => u64::from(square.trailing_zeros()) + 1,
     };
     let state = u64::from(position.black_to_move) << 63 | castling << 8 | en_passant;
-    [black, t0, t1, t2, state]
+    Position([black, t0, t1, t2, state])
 }
 
-/// Positions as rows of a store.
-#[derive(Debug, Default)]
-struct Positions(Vec<Record>);
-
-impl Positions {
-    /// The numbers of distinct positions at all levels.
-    fn levels(mut self) -> [u64; LEVELS.len()] {
-        self.0.sort_unstable();
-        let mut distinct = [0; LEVELS.len()];
-        let mut last: Option<&Record> = None;
-        for record in &self.0 {
-            let level = match last {
-                None => 0,
-                Some(last) if last[..4] != record[..4] => 0,
-                Some(last) => match last[4] ^ record[4] {
-                    0 => continue,
-                    1..=0xFF => 3,
-                    0x100..=0xFF_FFFF => 2,
-                    _ => 1,
-                },
-            };
-            distinct[level..].iter_mut().for_each(|count| *count += 1);
-            last = Some(record);
-        }
-        distinct
+/// The numbers of distinct positions at all levels.
+fn levels(mut positions: Vec<Position>) -> [u64; LEVELS.len()] {
+    positions.sort_unstable();
+    let mut distinct = [0; LEVELS.len()];
+    let mut last: Option<&[u64; 5]> = None;
+    for Position(position) in &positions {
+        let level = match last {
+            None => 0,
+            Some(last) if last[..4] != position[..4] => 0,
+            Some(last) => match last[4] ^ position[4] {
+                0 => continue,
+                1..=0xFF => 3,
+                0x100..=0xFF_FFFF => 2,
+                _ => 1,
+            },
+        };
+        distinct[level..].iter_mut().for_each(|count| *count += 1);
+        last = Some(position);
     }
+    distinct
 }
 
-impl Pile for Positions {
-    fn len(&self) -> usize {
-        self.0.len()
+impl Row for Position {
+    #[inline]
+    fn key(&self) -> u64 {
+        let [black, t0, t1, t2, _] = self.0;
+        hash_of_planes([black, t0, t1, t2])
     }
-    fn keys(&self, keys: &mut Vec<u64>) {
-        keys.extend(self.0.iter().map(|&[black, t0, t1, t2, _]| hash_of_planes([black, t0, t1, t2])));
-    }
-    fn another(&self) -> Self {
-        Self(Vec::with_capacity(self.0.len()))
-    }
-    fn clear(&mut self) {
-        self.0.clear();
-    }
-    fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
-        self.0.extend(rows.iter().map(|&row| from.0[row as usize]));
-        (rows.len() * size_of::<Record>()) as u64
-    }
-    fn thin(&mut self) {
-        self.0.sort_unstable();
-        self.0.dedup();
-    }
-    fn bytes(&self) -> u64 {
-        size_of_val(&self.0[..]) as u64
-    }
-    fn encode(self, to: &mut Vec<u8>) -> io::Result<()> {
-        to.extend_from_slice(bytemuck::cast_slice(&self.0));
-        Ok(())
-    }
-    fn decode(bytes: Vec<u8>) -> io::Result<Self> {
-        match bytes.as_chunks::<{ size_of::<Record>() }>() {
-            (records, []) => Ok(Self(records.iter().map(|record| bytemuck::pod_read_unaligned(record)).collect())),
-            _ => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
+    fn thin(rows: &mut Vec<Self>) {
+        rows.sort_unstable();
+        rows.dedup();
     }
 }
 

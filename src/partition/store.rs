@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::locks::Unpoisoned;
 use crate::output::Space;
 use crate::output::spill::Spill;
+use bytemuck::Pod;
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -32,7 +33,7 @@ const SMALL_LEAF: u64 = 1 << 20;
 /// How many runs are not thinned after one in which little was superfluous.
 const PATIENCE: u32 = 15;
 
-/// Most rows that a pile has: their places have few bits, and texts are coded.
+/// Most rows that a pile has: their places have few bits.
 const MOST_ROWS: usize = 1 << 15;
 /// Most rows that are added to a pile at once.
 const MOST_AT_ONCE: usize = MOST_ROWS / 2;
@@ -69,6 +70,49 @@ pub(crate) trait Pile: Default + Send + Sync {
     /// # Errors
     /// If the bytes are something else.
     fn decode(bytes: Vec<u8>) -> io::Result<Self>;
+}
+
+/// A row that is all there is to a record: such rows are [piles](Pile) of a store.
+pub(crate) trait Row: Pod + Send + Sync {
+    /// The key by which rows are divided.
+    fn key(&self) -> u64;
+    /// Leaves out what is known to be superfluous.
+    fn thin(_rows: &mut Vec<Self>) {}
+}
+
+impl<T: Row> Pile for Vec<T> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+    fn keys(&self, keys: &mut Vec<u64>) {
+        keys.extend(self.iter().map(T::key));
+    }
+    fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
+        self.extend(rows.iter().map(|&row| from[row as usize]));
+        (rows.len() * size_of::<T>()) as u64
+    }
+    fn another(&self) -> Self {
+        Self::with_capacity(self.len())
+    }
+    fn clear(&mut self) {
+        self.clear();
+    }
+    fn thin(&mut self) {
+        T::thin(self);
+    }
+    fn bytes(&self) -> u64 {
+        size_of_val(&self[..]) as u64
+    }
+    fn encode(self, to: &mut Vec<u8>) -> io::Result<()> {
+        to.extend_from_slice(bytemuck::cast_slice(&self));
+        Ok(())
+    }
+    fn decode(bytes: Vec<u8>) -> io::Result<Self> {
+        match bytes.len() % size_of::<T>() {
+            0 => Ok(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()),
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
 }
 
 /// Divides rows into parts.
