@@ -48,13 +48,19 @@ const COLUMNS: &str = "game,ply,raw_score,result,score_before,score_placeholder"
 /// `score_before,score_placeholder` of each record, by its first four columns.
 fn naive(rows: &[String]) -> Vec<String> {
     let mut expected = Vec::new();
-    let mut last: Option<(u64, u16, Option<i32>)> = None;
+    let mut last: Option<(Option<u64>, u16, Option<i32>)> = None;
     let mut last_score: Option<i32> = None;
     for row in rows {
         let fields: Vec<&str> = row.split(',').collect();
-        let place = fields[0].parse::<u64>().ok().zip(fields[1].parse::<u16>().ok());
+        let place = fields[1].parse::<u16>().ok().map(|ply| (fields[0].parse::<u64>().ok(), ply));
         let raw: Option<i32> = fields[2].parse().ok();
-        let goes_on = |(game, ply): (u64, u16)| last.is_some_and(|(other, before, _)| other == game && ply > before);
+        let goes_on = |(game, ply): (Option<u64>, u16)| {
+            last.is_some_and(|(other, before, _)| match (game, other) {
+                (Some(game), Some(other)) => game == other && ply > before,
+                (None, None) => u32::from(ply) == u32::from(before) + 1,
+                _ => false,
+            })
+        };
         if !place.is_some_and(goes_on) {
             last = None;
             last_score = None;
@@ -195,6 +201,51 @@ fn scores_before_those_of_real_games() {
         let file = directory.path().join(name);
         convert(&path, &file, &[]);
         check_all_ways(&file, &expected);
+    }
+}
+
+/// Chains, and records whose plies rise by one, are ways without games.
+#[test]
+fn scores_before_those_of_training_data() {
+    let Some(path) = shared_data("pgn/lichess_db_1000k.pgn") else {
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let games = directory.path().join("x.viri");
+    convert(&path, &games, &["--where", "score is not null and move is not null", "--allow-loss"]);
+    for name in ["x.binpack", "x.sfen", "x.plain", "x.boards", "x.binpack.zst"] {
+        let file = directory.path().join(name);
+        let from = if name == "x.boards" { directory.path().join("x.plain") } else { games.clone() };
+        convert(&from, &file, &["--allow-loss"]);
+        let all = rows(&file, COLUMNS, WAYS[0], &Selection::default());
+        assert!(all.len() > 1000 && all.iter().all(|row| row.starts_with(',')), "{name}");
+        let expected = naive(&all);
+        assert!(expected.iter().filter(|row| !row.starts_with(',')).count() > 1000, "{name}");
+        check_all_ways(&file, &expected);
+    }
+}
+
+/// A chain is a way of its own, also where its ply follows from that of the chain before it.
+#[test]
+fn scores_before_end_with_the_chain() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let text = directory.path().join("x.plain");
+    let entry = |fen: &str, mv: &str, score: i32, ply: u32| {
+        format!("fen {fen}\nmove {mv}\nscore {score}\nply {ply}\nresult {}\ne\n", if ply % 2 == 0 { 1 } else { -1 })
+    };
+    let entries = [
+        entry("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4", 300, 0),
+        entry("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", "e7e5", 0, 1),
+        // Its ply follows, but it is another game.
+        entry("4k3/8/8/8/8/8/8/4K2R w K - 0 2", "e1g1", 0, 2),
+    ];
+    std::fs::write(&text, entries.concat()).expect("written");
+    let chains = directory.path().join("x.binpack");
+    convert(&text, &chains, &[]);
+    for way in WAYS {
+        let columns = "ply,score_before,score_placeholder";
+        assert_eq!(rows(&text, columns, way, &Selection::default()), ["0,,0", "1,300,1", "2,0,1"]);
+        assert_eq!(rows(&chains, columns, way, &Selection::default()), ["0,,0", "1,300,1", "2,,0"]);
     }
 }
 

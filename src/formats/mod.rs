@@ -627,6 +627,8 @@ pub struct Decoded {
     pub evidence: Option<Evidence>,
     /// The texts of the records, where they are not in the bytes of the chunk.
     pub texts: Option<Arc<dyn tables::RecordTexts>>,
+    /// The rows with which chains begin, in formats that have chains: what comes before a chain does not lead to it.
+    pub(crate) chains: Option<Vec<usize>>,
     /// The games that the records are of, if a selection is made among them.
     pub(crate) selected: Option<Box<selected::Selected>>,
 }

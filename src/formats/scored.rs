@@ -10,6 +10,7 @@
 use super::king_safety::KingSafety;
 use super::pgn::replay::Board;
 use super::records::{BadRecord, DROPPED_EN_PASSANT, IdleEnPassants, Record};
+use super::way::OF_THE_WAY;
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::chess::Square;
 use crate::error::{Place, Reject};
@@ -302,6 +303,13 @@ impl<'a> Scored<'a> {
     /// Looks at all kings that have not been looked at.
     fn are_safe(&self, safety: KingSafety) -> bool {
         safety.finish(&self.groups, self.halfmove.len())
+    }
+
+    /// The next record begins a chain.
+    pub(super) fn begin_chain(&mut self) {
+        if self.options.fields.intersects(OF_THE_WAY) {
+            self.decoded.chains.get_or_insert_default().push(self.scores.len());
+        }
     }
 
     /// Ends a run: all records since the last one.

@@ -150,10 +150,21 @@ impl<'a> Rows<'a> {
 
     /// The ply for formats from which readers derive the number of the move: the one that the record has, if that number
     /// follows from it.
+    ///
+    /// Games count plies from their start position. If Black is to move there, the number would follow from every other
+    /// ply only, and the records would not continue each other: those of games take no ply of the other side.
     #[inline(always)]
     pub(super) fn ply_with_fullmove(&self, row: usize) -> u16 {
-        let own = value(self.plies, row).filter(|ply| u32::from(*ply) / 2 + 1 == u32::from(self.batch.fullmove[row]));
-        own.unwrap_or_else(|| self.ply_of_fullmove(row))
+        let derived = self.ply_of_fullmove(row);
+        match value(self.plies, row) {
+            Some(own)
+                if u32::from(own) / 2 + 1 == u32::from(self.batch.fullmove[row])
+                    && (own == derived || value(self.games, row).is_none()) =>
+            {
+                own
+            }
+            _ => derived,
+        }
     }
 
     /// Whether a record has a ply, and another one than this.

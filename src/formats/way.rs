@@ -1,7 +1,8 @@
 //! What records have from those before them on the way to them: the last opening, the score before, the last score.
 //!
-//! PGN knows the way to each position. Elsewhere, records of one game whose plies ascend are a way. A chunk does what it
-//! can on any thread ([`find`]); [`Way::join`] sees the chunks in order and goes on from one to the next, which changes only
+//! PGN knows the way to each position. Elsewhere, records of one game whose plies ascend are a way, and so are records
+//! that belong to no game, as in Stockfish's formats, while their plies rise by one; where a format has chains, a way does
+//! not leave its chain. A chunk does what it can on any thread ([`find`]); [`Way::join`] sees the chunks in order and goes on from one to the next, which changes only
 //! the first rows of a chunk, up to the first one that has a value of its own.
 
 use super::Decoded;
@@ -10,8 +11,8 @@ use crate::table::{Array, Batch, Field, Fields, Values, is_sentinel, openings};
 /// The fields that are found on the way.
 pub(crate) const OF_THE_WAY: Fields = Fields::of(&[Field::PositionOpening, Field::ScoreBefore, Field::LastScore]);
 
-/// Where a record stands: its game and ply.
-type Place = (u64, u16);
+/// The game of a record, if it has one, and its ply.
+type Place = (Option<u64>, u16);
 
 /// What the records up to one leave to those after it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +32,7 @@ pub(crate) struct Way {
 
 fn place(batch: &Batch, row: usize) -> Option<Place> {
     let [game, ply] = [Field::Game, Field::Ply].map(|field| batch.values(field)?.number(row));
-    Some((game? as u64, ply? as u16))
+    Some((game.map(|game| game as u64), ply? as u16))
 }
 
 /// The value of a row in a column of small numbers.
@@ -86,7 +87,10 @@ impl Way {
     /// If a record goes on with the way, what those before it leave.
     fn before(&self, place: Option<Place>) -> Option<Left> {
         let ((game, ply), left) = self.last?;
-        let goes_on = place.is_some_and(|(other, later)| other == game && later > ply);
+        let goes_on = place.is_some_and(|place| match place {
+            (Some(other), later) => game == Some(other) && later > ply,
+            (None, later) => game.is_none() && ply.checked_add(1) == Some(later),
+        });
         goes_on.then_some(left)
     }
     fn go_on(&mut self, place: Option<Place>, left: Left) {
@@ -94,7 +98,12 @@ impl Way {
     }
 
     /// Goes on with the records of the next chunk, whose values have been found as far as the chunk shows them.
-    pub(crate) fn join(&mut self, batches: &mut [Batch]) {
+    pub(crate) fn join(&mut self, decoded: &mut Decoded) {
+        let Decoded { batches, chains, .. } = decoded;
+        if chains.is_some() {
+            // They begin with the chunk.
+            self.last = None;
+        }
         for batch in batches.iter_mut().filter(|batch| !batch.is_empty()) {
             if let Some(before) = self.before(place(batch, 0)) {
                 let lacks = |field, row, value: bool| {
@@ -147,10 +156,15 @@ pub(super) fn find(decoded: &mut Decoded, fields: Fields) {
     }
     let finds_openings = fields.contains(Field::PositionOpening);
     let mut way = Way::default();
+    let mut starts = decoded.chains.iter().flatten().copied().peekable();
+    let mut rows = 0..;
     for batch in &mut decoded.batches {
         let mut openings = Values::<u16>::default();
         let [mut scores, mut last_scores] = [Values::<i16>::default(), Values::default()];
-        for row in 0..batch.len() {
+        for (row, number) in (0..batch.len()).zip(&mut rows) {
+            while starts.next_if_eq(&number).is_some() {
+                way = Way::default();
+            }
             let place = place(batch, row);
             let before = way.before(place).unwrap_or_default();
             let opening = if finds_openings { opening_of(batch, row).or(before.opening) } else { None };

@@ -332,7 +332,7 @@ impl Work<'_> {
                 break;
             }
         }
-        before.iter_mut().rev().for_each(|decoded| way.join(&mut decoded.batches));
+        before.iter_mut().rev().for_each(|decoded| way.join(decoded));
         Ok(way)
     }
 
@@ -397,7 +397,7 @@ fn judged<J: Job>(
 ) -> Result<Judged<J::Part>, Error> {
     let rows = part.rows();
     let (chunk, mut decoded) = decoded(part, options)?;
-    way.join(&mut decoded.batches);
+    way.join(&mut decoded);
     let mut totals = Totals { records: rows.start, ..Totals::default() };
     decoded.number(&mut totals, &chunk);
     let remarks = std::mem::take(&mut decoded.remarks);

@@ -120,7 +120,7 @@ impl Count {
                 self.limit_games(decoded, *format, chunk, settings);
                 self.skip_lost_tags(decoded, *format, chunk, settings);
                 if settings.decode.fields.intersects(OF_THE_WAY) && !format.about().selects {
-                    self.way.join(&mut decoded.batches);
+                    self.way.join(decoded);
                 }
                 let before = self.totals;
                 let evidence = decoded.evidence.take();

@@ -371,7 +371,7 @@ pub static COLUMNS: &[Column] = &[
         Kind::I16,
         NOTHING,
         |tile| carried_as_it_is(tile, Field::ScoreBefore),
-        "`score` of the record before in the same game, also where that record is left out",
+        "`score` of the record before in the same game or chain, also where that record is left out",
     ),
     made_of(
         SCORE_PLACEHOLDER,
@@ -379,7 +379,7 @@ pub static COLUMNS: &[Column] = &[
         Kind::Flag,
         NOTHING,
         score_placeholder,
-        "whether `raw_score` is 0 in place of a score: the game is decided, and the last score before it in the game that is not 0 is beyond 100",
+        "whether `raw_score` is 0 in place of a score: the game is decided, and the last score before it in the game or chain that is not 0 is beyond 100",
     ),
     made_of(
         &[Field::Result],

@@ -11,7 +11,7 @@ use crate::formats::layout::{Chains, Link};
 use crate::formats::pgn::replay::Board;
 use crate::formats::records::{BadRecord, SATURATED_SCORE, hexadecimal, score_of_white};
 use crate::formats::scored::{self, Distrust, NewRows, Run, Scored};
-use crate::formats::{Chunk, DecodeOptions, Decoded};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Remark, Remarks};
 use crate::simd::bmi2::Bmi2;
 use crate::text::numbers::counted;
 use std::cell::Cell;
@@ -154,6 +154,7 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
             return refused(BadRecord::new("illegal_move", message), further, start, header, records);
         }
     };
+    records.begin_chain();
     let mv = mv.map(Move::to_bits);
     let mut reader = BitReader::new(&bytes[STEM..]);
     let mut stored = Stored::default();
@@ -176,7 +177,7 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
             return Err(Fault::new(0, "illegal_move", "something is wrong with this chain"));
         }
         records.end_run(run);
-        records.decoded.remarks.add(&SATURATED_SCORE, stored.saturated);
+        stored.remark(&mut records.decoded.remarks);
         return Ok(STEM + reader.bytes_read());
     }
     records.push(&board, stored.score(score, is_black), mv);
@@ -197,7 +198,7 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
         }
     }
     records.end_run(run);
-    records.decoded.remarks.add(&SATURATED_SCORE, stored.saturated);
+    stored.remark(&mut records.decoded.remarks);
     match fault {
         Some(fault) => Err(fault),
         None => Ok(STEM + reader.bytes_read()),
@@ -210,10 +211,22 @@ fn fullmove(ply: u16, number: u32) -> u16 {
     u16::try_from(u32::from(ply) + number).unwrap_or(u16::MAX) / 2 + 1
 }
 
+/// The score of positions that have not been evaluated.
+const NO_SCORE: u16 = 32002;
+
+/// Entries with [`NO_SCORE`].
+static NOT_EVALUATED: Remark = Remark {
+    what: "record",
+    how: "with the score 32002, which means that it was not evaluated; in a minimised file, such a position may belong to \
+          no game and only link others",
+    is_detail: false,
+};
+
 /// Scores as White sees them.
 #[derive(Default)]
 struct Stored {
     saturated: u64,
+    not_evaluated: u64,
 }
 
 impl Stored {
@@ -221,7 +234,12 @@ impl Stored {
     fn score(&mut self, score: i16, is_black: bool) -> i16 {
         let (score, is_saturated) = score_of_white(score, is_black);
         self.saturated += u64::from(is_saturated);
+        self.not_evaluated += u64::from(score.unsigned_abs() == NO_SCORE);
         score
+    }
+    fn remark(&self, remarks: &mut Remarks) {
+        remarks.add(&SATURATED_SCORE, self.saturated);
+        remarks.add(&NOT_EVALUATED, self.not_evaluated);
     }
 }
 
