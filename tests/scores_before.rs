@@ -231,7 +231,10 @@ fn scores_before_end_with_the_chain() {
     let directory = tempfile::tempdir().expect("a directory");
     let text = directory.path().join("x.plain");
     let entry = |fen: &str, mv: &str, score: i32, ply: u32| {
-        format!("fen {fen}\nmove {mv}\nscore {score}\nply {ply}\nresult {}\ne\n", if ply % 2 == 0 { 1 } else { -1 })
+        format!(
+            "fen {fen}\nmove {mv}\nscore {score}\nply {ply}\nresult {}\ne\n",
+            if ply.is_multiple_of(2) { 1 } else { -1 }
+        )
     };
     let entries = [
         entry("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4", 300, 0),

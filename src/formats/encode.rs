@@ -100,6 +100,15 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
         false
     }
 
+    /// Notes which of these rows, after the first, do not go on with the chain of the row before.
+    fn chains(&self, columns: &Rows<'_>, rows: Range<usize>, begins: &mut dyn FnMut(usize)) {
+        for row in rows.skip(1) {
+            if !self.goes_on((columns, row - 1), (columns, row)) {
+                begins(row);
+            }
+        }
+    }
+
     /// Encodes records in place of what is in `block`. Formats that are cut [anywhere](Cut::Anywhere) leave it.
     ///
     /// # Errors
@@ -133,14 +142,23 @@ pub(crate) struct BlockRecords<'a> {
 }
 
 impl<'a> BlockRecords<'a> {
-    /// All rows in order: their columns, the row, and whether a chain begins with it.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (Rows<'a>, usize, bool)> {
-        let rows = self.runs.iter().flat_map(|(batch, rows)| {
-            let columns = Rows::of(batch);
-            rows.clone().map(move |row| (columns, row))
-        });
+    /// Takes all rows in order: their columns, the row, and whether a chain begins with it.
+    ///
+    /// # Errors
+    /// The first of `take`.
+    #[inline(always)]
+    pub(super) fn rows(&self, mut take: impl FnMut(&Rows<'a>, usize, bool) -> io::Result<()>) -> io::Result<()> {
         let mut chains = self.chains.iter().peekable();
-        rows.enumerate().map(move |(at, (columns, row))| (columns, row, chains.next_if_eq(&&at).is_some() || at == 0))
+        let mut at = 0;
+        for (batch, rows) in &self.runs {
+            let columns = Rows::of(batch);
+            for row in rows.clone() {
+                let begins = chains.next_if_eq(&&at).is_some() || at == 0;
+                take(&columns, row, begins)?;
+                at += 1;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -191,17 +209,15 @@ impl Encoded {
             Cut::Every(_) => rows.iter().for_each(|rows| self.push_run(batch, rows.clone())),
             Cut::Chains(_) => {
                 let columns = Rows::of(batch);
-                for rows in rows {
-                    let mut before = self.runs.last().map(|(batch, rows)| (Rows::of(batch), rows.end - 1));
-                    for row in rows.clone() {
-                        // Of the first record of a piece, only the piece before tells.
-                        if let Some((before, last)) = &before
-                            && !encoder.goes_on((before, *last), (&columns, row))
-                        {
-                            self.chains.push(self.records as usize + row - rows.start);
-                        }
-                        before = Some((columns, row));
+                for rows in rows.iter().filter(|rows| !rows.is_empty()) {
+                    let first = self.records as usize;
+                    // Of the first record of a piece, only the piece before tells.
+                    if let Some((last, before)) = self.runs.last()
+                        && !encoder.goes_on((&Rows::of(last), before.end - 1), (&columns, rows.start))
+                    {
+                        self.chains.push(first);
                     }
+                    encoder.chains(&columns, rows.clone(), &mut |row| self.chains.push(first + row - rows.start));
                     self.push_run(batch, rows.clone());
                 }
             }

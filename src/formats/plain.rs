@@ -23,7 +23,7 @@ use super::pgn::replay::Board;
 use super::records::{BadRecord, SATURATED_SCORE, score_of_white};
 use super::scored::{Run, Scored};
 use super::scored_text::begins_entry;
-use super::text::{UsualLines, unusual};
+use super::text::{UsualLines, unusual, usual};
 use super::training::{Rows, result_of_mover, score_of_mover};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long, training};
 use crate::chess::fen::{CastlingStyle, Coded};
@@ -41,6 +41,10 @@ use std::ops::Range;
 const CARRIES: Fields = Fields::of(&[Field::Score, Field::Result, Field::Move, Field::Ply, Field::KeyEnPassant]);
 /// How an entry begins, after the end of a line.
 const START: &[u8] = b"\nfen ";
+/// Lines of an entry.
+const LINES: u64 = 6;
+/// Most bytes of a position that is read at once.
+const LONGEST_FEN: usize = 128;
 /// Bytes of a bad entry that a reject keeps.
 const RAW: usize = 4096;
 
@@ -67,7 +71,7 @@ impl Codec for Plain {
         Layout::Text(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        decode(chunk, options)
+        read_entries(chunk, options, true)
     }
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         Some(&Self)
@@ -149,18 +153,26 @@ fn named(line: &[u8]) -> Option<(&'static str, &[u8])> {
     matches!(rest.first(), None | Some(b' ' | b'\t')).then_some((name, rest))
 }
 
-fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+/// Reads all entries of a chunk; as a test may ask, each of them as one that is unlike nearly all.
+fn read_entries(chunk: &Chunk, options: &DecodeOptions, has_usual: bool) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
     let mut decoder = Decoder {
         bytes,
         options,
         records: Scored::new(chunk, options, CARRIES),
-        usual: UsualLines::default(),
+        lines: UsualLines::default(),
         entry: None,
         saturated: 0,
     };
     let mut start = 0;
     while start < bytes.len() {
+        if has_usual
+            && decoder.entry.is_none()
+            && let Some(len) = decoder.usual_entry(start)
+        {
+            start += len;
+            continue;
+        }
         let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
         decoder.line(start, without_end(&bytes[start..end]));
         decoder.records.decoded.lines += u64::from(end < bytes.len());
@@ -173,11 +185,18 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     decoder.records.finish()
 }
 
+/// The values of an entry, as the side to move sees them.
+struct Values {
+    score: i16,
+    ply: u16,
+    result: i16,
+}
+
 struct Decoder<'a> {
     bytes: &'a [u8],
     options: &'a DecodeOptions,
     records: Scored<'a>,
-    usual: UsualLines,
+    lines: UsualLines,
     entry: Option<Entry<'a>>,
     saturated: u64,
 }
@@ -237,7 +256,7 @@ impl<'a> Decoder<'a> {
         if !(-1..=1).contains(&result) {
             return Err(bad("invalid_result", format!("the result {result}, which is not -1, 0 or 1")));
         }
-        let (board, clocks, idle) = match self.usual.read(fen) {
+        let position = match self.lines.read(fen) {
             Some((board, clocks)) => (board, clocks, None),
             None => {
                 let line = unusual(fen, fen.len(), 0, self.options, &mut self.records.decoded.remarks)?;
@@ -247,15 +266,80 @@ impl<'a> Decoder<'a> {
                 (line.board, line.clocks, line.idle_en_passant)
             }
         };
-        let mv = read_move(mv, &board, clocks)?;
+        let mv = read_move(mv, &position.0, position.1)?;
+        self.push(entry.start, position, mv, Values { score, ply, result });
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn push(
+        &mut self,
+        start: usize,
+        (board, clocks, idle): (Packed, [u16; 2], Option<Square>),
+        mv: Option<Move>,
+        Values { score, ply, result }: Values,
+    ) {
         let is_black = board.side_to_move() == Color::Black;
         let (score, is_saturated) = score_of_white(score, is_black);
         self.saturated += u64::from(is_saturated);
         let result = (1 + if is_black { -result } else { result }) as u8;
         self.records.push_packed(board, clocks, idle, score, mv.map(Move::to_bits));
-        self.records.end_run(Run { origin: entry.start, result, ply, game: 0 });
-        Ok(())
+        self.records.end_run(Run { origin: start, result, ply, game: 0 });
     }
+
+    /// Reads the entry that begins here if it is like nearly all entries: its six lines, in the order in which Stockfish
+    /// writes them. Returns its length. Otherwise, nothing is read, and it is the other way's to say what is wrong.
+    #[inline]
+    fn usual_entry(&mut self, start: usize) -> Option<usize> {
+        let text = self.bytes.get(start..)?;
+        let fen = text.strip_prefix(b"fen ")?;
+        let len = memchr(b'\n', &fen[..fen.len().min(LONGEST_FEN)])?;
+        let (board, clocks) = usual(fen, len)?;
+        let mut rest = &fen[len + 1..];
+        let mv = usual_move(&mut rest)?;
+        let score = usual_number(b"score ", &mut rest)?;
+        let ply = usual_number(b"ply ", &mut rest)?;
+        let result = usual_number(b"result ", &mut rest).filter(|result| (-1..=1).contains(result))?;
+        rest = rest.strip_prefix(b"e\n")?;
+        let len = text.len() - rest.len();
+        if len > self.options.max_record {
+            return None;
+        }
+        let mv = read_move(mv, &board, clocks).ok()?;
+        self.push(start, (board, clocks, None), mv, Values { score, ply, result });
+        self.records.decoded.lines += LINES;
+        Some(len)
+    }
+}
+
+/// Takes the line of a move, and returns the move as it is written.
+#[inline(always)]
+fn usual_move<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let text = rest.strip_prefix(b"move ")?;
+    let len = match text.first_chunk::<6>()? {
+        [.., b'\n', _] => 4,
+        [.., b'\n'] => 5,
+        _ => return None,
+    };
+    *rest = &text[len + 1..];
+    Some(&text[..len])
+}
+
+/// Takes a line of a word and a whole number of at most five digits that fits.
+#[inline(always)]
+fn usual_number<T: TryFrom<i32>>(word: &[u8], rest: &mut &[u8]) -> Option<T> {
+    let text = rest.strip_prefix(word)?;
+    let sign = usize::from(text.first() == Some(&b'-'));
+    let mut number = 0;
+    for at in sign..sign + 6 {
+        let digit = text.get(at)?.wrapping_sub(b'0');
+        if digit > 9 {
+            *rest = text[at..].strip_prefix(b"\n").filter(|_| at > sign)?;
+            return T::try_from(if sign == 1 { -number } else { number }).ok();
+        }
+        number = 10 * number + i32::from(digit);
+    }
+    None
 }
 
 fn value<T: TryFrom<i32>>(text: &[u8], reason: &'static str, what: &str) -> Result<T, BadRecord> {
@@ -360,12 +444,17 @@ impl Encoder for Plain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::random::{Random, RandomPlay, Start};
+    use std::fmt::Write;
     use std::path::Path;
 
     fn read(text: &str) -> Decoded {
         let options = DecodeOptions { fields: CARRIES, ..DecodeOptions::default() };
         let chunk = Chunk::new(Path::new("x").into(), text.as_bytes().to_vec().into());
-        decode(&chunk, &options)
+        let decoded = read_entries(&chunk, &options, true);
+        let slowly = read_entries(&chunk, &options, false);
+        assert_eq!(format!("{decoded:?}"), format!("{slowly:?}"), "{text}");
+        decoded
     }
 
     const START: &str = "fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -393,6 +482,37 @@ mod tests {
         for none in ["a1a1", "0000", "(none)", "null"] {
             let decoded = read(&format!("{START}\nmove {none}\nscore 0\nply 0\nresult 0\ne\n"));
             assert_eq!(decoded.batches[0].values(Field::Move).unwrap().number(0), None);
+        }
+    }
+
+    #[test]
+    fn entries_with_any_byte_changed_are_read_as_line_by_line() {
+        let mut random = Random::new(3);
+        let games = RandomPlay::new(1, Start::Standard).chain(RandomPlay::new(2, Start::Chess960));
+        let mut text = String::new();
+        for (ply, played) in games.step_by(7).take(40).enumerate() {
+            let position = played.position;
+            let moves = position.legal_moves();
+            let uci = moves.first().map_or("a1a1".to_owned(), |mv| mv.uci_as(true).to_string());
+            let score = random.below(70_000) as i32 - 35_000;
+            writeln!(text, "fen {position}\nmove {uci}\nscore {score}\nply {ply}\nresult {}\ne", ply as i32 % 3 - 1)
+                .unwrap();
+        }
+        assert!(read(&text).records == 40);
+        const BYTES: &[u8] = b"\n\r -+0159aehk/ fe\0\xFF";
+        for _ in 0..4000 {
+            let mut changed = text.clone().into_bytes();
+            let at = random.below(changed.len() as u32) as usize;
+            let byte = BYTES[random.below(BYTES.len() as u32) as usize];
+            match random.below(3) {
+                0 => changed[at] = byte,
+                1 => changed.insert(at, byte),
+                _ => drop(changed.remove(at)),
+            }
+            // The entries around it, and the end of the text in the middle of one.
+            let from = text[..at].rfind("fen ").unwrap_or(0);
+            let to = (at + 150 + random.below(60) as usize).min(changed.len());
+            read(&String::from_utf8_lossy(&changed[from..to]));
         }
     }
 

@@ -13,7 +13,7 @@ use super::layout::Text;
 use super::lines::{first_line, without_mark};
 use super::records::BadRecord;
 use super::scored::{Run, Scored};
-use super::text::{Refusal, UsualLines, unusual};
+use super::text::{Refusal, UsualLines, unusual, usual};
 use super::training::Rows;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long, training};
 use crate::chess::fen::{CastlingStyle, Coded};
@@ -52,7 +52,7 @@ impl Codec for ScoredText {
         Layout::Text(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        decode(chunk, options)
+        read_lines(chunk, options, true)
     }
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         Some(&Self)
@@ -80,6 +80,35 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 fn looks_like_a_board(fen: &[u8]) -> bool {
     let board = fen.split(|&byte| byte == b' ').next().unwrap_or_default();
     board.iter().filter(|&&byte| byte == b'/').count() == 7
+}
+
+/// The length of the FEN, the score and the result of a line that ends like nearly all lines: ` | 35 | 1.0`.
+#[inline(always)]
+fn usual_values(line: &[u8]) -> Option<(usize, i16, u8)> {
+    let (line, result) = match line {
+        [line @ .., b' ', b'|', b' ', b'1', b'.', b'0'] => (line, 2),
+        [line @ .., b' ', b'|', b' ', b'0', b'.', b'5'] => (line, 1),
+        [line @ .., b' ', b'|', b' ', b'0', b'.', b'0'] => (line, 0),
+        _ => return None,
+    };
+    let (mut score, mut place) = (0, 1);
+    let mut rest = line;
+    while let [before @ .., digit @ b'0'..=b'9'] = rest {
+        if place > 10_000 {
+            return None;
+        }
+        score += place * i32::from(digit - b'0');
+        place *= 10;
+        rest = before;
+    }
+    if place == 1 {
+        return None;
+    }
+    if let [before @ .., b'-'] = rest {
+        (rest, score) = (before, -score);
+    }
+    let fen = rest.strip_suffix(b" | ")?;
+    Some((fen.len(), score.try_into().ok()?, result))
 }
 
 /// The FEN, score and result of a line.
@@ -145,14 +174,27 @@ impl From<Refusal> for BadRecord {
     }
 }
 
-fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+/// Reads all lines of a chunk; as a test may ask, each of them as one that is unlike nearly all.
+fn read_lines(chunk: &Chunk, options: &DecodeOptions, has_usual: bool) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
     let mut records = Scored::new(chunk, options, CARRIES);
-    let mut usual = UsualLines::default();
+    let mut lines = UsualLines::default();
     let mut start = 0;
     while start < bytes.len() {
         let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
         let line = &bytes[start..end];
+        if has_usual
+            && end < bytes.len()
+            && line.len() <= options.max_record
+            && let Some((len, score, result)) = usual_values(line)
+            && let Some((board, clocks)) = usual(&bytes[start..], len)
+        {
+            records.push_packed(board, clocks, None, score, None);
+            records.end_run(Run { origin: start, result, ply: 0, game: 0 });
+            records.decoded.lines += 1;
+            start = end + 1;
+            continue;
+        }
         let number = records.decoded.lines + 1;
         records.decoded.lines += u64::from(end < bytes.len());
         if line.len() > options.max_record {
@@ -164,7 +206,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             if !line.is_empty() && !line.starts_with(b"#") {
                 let read = divide(line).and_then(|(fen, score, result)| {
                     let run = Run { origin: start, result, ply: 0, game: 0 };
-                    if let Some((board, clocks)) = usual.read(fen) {
+                    if let Some((board, clocks)) = lines.read(fen) {
                         records.push_packed(board, clocks, None, score, None);
                         records.end_run(run);
                         return Ok(());
@@ -229,6 +271,36 @@ pub(super) fn begins_entry(head: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::random::{Random, RandomPlay, Start};
+    use std::fmt::Write;
+
+    #[test]
+    fn lines_with_any_byte_changed_are_read_in_both_ways() {
+        let mut random = Random::new(3);
+        let mut text = String::new();
+        for played in RandomPlay::new(1, Start::Standard).chain(RandomPlay::new(2, Start::Chess960)).step_by(7).take(40)
+        {
+            let (score, result) =
+                (random.below(70_000) as i32 - 35_000, ["0.0", "0.5", "1.0"][random.below(3) as usize]);
+            writeln!(text, "{} | {score} | {result}", played.position).unwrap();
+        }
+        const BYTES: &[u8] = b"\n\r -+0159aehk/ |;[]\0\xFF";
+        let options = DecodeOptions { fields: CARRIES, ..DecodeOptions::default() };
+        for _ in 0..4000 {
+            let mut changed = text.clone().into_bytes();
+            let at = random.below(changed.len() as u32) as usize;
+            let byte = BYTES[random.below(BYTES.len() as u32) as usize];
+            match random.below(3) {
+                0 => changed[at] = byte,
+                1 => changed.insert(at, byte),
+                _ => drop(changed.remove(at)),
+            }
+            let chunk = Chunk::new(std::path::Path::new("x").into(), changed.into());
+            let [fast, slow] = [true, false].map(|has_usual| read_lines(&chunk, &options, has_usual));
+            assert!(fast.records > 30);
+            assert_eq!(format!("{fast:?}"), format!("{slow:?}"));
+        }
+    }
 
     #[test]
     fn variants_of_lines_are_read() {
@@ -255,6 +327,11 @@ mod tests {
         ] {
             let bad = divide(format!("{FEN}{rest}").as_bytes()).unwrap_err();
             assert_eq!(bad.reason, reason, "{rest}");
+        }
+        assert_eq!(usual_values(b"x | -35 | 0.5"), Some((1, -35, 1)));
+        for line in ["x | 35 | 0.7", "x |35 | 1.0", "x | | 1.0", "x | 40000 | 1.0", "x | 100000 | 1.0", "| 1.0", "1.0"]
+        {
+            assert_eq!(usual_values(line.as_bytes()), None, "{line}");
         }
         assert_eq!(divide(b"|").unwrap_err().reason, "incomplete_line");
         assert_eq!(divide(FEN.as_bytes()).unwrap_err().reason, "incomplete_line");

@@ -183,8 +183,16 @@ impl<'a> Rows<'a> {
     /// Whether all castling rights of a record are those of standard chess.
     #[inline(always)]
     pub(super) fn castles_as_standard(&self, row: usize) -> bool {
-        let has_none = self.batch.board(row).planes().castling() == 0;
-        has_none || self.batch.position(row).is_ok_and(|position| position.castles_as_standard())
+        const OUTER_FILES: u64 = 0x8181_8181_8181_8181;
+        const E_FILE: u64 = 0x1010_1010_1010_1010;
+        let planes = self.batch.board(row).planes();
+        let (rights, kings) = (planes.castling(), planes.kings());
+        let king_is_at_home = |side: u64| {
+            let king = kings & side;
+            rights & side == 0 || king & E_FILE != 0 && king & (king - 1) == 0
+        };
+        rights & !OUTER_FILES == 0 && king_is_at_home(planes.color) && king_is_at_home(!planes.color)
+            || self.batch.position(row).is_ok_and(|position| position.castles_as_standard())
     }
 
     /// Whether a record is the last position of a game, and follows from the move of the record before it in its batch.

@@ -315,7 +315,7 @@ impl Encoder for Viri {
         before.is_of_same_game(last, next, row) && after().map(Board::unmarked) == Some(next.board(row).unmarked())
     }
     fn block(&self, records: &BlockRecords<'_>, block: &mut Encoded) -> io::Result<()> {
-        for (columns, row, begins) in records.rows() {
+        records.rows(|columns, row, begins| {
             if begins {
                 end_game(block);
                 let clocks = [columns.batch.halfmove[row], columns.batch.fullmove[row]];
@@ -327,7 +327,8 @@ impl Encoder for Viri {
             block.bytes.extend_from_slice(&bits_of(mv).to_le_bytes());
             block.bytes.extend_from_slice(&columns.score(row).to_le_bytes());
             block.records += 1;
-        }
+            Ok(())
+        })?;
         end_game(block);
         Ok(())
     }

@@ -52,19 +52,21 @@ pub(super) struct BitWriter {
 }
 
 impl BitWriter {
-    /// Adds the lowest `len` bits of a value, at most 32.
+    /// Adds the lowest `len` bits of a value, at most 57, which has no others.
     #[inline(always)]
-    pub(super) fn put(&mut self, value: u32, len: u32, to: &mut Vec<u8>) {
+    pub(super) fn put(&mut self, value: u64, len: u32, to: &mut Vec<u8>) {
         if len == 0 {
             return;
         }
-        self.word |= u64::from(value) << (64 - len) >> self.len;
+        self.word |= value << (u64::BITS - len) >> self.len;
         self.len += len;
-        while self.len >= 8 {
-            to.push((self.word >> 56) as u8);
-            self.word <<= 8;
-            self.len -= 8;
-        }
+        // All at once, and then those back that are not full.
+        let full = self.len / 8;
+        let end = to.len() + full as usize;
+        to.extend_from_slice(&self.word.to_be_bytes());
+        to.truncate(end);
+        self.word = self.word.checked_shl(8 * full).unwrap_or(0);
+        self.len -= 8 * full;
     }
 
     /// Fills the last byte with zeros.
@@ -165,7 +167,7 @@ mod tests {
         for _ in 0..1000 {
             let len = (random.bits() % 33) as u32;
             let value = (random.bits() & ((1 << len) - 1)) as u32;
-            writer.put(value, len, &mut bytes);
+            writer.put(u64::from(value), len, &mut bytes);
             all.push((value, len));
         }
         writer.finish(&mut bytes);

@@ -8,9 +8,13 @@ use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Position};
 use crate::formats::Losses;
 use crate::formats::encode::{BlockRecords, Cut, Encoded, Encoder, Refuse, Writer, lost_columns};
+use crate::formats::pgn::replay::Board;
 use crate::formats::training::{self, Rows};
+use crate::simd::bmi2::Bmi2;
+use crate::simd::inlined;
 use crate::table::{Field, Fields, Tile};
 use std::io;
+use std::ops::Range;
 
 /// Fewest records of a block that is encoded at once.
 const BLOCK: usize = 4096;
@@ -26,27 +30,50 @@ const MOST_BITS: usize = 5 + 8 + 20;
 pub(super) struct Writing;
 
 /// The move of a record; none that castles as in Chess960.
+#[inline(always)]
 fn move_of(rows: &Rows<'_>, row: usize) -> Option<Move> {
     let mv = rows.mv(row)?;
     (mv.kind != MoveKind::Castle || rows.castles_as_standard(row)).then_some(mv)
 }
 
-/// Whether a record goes on with the chain of the one before.
-fn goes_on((before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
-    if !before.is_of_same_game(last, next, row)
-        || next.ply_with_fullmove(row) != before.ply_with_fullmove(last).wrapping_add(1)
-    {
-        return false;
+/// What decides whether a record goes on with the chain of another one.
+#[derive(Clone, Copy)]
+struct Member {
+    board: Board,
+    mv: Option<Move>,
+    ply: u16,
+    castles_as_standard: bool,
+}
+
+impl Member {
+    #[inline(always)]
+    fn of(rows: &Rows<'_>, row: usize) -> Self {
+        Self {
+            board: rows.board(row).unmarked(),
+            mv: move_of(rows, row),
+            ply: rows.ply_with_fullmove(row),
+            castles_as_standard: rows.castles_as_standard(row),
+        }
     }
-    let there = next.board(row);
-    let Some(mut after) = move_of(before, last).and_then(|mv| before.board_after_accepted(last, mv)) else {
-        return false;
-    };
-    after.fullmove = there.fullmove;
-    after.unmarked() == there.unmarked()
-        && move_of(next, row).is_some()
-        && before.castles_as_standard(last)
-        && next.castles_as_standard(row)
+
+    /// Whether a record of the same game goes on with the chain.
+    #[inline(always)]
+    fn leads_to(&self, next: &Self) -> bool {
+        let (Some(mv), Some(_)) = (self.mv, next.mv) else {
+            return false;
+        };
+        let mut after = self.board;
+        if !self.castles_as_standard
+            || !next.castles_as_standard
+            || next.ply != self.ply.wrapping_add(1)
+            || !after.play_pseudolegal(mv.to_bits())
+        {
+            return false;
+        }
+        // The number follows from the ply.
+        after.fullmove = next.board.fullmove;
+        after.unmarked() == next.board
+    }
 }
 
 impl Encoder for Writing {
@@ -93,17 +120,49 @@ impl Encoder for Writing {
     fn can_change(&self) -> bool {
         true
     }
-    fn goes_on(&self, before: (&Rows<'_>, usize), next: (&Rows<'_>, usize)) -> bool {
-        goes_on(before, next)
+    fn goes_on(&self, (before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
+        before.is_of_same_game(last, next, row) && Member::of(before, last).leads_to(&Member::of(next, row))
+    }
+    fn chains(&self, columns: &Rows<'_>, rows: Range<usize>, begins: &mut dyn FnMut(usize)) {
+        let mut look = inlined(
+            #[inline(always)]
+            || {
+                let mut last: Option<Member> = None;
+                for row in rows.clone() {
+                    let next = Member::of(columns, row);
+                    if last.is_some_and(|last| !columns.is_of_same_game(row - 1, columns, row) || !last.leads_to(&next))
+                    {
+                        begins(row);
+                    }
+                    last = Some(next);
+                }
+            },
+        );
+        match Bmi2::detect() {
+            Some(bmi2) => bmi2.enter(look),
+            None => look(),
+        }
     }
     fn block(&self, records: &BlockRecords<'_>, block: &mut Encoded) -> io::Result<()> {
-        let mut chain = Chain::default();
-        for (columns, row, begins) in records.rows() {
-            chain.add(&columns, row, begins, block)?;
-            block.records += 1;
+        let mut write = inlined(
+            #[inline(always)]
+            || {
+                let mut chain = Chain::default();
+                records.rows(
+                    #[inline(always)]
+                    |columns, row, begins| {
+                        block.records += 1;
+                        chain.add(columns, row, begins, block)
+                    },
+                )?;
+                chain.end(block);
+                Ok(())
+            },
+        );
+        match Bmi2::detect() {
+            Some(bmi2) => bmi2.enter(write),
+            None => write(),
         }
-        chain.end(block);
-        Ok(())
     }
     fn writer(&self) -> Box<dyn Writer> {
         Box::new(Chunks::default())
@@ -123,6 +182,7 @@ struct Chain {
 
 impl Chain {
     /// Adds a record, with which a chain `begins` or goes on, as long as there is room for it.
+    #[inline(always)]
     fn add(&mut self, rows: &Rows<'_>, row: usize, begins: bool, block: &mut Encoded) -> io::Result<()> {
         let wrong = || io::Error::other("a record without a legal move");
         let is_black = rows.is_black(row);
@@ -137,18 +197,20 @@ impl Chain {
             let choices = Choices::of(&sides, mv.from).ok_or_else(wrong)?;
             let number = choices.number_of(mv).ok_or_else(wrong)?;
             let piece = (sides.own & ((1 << mv.from.index()) - 1)).count_ones();
-            let to = &mut block.bytes;
-            self.bits.put(piece, bits_for(sides.own.count_ones()), to);
-            self.bits.put(number, bits_for(choices.count()), to);
+            let (pieces, moves) = (bits_for(sides.own.count_ones()), bits_for(choices.count()));
+            let mut bits = u64::from(piece) << moves | u64::from(number);
+            let mut len = pieces + moves;
             let mut change = to_zigzag(score.wrapping_sub(self.score.wrapping_neg()));
             loop {
                 let more = change > 15;
-                self.bits.put(u32::from(change & 15) | u32::from(more) << 4, 5, to);
+                bits = bits << 5 | u64::from(more) << 4 | u64::from(change & 15);
+                len += 5;
                 if !more {
                     break;
                 }
                 change >>= 4;
             }
+            self.bits.put(bits, len, &mut block.bytes);
             self.further += 1;
         } else {
             self.end(block);

@@ -105,14 +105,14 @@ impl Refusal {
 /// The board and the clocks of a line, the first `len` bytes of a text, if it is like nearly all lines: a position
 /// with six fields and nothing else. What follows the line in the text is looked at, but changes nothing.
 #[inline(always)]
-fn usual(text: &[u8], len: usize) -> Option<(Packed, [u16; 2])> {
+pub(in crate::formats) fn usual(text: &[u8], len: usize) -> Option<(Packed, [u16; 2])> {
     let coded = fen::parse_usual(text, len)?;
     let board = Packed::of_coded(&coded)?;
     Some((board, [coded.halfmove, coded.fullmove]))
 }
 
-/// Reads lines as [`usual`] does where other bytes than a line end follow them: vectors may look there, so each line is
-/// copied to a place of its own.
+/// Reads lines as [`usual`] does where little or nothing follows them: vectors look there, so each line is copied to a
+/// place of its own.
 pub(in crate::formats) struct UsualLines([u8; WINDOW]);
 
 /// A line, and room behind it.

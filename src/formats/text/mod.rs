@@ -21,7 +21,7 @@ mod operations;
 
 pub use operations::{id, operand, perft_counts};
 
-pub(super) use decode::{Refusal, SaidByOperations, UsualLines, text_of, unusual};
+pub(super) use decode::{Refusal, SaidByOperations, UsualLines, text_of, unusual, usual};
 
 use super::encode::{Encoded, Encoder, lost_fields};
 use super::layout::Text;
