@@ -13,8 +13,10 @@
 pub mod binpack;
 pub mod boards;
 pub mod bullet;
+mod chunk;
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has one kind of columns"))]
 mod columns;
+mod decoded;
 mod encode;
 pub mod evals;
 mod facts;
@@ -48,6 +50,9 @@ mod training;
 pub mod viri;
 pub(crate) mod way;
 
+pub use chunk::{Chunk, DecodeOptions, MAX_MEMORY, MAX_RECORD};
+pub(crate) use chunk::{GIANT_HEAD, too_long};
+pub use decoded::{Decoded, Remark, Remarks, Totals};
 pub use encode::Refusal;
 pub(crate) use encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
 pub(crate) use layout::{Extent, Layout};
@@ -58,17 +63,11 @@ pub use misfits::{MisfitKind, Misfits};
 pub use open::{Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with, sampled};
 pub(crate) use open::{note_on_skipped, to_line_feeds};
 
-use crate::chess::validity::Validity;
-use crate::choose::{LeftOutBy, Selection};
-use crate::error::{Damage, Place, Reject};
-use crate::games::GameRow;
-use crate::input::{Bytes, Compression};
-use crate::setters::setters;
-use crate::table::{Array, Batch, Field, Fields};
+use crate::error::Damage;
+use crate::input::Compression;
+use crate::table::Fields;
 use memchr::memchr_iter;
 use std::fmt;
-use std::io;
-use std::ops::Range;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -401,19 +400,6 @@ impl Format {
     }
 }
 
-/// Bytes that a reject keeps of a record that is too long.
-pub(crate) const GIANT_HEAD: usize = 4096;
-
-/// The reject of a record that is longer than [`DecodeOptions::max_record`]; the caller completes the place.
-pub(crate) fn too_long(file: &Arc<Path>, record: &[u8], max_record: usize) -> Reject {
-    Reject::new(
-        Place::start_of(Arc::clone(file)),
-        vec!["record_too_long"],
-        format!("longer than {max_record} bytes; --max-record SIZE sets the limit"),
-        record[..record.len().min(GIANT_HEAD)].to_vec(),
-    )
-}
-
 #[cfg(feature = "cluster")]
 impl serde::Serialize for Format {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -458,342 +444,10 @@ impl FromStr for Format {
     }
 }
 
-/// How to decode.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct DecodeOptions {
-    /// Keep en passant squares as written, even where no en passant capture is legal.
-    pub keep_en_passant: bool,
-    /// The validity level. Decoders check only what they alone can see (an en passant square
-    /// that is dropped afterwards); the rest is checked in bulk.
-    pub validity: Validity,
-    /// The requested fields; others need not be decoded. A run adds those that its job reads, and the same holds for
-    /// tags and rows of games.
-    #[cfg_attr(feature = "cluster", serde(skip))]
-    pub fields: Fields,
-    /// Names of the tags of games that are requested in [`Batch::tags`].
-    #[cfg_attr(feature = "cluster", serde(skip))]
-    pub tags: Arc<[Arc<str>]>,
-    /// Which games and which of their positions are taken; all by default. In a run, [`crate::choose::Choose::games`] comes
-    /// first.
-    pub games: Option<Arc<Selection>>,
-    /// Whether [`Decoded::game_rows`] are requested.
-    #[cfg_attr(feature = "cluster", serde(skip))]
-    pub game_rows: bool,
-    /// Whether these are only to say where games are in the chunk, as copies of games need it: without tags and positions.
-    #[cfg_attr(feature = "cluster", serde(skip))]
-    pub game_places: bool,
-    /// Whether [`Decoded::lost_tags`] are requested.
-    #[cfg_attr(feature = "cluster", serde(skip))]
-    pub lost_tags: bool,
-    /// Accept only what the PGN standard allows, not the common deviations.
-    pub strict_pgn: bool,
-    /// The longest record (a line, a game) in bytes; a longer one is a reject.
-    pub max_record: usize,
-    /// Tables: memory for what is unpacked at the same time, in bytes.
-    pub max_memory: u64,
-    /// The column of a table (also of text) that holds the positions as FEN, instead of `board` or `fen`.
-    pub fen_column: Option<Arc<str>>,
-}
-
-/// The default of [`DecodeOptions::max_record`].
-pub const MAX_RECORD: usize = 16 << 20;
-/// The default of [`DecodeOptions::max_memory`].
-pub const MAX_MEMORY: u64 = 1 << 30;
-
-impl Default for DecodeOptions {
-    fn default() -> Self {
-        Self {
-            keep_en_passant: false,
-            validity: Validity::default(),
-            fields: Fields::default(),
-            tags: Arc::default(),
-            games: None,
-            game_rows: false,
-            game_places: false,
-            lost_tags: false,
-            strict_pgn: false,
-            max_record: MAX_RECORD,
-            max_memory: MAX_MEMORY,
-            fen_column: None,
-        }
-    }
-}
-
-setters!(DecodeOptions {
-    keep_en_passant: bool,
-    validity: Validity,
-    fields: Fields,
-    tags: Arc<[Arc<str>]>,
-    games: Option<Arc<Selection>>,
-    game_rows: bool,
-    game_places: bool,
-    lost_tags: bool,
-    strict_pgn: bool,
-    max_record: usize,
-    max_memory: u64,
-    fen_column: Option<Arc<str>>,
-});
-
-/// A run of whole records of one input.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Chunk {
-    /// The input.
-    pub file: Arc<Path>,
-    /// The bytes.
-    pub bytes: Bytes,
-    /// Where they begin in the decompressed input.
-    pub offset: u64,
-    /// Whether the input is truncated after them, so that the last record may be incomplete.
-    pub truncated: bool,
-    /// If the input is divided by frames: the place in the file of the frame from whose content `offset` counts.
-    pub frame: Option<u64>,
-    /// What of the bytes it is.
-    pub(crate) extent: Extent,
-    /// The first line of the input, if it says how all others are read.
-    pub header: Option<Arc<[u8]>>,
-}
-
-impl Chunk {
-    /// A chunk at the start of an input.
-    pub fn new(file: Arc<Path>, bytes: Bytes) -> Self {
-        Self { file, bytes, offset: 0, truncated: false, frame: None, extent: Extent::All, header: None }
-    }
-
-    /// Checks that a file that is read in place has not become shorter than what the chunk needs of it. If it has, what
-    /// was decoded may be zeros that were never in the file.
-    ///
-    /// # Errors
-    /// If the file has become shorter, or its length cannot be read.
-    pub fn check(&self) -> io::Result<()> {
-        self.bytes.check()?;
-        self.rows().map_or(Ok(()), tables::RowPart::check)
-    }
-
-    /// Rows of a table.
-    pub fn of_rows(file: Arc<Path>, rows: tables::RowPart) -> Self {
-        let (offset, bytes) = (rows.place(), rows.content());
-        Self { offset, extent: Extent::Rows(rows), ..Self::new(file, bytes) }
-    }
-
-    /// The rows that it is, if it is part of a table.
-    pub fn rows(&self) -> Option<&tables::RowPart> {
-        match &self.extent {
-            Extent::Rows(rows) => Some(rows),
-            Extent::All | Extent::Sections(_) => None,
-        }
-    }
-}
-
-setters!(Chunk {
-    offset: u64,
-    truncated: bool,
-    header: Option<Arc<[u8]>>,
-});
-
-/// What a chunk decodes to. All numbers of records, lines, games and byte offsets count from the start of
-/// the chunk until [`Decoded::number`].
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Decoded {
-    /// The records that could be decoded, in order.
-    pub batches: Vec<Batch>,
-    /// Those that could not, in order.
-    pub rejects: Vec<Reject>,
-    /// Damaged places; the records in them are lost.
-    pub damage: Vec<Damage>,
-    /// Number of records, valid or not.
-    pub records: u64,
-    /// Number of line ends.
-    pub lines: u64,
-    /// Number of games that begin here. If it is not zero, [`Field::Game`] columns and rejects are
-    /// numbered from the chunk's first game.
-    pub games: u64,
-    /// The records of each game that has any left, numbered from the chunk's first record; good ones only.
-    pub game_records: Vec<Range<u64>>,
-    /// What the reader did that the user may want to know.
-    pub remarks: Remarks,
-    /// Tags of the games that no field carries, if requested.
-    pub lost_tags: LostTags,
-    /// Games and positions skipped by the selection.
-    pub left_out: LeftOutBy,
-    /// What is known of each game, if requested.
-    pub game_rows: Vec<GameRow>,
-    /// Values and keys that are left out, in order.
-    pub(crate) misfits: Vec<Misfit>,
-    /// For the [`Watch`] of the format.
-    pub evidence: Option<Evidence>,
-    /// The texts of the records, where they are not in the bytes of the chunk.
-    pub texts: Option<Arc<dyn tables::RecordTexts>>,
-    /// The rows with which chains begin, in formats that have chains: what comes before a chain does not lead to it.
-    pub(crate) chains: Option<Vec<usize>>,
-    /// The games that the records are of, if a selection is made among them.
-    pub(crate) selected: Option<Box<selected::Selected>>,
-}
-
-/// Something that a reader does to its input and the user may want to know: declared by the format.
-#[derive(Debug)]
-pub struct Remark {
-    /// What it is done to, in the singular.
-    pub what: &'static str,
-    /// The rest of the sentence.
-    pub how: &'static str,
-    /// Shown only if details are requested.
-    pub is_detail: bool,
-}
-
-/// How often each [`Remark`] applies.
-#[derive(Clone, Debug, Default)]
-pub struct Remarks(Vec<Remarked>);
-
-/// A remark that applies.
-#[derive(Clone, Debug)]
-struct Remarked {
-    remark: &'static Remark,
-    times: u64,
-    /// The first that it applies to, as shown.
-    first: Option<Box<str>>,
-}
-
-impl Remarks {
-    /// Counts a remark N more times.
-    pub fn add(&mut self, remark: &'static Remark, times: u64) {
-        self.add_with(remark, times, None);
-    }
-    /// The same, with the first that it applies to of these, as it is shown.
-    pub fn add_with(&mut self, remark: &'static Remark, times: u64, first: Option<&str>) {
-        if times == 0 {
-            return;
-        }
-        match self.0.iter_mut().find(|known| std::ptr::eq(known.remark, remark)) {
-            Some(known) => {
-                known.times += times;
-                known.first = known.first.take().or_else(|| first.map(Box::from));
-            }
-            None => self.0.push(Remarked { remark, times, first: first.map(Box::from) }),
-        }
-    }
-    /// Adds those of another, whose input comes later.
-    pub fn merge(&mut self, other: &Self) {
-        other.0.iter().for_each(|more| self.add_with(more.remark, more.times, more.first.as_deref()));
-    }
-    /// The first that a remark applies to, where it is known.
-    pub fn first(&self, remark: &'static Remark) -> Option<&str> {
-        let known = self.0.iter().find(|known| std::ptr::eq(known.remark, remark));
-        known?.first.as_deref()
-    }
-    /// How often a remark applies.
-    pub fn count(&self, remark: &'static Remark) -> u64 {
-        let mut counts = self.iter();
-        counts.find(|(known, _)| std::ptr::eq(*known, remark)).map_or(0, |(_, count)| count)
-    }
-    /// All that apply.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static Remark, u64)> {
-        self.0.iter().map(|known| (known.remark, known.times))
-    }
-}
-
-/// The counts before a chunk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Totals {
-    /// Records over all inputs.
-    pub records: u64,
-    /// Games over all inputs.
-    pub games: u64,
-    /// Lines of this input.
-    pub lines: u64,
-    /// Games before this input.
-    pub games_before: u64,
-    /// Games up to the last one that a record of this input has the number of.
-    pub games_after: u64,
-}
-
-impl Totals {
-    /// An input begins.
-    pub(crate) fn begin(&mut self) {
-        self.lines = 0;
-        self.games = self.games.max(self.games_after);
-        self.games_before = self.games;
-    }
-}
-
-impl Decoded {
-    /// Turns numbers that count from the start of the chunk into numbers over all inputs, and adds the
-    /// chunk's own to the totals.
-    pub fn number(&mut self, totals: &mut Totals, chunk: &Chunk) {
-        for batch in &mut self.batches {
-            batch.first_index += totals.records;
-            if let Some(Array::U64(games)) = batch.fields.get_mut(&Field::Game) {
-                // Files that hold the numbers of their games continue those of the files before.
-                match self.games {
-                    0 => {
-                        games.add(totals.games_before);
-                        let last = games.values().iter().max().copied().unwrap_or(0);
-                        totals.games_after = totals.games_after.max(last.saturating_add(1));
-                    }
-                    _ => games.add(totals.games),
-                }
-            }
-        }
-        for reject in &mut self.rejects {
-            let place = &mut reject.place;
-            place.record += totals.records;
-            place.offset += chunk.offset;
-            place.frame = chunk.frame;
-            if let Some(line) = &mut place.line {
-                *line += totals.lines;
-            }
-            if let Some(game) = &mut place.game
-                && self.games != 0
-            {
-                *game += totals.games;
-            }
-        }
-        for Misfit { place, .. } in &mut self.misfits {
-            place.record += totals.records;
-            place.offset += chunk.offset;
-            place.frame = chunk.frame;
-            place.line = place.line.map(|line| line + totals.lines);
-        }
-        for row in &mut self.game_rows {
-            row.game += totals.games;
-        }
-        for damage in &mut self.damage {
-            damage.offset += chunk.offset;
-        }
-        totals.records += self.records;
-        totals.lines += self.lines;
-        totals.games += self.games;
-    }
-
-    /// Takes the records out, good and bad, and leaves what is known of the chunk itself.
-    pub(crate) fn take_records(&mut self) -> Self {
-        Self {
-            batches: std::mem::take(&mut self.batches),
-            rejects: std::mem::take(&mut self.rejects),
-            records: std::mem::take(&mut self.records),
-            texts: self.texts.take(),
-            selected: self.selected.take(),
-            ..Self::default()
-        }
-    }
-
-    /// Keeps only the batches that begin before this byte of the chunk.
-    pub(crate) fn truncate(&mut self, offset: u64) {
-        let before = |batch: &Batch| batch.origins.first().is_none_or(|&at| u64::from(at) < offset);
-        let end = self.batches.partition_point(before);
-        self.batches.truncate(end);
-        self.records = self.batches.iter().map(Batch::taken).sum();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose::Choose;
+    use crate::choose::{Choose, Selection};
     use crate::input::Inputs;
     use crate::jobs::{OutputFormat, WriteJob, Written};
     use crate::output::rows::Masks;
