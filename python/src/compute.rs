@@ -9,13 +9,14 @@ use lanefish::jobs::{self, ComputeOptions, OnBad};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Columns of positions: a table that other packages take as it is.
+/// Computes columns for positions. The result is a table that other packages accept as it is.
 ///
 /// `data` is anything with the Arrow PyCapsule interface (an array of FEN, or a table with a column `fen` or `board`,
 /// from pyarrow, polars, pandas, duckdb, ...), or any iterable of `str` and None. `columns` are names, as a list or
 /// separated by commas; `columns()` lists them. `fen_column` names another column of a table.
 ///
-/// `on_bad` says what becomes of rows without a valid position: "raise" an `Error`, "null" in all columns, or "skip".
+/// `on_bad` decides what happens to rows without a valid position: "raise" raises an `Error`, "null" gives nulls in all
+/// columns, and "skip" leaves them out.
 /// The result is the same for any number of `threads` (by default, all cores).
 ///
 /// >>> import lanefish

@@ -1,4 +1,4 @@
-//! What there is: columns, and this CPU.
+//! `columns` and `cpu`: the available columns, and the features of this CPU.
 
 use crate::reading;
 use lanefish::cpu as processor;
@@ -7,7 +7,7 @@ use lanefish::tiers::Tier;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// All columns: a dict for each, with its name, type and meaning, and whether it is one of the defaults.
+/// Lists all columns: one dict per column, with its name, type and meaning, and whether it is one of the defaults.
 ///
 /// >>> import lanefish
 /// >>> [column["type"] for column in lanefish.columns() if column["name"] == "legal_moves"]
@@ -29,7 +29,7 @@ pub(crate) fn columns(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     Ok(all)
 }
 
-/// What this CPU offers, and which implementation (tier) is used, and why. `LANEFISH_TIER` sets another one.
+/// Describes this CPU: its features, which implementation (tier) is used, and why. `LANEFISH_TIER` sets another one.
 ///
 /// >>> import lanefish
 /// >>> lanefish.cpu()["tier"] in lanefish.cpu()["tiers"]

@@ -41,11 +41,11 @@ fn check(py: Python<'_>, failure: Option<&Error>) -> PyResult<()> {
     failure.map_or(Ok(()), |failure| Err(error::of(py, failure)))
 }
 
-/// Statistics of the records of files: the dict of `lanefish stats --json`.
+/// Computes statistics for the records of files: the output of `lanefish stats --json`, as a dict.
 ///
-/// `by` also counts each group of positions by itself: any column, of numbers with a width such as "ply/20". `details`
-/// counts what takes longer. Bad records are left out and counted under "rejected", unless `on_bad="raise"`; the other
-/// arguments are those of `scan`.
+/// `by` names a column and adds a report for each of its values; numbers can be grouped into ranges, such as "ply/20".
+/// `details` adds statistics that take longer. Bad records are left out and counted under "rejected", unless
+/// `on_bad="raise"`. The other arguments are those of `scan`.
 ///
 /// >>> import lanefish, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "one.epd")
@@ -125,19 +125,19 @@ pub(crate) fn stats<'py>(
     py.import("json")?.call_method1("loads", (text,))
 }
 
-/// Writes the records of files to another one, of any format that can be written.
+/// Writes the records of files to one output file, in any format that can be written.
 ///
-/// The format is that of the name, or `to`; the file appears whole or not at all, and an existing one is replaced only
-/// with `overwrite=True`. Names that end in .zst, .gz or .bz2 are compressed, with `level`; `compression` is that of the
-/// pages of a Parquet file ("zstd:9", "snappy", "none"), and `fen=True` adds a column `fen` to a table.
+/// The format follows from the name, or is `to`. The file appears whole or not at all; an existing one is replaced only
+/// with `overwrite=True`. Names that end in .zst, .gz or .bz2 are compressed, with `level`. `compression` is for the pages
+/// of a Parquet file ("zstd:9", "snappy", "none"), and `fen=True` adds a column `fen` to a table.
 ///
-/// With `on_bad="raise"`, a bad record is an `Error` and nothing is written; with "skip", bad records are left out. The
-/// result says how many records were read and `rejected`, and what was `lost`, because the format cannot store it. Records
-/// that would come out changed in a way that no reader of the file can know make it fail, unless `allow_loss=True`;
-/// `changed` says how many there were of each kind.
+/// With `on_bad="raise"`, a bad record raises an `Error` and nothing is written; with "skip", bad records are left out. The
+/// result has the number of records that were read and `rejected`, and the fields that were `lost` because the format
+/// cannot store them. If records would be changed in a way that readers cannot detect, `convert` fails, unless
+/// `allow_loss=True`; `changed` counts these records by kind.
 ///
-/// `set` writes the records with other values, for example `{"score": "greatest(-1000, least(score, 1000))"}`: of score,
-/// raw_score, mate, result, ply or halfmove. The other arguments are those of `scan`.
+/// `set` changes values of the records: score, raw_score, mate, result, ply or halfmove, for example
+/// `{"score": "greatest(-1000, least(score, 1000))"}`. The other arguments are those of `scan`.
 ///
 /// >>> import lanefish, tempfile, os
 /// >>> folder = tempfile.mkdtemp()

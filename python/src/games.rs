@@ -1,4 +1,4 @@
-//! Which games, and which of their positions: a dict with the options of the command line.
+//! Selection of games and of their positions, from a dict with the options of the command line.
 
 use lanefish::choose::{EcoRange, Selection, TimeControl};
 use lanefish::games::{Date, Outcome, Variant};
@@ -12,7 +12,7 @@ use std::str::FromStr;
 const NAMES: &str = "variations, drop_bad_games, plies, skip_book, every, last, max_per_game, seed, min_elo, max_elo, \
                      time_control, result, min_plies, termination, eco, since, until, variant";
 
-/// The selection of a dict.
+/// Reads a selection from a dict.
 pub(crate) fn selection(games: &Bound<'_, PyDict>) -> PyResult<Selection> {
     let mut selection = Selection::default();
     for (name, value) in games {

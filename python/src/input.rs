@@ -1,4 +1,4 @@
-//! Positions from Python: anything with the Arrow PyCapsule interface, or texts one by one.
+//! Positions from Python: anything with the Arrow PyCapsule interface, or an iterable of strings.
 
 use crate::error;
 use crate::signals::Signals;
@@ -14,7 +14,7 @@ use pyo3_arrow::ffi::ArrayReader;
 use pyo3_arrow::input::AnyArray;
 use std::sync::Arc;
 
-/// Texts between two checks for signals.
+/// Number of strings between two checks for signals.
 const TEXTS: usize = 1 << 16;
 
 /// The positions of any data.
@@ -99,7 +99,7 @@ fn of_texts(data: &Bound<'_, PyAny>) -> PyResult<ArrowPositions> {
     ArrowPositions::of_array(&DataType::LargeUtf8, vec![texts]).map_err(|failed| error::of(py, &failed))
 }
 
-/// None, or not a number, which stands for it in some packages.
+/// Whether a value is None, or NaN, which some packages use for None.
 fn is_missing(item: &Bound<'_, PyAny>) -> bool {
     item.is_none() || item.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan())
 }

@@ -1,10 +1,10 @@
 //! lanefish for Python: a thin binding.
 //!
-//! Whatever is about chess, columns and runs is in the library; here are arguments, exceptions, and the way of Arrow data
-//! from and to other packages, through the Arrow PyCapsule interface.
+//! Everything about chess, columns and runs is in the library. This crate converts arguments and exceptions, and exchanges
+//! Arrow data with other packages through the Arrow PyCapsule interface.
 //!
 //! Work is done without the GIL. A thread that works for a call takes the GIL now and then, only to let Python handle
-//! signals ([`signals`]); the threads of a scan never do.
+//! signals ([`signals`]). The threads of a scan never take it.
 
 mod compute;
 mod error;

@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyFloat, PyString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The implementation that answers: the best one, or that of `LANEFISH_TIER`.
+/// The implementation to use: the best one, or the one that `LANEFISH_TIER` names.
 pub(crate) fn analyzer(py: Python<'_>) -> PyResult<&'static dyn Analyzer> {
     let tier = match std::env::var("LANEFISH_TIER").as_deref() {
         Err(_) | Ok("" | "auto") => Tier::best(),
@@ -56,7 +56,7 @@ pub(crate) fn columns(
     })
 }
 
-/// How files are read: what users give.
+/// The arguments about reading, as users pass them.
 pub(crate) struct Given {
     pub(crate) from_format: Option<String>,
     pub(crate) fen_column: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) struct Given {
     pub(crate) keep_en_passant: bool,
 }
 
-/// What is chosen: what users give.
+/// The arguments about choosing records, as users pass them.
 pub(crate) struct Choosing<'a, 'py> {
     pub(crate) games: Option<&'a Bound<'py, PyDict>>,
     pub(crate) condition: Option<&'a str>,
@@ -115,14 +115,14 @@ impl Choosing<'_, '_> {
     }
 }
 
-/// The same, checked.
+/// The checked arguments about reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) threads: usize,
     pub(crate) read: ReadOptions,
 }
 
-/// The decoding options that also data in memory have.
+/// The decoding options that also apply to data in memory.
 pub(crate) fn decode(fen_column: Option<String>, validity: &str, keep_en_passant: bool) -> PyResult<DecodeOptions> {
     let validity = match validity {
         "playable" => Validity::Playable,

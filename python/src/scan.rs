@@ -18,26 +18,25 @@ use std::time::Duration;
 /// How long a thread waits before it looks for signals.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Columns of the records of files, as a stream of record batches in order.
+/// Computes columns for the records of files, as a stream of record batches in order.
 ///
-/// `paths` is a path or several: files of any supported format, compressed or not, and directories
-/// or zip archives of them. Nothing is
-/// read before the first batch is taken, and never much more than what was taken: memory does not grow with the files. The
-/// result is an iterator of record batches, and other packages take it as it is: `pyarrow.table(scan)`,
+/// `paths` is one path or several: files of any supported format, compressed or not, and directories or zip archives of
+/// them. Nothing is read before you take the first batch, and reading stays only a little ahead, so memory does not grow
+/// with the files. The result is an iterator of record batches, which other packages accept as it is: `pyarrow.table(scan)`,
 /// `polars.DataFrame(scan)`, `duckdb.sql("from scan")`. It can be read once.
 ///
-/// With `on_bad="raise"`, the first bad record is an `Error`, after the whole batches before it; with "skip", bad records
-/// are left out, and `rejected` counts them. `skip` and `limit` count records, `shard="0/8"` is the first of eight
+/// With `on_bad="raise"`, the first bad record raises an `Error`, after the complete batches before it; with "skip", bad
+/// records are left out, and `rejected` counts them. `skip` and `limit` count records, `shard="0/8"` is the first of eight
 /// shares, `from_format` names the format, `fen_column` the column of positions in a Parquet or Arrow file.
 ///
 /// `games` chooses games and their positions by the options of the command line, as a dict with underscores:
-/// `{"min_elo": 2000, "time_control": ["blitz", "rapid"], "plies": (16, None), "max_per_game": 4, "seed": 1}`. They hold
-/// for every format that carries what they ask for; a file that does not is an `Error`.
+/// `{"min_elo": 2000, "time_control": ["blitz", "rapid"], "plies": (16, None), "max_per_game": 4, "seed": 1}`. They work on
+/// every format that carries the needed fields; a file without them raises an `Error`.
 ///
 /// `where` is a condition on all columns, in the language of `--where`: only records for which it is true are taken.
-/// `sample` takes a random part of these: a rate (0.01), a number of records (1000), or an expression that is the
-/// probability of each; `seed` is its seed. `let` gives values names, `{"m": "ply / 64.0"}`, for these expressions and for
-/// `columns`.
+/// `sample` takes a random part of these: a rate (0.01), a number of records (1000), or an expression that gives the
+/// probability for each record; `seed` is its seed. `let` names values, `{"m": "ply / 64.0"}`, for these expressions and
+/// for `columns`.
 ///
 /// >>> import lanefish, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "two.epd")
@@ -186,7 +185,7 @@ impl Scan {
             rejects: self.rejects(py).unwrap_or_default(),
         })
     }
-    /// Ends the work; nothing comes after.
+    /// Stops the scan; it yields no more batches.
     fn close(&self, py: Python<'_>) {
         py.detach(|| lock(&self.scan).close());
     }
@@ -212,7 +211,8 @@ impl Scan {
 struct Batches {
     scan: Arc<Mutex<jobs::Scan>>,
     field: FieldRef,
-    /// The thread that asked for the stream. Another one must not wait for the GIL: whoever has it may wait for that thread.
+    /// The thread that requested the stream. Other threads must not wait for the GIL, because the thread that holds it may
+    /// be waiting for them.
     thread: ThreadId,
 }
 

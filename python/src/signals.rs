@@ -17,7 +17,7 @@ struct State {
 }
 
 impl Signals {
-    /// From now on.
+    /// Starts checking for signals.
     pub(crate) fn new() -> Self {
         Self(Mutex::new(State { checked: Instant::now(), raised: None }))
     }

@@ -13,7 +13,7 @@ use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 use pyo3_arrow::ffi::{ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule};
 use std::sync::Arc;
 
-/// Rows as a struct, which is how they are handed over.
+/// The type of a batch as an Arrow struct, the form in which batches are exchanged.
 pub(crate) fn field_of(schema: &Schema) -> FieldRef {
     let field = Field::new_struct("", schema.fields().clone(), false);
     Arc::new(field.with_metadata(schema.metadata().clone()))
@@ -77,9 +77,9 @@ fn column<'py>(py: Python<'py>, at: usize, batches: &[arrow::RecordBatch]) -> Py
     Ok(list)
 }
 
-/// Some rows of columns: what a scan yields.
+/// A batch of rows, as a scan yields it.
 ///
-/// Other packages take it as it is: `pyarrow.record_batch(batch)`, `polars.DataFrame(batch)`.
+/// Other packages accept it as it is: `pyarrow.record_batch(batch)`, `polars.DataFrame(batch)`.
 ///
 /// >>> import lanefish
 /// >>> table = lanefish.compute(["8/8/8/8/8/8/6k1/4K2R w K - 0 1"], "legal_moves")
@@ -126,9 +126,9 @@ impl RecordBatch {
     }
 }
 
-/// Columns of positions in memory: what `compute` returns.
+/// The columns that `compute` returns.
 ///
-/// Other packages take it as it is, without a copy: `pyarrow.table(computed)`, `polars.DataFrame(computed)`,
+/// Other packages accept it as it is, without a copy: `pyarrow.table(computed)`, `polars.DataFrame(computed)`,
 /// `duckdb.sql("from computed")`. Without any of them, `table["legal_moves"]` and `to_pydict()` are Python lists.
 ///
 /// >>> import lanefish
@@ -173,12 +173,12 @@ impl Table {
     fn column_names(&self) -> Vec<String> {
         names(&self.schema)
     }
-    /// Numbers of the rows of the data without a valid position, with `on_bad="null"` and `"skip"`.
+    /// Row numbers of the input rows without a valid position, with `on_bad="null"` and `"skip"`.
     #[getter]
     fn bad_rows(&self) -> Vec<u64> {
         self.bad.clone()
     }
-    /// What is wrong with the first of them.
+    /// The reasons why the first bad rows were rejected.
     #[getter]
     fn rejects(&self) -> Vec<String> {
         self.rejects.clone()

@@ -5,8 +5,8 @@
 >>> lanefish.compute([start], columns=["legal_moves", "in_check"]).to_pydict()
 {'legal_moves': [20], 'in_check': [False]}
 
-Data come from and go to pyarrow, polars, pandas, duckdb and all others that have the Arrow PyCapsule interface; none
-of them is needed.
+Data are exchanged with pyarrow, polars, pandas, duckdb and all other packages that have the Arrow PyCapsule interface.
+None of them is required.
 """
 
 from ._lanefish import (
