@@ -4,7 +4,7 @@ use crate::error;
 use crate::reading::{self, Choosing, Given, Reading};
 use crate::signals::Signals;
 use lanefish::Error;
-use lanefish::jobs::{Content, FileOptions, OutputFormat, RecordFile, Statistics};
+use lanefish::jobs::{Content, FileOptions, OutputError, OutputFormat, RecordFile, Statistics};
 use lanefish::pipeline::{Progress, RunOptions, Summary, run};
 use lanefish::report::run_to_json;
 use lanefish::stats::GroupBy;
@@ -190,7 +190,7 @@ pub(crate) fn convert<'py>(
         validity: validity.to_owned(),
         keep_en_passant,
     };
-    let wrong = |text: String| error::message(py, text);
+    let wrong = |reason: OutputError| error::message(py, reason.to_string());
     let choosing = Choosing { games, condition: r#where, sample, definitions: r#let, seed, set };
     let reading = given.check(py, &choosing)?;
     let format = match to {
@@ -208,7 +208,7 @@ pub(crate) fn convert<'py>(
     let is_output = |path: &&std::sync::Arc<std::path::Path>| place.is_some() && path.canonicalize().ok() == place;
     if let Some(path) = inputs.sources.iter().filter_map(|source| source.container()).find(is_output) {
         let path = path.display();
-        return Err(wrong(format!("{path} is an input and cannot also be an output")));
+        return Err(error::message(py, format!("{path} is an input and cannot also be an output")));
     }
     let (summary, losses) = attended(py, &reading, |options| file.write(&inputs, options))?;
     check(py, summary.failure.as_ref())?;

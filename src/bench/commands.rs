@@ -188,7 +188,7 @@ impl Runner {
     }
 
     fn write(self, file: &File, written: Written<'_>, to: OutputFormat, out: &mut dyn Write) -> Result<(), Error> {
-        let job = WriteJob::new(written, to).map_err(|text| unwritten(io::Error::other(text)))?;
+        let job = WriteJob::new(written, to).map_err(|error| unwritten(io::Error::other(error)))?;
         let mut output = job.open(out).map_err(unwritten)?;
         self.all(file, &job, |part| job.put(&mut output, part).map_err(unwritten))?;
         job.finish(output).map_err(unwritten)?;

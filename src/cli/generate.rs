@@ -49,7 +49,7 @@ impl GenerateArgs {
         let is_stdout = self.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         let to = self.to.or(is_stdout.then_some(OutputFormat::Records(Format::FEN)));
         let format = write::format_of(to, &self.output, Content::Records)?;
-        let job = WriteJob::new(Written::Records { fen: false }, format).map_err(anyhow::Error::msg)?;
+        let job = WriteJob::new(Written::Records { fen: false }, format)?;
         if let Some(needed) = job.needs().iter().next() {
             bail!("generate makes positions without `{}`, which {format} files need", needed.name());
         }

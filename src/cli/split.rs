@@ -81,7 +81,7 @@ impl SplitArgs {
             let file = PathBuf::from(pattern.replace(PART, &share.name));
             let args = OutputArgs { output: Some(file), level: self.level };
             let format = self.write.write.apply(write::format_of(self.to, &args, Content::Records)?)?;
-            let job = WriteJob::new(Written::Records { fen: false }, format).map_err(anyhow::Error::msg)?;
+            let job = WriteJob::new(Written::Records { fen: false }, format)?;
             let job = job.allow_loss(self.write.allow_loss);
             outputs.push((write::open(session, &args, format)?, format));
             jobs.push(job);

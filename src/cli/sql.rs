@@ -190,9 +190,7 @@ impl SqlArgs {
             (Some(format), _) => Ok(format),
             (None, None) if io::stdout().is_terminal() => Ok(Shown::Table),
             (None, None) => Ok(Shown::Rows(OutputFormat::Csv)),
-            (None, Some(path)) => {
-                OutputFormat::of_path(path, Content::Rows).map(Shown::Rows).map_err(anyhow::Error::msg)
-            }
+            (None, Some(path)) => Ok(Shown::Rows(OutputFormat::of_path(path, Content::Rows)?)),
         }
     }
 }

@@ -88,7 +88,7 @@ pub(crate) fn format_of(given: Option<OutputFormat>, args: &OutputArgs, content:
 }
 
 fn of_path(path: &Path, content: Content) -> Result<OutputFormat> {
-    OutputFormat::of_path(path, content).map_err(anyhow::Error::msg)
+    Ok(OutputFormat::of_path(path, content)?)
 }
 
 /// Opens an output for this format.
@@ -181,7 +181,7 @@ pub(crate) fn write_by(
     work: impl FnOnce(&Inputs, RunOptions<'_>, &WriteJob<'_>, &mut Sink<'_>) -> Summary,
 ) -> Result<(Timed, u64)> {
     let format = more.apply(format)?;
-    let job = WriteJob::new(written, format).map_err(anyhow::Error::msg)?.allow_loss(allow_loss);
+    let job = WriteJob::new(written, format)?.allow_loss(allow_loss);
     session.prepare(inputs, reading)?;
     // These, too, are still read while the output is written.
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();

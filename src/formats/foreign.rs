@@ -118,7 +118,7 @@ mod tests {
         {
             // Whatever its name.
             for name in ["x", "x.bin", "x.fen", "x.txt"] {
-                let reason = detect(&content, true, Path::new(name)).unwrap_err();
+                let reason = detect(&content, true, Path::new(name)).unwrap_err().reason;
                 assert!(
                     reason.contains(what) && reason.contains("cannot read that format yet"),
                     "{what} as {name}: {reason}"
@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn names_tell_where_content_does_not() {
         for name in ["a.scid", "a.CBH.zst", "a.si5", "a.sqlite", "a.bin"] {
-            let reason = detect(b"anything", false, Path::new(name)).unwrap_err();
+            let reason = detect(b"anything", false, Path::new(name)).unwrap_err().reason;
             assert!(reason.contains("cannot read that format yet"), "{name}");
         }
-        let reason = detect(b"anything", false, Path::new("a.xyz")).unwrap_err();
+        let reason = detect(b"anything", false, Path::new("a.xyz")).unwrap_err().reason;
         assert!(reason.contains("--from"), "{reason}");
         assert!(detect(b"anything", false, Path::new("a.pgn")).is_ok());
     }

@@ -60,7 +60,9 @@ pub use losses::{Changed, Losses};
 pub use lost_tags::LostTags;
 pub(crate) use misfits::Misfit;
 pub use misfits::{MisfitKind, Misfits};
-pub use open::{Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with, sampled};
+pub use open::{
+    NotDetected, Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with, sampled,
+};
 pub(crate) use open::{note_on_skipped, to_line_feeds};
 
 use crate::error::Damage;

@@ -73,7 +73,7 @@ pub fn open_with(
     let format = match from {
         Some(format) => format,
         None => detect_with(&head, all, path, fen_column)
-            .map_err(|reason| Error::UnknownFormat { path: Arc::clone(path), reason })?,
+            .map_err(|NotDetected { reason }| Error::UnknownFormat { path: Arc::clone(path), reason })?,
     };
     let carriage_returns = format.is_text() && has_carriage_returns_only(&head);
     let header = format.header(&lines_of(&head), all);
@@ -150,12 +150,21 @@ pub(crate) fn note_on_skipped(skipped: &[PathBuf]) -> Option<String> {
     ))
 }
 
+/// The format of an input is unknown, or recognized but not supported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the input {reason}")]
+#[non_exhaustive]
+pub struct NotDetected {
+    /// The rest of a sentence that begins with the input.
+    pub reason: String,
+}
+
 /// Detects the format of an input by its first bytes (`all`: there are no more) and its name. Binary formats see the
 /// bytes as they are, formats of text with line feeds for carriage returns if there are only these.
 ///
 /// # Errors
 /// With a description of the bytes, if neither shows it.
-pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
+pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, NotDetected> {
     detect_with(head, all, path, None)
 }
 
@@ -163,7 +172,11 @@ pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, String> {
 ///
 /// # Errors
 /// As [`detect`].
-pub fn detect_with(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> Result<Format, String> {
+pub fn detect_with(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> Result<Format, NotDetected> {
+    format_of(head, all, path, fen_column).map_err(|reason| NotDetected { reason })
+}
+
+fn format_of(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> Result<Format, String> {
     // What is in a tar archive might be taken for its own content.
     if let Some(reason) = foreign::archive(head, path) {
         return Err(reason);

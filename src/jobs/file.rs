@@ -1,5 +1,6 @@
 //! Records of any inputs as a file of any format: `convert` for programs.
 
+use super::OutputError;
 use super::output_format::{Content, OutputFormat};
 use super::write::WriteJob;
 use super::written::Written;
@@ -92,20 +93,16 @@ impl RecordFile {
     /// A file of this name, in the format that the name shows if there is no other.
     ///
     /// # Errors
-    /// If there is no such format: a message.
-    pub fn new(path: &Path, format: Option<OutputFormat>, options: FileOptions) -> Result<Self, String> {
+    /// If there is no such format, or it cannot be written with these options.
+    pub fn new(path: &Path, format: Option<OutputFormat>, options: FileOptions) -> Result<Self, OutputError> {
         let format = match format {
             Some(format) => format,
             None => OutputFormat::of_path(path, Content::Records)?,
         };
         WriteJob::new(Written::Records { fen: options.fen }, format)?;
         match compression_of(path) {
-            Some(_) if format.is_table() => {
-                Err("tables are not compressed as a whole: name the file without the last extension".to_owned())
-            }
-            None if options.level.is_some() => {
-                Err("a level of compression is for files with names that end in .zst, .gz or .bz2".to_owned())
-            }
+            Some(_) if format.is_table() => Err(OutputError::CompressedTable),
+            None if options.level.is_some() => Err(OutputError::NoCompression),
             _ => Ok(Self { path: path.to_owned(), format, options }),
         }
     }
@@ -125,7 +122,7 @@ impl RecordFile {
     fn try_write(&self, inputs: &Inputs, options: RunOptions<'_>, summary: &mut Summary) -> Result<Losses, Error> {
         let failed = |source| Error::Write { path: self.path.clone(), source };
         let written = Written::Records { fen: self.options.fen };
-        let job = WriteJob::new(written, self.format).map_err(|text| failed(io::Error::other(text)))?;
+        let job = WriteJob::new(written, self.format).map_err(|error| failed(io::Error::other(error)))?;
         let job = job.allow_loss(self.options.allow_loss);
         let mut out = self.create(options.threads)?;
         let mut file = job.open(&mut out).map_err(failed)?;

@@ -8,6 +8,7 @@ mod conversion;
 mod file;
 mod games;
 mod in_order;
+mod output_error;
 mod output_format;
 mod positions;
 mod rows;
@@ -25,6 +26,7 @@ pub(crate) use arrays::judge;
 #[cfg(feature = "parquet")]
 pub use arrays::{ArrowPositions, ComputeOptions, Computed, OnBad, compute};
 pub use file::{FileOptions, RecordFile};
+pub use output_error::OutputError;
 pub use output_format::{Content, OutputFormat};
 pub(crate) use positions::Collect;
 pub use positions::PositionReader;

@@ -7,7 +7,8 @@
 //! | games | also PGN: the games as they stand |
 
 #[cfg(feature = "parquet")]
-use crate::columnar::{Compression as PageCompression, CompressionError, IpcKind};
+use super::OutputError;
+use crate::columnar::{Compression as PageCompression, IpcKind};
 use crate::formats::{Format, foreign};
 use crate::input::Compression;
 use std::fmt;
@@ -142,22 +143,22 @@ impl OutputFormat {
     /// The format of this name on the command line.
     ///
     /// # Errors
-    /// If there is none, or none that can be written: a message.
-    pub fn named(name: &str, content: Content) -> Result<Self, String> {
+    /// If there is no such format, or it cannot be written.
+    pub fn named(name: &str, content: Content) -> Result<Self, OutputError> {
         if let Some(format) = Self::all(content).find(|format| format.name() == name) {
             return Ok(format);
         }
         match name.parse::<Format>() {
-            Ok(format) if content == Content::Records => Err(format!("{format} can be read but not written")),
-            Err(error) if content == Content::Records => Err(error.to_string()),
-            _ => Err(format!("unknown format `{name}`")),
+            Ok(format) if content == Content::Records => Err(OutputError::ReadOnly(format)),
+            Err(error) if content == Content::Records => Err(error.into()),
+            _ => Err(OutputError::UnknownName(name.to_owned())),
         }
     }
 
     /// The format in which a file of this name is written.
     ///
     /// # Errors
-    /// If its name shows none, or one that cannot be written: a message.
+    /// If the name does not show a format, or shows one that cannot be written.
     ///
     /// ```
     /// use lanefish::formats::Format;
@@ -166,60 +167,35 @@ impl OutputFormat {
     /// assert_eq!(of("book.epd.zst"), Ok(OutputFormat::Records(Format::EPD)));
     /// assert!(of("games.pgn").is_err());
     /// ```
-    pub fn of_path(path: &Path, content: Content) -> Result<Self, String> {
+    pub fn of_path(path: &Path, content: Content) -> Result<Self, OutputError> {
         let extension = extension(path);
         let has = |format: &Self| extension.as_deref().is_some_and(|it| format.extensions().contains(&it));
         if let Some(format) = Self::all(content).find(has) {
             return Ok(format);
         }
+        let path = path.to_owned();
         if content != Content::Records {
-            let usual = if content == Content::Games { USUAL_GAMES } else { USUAL_ROWS };
-            let path = path.display();
-            return Err(format!("cannot infer a format from '{path}'; use {usual}, or pass --format"));
+            return Err(OutputError::UnknownExtension { path, content });
         }
-        let names: Vec<&str> = Self::all(content).map(Self::name).collect();
-        let written = format!("formats that can be written: {}", names.join(", "));
-        Err(match (Format::of_name(path), foreign::of_name(path)) {
-            (Some(format), _) => format!("{}: {format} can be read but not written; {written}", path.display()),
-            (None, Some(what)) => {
-                format!("'{}' would be {what}: lanefish cannot write that format yet; {written}", path.display())
-            }
-            (None, None) => {
-                let path = path.display();
-                format!("cannot infer a format from '{path}'; name it .{}, or pass --to FORMAT", names.join(", ."))
-            }
+        Err(match (Format::of_name(&path), foreign::of_name(&path)) {
+            (Some(format), _) => OutputError::ReadOnlyExtension { path, format },
+            (None, Some(what)) => OutputError::UnsupportedExtension { path, what },
+            (None, None) => OutputError::UnknownExtension { path, content },
         })
     }
 
     /// The same with another compression of the pages of a Parquet file.
     ///
     /// # Errors
-    /// If there is no such compression, or this is no Parquet file: a message.
+    /// If Parquet does not have this compression, or the file is not a Parquet file.
     #[cfg(feature = "parquet")]
-    pub fn with_compression(self, compression: &str) -> Result<Self, String> {
+    pub fn with_compression(self, compression: &str) -> Result<Self, OutputError> {
         match self {
-            Self::Parquet(_) => {
-                let parsed: Result<PageCompression, CompressionError> = compression.parse();
-                parsed.map(Self::Parquet).map_err(|error| error.to_string())
-            }
-            _ => Err("compression of pages is for Parquet files; other files are compressed where their names end \
-                 in .zst, .gz or .bz2"
-                .to_owned()),
+            Self::Parquet(_) => Ok(Self::Parquet(compression.parse()?)),
+            _ => Err(OutputError::NoPages),
         }
     }
 }
-
-/// Extensions of rows, for a message.
-const USUAL_ROWS: &str = match cfg!(feature = "parquet") {
-    true => ".csv, .jsonl, .parquet or .arrow",
-    false => ".csv or .jsonl",
-};
-
-/// The same of games.
-const USUAL_GAMES: &str = match cfg!(feature = "parquet") {
-    true => ".pgn, .csv, .jsonl, .parquet or .arrow",
-    false => ".pgn, .csv or .jsonl",
-};
 
 /// The extension of a name without that of the compression, in lower case: `csv` for `rows.csv.zst`.
 fn extension(path: &Path) -> Option<String> {

@@ -4,6 +4,7 @@
 //! by the thread that called the run. The command line and [`RecordFile`](super::RecordFile) differ only in where the
 //! bytes go. Batches that come from no run are taken as well: [`WriteJob::batch`].
 
+use super::OutputError;
 use super::conversion::{Conversion, Converted};
 use super::games::{CopiedGames, GameRows, GameTexts};
 use super::output_format::OutputFormat;
@@ -148,20 +149,18 @@ impl<'a> WriteJob<'a> {
     /// A job that writes this in a format.
     ///
     /// # Errors
-    /// If the format cannot hold it: a message.
-    pub fn new(written: Written<'a>, format: OutputFormat) -> Result<Self, String> {
+    /// If the format cannot hold this content.
+    pub fn new(written: Written<'a>, format: OutputFormat) -> Result<Self, OutputError> {
         let kind = match (format, written) {
             #[cfg(feature = "parquet")]
             (OutputFormat::Parquet(compression), _) => Kind::Table(Box::new(Table::parquet(written, compression))),
             #[cfg(feature = "parquet")]
             (OutputFormat::Arrow(kind), _) => Kind::Table(Box::new(Table::arrow(written, kind))),
             (OutputFormat::Records(format), Written::Records { fen: false }) => {
-                let encoder = format.encoder().ok_or_else(|| format!("{format} can be read but not written"))?;
+                let encoder = format.encoder().ok_or(OutputError::ReadOnly(format))?;
                 Kind::Records(Box::new(Conversion::new(encoder)))
             }
-            (OutputFormat::Records(_), Written::Records { fen: true }) => {
-                return Err("a column `fen` is for Parquet and Arrow files".to_owned());
-            }
+            (OutputFormat::Records(_), Written::Records { fen: true }) => return Err(OutputError::NoFenColumn),
             (OutputFormat::Csv, Written::Columns(columns, masks)) => {
                 Kind::Columns(Rows { columns, format: &Csv, masks })
             }
@@ -171,14 +170,10 @@ impl<'a> WriteJob<'a> {
             (OutputFormat::Csv, Written::Games) => Kind::Games(GameRows::CSV),
             (OutputFormat::JsonLines, Written::Games) => Kind::Games(GameRows::JSON_LINES),
             (OutputFormat::Pgn, Written::Games) => Kind::GameTexts(GameTexts),
-            (OutputFormat::Pgn, Written::Columns(..) | Written::Records { .. }) => {
-                return Err(format!("{format} holds games"));
-            }
-            (OutputFormat::Records(_), Written::Columns(..) | Written::Games) => {
-                return Err(format!("{format} holds whole records, not rows"));
-            }
-            (OutputFormat::Csv | OutputFormat::JsonLines, Written::Records { .. }) => {
-                return Err(format!("{format} holds rows of columns, not whole records"));
+            (OutputFormat::Pgn, Written::Columns(..) | Written::Records { .. })
+            | (OutputFormat::Records(_), Written::Columns(..) | Written::Games)
+            | (OutputFormat::Csv | OutputFormat::JsonLines, Written::Records { .. }) => {
+                return Err(OutputError::OtherContent { format, content: written.content() });
             }
         };
         Ok(Self { kind, format, allow_loss: false })

@@ -1,0 +1,111 @@
+//! Why an output cannot be written as asked.
+
+use super::{Content, OutputFormat};
+use crate::formats::{Format, UnknownFormat};
+use std::path::PathBuf;
+
+/// Why an output cannot be written as asked. Nothing has been written.
+///
+/// ```
+/// use lanefish::formats::Format;
+/// use lanefish::jobs::{Content, OutputError, OutputFormat};
+/// let error = OutputFormat::of_path("a.evals".as_ref(), Content::Records).unwrap_err();
+/// assert!(matches!(error, OutputError::UnknownExtension { .. }));
+/// let error = OutputFormat::named("puzzles", Content::Records).unwrap_err();
+/// assert_eq!(error, OutputError::ReadOnly(Format::PUZZLES));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// No format of records has this name.
+    #[error(transparent)]
+    UnknownFormat(#[from] UnknownFormat),
+    /// No format for this content has this name.
+    #[error("unknown format `{0}`")]
+    UnknownName(String),
+    /// The format can be read, but lanefish does not write it.
+    #[error("{0} can be read but not written")]
+    ReadOnly(Format),
+    /// The extension belongs to a format that can be read but not written.
+    #[error("{path}: {format} can be read but not written; {known}", path = path.display(), known = written())]
+    ReadOnlyExtension {
+        /// The name of the output.
+        path: PathBuf,
+        /// The format that the extension belongs to.
+        format: Format,
+    },
+    /// The extension belongs to a format that lanefish does not write.
+    #[error("'{path}' would be {what}: lanefish cannot write that format yet; {known}", path = path.display(), known = written())]
+    UnsupportedExtension {
+        /// The name of the output.
+        path: PathBuf,
+        /// The format that the extension belongs to.
+        what: &'static str,
+    },
+    /// The extension does not show a format.
+    #[error("cannot infer a format from '{path}'; {advice}", path = path.display(), advice = advice(*content))]
+    UnknownExtension {
+        /// The name of the output.
+        path: PathBuf,
+        /// The content that is to be written.
+        content: Content,
+    },
+    /// Parquet does not have this compression.
+    #[cfg(feature = "parquet")]
+    #[error(transparent)]
+    Compression(#[from] crate::columnar::CompressionError),
+    /// A compression of pages was given for a file without pages.
+    #[error(
+        "compression of pages is for Parquet files; other files are compressed where their names end in .zst, .gz or .bz2"
+    )]
+    NoPages,
+    /// A table was to be compressed as a whole.
+    #[error("tables are not compressed as a whole: name the file without the last extension")]
+    CompressedTable,
+    /// A level of compression was given for a file that is not compressed.
+    #[error("a level of compression is for files with names that end in .zst, .gz or .bz2")]
+    NoCompression,
+    /// A column of FEN was asked for in a format without columns.
+    #[error("a column `fen` is for Parquet and Arrow files")]
+    NoFenColumn,
+    /// The format has another content.
+    #[error("{format} holds {holds}", holds = holds(*format, *content))]
+    OtherContent {
+        /// The format.
+        format: OutputFormat,
+        /// The content that it was to have.
+        content: Content,
+    },
+}
+
+/// The formats of records that can be written.
+fn written() -> String {
+    format!("formats that can be written: {}", names().join(", "))
+}
+
+fn names() -> Vec<&'static str> {
+    OutputFormat::all(Content::Records).map(OutputFormat::name).collect()
+}
+
+fn advice(content: Content) -> String {
+    match content {
+        Content::Records => format!("name it .{}, or pass --to FORMAT", names().join(", .")),
+        Content::Rows if cfg!(feature = "parquet") => {
+            "use .csv, .jsonl, .parquet or .arrow, or pass --format".to_owned()
+        }
+        Content::Rows => "use .csv or .jsonl, or pass --format".to_owned(),
+        Content::Games if cfg!(feature = "parquet") => {
+            "use .pgn, .csv, .jsonl, .parquet or .arrow, or pass --format".to_owned()
+        }
+        Content::Games => "use .pgn, .csv or .jsonl, or pass --format".to_owned(),
+    }
+}
+
+/// What a format holds in place of a content.
+fn holds(format: OutputFormat, content: Content) -> &'static str {
+    match (format, content) {
+        (OutputFormat::Pgn, _) => "games",
+        (OutputFormat::Records(_), _) => "whole records, not rows",
+        _ => "rows of columns, not whole records",
+    }
+}
