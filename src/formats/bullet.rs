@@ -41,7 +41,7 @@ use std::ops::Range;
 
 /// bulletformat.
 #[derive(Clone, Copy, Debug)]
-pub struct Bullet;
+pub(crate) struct Bullet;
 
 impl Codec for Bullet {
     fn about(&self) -> &'static About {

@@ -21,7 +21,7 @@ use crate::table::{Field, Fields, MOST_CENTIPAWNS};
 
 /// Lichess evaluations.
 #[derive(Clone, Copy, Debug)]
-pub struct Evals;
+pub(crate) struct Evals;
 
 impl Text for Evals {}
 

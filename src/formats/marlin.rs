@@ -45,7 +45,7 @@ const NO_SQUARE: u8 = 64;
 
 /// marlinformat.
 #[derive(Clone, Copy, Debug)]
-pub struct Marlin;
+pub(crate) struct Marlin;
 
 impl Codec for Marlin {
     fn about(&self) -> &'static About {

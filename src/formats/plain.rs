@@ -50,7 +50,7 @@ const RAW: usize = 4096;
 
 /// Stockfish's plain text.
 #[derive(Clone, Copy, Debug)]
-pub struct Plain;
+pub(crate) struct Plain;
 
 impl Codec for Plain {
     fn about(&self) -> &'static About {

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 /// Lichess puzzles.
 #[derive(Clone, Copy, Debug)]
-pub struct Puzzles;
+pub(crate) struct Puzzles;
 
 impl Text for Puzzles {
     fn header(&self, head: &[u8], all: bool) -> Option<Arc<[u8]>> {

@@ -29,7 +29,7 @@ const CARRIES: Fields = Fields::of(&[Field::Score, Field::Result, Field::KeyEnPa
 
 /// Lines with a position, a score and a result.
 #[derive(Clone, Copy, Debug)]
-pub struct ScoredText;
+pub(crate) struct ScoredText;
 
 impl Text for ScoredText {}
 

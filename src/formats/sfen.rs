@@ -75,7 +75,7 @@ const STATE: u64 = 28;
 
 /// Packed sfen.
 #[derive(Clone, Copy, Debug)]
-pub struct Sfen;
+pub(crate) struct Sfen;
 
 impl Codec for Sfen {
     fn about(&self) -> &'static About {

@@ -56,7 +56,7 @@ pub(super) const CARRIES: Fields =
 
 /// viriformat.
 #[derive(Clone, Copy, Debug)]
-pub struct Viri;
+pub(crate) struct Viri;
 
 impl Codec for Viri {
     fn about(&self) -> &'static About {

@@ -6,8 +6,8 @@
 //! | columns of records, games, rows of queries | CSV, JSON Lines, and tables |
 //! | games | also PGN: the games as they stand |
 
-#[cfg(feature = "parquet")]
 use super::OutputError;
+#[cfg(feature = "parquet")]
 use crate::columnar::{Compression as PageCompression, IpcKind};
 use crate::formats::{Format, foreign};
 use crate::input::Compression;

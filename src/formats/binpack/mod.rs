@@ -71,7 +71,7 @@ pub(super) const CARRIES: Fields =
 
 /// Stockfish's binpack.
 #[derive(Clone, Copy, Debug)]
-pub struct Binpack;
+pub(crate) struct Binpack;
 
 impl Codec for Binpack {
     fn about(&self) -> &'static About {

@@ -232,7 +232,7 @@ pub(crate) fn of_block(section: Vec<u8>) -> Result<Batch, String> {
 
 /// The packed format.
 #[derive(Clone, Copy, Debug)]
-pub struct Boards;
+pub(crate) struct Boards;
 
 impl Codec for Boards {
     fn about(&self) -> &'static About {

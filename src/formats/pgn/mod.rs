@@ -67,7 +67,7 @@ use std::sync::Arc;
 
 /// Games as text.
 #[derive(Clone, Copy, Debug)]
-pub struct Pgn;
+pub(crate) struct Pgn;
 
 impl Codec for Pgn {
     fn about(&self) -> &'static About {

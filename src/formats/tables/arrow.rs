@@ -28,7 +28,7 @@ use std::sync::{Arc, OnceLock};
 
 /// Arrow files and streams with a column of positions.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrow;
+pub(crate) struct Arrow;
 
 /// Rows of a part.
 const ROWS: u64 = 32 << 10;

@@ -89,11 +89,11 @@ mod values;
 mod words;
 
 #[cfg(feature = "parquet")]
-pub use arrow::Arrow;
+pub(super) use arrow::Arrow;
 #[cfg(feature = "parquet")]
 pub(crate) use memory::Arrays;
 #[cfg(feature = "parquet")]
-pub use parquet::Parquet;
+pub(super) use parquet::Parquet;
 
 pub(crate) use budget::Budget;
 

@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// Parquet files with a column of positions.
 #[derive(Clone, Copy, Debug)]
-pub struct Parquet;
+pub(crate) struct Parquet;
 
 /// Rows of a part, if the pages allow it.
 const ROWS: u64 = 32 << 10;

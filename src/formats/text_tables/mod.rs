@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 /// A table of text.
 #[derive(Clone, Copy, Debug)]
-pub struct TextTable(Syntax);
+pub(crate) struct TextTable(Syntax);
 
 /// How a line has its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +44,11 @@ enum Syntax {
 }
 
 /// Comma-separated values.
-pub const CSV: TextTable = TextTable(Syntax::Csv);
+pub(super) const CSV: TextTable = TextTable(Syntax::Csv);
 /// Values that are separated by tabs.
-pub const TSV: TextTable = TextTable(Syntax::Tsv);
+pub(super) const TSV: TextTable = TextTable(Syntax::Tsv);
 /// A JSON object per line.
-pub const JSON_LINES: TextTable = TextTable(Syntax::Json);
+pub(super) const JSON_LINES: TextTable = TextTable(Syntax::Json);
 
 impl Syntax {
     fn separator(self) -> u8 {
