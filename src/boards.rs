@@ -1,8 +1,8 @@
-//! The library's front door: a collection of positions that is queried in bulk.
+//! The simplest interface of the library: a collection of positions that is queried in bulk.
 //!
-//! [`Boards`] holds positions packed, eight to a group, and asks the best [`Tier`] of this CPU about all of them
-//! at once. Large collections are divided among the threads of rayon's pool; the results are the same, bit for
-//! bit, whatever the tier and the number of threads.
+//! [`Boards`] stores positions packed, in groups of eight, and queries all of them at once with the best [`Tier`] for
+//! this CPU. Large collections are divided among the threads of rayon's pool. The results are identical, bit for bit,
+//! whatever the tier and the number of threads.
 
 use crate::chess::{Bitboard, Color, LegalCounts, Move, Position};
 use crate::error::Error;
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use std::ops::Index;
 use std::path::Path;
 
-/// Groups that one thread asks about at a time.
+/// Number of groups that a thread queries at a time.
 const RUN: usize = 256;
 
 /// Positions that are queried in bulk.
@@ -45,12 +45,12 @@ pub struct Boards {
 }
 
 impl Boards {
-    /// No positions.
+    /// Makes an empty collection.
     pub fn new() -> Self {
         Self::default()
     }
-    /// The positions of a file of any format, or of the files in a directory, on all threads. For files that are larger
-    /// than memory, see [`PositionReader`](crate::jobs::PositionReader); for inputs with bad records,
+    /// Reads the positions of a file of any format, or of the files in a directory, on all threads. For files that are
+    /// larger than memory, see [`PositionReader`](crate::jobs::PositionReader); for inputs with bad records,
     /// [`pipeline`](crate::pipeline).
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl Boards {
     }
     /// The position at an index, `None` beyond the last.
     pub fn get(&self, index: usize) -> Option<Position> {
-        // What was packed unpacks.
+        // Every packed position can be unpacked.
         (index < self.len()).then(|| self.batch.position(index).ok())?
     }
     /// All positions, in order.
@@ -189,7 +189,8 @@ impl Boards {
             })
         })
     }
-    /// All of these at once, and more, as the lanes give it: a result for each group of eight positions.
+    /// All of these results and more at once, in the form that the lanes produce: one result per group of eight
+    /// positions.
     pub fn analyze(&self, queries: Queries) -> Vec<GroupResults> {
         let analyzer = self.analyzer();
         let mut results = vec![GroupResults::default(); self.groups().len()];
@@ -203,7 +204,7 @@ impl Boards {
         chosen.expect("available when it was chosen")
     }
 
-    /// A value of each position.
+    /// A value for each position.
     fn ask<T: Copy + Default + Send>(
         &self,
         queries: Queries,
@@ -229,7 +230,7 @@ impl Boards {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LegalMoves {
     moves: Vec<Move>,
-    /// Where each list ends.
+    /// The end of each list.
     ends: Vec<usize>,
 }
 

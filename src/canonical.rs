@@ -1,10 +1,10 @@
-//! What makes a position distinct, and a key of it: a 64-bit hash that is the same on every machine and in every
-//! version.
+//! Canonical forms of positions, by which equal positions are recognized, and their keys: 64-bit hashes that are the
+//! same on every machine and in every version.
 
 use crate::packed::{Group, Packed};
 
-/// The first bits of the fractional parts of the square roots of 2, 3, 5, 7, 11, 13, 17, 19 and 23. They are part of the
-/// contract: equal positions have equal keys in every version.
+/// The first bits of the fractional parts of the square roots of 2, 3, 5, 7, 11, 13, 17, 19 and 23. They are part of
+/// the contract: equal positions have equal keys in every version.
 pub(crate) const ROOTS: [u64; 9] = [
     0x6A09_E667_F3BC_C908,
     0xBB67_AE85_84CA_A73B,
@@ -17,7 +17,7 @@ pub(crate) const ROOTS: [u64; 9] = [
     0xCBBB_9D5D_C105_9ED8,
 ];
 
-/// What makes a position distinct, in parts that say nothing twice.
+/// The canonical form of a position, in independent parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Canonical {
     /// The black pieces, then the three bits of the piece codes of [`Packed`]; rooks are rooks, whether or not they may
@@ -32,14 +32,15 @@ pub struct Canonical {
 }
 
 impl Canonical {
-    /// The parts of a board; `en_passant_is_legal` if an en passant capture is.
+    /// The parts of a board. `en_passant_is_legal` says whether an en passant capture is legal.
     #[inline(always)]
     pub fn of(board: &Packed, en_passant_is_legal: bool) -> Self {
         let [t0, t1, t2] = board.types;
         let castling = t0 & t1 & t2;
         let occupied = t0 | t1 | t2;
         let sentinel = board.color & !occupied;
-        // See `crate::packed`: a sentinel bit on rank 6 is White's en passant square, anywhere else Black is to move.
+        // See `crate::packed`: a sentinel bit on rank 6 is White's en passant square; anywhere else it means Black to
+        // move.
         let rank_6 = 0xFF << 40;
         let legal = u64::from(en_passant_is_legal).wrapping_neg();
         Self {
@@ -52,7 +53,7 @@ impl Canonical {
 }
 
 impl Canonical {
-    /// The same position as the side to move sees it: with Black to move, colours are exchanged, so that White is.
+    /// The position as the side to move sees it: with Black to move, colours are exchanged, so that White is to move.
     ///
     /// ```
     /// use lanefish::chess::Position;
@@ -94,7 +95,7 @@ pub(crate) fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A hash of the planes of a board, by which positions are divided where equal boards belong together.
+/// A hash of the planes of a board, by which positions are divided if equal boards belong together.
 #[inline(always)]
 pub(crate) fn hash_of_planes([black, t0, t1, t2]: [u64; 4]) -> u64 {
     fold(black ^ ROOTS[0], t0 ^ ROOTS[1]) ^ fold(t1 ^ ROOTS[2], t2 ^ ROOTS[3])

@@ -1,9 +1,9 @@
-//! What the CPU can do; nothing is decided here.
+//! Detection of CPU features.
 //!
-//! This is the only place that asks the CPU: tokens, tiers, algorithms and `lanefish info` ask here. So one variable,
-//! [`LEVEL`], hides features from all of them, and tests can see what an older CPU would do; and a tier can be the
-//! limit of a whole process, by [`Tier::restrict_process`](crate::tiers::Tier::restrict_process). Features are only
-//! ever taken away: what is found here, the CPU has.
+//! This is the only place that queries the CPU. Tokens, tiers, algorithms and `lanefish info` all use it. So one
+//! variable, [`LEVEL`], hides features from all of them, so that tests can show the behaviour on an older CPU. A tier
+//! can also be the limit of a whole process, by [`Tier::restrict_process`](crate::tiers::Tier::restrict_process).
+//! Features are only ever removed: the CPU has every feature that is reported here.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -17,7 +17,7 @@ pub struct Feature {
     pub name: &'static str,
     /// Whether the CPU (and the operating system) has it, and it is not hidden.
     pub present: bool,
-    /// Whether it is present and this process is not restricted to others.
+    /// Whether it is present and this process may use it.
     pub enabled: bool,
 }
 
@@ -40,7 +40,7 @@ const LEVELS: [Level; 4] = [
     Level { name: "avx512", has: AVX512 },
 ];
 
-/// Generates the names of the extensions and the question for all of them from one list.
+/// Generates the names of the extensions and the detection of all of them from one list.
 macro_rules! ask {
     ($($name:tt)*) => {
         /// The relevant extensions, oldest first. The place of a name is the number of its bit.
@@ -79,7 +79,7 @@ pub(crate) const fn bits(names: &[&str]) -> u32 {
     bits
 }
 
-/// `==`, which is not yet for constants.
+/// `==`, which is not yet available in constants.
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut at = 0;
@@ -89,7 +89,7 @@ const fn same(a: &str, b: &str) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// The features that this process uses, from the first question on.
+/// The features that this process uses, fixed at the first query.
 static ENABLED: OnceLock<u32> = OnceLock::new();
 
 /// Whether the CPU has all of these [bits], and none is hidden or disabled.
@@ -98,8 +98,8 @@ pub(crate) fn has(bits: u32) -> bool {
     *ENABLED.get_or_init(present) & bits == bits
 }
 
-/// Disables all features but these [bits] for the rest of the process. Returns whether it is so: others may be in use
-/// already.
+/// Disables all features except these [bits] for the rest of the process. Returns whether that succeeded: others may
+/// already be in use.
 #[must_use]
 pub(crate) fn enable_only(bits: u32) -> bool {
     *ENABLED.get_or_init(|| present() & bits) & !bits == 0
@@ -120,7 +120,7 @@ fn shown() -> Result<u32, UnknownLevel> {
     level.map(|level| level.has).ok_or_else(|| UnknownLevel(name.to_string_lossy().into_owned()))
 }
 
-/// [`LEVEL`] has a value that names no level.
+/// [`LEVEL`] has a value that is not the name of a level.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{LEVEL}: unknown level `{0}`: expected one of {known}", known = LEVELS.map(|level| level.name).join(", "))]
 pub struct UnknownLevel(String);
@@ -128,7 +128,7 @@ pub struct UnknownLevel(String);
 /// Checks the value of [`LEVEL`].
 ///
 /// # Errors
-/// If it names no level.
+/// If it is not the name of a level.
 pub fn check_level() -> Result<(), UnknownLevel> {
     shown().map(|_| ())
 }
@@ -168,7 +168,7 @@ pub fn model() -> String {
 
 /// Whether PEXT is present but slow, in microcode: AMD families 15h and 17h, Hygon 18h.
 pub fn pext_is_microcoded() -> bool {
-    // The CPU is asked once: in a virtual machine that takes as long as thousands of instructions.
+    // The CPU is queried once: in a virtual machine a query takes as long as thousands of instructions.
     static FOUND: LazyLock<bool> = LazyLock::new(find_microcoded_pext);
     *FOUND
 }
@@ -221,7 +221,7 @@ mod tests {
         assert!(has(bits(&enabled)));
     }
 
-    /// Whoever asked elsewhere would see features that are hidden.
+    /// Code that queried the CPU elsewhere would see hidden features.
     #[test]
     fn the_cpu_is_asked_in_one_place() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,8 +1,8 @@
-//! What can go wrong, and where.
+//! Errors, rejected records, and their places.
 //!
-//! Two kinds are kept apart. An [`Error`] ends the run: a file that cannot be read, a broken container, a
-//! full disk. A [`Reject`] is *data*: a record that is not a position, which is counted and reported while
-//! the run goes on. Both report where: file, and line or byte offset.
+//! There are two kinds of errors. An [`Error`] ends the run: a file that cannot be read, a broken container, a full
+//! disk. A [`Reject`] is *data*: a record that is not a position, which is counted and reported while the run
+//! continues. Both have a place: a file, and a line or byte offset.
 
 use crate::text::one_line;
 use std::borrow::Cow;
@@ -33,7 +33,7 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// Compressed data are truncated or corrupt. All whole records before that place have been processed.
+    /// Compressed data are truncated or corrupt. All complete records before that place have been processed.
     #[error(
         "{path}: {container} data are truncated or corrupt after {offset} decompressed bytes",
         path = shown(path)
@@ -60,7 +60,7 @@ pub enum Error {
         /// `zstd`, `gzip`, `bzip2` or `zip`.
         container: &'static str,
     },
-    /// A zstd frame asks for more memory than allowed. Everything before it has been processed.
+    /// A zstd frame needs more memory than allowed. Everything before it has been processed.
     #[error(
         "{path}: after {offset} decompressed bytes a zstd frame needs a window of {needed}; the limit is \
          {allowed}; --max-window {least} reads it",
@@ -84,7 +84,7 @@ pub enum Error {
     Damaged {
         /// The input.
         path: Arc<Path>,
-        /// Where and what.
+        /// The place and kind of the damage.
         damage: Damage,
     },
     /// The format is unknown, or recognized but not supported.
@@ -92,7 +92,7 @@ pub enum Error {
     UnknownFormat {
         /// The input.
         path: Arc<Path>,
-        /// What was found.
+        /// The reason.
         reason: String,
     },
     /// A table has no column of positions.
@@ -100,15 +100,15 @@ pub enum Error {
     Columns {
         /// The input.
         path: Arc<Path>,
-        /// What is missing, and what is there.
+        /// The missing column, and the existing ones.
         reason: String,
     },
-    /// The records of an input do not carry what they are to be selected by.
+    /// The records of an input do not carry the fields by which they should be selected.
     #[error("{path} {reason}", path = shown(path))]
     Selection {
         /// The input.
         path: Arc<Path>,
-        /// Which option needs what.
+        /// The option, and the fields that it needs.
         reason: String,
     },
     /// A directory holds no supported file.
@@ -125,36 +125,34 @@ pub enum Error {
     },
     /// Positions fall into more groups than can be counted.
     #[error(
-        "grouping by {by} gives more than {most} groups; choose another column, or of numbers wider ranges, such as ply/20"
+        "grouping by {by} gives more than {most} groups; choose another column or, for numbers, a wider range (ply/20)"
     )]
     TooManyGroups {
         /// The column.
         by: String,
-        /// How many are possible.
+        /// The maximum number of groups.
         most: usize,
     },
-    /// A record belongs to no game, where whole games are asked for.
-    #[error("record {record} belongs to no game: only records that carry `game` can be taken by games")]
+    /// A record does not belong to a game, but whole games are requested.
+    #[error("record {record} does not belong to a game: only records that carry `game` can be grouped by game")]
     NoGame {
         /// Its number over all inputs.
         record: u64,
     },
-    /// Games are to be chosen by something that is not the same for all of their positions.
-    #[error(
-        "`{condition}` is no condition on games: it asks for more than the columns that all records of a game share"
-    )]
+    /// A condition on games uses values that differ between the positions of a game.
+    #[error("`{condition}` is not a condition on games: it uses columns that differ between the records of a game")]
     NotOfGames {
         /// The condition.
         condition: String,
     },
-    /// What has to be read twice can be read only once.
-    #[error("{path} has to be read twice, which is possible only with files; save it as one first", path = shown(path))]
+    /// An input has to be read twice, but can be read only once.
+    #[error("{path} has to be read twice, which only works with files; save it to a file first", path = shown(path))]
     Once {
         /// The input.
         path: Arc<Path>,
     },
-    /// The inputs are not what they were.
-    #[error("the inputs were changed while they were read: {before} records became {after}")]
+    /// The inputs changed between two runs over them.
+    #[error("the inputs changed while they were being read: {before} records became {after}")]
     Changed {
         /// Records of the first run.
         before: u64,
@@ -173,15 +171,15 @@ pub enum Error {
         directory: Arc<Path>,
         /// Bytes written before.
         written: u64,
-        /// About how many bytes all inputs would have taken, where their sizes are known.
+        /// Approximate number of bytes needed for all inputs, if their sizes are known.
         needed: Option<u64>,
         /// The system's reason.
         source: io::Error,
     },
-    /// A record was rejected, and the run was to stop at the first one.
+    /// A record was rejected in a run that should stop at the first one.
     #[error("{0}")]
     Strict(Box<Reject>),
-    /// An output exists and may not be replaced.
+    /// An output exists and must not be replaced.
     #[error("{path} exists; --force replaces it", path = path.display())]
     Exists {
         /// The output.
@@ -204,7 +202,7 @@ pub enum Error {
     /// The threads could not be started.
     #[error("cannot start {threads} thread{s}: {reason}", s = if *threads == 1 { "" } else { "s" })]
     Threads {
-        /// How many were requested.
+        /// The requested number of threads.
         threads: usize,
         /// The system's reason.
         reason: String,
@@ -215,14 +213,14 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the reader of standard output went away (`| head`): the run then ends quietly.
+    /// Whether the reader of standard output has closed the pipe (`| head`); the run then ends silently.
     pub fn is_closed_stdout(&self) -> bool {
         matches!(self, Self::Stdout { source } if source.kind() == io::ErrorKind::BrokenPipe)
     }
-    /// Whether an input is damaged or cannot be read: then everything before that place has been processed, and
-    /// the summary reports exactly how much that is.
+    /// Whether an input is damaged or cannot be read. In this case everything before that place has been processed, and
+    /// the summary has the exact numbers.
     pub fn is_of_input(&self) -> bool {
-        // Every kind is named, so that a new one is not forgotten.
+        // The match is exhaustive, so that a new kind is not forgotten.
         match self {
             Self::Open { .. }
             | Self::Read { .. }
@@ -249,7 +247,7 @@ impl Error {
             | Self::Interrupted => false,
         }
     }
-    /// The place in the input that the error is about, and what is wrong there.
+    /// The place of the error in the input, and its description.
     pub fn as_damage(&self) -> Damage {
         match self {
             Self::Damaged { damage, .. } => damage.clone(),
@@ -272,7 +270,7 @@ impl Error {
     }
 }
 
-/// A number of bytes for messages; whole units only, so that nothing is rounded.
+/// A number of bytes for messages, in the largest unit that needs no rounding.
 fn size(bytes: u64) -> String {
     match bytes.trailing_zeros() {
         30.. if bytes > 0 => format!("{} GiB", bytes >> 30),
@@ -282,7 +280,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A size as the command line takes it, rounded up.
+/// A size in the notation of the command line, rounded up.
 fn least_option(bytes: u64) -> String {
     format!("{}M", bytes.div_ceil(1 << 20))
 }
@@ -298,18 +296,18 @@ pub(crate) fn shown(path: &Path) -> String {
 pub struct Damage {
     /// Byte offset in the (decompressed) file.
     pub offset: u64,
-    /// What is wrong there.
+    /// The description of the damage.
     pub what: String,
-    /// Whether nothing is wrong with the file: it asks for more than the options allow.
+    /// Whether the file is not damaged, but needs more than the options allow.
     pub is_limit: bool,
 }
 
 impl Damage {
-    /// Something that is wrong at a byte.
+    /// Damage at a byte offset.
     pub fn at(offset: u64, what: impl Into<String>) -> Self {
         Self { offset, what: what.into(), is_limit: false }
     }
-    /// Something at a byte that asks for more than the options allow.
+    /// A place that needs more than the options allow.
     pub fn limit(offset: u64, what: impl Into<String>) -> Self {
         Self { is_limit: true, ..Self::at(offset, what) }
     }
@@ -322,7 +320,7 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Where a record came from.
+/// The place of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
@@ -338,8 +336,8 @@ pub struct Place {
     pub game: Option<u64>,
     /// Plies since the start of the game.
     pub ply: Option<u16>,
-    /// Where in a compressed file the frame begins from whose content `offset` counts; `None` if it counts from the
-    /// beginning of the input.
+    /// The start of a frame in the compressed file, if `offset` counts from the beginning of that frame's content;
+    /// `None` if it counts from the beginning of the input.
     pub frame: Option<u64>,
     /// 0-based row of the table, in Parquet and Arrow inputs.
     pub row: Option<u64>,
@@ -376,15 +374,15 @@ impl fmt::Display for Place {
     }
 }
 
-/// A rejected record: what `--rejects` lists.
+/// A rejected record, as listed by `--rejects`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reject {
     /// Where it is.
     pub place: Place,
-    /// Stable names in snake case of everything that is wrong, for counting; at least one.
+    /// The reasons, as stable names in snake case, for counting; at least one.
     pub reasons: Vec<&'static str>,
-    /// The same as a message.
+    /// The reasons as a message.
     pub message: Cow<'static, str>,
     /// The record as found in the input; binary records as hexadecimal digits.
     pub raw: Vec<u8>,
@@ -397,7 +395,7 @@ impl fmt::Display for Reject {
 }
 
 impl Reject {
-    /// What is rejected, and why.
+    /// Describes the rejected record and the reason.
     pub fn new(place: Place, reasons: Vec<&'static str>, message: impl Into<Cow<'static, str>>, raw: Vec<u8>) -> Self {
         Self { place, reasons, message: message.into(), raw }
     }

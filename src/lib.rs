@@ -11,30 +11,30 @@
 //!   |
 //! table        batches: boards in groups of eight, clocks, and an array for each field that records carry
 //!   |
-//! pipeline     asks `tiers` about tiles of boards, judges which records count, keeps the order
+//! pipeline queries tiles of boards with `tiers`, judges which records count, keeps the order
 //!   |
-//! jobs         what is done with tiles: statistics, rows of columns, conversion, games
+//! jobs processing of tiles: statistics, rows of columns, conversion, games
 //!   |
 //! stats, output
 //! ```
 //!
 //! # Modules
 //!
-//! | module | what it is |
+//! | module | content |
 //! | --- | --- |
-//! | [`Boards`] | the front door: positions in memory, queried in bulk |
-//! | [`chess`] | one position at a time: squares, moves, FEN, SAN, the rules; the reference of all tests |
+//! | [`Boards`] | the simplest interface: positions in memory, queried in bulk |
+//! | [`chess`] | one position at a time: squares, moves, FEN, SAN, the rules; the reference for all tests |
 //! | [`packed`] | packed boards, 32 bytes each, in groups of eight |
-//! | [`queries`] | what can be asked of boards and what comes back |
+//! | [`queries`] | the queries on boards, and their results |
 //! | [`tiers`] | which implementation runs on this CPU |
 //! | [`sliders`] | slider attacks: many algorithms behind one trait |
 //! | [`table`] | records as columns, and the catalogue of all columns |
-//! | [`games`] | facts of games, and the choice among them |
+//! | [`games`] | game metadata |
 //! | [`formats`] | one file or folder per format: reading and writing |
 //! | [`input`], [`output`] | bytes in, bytes out |
 //! | [`pipeline`] | inputs to results, on all threads, in order |
-//! | [`jobs`], [`stats`], [`perft`] | what is done with positions |
-//! | [`report`], [`distinct`] | what datasets consist of; which positions are the same |
+//! | [`jobs`], [`stats`], [`perft`] | processing of positions |
+//! | [`report`], [`distinct`] | reports on datasets; numbers of distinct positions |
 //! | `sql` | files as tables, columns as functions (feature `sql`) |
 //!
 //! # Examples
@@ -108,11 +108,12 @@
 //!
 //! # Features
 //!
-//! `parquet` (default) reads and writes Parquet and Arrow files; `cli` (default) builds the command-line tool; a program
-//! that only uses the library does without them: `lanefish = { version = "0.1", default-features = false }`. `sql`
-//! adds queries over files of positions, by DataFusion, and `cluster` has them answered by many machines.
+//! `parquet` (default) reads and writes Parquet and Arrow files; `cli` (default) builds the command-line tool. A
+//! program that only uses the library does not need them: `lanefish = { version = "0.1", default-features = false }`.
+//! `sql` adds queries over files of positions, with DataFusion, and `cluster` runs them on many machines.
 //!
-//! The chapters in `docs/` describe the command line, reports, shards and columns; `examples/` has programs to start from.
+//! The chapters in `docs/` describe the command line, reports, shards and columns; `examples/` has programs to start
+//! from.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -2,10 +2,10 @@
 
 use std::sync::PoisonError;
 
-/// What a lock guards, also if a thread has panicked with it.
+/// Takes the guard of a lock, even if a thread has panicked while holding it.
 ///
-/// A panic is reported by whoever waits for the thread. Those who meet its locks before go on, so that they can end in
-/// order: a second panic would hide the first.
+/// The code that joins the thread reports the panic. Threads that find the lock poisoned carry on, so that they can end
+/// normally: a second panic would hide the first.
 pub trait Unpoisoned<T> {
     /// The guard or the value.
     fn unpoisoned(self) -> T;

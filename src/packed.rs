@@ -54,7 +54,7 @@ pub struct Packed {
     pub types: [u64; 3],
 }
 
-/// Why four planes do not decode to a board. See [`Packed::unpack`].
+/// The reason why four planes do not decode to a board. See [`Packed::unpack`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnpackError {
@@ -107,7 +107,7 @@ impl Packed {
         Ok(Self { color: position.color(Color::Black).0 | sentinel, types })
     }
 
-    /// As [`Self::pack`], from codes; `None` also where there is an en passant square.
+    /// The same as [`Self::pack`], from codes; `None` also if there is an en passant square.
     #[inline(always)]
     pub(crate) fn of_coded(coded: &Coded) -> Option<Self> {
         let [t0, t1, t2, black] = coded.planes;
@@ -148,7 +148,7 @@ impl Packed {
         Ok(position)
     }
 
-    /// What FEN says of the position with the given clocks, without unpacking it.
+    /// The data for the FEN of the position with the given clocks, without unpacking it.
     #[inline(always)]
     pub(crate) fn coded(&self, halfmove: u16, fullmove: u16) -> Coded {
         let [t0, t1, t2] = self.types;
@@ -187,7 +187,7 @@ impl Packed {
     }
 }
 
-/// The four planes of boards, for any lanes: decoding to sets of pieces is defined here.
+/// The four planes of boards, for any lanes, and their decoding to sets of pieces.
 #[derive(Clone, Copy, Debug)]
 pub struct Planes<L> {
     /// Set for Black on occupied squares; the state on empty ones.

@@ -1,4 +1,4 @@
-//! What can be asked of boards, and the results: shared by kernels, tiers and columns.
+//! The queries on boards, and their results, shared by kernels, tiers and columns.
 //!
 //! [`Queries`] is a set; the results of a [group](crate::packed::Group) come back together in a
 //! [`GroupResults`], one `u64` for each lane and query. The counts of legal moves share one word, whose
@@ -39,17 +39,17 @@ impl Queries {
     /// All of them.
     pub const ALL: Self = Self((1 << 7) - 1);
 
-    /// Those of both sets.
+    /// The union of both sets.
     #[inline]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
-    /// Those that are not in the other set.
+    /// The queries that are not in the other set.
     #[inline]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
-    /// Whether all of the other set are in this one.
+    /// Whether this set contains the other one.
     #[inline]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -59,7 +59,7 @@ impl Queries {
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
-    /// Whether nothing is asked.
+    /// Whether the set is empty.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -88,13 +88,13 @@ impl fmt::Debug for Queries {
     }
 }
 
-/// Where the captures stand in [`GroupResults::counts`].
+/// The lowest bit of the captures in [`GroupResults::counts`].
 pub(crate) const CAPTURES: u32 = 16;
-/// Where the promotions stand.
+/// The lowest bit of the promotions.
 pub(crate) const PROMOTIONS: u32 = 32;
-/// Where the castling moves stand.
+/// The lowest bit of the castling moves.
 pub(crate) const CASTLES: u32 = 48;
-/// Where the en passant captures stand.
+/// The lowest bit of the en passant captures.
 pub(crate) const EN_PASSANTS: u32 = 56;
 
 /// Legal counts in one word.

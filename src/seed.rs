@@ -1,6 +1,6 @@
-//! Hashes with a seed: a random order, and random choices, that everybody can repeat.
+//! Hashes with a seed, for reproducible random orders and choices.
 
-/// Numbers to as many others, in an order that a seed decides.
+/// A permutation of numbers that a seed determines.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seeded {
     first: u64,
@@ -14,7 +14,7 @@ const fn mixed(mut number: u64) -> u64 {
     number ^ number >> 31
 }
 
-/// What a hash decides: the same seed means something else for each, so that a sample can be split.
+/// The purpose of a hash. The same seed gives different hashes for each purpose, so that a sample can be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Shuffle = 1,
@@ -24,22 +24,22 @@ pub(crate) enum Purpose {
 
 impl Seeded {
     pub(crate) const fn new(seed: u64, purpose: Purpose) -> Self {
-        // Members of the sequence, so that neighbouring seeds have nothing in common.
+        // Members of the sequence, so that neighbouring seeds are unrelated.
         let step = 0x9E37_79B9_7F4A_7C15;
         let first = mixed(mixed(seed.wrapping_add(step)).wrapping_add(step) ^ purpose as u64);
         Self { first, second: mixed(first.wrapping_add(step)) }
     }
 
-    /// The number that stands for this one: another one for each.
+    /// Hashes a number; different numbers have different hashes.
     pub(crate) const fn hash(self, number: u64) -> u64 {
         mixed(mixed(number ^ self.first).wrapping_add(self.second))
     }
 }
 
-/// A number of 64 bits that stands for a list of values: the hash behind `uniform`, which is the same for ever.
+/// A 64-bit hash of a list of values: the hash of `uniform`, which never changes.
 ///
-/// It begins with the first 64 bits of the fractional part of the square root of 2. Each value, as 64 bits, changes it by
-/// `h = m(m(h ^ value) + c)`, where `m` is the last step of SplitMix64 and `c` its increment.
+/// It begins with the first 64 bits of the fractional part of the square root of 2. Each value, as 64 bits, changes it
+/// by `h = m(m(h ^ value) + c)`, where `m` is the last step of SplitMix64 and `c` its increment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Draw(u64);
 
@@ -51,7 +51,7 @@ impl Draw {
     pub(crate) const fn with(self, value: u64) -> Self {
         Self(mixed(mixed(self.0 ^ value).wrapping_add(0x9E37_79B9_7F4A_7C15)))
     }
-    /// A real number: as the integer that it is, or else all bits exchanged of its IEEE 754 format, and once more nothing.
+    /// Adds a real number: as an integer if it is one, and otherwise as its inverted IEEE 754 bits and then 0.
     #[must_use]
     pub(crate) fn with_real(self, number: f64) -> Self {
         let integer = number as i64;
@@ -61,7 +61,7 @@ impl Draw {
             self.with(!number.to_bits()).with(0)
         }
     }
-    /// A text: its bytes, eight to a value with the first one lowest, and then their number, all bits exchanged.
+    /// Adds a text: its bytes, eight per value with the first byte lowest, and then its length, inverted.
     #[must_use]
     pub(crate) fn with_text(self, text: &str) -> Self {
         let words = text.as_bytes().chunks(8).map(|bytes| {

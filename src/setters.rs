@@ -1,4 +1,4 @@
-//! Setters of options, so that options may be added without breaking anybody.
+//! Setters of options, so that adding options does not break programs.
 
 /// A method for each of these fields that sets it and returns the options.
 macro_rules! setters {

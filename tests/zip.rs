@@ -402,10 +402,10 @@ fn unsupported_and_forged_archives_are_explained() {
         ("it is compressed by the method number 4321", patched(&[(8, &[0xE1, 16]), (central + 10, &[0xE1, 16])])),
         ("in several files", patched(&[(end + 4, &[1, 0]), (end + 6, &[1, 0])])),
         ("has 2 entries instead of 1", patched(&[(end + 8, &[1, 0, 1, 0])])),
-        ("the directory says something else of `c.fen`", patched(&[(second + 46, b"c")])),
+        ("the directory and the header of `c.fen` differ", patched(&[(second + 46, b"c")])),
         ("`b.fen` overlaps what follows it", patched(&[(second + 20, &[0xFF, 0xFF])])),
         ("`a.fen` overlaps what follows it", patched(&[(central + 20, &[text.len() as u8 + 1, 0])])),
-        ("does not list what is before", {
+        ("does not list the bytes before", {
             let mut other = replaced(&bytes, b"PK\x05\x06\0\0\0\0\x02\0\x02\0", b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
             other.drain(central..second);
             let end = other.len() - 22;

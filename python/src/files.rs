@@ -128,12 +128,12 @@ pub(crate) fn stats<'py>(
 /// Writes the records of files to one output file, in any format that can be written.
 ///
 /// The format follows from the name, or is `to`. The file appears whole or not at all; an existing one is replaced only
-/// with `overwrite=True`. Names that end in .zst, .gz or .bz2 are compressed, with `level`. `compression` is for the pages
-/// of a Parquet file ("zstd:9", "snappy", "none"), and `fen=True` adds a column `fen` to a table.
+/// with `overwrite=True`. Names that end in .zst, .gz or .bz2 are compressed, with `level`. `compression` is for the
+/// pages of a Parquet file ("zstd:9", "snappy", "none"), and `fen=True` adds a column `fen` to a table.
 ///
-/// With `on_bad="raise"`, a bad record raises an `Error` and nothing is written; with "skip", bad records are left out. The
-/// result has the number of records that were read and `rejected`, and the fields that were `lost` because the format
-/// cannot store them. If records would be changed in a way that readers cannot detect, `convert` fails, unless
+/// With `on_bad="raise"`, a bad record raises an `Error` and nothing is written; with "skip", bad records are left out.
+/// The result has the number of records that were read and `rejected`, and the fields that were `lost` because the
+/// format cannot store them. If records would be changed in a way that readers cannot detect, `convert` fails, unless
 /// `allow_loss=True`; `changed` counts these records by kind.
 ///
 /// `set` changes values of the records: score, raw_score, mate, result, ply or halfmove, for example

@@ -1,7 +1,7 @@
 //! lanefish for Python: a thin binding.
 //!
-//! Everything about chess, columns and runs is in the library. This crate converts arguments and exceptions, and exchanges
-//! Arrow data with other packages through the Arrow PyCapsule interface.
+//! Everything about chess, columns and runs is in the library. This crate converts arguments and exceptions, and
+//! exchanges Arrow data with other packages through the Arrow PyCapsule interface.
 //!
 //! Work is done without the GIL. A thread that works for a call takes the GIL now and then, only to let Python handle
 //! signals ([`signals`]). The threads of a scan never take it.

@@ -21,22 +21,22 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Computes columns for the records of files, as a stream of record batches in order.
 ///
 /// `paths` is one path or several: files of any supported format, compressed or not, and directories or zip archives of
-/// them. Nothing is read before you take the first batch, and reading stays only a little ahead, so memory does not grow
-/// with the files. The result is an iterator of record batches, which other packages accept as it is: `pyarrow.table(scan)`,
-/// `polars.DataFrame(scan)`, `duckdb.sql("from scan")`. It can be read once.
+/// them. Nothing is read before you take the first batch, and reading stays only a little ahead, so memory does not
+/// grow with the files. The result is an iterator of record batches, which other packages accept as it is:
+/// `pyarrow.table(scan)`, `polars.DataFrame(scan)`, `duckdb.sql("from scan")`. It can be read once.
 ///
-/// With `on_bad="raise"`, the first bad record raises an `Error`, after the complete batches before it; with "skip", bad
-/// records are left out, and `rejected` counts them. `skip` and `limit` count records, `shard="0/8"` is the first of eight
-/// shares, `from_format` names the format, `fen_column` the column of positions in a Parquet or Arrow file.
+/// With `on_bad="raise"`, the first bad record raises an `Error`, after the complete batches before it; with "skip",
+/// bad records are left out, and `rejected` counts them. `skip` and `limit` count records, `shard="0/8"` is the first
+/// of eight shares, `from_format` names the format, `fen_column` the column of positions in a Parquet or Arrow file.
 ///
 /// `games` chooses games and their positions by the options of the command line, as a dict with underscores:
-/// `{"min_elo": 2000, "time_control": ["blitz", "rapid"], "plies": (16, None), "max_per_game": 4, "seed": 1}`. They work on
-/// every format that carries the needed fields; a file without them raises an `Error`.
+/// `{"min_elo": 2000, "time_control": ["blitz", "rapid"], "plies": (16, None), "max_per_game": 4, "seed": 1}`. They
+/// work on every format that carries the needed fields; a file without them raises an `Error`.
 ///
 /// `where` is a condition on all columns, in the language of `--where`: only records for which it is true are taken.
 /// `sample` takes a random part of these: a rate (0.01), a number of records (1000), or an expression that gives the
-/// probability for each record; `seed` is its seed. `let` names values, `{"m": "ply / 64.0"}`, for these expressions and
-/// for `columns`.
+/// probability for each record; `seed` is its seed. `let` names values, `{"m": "ply / 64.0"}`, for these expressions
+/// and for `columns`.
 ///
 /// >>> import lanefish, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "two.epd")
@@ -211,8 +211,8 @@ impl Scan {
 struct Batches {
     scan: Arc<Mutex<jobs::Scan>>,
     field: FieldRef,
-    /// The thread that requested the stream. Other threads must not wait for the GIL, because the thread that holds it may
-    /// be waiting for them.
+    /// The thread that requested the stream. Other threads must not wait for the GIL, because the thread that holds it
+    /// may be waiting for them.
     thread: ThreadId,
 }
 

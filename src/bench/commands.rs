@@ -151,7 +151,7 @@ fn works<'a>(files: &'a Files, runner: Runner) -> Vec<Work<'a>> {
     works.map(|(name, (file, run, check))| Work { name, file, run, check }).collect()
 }
 
-/// How commands run.
+/// Options for running commands.
 #[derive(Clone, Copy)]
 struct Runner {
     analyzer: &'static dyn Analyzer,
@@ -227,10 +227,10 @@ struct Files {
 /// A generated file: the same bytes several times.
 struct File {
     format: Format,
-    /// Removed in the end, whatever happens.
+    /// Removed at the end in any case.
     file: AtomicFile,
     len: u64,
-    /// What is in it, once.
+    /// The content, once.
     boards: Vec<Packed>,
     legal_moves: u64,
     copies: usize,

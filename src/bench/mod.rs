@@ -28,7 +28,7 @@ use std::io;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// What to measure, and for how long.
+/// The benchmarks to run, and the time for each.
 #[derive(Clone, Debug)]
 pub struct BenchOptions {
     /// Time for each row.

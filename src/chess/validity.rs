@@ -1,4 +1,4 @@
-//! What makes a position valid, at two levels; all broken rules are reported together.
+//! Validity of positions, at two levels; all broken rules are reported together.
 //!
 //! *Playable* is what exact counting needs: the rules of movement are well defined. *Strict* also checks
 //! whether a game could have led here, as far as material and the last move show; it does not construct a proof game.

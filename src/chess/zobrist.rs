@@ -146,7 +146,8 @@ impl Position {
         self.key(self.counted_en_passant(self.en_passant))
     }
 
-    /// As [`Self::polyglot_key`], where the last move is known and may have been a double step beside a pinned pawn.
+    /// The same as [`Self::polyglot_key`], if the last move is known and may have been a double step next to a pinned
+    /// pawn.
     ///
     /// ```
     /// use lanefish::chess::{Move, Position};
@@ -181,7 +182,7 @@ impl Position {
         self.idle_en_passant(self.passed_by(last))
     }
 
-    /// The same, where the last move passed over a square.
+    /// The key, if the last move passed over a square.
     pub(crate) fn idle_en_passant(&self, passed: Option<Square>) -> Option<Square> {
         let rank = match self.side_to_move {
             Color::White => 5,

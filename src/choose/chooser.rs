@@ -7,15 +7,15 @@ use crate::seed::Draw;
 use crate::table::{Fields, Tile, rows_of};
 use std::sync::Arc;
 
-/// Chooses records by what is known of them.
+/// Chooses records by their values.
 pub(crate) trait Chooser: Sync {
-    /// The option that it stands for, in what is said of the records left out.
+    /// The name of its option, for the report on records left out.
     fn name(&self) -> &'static str;
     /// The queries to be answered.
     fn queries(&self) -> Queries {
         Queries::NONE
     }
-    /// What it reads of records besides their positions.
+    /// The fields of records that it reads, in addition to positions.
     fn fields(&self) -> Fields {
         Fields::NONE
     }
@@ -23,7 +23,7 @@ pub(crate) trait Chooser: Sync {
     fn tags(&self) -> Vec<Arc<str>> {
         Vec::new()
     }
-    /// Clears the bits of records of the tile, a bit each from the first one on, that are left out.
+    /// Clears the bits of the records of the tile that are left out; there is one bit per record.
     fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]);
 }
 
@@ -45,7 +45,7 @@ impl Chooser for Condition {
     }
 }
 
-/// What decides about a record: `uniform(index, seed)`.
+/// The number that decides about a record: `uniform(index, seed)`.
 pub(crate) fn draw(index: u64, seed: u64) -> Draw {
     Draw::new().with(index).with(seed)
 }
@@ -66,7 +66,7 @@ impl Chooser for AtRandom {
     }
 }
 
-/// Takes each record with a probability of its own.
+/// Takes each record with its own probability.
 pub(crate) struct ByFormula<'a> {
     pub(crate) seed: u64,
     pub(crate) formula: &'a Formula,
@@ -111,7 +111,7 @@ fn keep(tile: &Tile<'_>, mask: &mut [u64], is: impl Fn(usize) -> bool) {
     }
 }
 
-/// Leaves out records of a tile, one choice after the other; counts them.
+/// Applies the choices to a tile, one after the other, and counts the records left out.
 pub(crate) fn choose(choices: &[&dyn Chooser], tile: &Tile<'_>, mask: &mut [u64], left_out: &mut LeftOutBy) {
     let count = |mask: &[u64]| mask.iter().map(|bits| u64::from(bits.count_ones())).sum::<u64>();
     let mut before = count(mask);

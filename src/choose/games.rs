@@ -12,7 +12,7 @@ use crate::table::{Batch, Field, Fields, Speed};
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-/// How games are read, and which of their positions are taken. The default takes everything.
+/// The choice of games and of their positions. The default takes everything.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -21,7 +21,7 @@ pub struct Selection {
     pub variations: bool,
     /// Skip a whole game if any part of it cannot be parsed.
     pub drop_bad_games: bool,
-    /// First ply to take; 0 is the position that the game starts from.
+    /// First ply to take; 0 is the start position of the game.
     pub first_ply: u32,
     /// Last ply to take.
     pub last_ply: Option<u32>,
@@ -55,14 +55,15 @@ pub struct Selection {
     pub until: Option<Date>,
     /// The game is of this variant.
     pub variant: Option<Variant>,
-    /// Of records with the numbers of their games, the last one of each game, and none without such a number: a
-    /// [`GameRow`](crate::games::GameRow) is made of it. This is no option, and is not reported as one.
+    /// Takes only the last record of each game, and no records without the number of a game: a
+    /// [`GameRow`](crate::games::GameRow) is made of it. This is not an option, and is not reported as one.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub(crate) last_of_games: bool,
-    /// Games are copied as they stand, which needs their text. This is no option either.
+    /// Games are copied unchanged, which needs their text. This is not an option either.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub(crate) copies_games: bool,
-    /// It is true of the game. It comes from [`Choose::filter`](super::Choose::filter) where rows of games are made.
+    /// The condition is true for the game. It comes from [`Choose::filter`](super::Choose::filter) if rows of games are
+    /// made.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub(crate) condition: Option<Condition>,
 }
@@ -96,7 +97,7 @@ setters!(Selection {
 });
 
 impl Selection {
-    /// Names of the options that may leave something out.
+    /// Names of the options that may leave out games or positions.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         let options = [
             ("drop-bad-games", self.drop_bad_games),
@@ -120,8 +121,8 @@ impl Selection {
         options.into_iter().filter_map(|(name, is_set)| is_set.then_some(name))
     }
 
-    /// For each option that is set: what the records of a format without games must carry for it; `None` for options
-    /// that ask for more than records carry.
+    /// For each option that is set: the fields that records of a format without games must carry for it; `None` for
+    /// options that need more than records can carry.
     pub(crate) fn requirements(&self) -> impl Iterator<Item = (&'static str, Option<&'static [Field]>)> {
         let rows = self.last_of_games.then_some(ROWS_OF_GAMES);
         let reading = self.variations.then_some("variations");
@@ -136,7 +137,7 @@ impl Selection {
                 "termination" => &[Field::Termination],
                 "eco" => &[Field::Eco],
                 "since" | "until" => &[Field::Date],
-                // What a record lacks is null. How long a game is, records do not say.
+                // Missing fields are null. Records do not have the length of their game.
                 WHERE if !self.condition_fields().contains(Field::GamePlies) => &[],
                 _ => return (option, None),
             };
@@ -144,7 +145,7 @@ impl Selection {
         })
     }
 
-    /// The fields by which records of formats without games are selected; `game` also tells where games end.
+    /// The fields by which records of formats without games are selected; `game` also shows where games end.
     pub(crate) fn fields(&self) -> Fields {
         let required = self.requirements().filter_map(|(_, fields)| fields);
         let fields = required.flatten().copied();
@@ -174,7 +175,7 @@ impl Selection {
         }
         if !self.time_controls.is_empty() {
             let tag = game.time_control();
-            // An unknown one is `?` or nothing at all.
+            // An unknown value is `?` or empty.
             let fits = |control: &TimeControl| control.fits(if tag.is_empty() { b"?" } else { tag });
             if !self.time_controls.iter().any(fits) {
                 return Some(("time-control", false));
@@ -214,8 +215,8 @@ impl Selection {
         None
     }
 
-    /// The same for the condition, which is asked last: of a batch with one record of the game, which has the fields and
-    /// tags that the condition reads.
+    /// Whether the condition leaves this game out. It is applied last, to a batch with one record of the game, which
+    /// has the fields and tags that the condition reads.
     pub(crate) fn condition_leaves_out(
         &self,
         record: impl FnOnce(&Condition) -> Batch,
@@ -242,7 +243,7 @@ impl Selection {
         self.positions_by(plies.len(), &ply, hash, left_out)
     }
 
-    /// The same for positions whose ply may be unknown: it is in no range.
+    /// The positions of a game to take, if plies may be unknown. An unknown ply is not in any range.
     pub(crate) fn positions_by(
         &self,
         len: usize,
@@ -297,7 +298,7 @@ impl Selection {
     }
 }
 
-/// Continues the number of a game, which identifies it by its boards, with the next of them.
+/// Continues the hash of a game, which identifies the game by its boards, with the next board.
 pub(crate) fn hash_on(hash: u64, board: &Packed) -> u64 {
     let planes = [board.color, board.types[0], board.types[1], board.types[2]];
     planes.iter().fold(hash, |hash, plane| (hash.rotate_left(23) ^ plane).wrapping_mul(0x9E37_79B9_7F4A_7C15))

@@ -1,12 +1,12 @@
-//! What options left out.
+//! The numbers of games and positions that options left out.
 
 use crate::text::numbers::counted;
 use std::collections::BTreeMap;
 
-/// Options that choose among records, whatever their games, or that are asked of a game after all others.
+/// Options that choose among records, whatever their games, or that apply to a game after all others.
 const OF_RECORDS: [&str; 2] = ["where", "sample"];
 
-/// What one option left out.
+/// The numbers of games and positions that one option left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct LeftOut {
@@ -14,7 +14,8 @@ pub struct LeftOut {
     pub games: u64,
     /// Positions, including those of the games.
     pub positions: u64,
-    /// Of the games, those left out because the tested value is unknown: dates that are missing or cannot be parsed.
+    /// Number of these games that were left out because the tested value is unknown: dates that are missing or cannot
+    /// be parsed.
     pub unknown: u64,
 }
 
@@ -29,8 +30,8 @@ impl LeftOut {
         self.positions += other.positions;
         self.unknown += other.unknown;
     }
-    /// What an option left out, as a sentence without its full stop: `--last left out 3 games and 120 positions`.
-    /// The sentences of `--where` and `--sample`, which choose among records, count games only where whole games were left out.
+    /// A sentence without its full stop: `--last left out 3 games and 120 positions`. The sentences for `--where` and
+    /// `--sample`, which choose among records, count games only if whole games were left out.
     ///
     /// ```
     /// use lanefish::choose::LeftOut;
@@ -51,5 +52,5 @@ impl LeftOut {
     }
 }
 
-/// What was left out, by the name of the option on the command line.
+/// The numbers left out, by the name of the option on the command line.
 pub type LeftOutBy = BTreeMap<&'static str, LeftOut>;

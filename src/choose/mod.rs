@@ -1,12 +1,12 @@
-//! Choosing: which games, positions and records are taken, and what records are given.
+//! Choosing games, positions and records, and giving records new values.
 //!
-//! The life of a choice: the command line, a program, Python, SQL or the wire of a cluster makes a [`Choose`], which is
-//! part of the options of every run. Formats that select while they decode (PGN) ask its [`Selection`] about each game
-//! before they replay it; of all other formats with games, it is asked after decoding. Then records are judged: the bad
-//! ones are rejects, whatever is chosen. Of the good ones, those are taken for which the condition is true, and of these
-//! the sample. What is left is given its new values, in a batch of its own, and handed to the job. Whatever leaves
-//! something out is a `Chooser` with the name of its option, under which that is counted ([`LeftOutBy`]). Limits count
-//! what is left where anything chooses among records, and otherwise records as they are read.
+//! The command line, a program, Python, SQL or a message in a cluster makes a [`Choose`], which is part of the options
+//! of every run. Formats that select while they decode (PGN) apply its [`Selection`] to each game before they replay
+//! it. For all other formats with games, it is applied after decoding. Then records are judged: the bad ones are
+//! rejected, whatever is chosen. Of the good ones, those for which the condition is true are taken, and of these the
+//! sample. The remaining records get their new values, in a separate batch, and are handed to the job. Everything that
+//! leaves out records is a `Chooser` with the name of its option, under which they are counted ([`LeftOutBy`]). Limits
+//! count the remaining records if there is a condition or a sample, and otherwise all records that are read.
 //!
 //! A new option for games is a field of [`Selection`] and its test; a new function of the language is one in
 //! [`expression`]; a new column is one of the catalogue ([`crate::table::COLUMNS`]), and can then be named everywhere.
@@ -31,7 +31,7 @@ pub use set::{AssignmentError, Assignments};
 use crate::setters::setters;
 use std::sync::Arc;
 
-/// Which games, positions and records are taken, and what records are given. By default, all, as they are.
+/// The choice of games, positions and records, and new values. By default, all records are taken unchanged.
 ///
 /// ```
 /// use lanefish::choose::{Choose, Sample, Selection};
@@ -47,16 +47,16 @@ use std::sync::Arc;
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Choose {
-    /// Which games, and which of their positions.
+    /// The choice of games and of their positions.
     pub games: Option<Arc<Selection>>,
-    /// Which of the good records: those for which it is true. For a job that reads the rows of games, which games: then it
-    /// must be [of games](Condition::is_of_games).
+    /// The condition: only good records for which it is true are taken. For a job that reads the rows of games, it
+    /// chooses games, and must be a [condition on games](Condition::is_of_games).
     pub filter: Option<Condition>,
-    /// Which of those at random.
+    /// The random sample of these records.
     pub sample: Option<Sample>,
     /// The seed of the sample.
     pub seed: u64,
-    /// New values for what the records carry that are taken. Those that cannot have them are bad records.
+    /// New values for fields of the taken records. Records that cannot have these values are bad.
     pub set: Assignments,
 }
 

@@ -1,10 +1,10 @@
-//! A random part of the records.
+//! Random samples of the records.
 
 use super::expression::{Definitions, Formula, Type};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which part of the records is taken at random: the same for the same seed, whatever the number of threads.
+/// A random sample of the records. It is the same for the same seed, whatever the number of threads.
 ///
 /// ```
 /// use lanefish::choose::Sample;
@@ -23,9 +23,10 @@ use std::str::FromStr;
 pub enum Sample {
     /// Each record with the same probability.
     Rate(Rate),
-    /// This number of records, or all, if there are fewer; each set of them is as likely as any other.
+    /// This number of records, or all, if there are fewer; each set of records is equally likely.
     Count(u64),
-    /// Each record with a probability of its own: below 0 and null it is never taken, above 1 always.
+    /// Each record with its own probability. It is never taken if the probability is null or at most 0, and always if
+    /// it is at least 1.
     Formula(Formula),
 }
 
@@ -41,7 +42,7 @@ pub struct Rate {
 pub(crate) struct Fraction;
 
 impl Fraction {
-    /// Most digits after the point.
+    /// Maximum number of digits after the point.
     const DIGITS: usize = 18;
     /// One.
     pub(crate) const WHOLE: u64 = 10_u64.pow(Self::DIGITS as u32);
@@ -83,17 +84,17 @@ impl Rate {
     }
 }
 
-/// A text that is no sample.
+/// An invalid sample.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SampleError {
-    /// A number that is no rate and no count.
+    /// A number that is neither a rate nor a count.
     #[error("`{0}`: expected a rate such as 0.01 or 1%, at most 1.0, or a number of records above 1")]
     Number(String),
     /// A wrong expression.
     #[error("{0}")]
     Expression(#[from] crate::choose::expression::ExpressionError),
-    /// An expression that is no number.
+    /// An expression that is not a number.
     #[error("`{0}`: a probability is needed, from 0 to 1")]
     Kind(String),
 }

@@ -1,4 +1,4 @@
-//! New values for what records carry.
+//! New values for fields of records.
 
 use super::expression::{Definitions, Evaluated, ExpressionError, Formula, Type};
 use crate::queries::Queries;
@@ -6,7 +6,7 @@ use crate::table::{Array, Batch, Field, Fields, Tile, Values, is_sentinel};
 use std::fmt;
 use std::sync::Arc;
 
-/// What records are given: values of expressions that see each record as it was read.
+/// New values for records, from expressions that are evaluated on each record as it was read.
 ///
 /// ```
 /// use lanefish::choose::Assignments;
@@ -29,7 +29,7 @@ struct Assignment {
     formula: Formula,
 }
 
-/// A column that can be given other values.
+/// A column that can be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 enum Target {
@@ -41,14 +41,14 @@ enum Target {
     Halfmove,
 }
 
-/// A text that is no assignment.
+/// An invalid assignment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssignmentError {
     /// There is no `=`.
     #[error("`{0}`: expected COLUMN=EXPR")]
     Form(String),
-    /// The column can have no other values.
+    /// The column cannot be set.
     #[error("`{0}` cannot be set: score, raw_score, mate, result, ply and halfmove can")]
     Column(String),
     /// The same value is set twice.
@@ -62,7 +62,7 @@ pub enum AssignmentError {
     Kind {
         /// The column.
         column: &'static str,
-        /// What it takes.
+        /// The values that it takes.
         takes: &'static str,
         /// The type of the expression.
         found: &'static str,
@@ -84,7 +84,7 @@ impl Target {
             Self::Halfmove => "halfmove",
         }
     }
-    /// Where the value is stored; `None` for the clock.
+    /// The field that stores the value; `None` for the clock.
     const fn field(self) -> Option<Field> {
         match self {
             Self::Score | Self::RawScore => Some(Field::Score),
@@ -94,7 +94,7 @@ impl Target {
             Self::Halfmove => None,
         }
     }
-    /// Whether it can be this number; null is a question of its own.
+    /// Whether the column can have this number; null is handled separately.
     fn holds(self, value: i64) -> bool {
         match self {
             Self::Score => i16::try_from(value).is_ok_and(|score| !is_sentinel(score)),
@@ -103,7 +103,7 @@ impl Target {
             Self::Ply | Self::Halfmove => u16::try_from(value).is_ok(),
         }
     }
-    /// What it can be.
+    /// The values that it can have.
     const fn range(self) -> &'static str {
         match self {
             Self::Score => "from -32768 to 32767, and neither 32002 nor -32002",
@@ -122,7 +122,7 @@ impl Assignments {
     pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, AssignmentError> {
         Self::parse_with(texts, &Definitions::default())
     }
-    /// The same with expressions that may use these names.
+    /// Assignments whose expressions may use these names.
     ///
     /// # Errors
     /// If one of them means nothing, or two set the same value.
@@ -166,11 +166,11 @@ impl Assignments {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-    /// The queries that they need answered.
+    /// The queries that they need.
     pub(crate) fn queries(&self) -> Queries {
         self.0.iter().fold(Queries::NONE, |all, one| all | one.formula.queries())
     }
-    /// What they read of records besides their positions.
+    /// The fields of records that they read, in addition to positions.
     pub(crate) fn fields(&self) -> Fields {
         self.0.iter().fold(Fields::NONE, |all, one| all.union(one.formula.fields()))
     }
@@ -193,8 +193,8 @@ impl<'a> Changes<'a> {
         Self { assignments, values: vec![Vec::new(); assignments.len()] }
     }
 
-    /// Evaluates the expressions for a tile, the first one or the one after the last; tells of the records that can't be
-    /// changed, by row of the batch, in their order, and why.
+    /// Evaluates the expressions for a tile, the first one or the one after the last. Returns the records that cannot
+    /// be changed, by row of the batch, in their order, with the reasons.
     pub(crate) fn evaluate(&mut self, tile: &Tile<'_>) -> Vec<(usize, String)> {
         let mut wrong = Vec::new();
         for (assignment, values) in self.assignments.0.iter().zip(&mut self.values) {
@@ -268,7 +268,7 @@ fn column<T: Clone + Default>(values: &[Option<i64>], fit: impl Fn(i64) -> T) ->
     column
 }
 
-/// Takes a score or a mate from the records that are given the other one.
+/// Removes the score of records that get a mate, and the other way round.
 fn clear(batch: &mut Batch, field: Field, given: &[Option<i64>]) {
     if let Some(Array::I16(known)) = batch.fields.get(&field) {
         let mut left = Values::default();
@@ -280,7 +280,7 @@ fn clear(batch: &mut Batch, field: Field, given: &[Option<i64>]) {
     }
 }
 
-/// The value of a row as a number to be stored; or the text of what is no such number.
+/// The value of a row as a number to be stored, or its text if it is not such a number.
 fn value_of(values: &Evaluated, row: usize) -> Result<Option<i64>, String> {
     match values {
         Evaluated::Integer(values) => Ok(values[row]),
@@ -289,7 +289,7 @@ fn value_of(values: &Evaluated, row: usize) -> Result<Option<i64>, String> {
             None => Ok(None),
         },
         Evaluated::Real(values) => match values[row].map(f64::round) {
-            // What can be stored is far below what is exact.
+            // The limits for stored numbers are far below those for exact numbers.
             Some(value) if value.abs() < 1e15 => Ok(Some(value as i64)),
             Some(value) => Err(value.to_string()),
             None => Ok(None),

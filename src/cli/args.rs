@@ -1,8 +1,8 @@
-//! What may be typed, and what it means.
+//! The arguments of the command line, and their values.
 //!
-//! The structures with `clap` attributes are what was typed. Before any work, a command turns them into
-//! checked values (an analyzer that this CPU has, a number of threads, …), so that whatever is wrong with
-//! the arguments is reported at once and with exit status 2.
+//! The structures with `clap` attributes hold the arguments as typed. Before any work, a command turns them into
+//! checked values (an analyzer that this CPU has, a number of threads, …), so that errors in the arguments are reported
+//! at once and with exit status 2.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -29,7 +29,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Instruction set to use, for everything lanefish does [default: that of the variable LANEFISH_TIER, else auto]
+    /// Instruction set to use, for everything lanefish does [default: the variable LANEFISH_TIER, else auto]
     #[arg(long, global = true, value_name = "TIER", value_parser = tier_parser())]
     tier: Option<TierChoice>,
 
@@ -37,7 +37,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// Which positions are accepted [default: playable; of verify: strict]
+    /// Which positions are accepted [default: playable; for verify: strict]
     #[arg(long, global = true, value_name = "LEVEL")]
     pub(crate) validity: Option<ValidityChoice>,
 
@@ -49,17 +49,17 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
 
-    /// Replace output files that exist
+    /// Replace existing output files
     #[arg(long, global = true)]
     pub(crate) force: bool,
 
     /// Read only share I of N of each input, I from 0 to N-1
     ///
-    /// The shares are disjoint and together are everything, whatever the number of threads. Boards files, uncompressed
-    /// text and zstd files of several frames are entered in the middle, Parquet and Arrow files divided by row groups and
-    /// record batches; of other inputs, every shard reads everything.
-    /// Records and games are numbered within the shard; rejected records are listed by byte offset, without their
-    /// line. --skip and --limit count what is in the shard.
+    /// Every record is in exactly one share, whatever the number of threads. In boards files, uncompressed text and
+    /// zstd files with several frames, reading starts in the middle. Parquet and Arrow files are divided by row groups
+    /// and record batches. Other inputs are read from start to end for every share. Records and games are numbered
+    /// within the shard; rejected records are listed by byte offset, without a line number. --skip and --limit count
+    /// the records of the shard.
     #[arg(long, global = true, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
 
@@ -97,7 +97,7 @@ pub(crate) struct Global {
     )]
     pub(crate) max_window: u64,
 
-    /// Most memory for what is unpacked of Parquet and Arrow files at the same time [default: 1G]
+    /// Maximum memory for unpacked parts of Parquet and Arrow files [default: 1G]
     #[arg(
         long,
         global = true,
@@ -130,7 +130,7 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// The tier as `--tier` says or, without it, the variable `LANEFISH_TIER`.
+    /// The tier that `--tier` names or, without it, the variable `LANEFISH_TIER`.
     pub(crate) fn tier(&self) -> anyhow::Result<TierChoice> {
         if let Some(choice) = self.tier {
             return Ok(choice);
@@ -146,7 +146,7 @@ impl Global {
     }
 }
 
-/// The variable that names a tier where `--tier` does not.
+/// The variable that names a tier if `--tier` is not given.
 const TIER_VARIABLE: &str = "LANEFISH_TIER";
 /// The best tier that the CPU can run.
 const AUTO: &str = "auto";
@@ -193,7 +193,7 @@ fn tier_parser() -> impl TypedValueParser<Value = TierChoice> {
 /// Auto, always or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    /// Where it is a terminal
+    /// On a terminal
     Auto,
     Always,
     Never,
@@ -202,16 +202,17 @@ pub(crate) enum When {
 /// The validity level, as given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ValidityChoice {
-    /// Every position that can be played on from
+    /// Every position from which play can continue
     Playable,
-    /// Only positions that a game can reach, as far as that can be decided
+    /// Only positions that a game can reach, as far as can be decided
     Strict,
 }
 
 /// Options shared by commands that read positions.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// Files, directories, zip archives, or - for standard input [default: standard input, if it is a pipe or a file]
+    /// Files, directories, zip archives, or - for standard input [default: standard input, if a file or a non-empty
+    /// pipe]
     #[arg(value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
 
@@ -222,7 +223,7 @@ pub(crate) struct ReadArgs {
 /// How positions are read.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Reading {
-    /// Format of the inputs [default: found from their content, then from their names]
+    /// Format of the inputs [default: detected from their content, then from their names]
     #[arg(long, value_name = "FORMAT", value_parser = super::choice::FormatName)]
     pub(crate) from: Option<Format>,
 
@@ -230,7 +231,7 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "NAME")]
     pub(crate) fen_column: Option<String>,
 
-    /// Keep en passant squares as given, even where no such capture is legal
+    /// Keep en passant squares as given, even if no such capture is legal
     #[arg(long)]
     pub(crate) keep_en_passant: bool,
 
@@ -244,11 +245,11 @@ pub(crate) struct Reading {
     pub(crate) space: super::space::SpaceArgs,
 }
 
-/// Where a command writes its output.
+/// The output of a command.
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// Write to this file instead of standard output; it appears whole or not at all, and is compressed
-    /// where its name ends in .zst, .gz or .bz2
+    /// Write to this file instead of standard output; it appears whole or not at all, and is compressed if its name
+    /// ends in .zst, .gz or .bz2
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Time for each of the eight candidates: together about a second.
 const TIME: Duration = Duration::from_millis(100);
-/// A choice holds if nothing is faster by more than this factor; less is noise.
+/// A choice is right if nothing is faster by more than this factor; smaller differences are noise.
 const MARGIN: f64 = 1.05;
 
 /// The measurements.
@@ -32,7 +32,7 @@ impl Verdict {
         self.ratio <= MARGIN
     }
 
-    /// In plain words, with what to do if the choice is wrong.
+    /// The verdict as a sentence, with advice if the choice is wrong.
     fn text(&self, advice: &str) -> String {
         let Self { chosen, fastest, ratio } = self;
         match self.holds() {
@@ -70,7 +70,7 @@ fn nanoseconds(row: &Row) -> Option<f64> {
 }
 
 impl Calibration {
-    /// Counts the legal moves of the sample with each candidate that runs here.
+    /// Counts the legal moves of the sample with each candidate that this CPU can run.
     pub(super) fn measure() -> Result<Self, Error> {
         let options = BenchOptions {
             time: TIME,
@@ -82,7 +82,7 @@ impl Calibration {
         Ok(Self { rows })
     }
 
-    /// Compares the candidates that run here, if the chosen one does.
+    /// Compares the candidates that this CPU can run, if the chosen one is among them.
     fn verdict(&self, name: impl Fn(&Row) -> Option<String>, is_chosen: impl Fn(&Row) -> bool) -> Option<Verdict> {
         let in_question = || self.rows.iter().filter_map(|row| Some((row, name(row)?, nanoseconds(row)?)));
         let (_, chosen, own) = in_question().find(|(row, ..)| is_chosen(row))?;

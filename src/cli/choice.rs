@@ -18,7 +18,7 @@ pub(crate) fn similar<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) 
     names
         .into_iter()
         .map(|other| match strsim::osa_distance(&name, other) {
-            // Also for short names, of which one letter is a large part.
+            // Short names have a lower limit, since one letter is a large part of them.
             0 | 1 => (1.0, other),
             _ => (strsim::jaro(&name, other), other),
         })
@@ -61,7 +61,7 @@ impl TypedValueParser for FormatName {
     }
 }
 
-/// No format has this name.
+/// The error for a name that no format has.
 fn unknown(command: &Command, argument: Option<&Arg>, name: &str, names: &[&'static str]) -> clap::Error {
     let hint = did_you_mean(name, names.iter().copied());
     refused(command, argument, format_args!("unknown format `{name}`{hint}"), names)
@@ -101,7 +101,7 @@ impl TypedValueParser for OutputName {
     }
 }
 
-/// Formats that rows can be written in, each with what it is.
+/// Formats in which rows can be written, each with a description.
 pub(crate) fn row_values() -> Vec<PossibleValue> {
     values_of(Content::Rows)
 }
@@ -138,7 +138,7 @@ impl TypedValueParser for ColumnNames {
     }
 }
 
-/// The columns of these names, some of which may be those of definitions.
+/// The columns with these names, some of which `--let` may define.
 pub(crate) fn columns(names: &str, definitions: &Definitions) -> anyhow::Result<Columns> {
     let named = |names: &str| Columns::named_with(names, |name| definitions.column(name));
     named(names).map_err(|error| {
@@ -152,9 +152,9 @@ pub(crate) fn columns(names: &str, definitions: &Definitions) -> anyhow::Result<
     })
 }
 
-/// As [`did_you_mean`], of a column; what may be a tag, too.
+/// A suggestion like that of [`did_you_mean`], for a column or a tag.
 fn meant_column(name: &str) -> String {
-    /// Tags that are asked for without their prefix.
+    /// Tags that are often requested without their prefix.
     const USUAL: [&str; 9] = [
         "Event",
         "Round",

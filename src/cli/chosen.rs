@@ -1,4 +1,4 @@
-//! Which of the good records are taken: conditions on their columns, and samples.
+//! Options that choose among the good records: conditions on their columns, and samples.
 
 use super::choice::{column_names, did_you_mean};
 use anyhow::Result;
@@ -14,35 +14,36 @@ use std::fmt;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Choosing")]
 pub(crate) struct ChosenArgs {
-    /// Only records for which this is true, an expression of SQL over the columns that compute can write
+    /// Only records for which this is true, an SQL expression over the columns that compute can write
     ///
-    /// For example "quiet and ply >= 16 and abs(score) <= 10000", or "stm_result = 'loss' and stm_score > 500". There are
-    /// and, or, not, comparisons, between, in, is null, like, case, + - * / %, & | << >>, and the functions abs, least,
-    /// greatest, coalesce, popcount(bits), xor(a, b), exp, ln, power, sqrt, round, interp(x, x0, y0, x1, y1, ..),
-    /// uniform(a, ..), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp'). In games, only over the columns of games, such as
-    /// "mean_elo >= 2400 and speed = 'blitz'".
+    /// For example "quiet and ply >= 16 and abs(score) <= 10000", or "stm_result = 'loss' and stm_score > 500".
+    /// Operators are and, or, not, comparisons, between, in, is null, like, case, + - * / %, & | << >>. Functions are
+    /// abs, least, greatest, coalesce, popcount(bits), xor(a, b), exp, ln, power, sqrt, round, interp(x, x0, y0, x1,
+    /// y1, ..), uniform(a, ..), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp'). The command games accepts only columns
+    /// of games, such as "mean_elo >= 2400 and speed = 'blitz'".
     #[arg(id = "where", long = "where", value_name = "EXPR", allow_hyphen_values = true)]
     condition: Option<String>,
 
-    /// Give a value a name, for other expressions and for --columns
+    /// Name a value, for other expressions and for --columns
     ///
-    /// May be repeated; each can use those before it. For example --let "m = (material_white + material_black) / 58.0".
+    /// May be repeated; an expression can use the names before it. For example --let "m = (material_white +
+    /// material_black) / 58.0".
     #[arg(id = "let", long = "let", value_name = "NAME=EXPR", allow_hyphen_values = true)]
     definitions: Vec<String>,
 
-    /// Only a random part of them: a rate (0.01, 1%), a number of records, or an expression that is the probability
+    /// Only a random part of them: a rate (0.01, 1%), a number of records, or an expression giving the probability
     #[arg(long, value_name = "RATE|N|EXPR", allow_hyphen_values = true)]
     sample: Option<String>,
 
     /// Write the records with this value of score, raw_score, mate, result, ply or halfmove
     ///
-    /// The expression sees the record as it was read; decimal values are rounded. A value that does not fit makes the record
-    /// a bad one. For example "raw_score = case when quiet then raw_score else 32002 end".
+    /// The expression is evaluated on the record as it was read; decimal values are rounded. If the value does not fit,
+    /// the record is rejected. For example "raw_score = case when quiet then raw_score else 32002 end".
     #[arg(long, value_name = "COLUMN=EXPR", allow_hyphen_values = true)]
     set: Vec<String>,
 }
 
-/// An expression that means nothing, given with an option.
+/// An invalid expression, and the option that it was given with.
 #[derive(Debug)]
 pub(crate) struct WrongExpression {
     option: &'static str,
@@ -53,7 +54,7 @@ impl WrongExpression {
     pub(crate) fn new(option: &'static str, error: ExpressionError) -> Self {
         Self { option, error }
     }
-    /// The text, and marks under what is wrong.
+    /// The text, and marks below the invalid part.
     pub(crate) fn excerpt(&self) -> String {
         self.error.excerpt()
     }
@@ -76,7 +77,7 @@ fn wrong_definition(error: DefinitionError) -> anyhow::Error {
 }
 
 impl ChosenArgs {
-    /// The values with names.
+    /// The values that `--let` names.
     pub(crate) fn definitions(&self) -> Result<Definitions> {
         Definitions::parse(&self.definitions).map_err(wrong_definition)
     }
@@ -86,7 +87,7 @@ impl ChosenArgs {
         self.condition_with(&self.definitions()?)
     }
 
-    /// Refuses what is no condition on games.
+    /// Refuses conditions that are not conditions on games.
     pub(crate) fn check_of_games(&self) -> Result<()> {
         let definitions = Definitions::parse_of_games(&self.definitions).map_err(wrong_definition)?;
         self.condition_with(&definitions).map(drop)
@@ -97,7 +98,7 @@ impl ChosenArgs {
         Ok(condition.map_err(|error| WrongExpression::new("where", error))?)
     }
 
-    /// Adds what is chosen.
+    /// Adds these choices to the options of a run.
     pub(crate) fn apply(&self, choose: Choose) -> Result<Choose> {
         let definitions = self.definitions()?;
         let sample = self.sample.as_deref().map(|text| Sample::parse(text, &definitions)).transpose();

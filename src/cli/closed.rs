@@ -1,8 +1,8 @@
 //! Whether standard input and output were open when this process started.
 //!
-//! Where one of them is closed, Rust's runtime opens `/dev/null` in its place before `main`, so that results
-//! written to it would be lost silently. Afterwards that cannot be distinguished from a `/dev/null` that the user
-//! meant. Hence these statics, which are initialized when the program is loaded, before the runtime starts.
+//! If one of them is closed, Rust's runtime opens `/dev/null` instead before `main`, so that results written to it
+//! would be lost silently. Afterwards this cannot be distinguished from a `/dev/null` that the user chose. These
+//! statics are therefore initialized when the program is loaded, before the runtime starts.
 
 /// Whether standard input was closed.
 pub(crate) fn stdin_is_closed() -> bool {

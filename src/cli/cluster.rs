@@ -1,4 +1,4 @@
-//! `cluster`: the processes that carry out queries on several machines, and how a command asks them.
+//! `cluster`: the processes that run queries on several machines, and the way in which commands reach them.
 
 use super::args::size;
 use super::interrupt;
@@ -13,17 +13,17 @@ use std::path::PathBuf;
 
 /// Several machines as one: a scheduler, and executors that work for it
 ///
-/// A scheduler takes queries (lanefish sql --cluster, lanefish stats --cluster), divides them into tasks, and hands these
-/// to executors, of which there are as many as machines. Every executor must be able to read the input files under the
-/// same names as whoever asks: they lie on a shared disk. All must run the same version of lanefish.
+/// A scheduler takes queries (lanefish sql --cluster, lanefish stats --cluster), divides them into tasks, and hands
+/// these to executors, one per machine. Every executor must be able to read the input files under the same names as the
+/// client, i.e. on a shared disk. All must run the same version of lanefish.
 ///
-/// Nothing is encrypted, and there is no authentication. Whoever can reach the scheduler or an executor can run queries,
-/// read every file that the user of an executor can read, fetch the rows that others made, and cancel their jobs. They
-/// listen on the loopback address (127.0.0.1) unless --bind says otherwise: do that only in a network of your own,
-/// behind a firewall, as a user of their own who can read the datasets and nothing else.
+/// Nothing is encrypted, and there is no authentication. Anyone who can reach the scheduler or an executor can run
+/// queries, read every file that the user of an executor can read, fetch the rows that others made, and cancel their
+/// jobs. They listen on the loopback address (127.0.0.1) unless --bind says otherwise. Use --bind only in a private
+/// network, behind a firewall, and with a separate user that can read the datasets and nothing else.
 ///
-/// An executor that is killed is missed after 20 seconds, and its tasks are done again by others. A scheduler that is
-/// killed loses its jobs: their commands end with an error, and executors wait for the next scheduler.
+/// If an executor is killed, the scheduler notices after 20 seconds, and other executors repeat its tasks. If the
+/// scheduler is killed, its jobs are lost: their commands end with an error, and executors wait for the next scheduler.
 #[derive(Debug, Args)]
 pub(crate) struct ClusterArgs {
     #[command(subcommand)]
@@ -39,7 +39,7 @@ enum Role {
 /// Take queries, and hand their tasks to executors
 #[derive(Debug, Args)]
 struct SchedulerArgs {
-    /// Where to listen; with port 0, on any that is free
+    /// Address to listen on; port 0 chooses any free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:50050")]
     bind: SocketAddr,
 }
@@ -47,27 +47,28 @@ struct SchedulerArgs {
 /// Work for a scheduler
 #[derive(Debug, Args)]
 struct ExecutorArgs {
-    /// The scheduler
+    /// Address of the scheduler
     #[arg(long, value_name = "HOST:PORT")]
     scheduler: String,
 
-    /// Where others fetch rows; with port 0, on any that is free
+    /// Address from which others fetch rows; port 0 chooses any free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     bind: SocketAddr,
 
-    /// The name or address under which others reach this machine [default: as the scheduler sees it]
+    /// Name or address under which others reach this machine [default: as the scheduler sees it]
     #[arg(long, value_name = "HOST", value_hint = ValueHint::Hostname)]
     advertise: Option<String>,
 
-    /// Tasks at the same time, each on one thread [default: all cores]
+    /// Number of simultaneous tasks, each on one thread [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     slots: Option<u16>,
 
-    /// Where to keep intermediate rows: a directory is made in it, and removed at the end [default: that of the system]
+    /// Where to create a directory for intermediate rows, removed at the end [default: the system's temporary
+    /// directory]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     work_dir: Option<PathBuf>,
 
-    /// Memory for grouping, joins and sorting of all tasks [default: 70 % of the machine's]
+    /// Memory for grouping, joins and sorting, for all tasks together [default: 70 % of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 }
@@ -75,7 +76,7 @@ struct ExecutorArgs {
 impl ClusterArgs {
     pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         log_to_stderr(session);
-        // Tasks are given some time, and files removed.
+        // Tasks get some time to end, and files are removed.
         interrupt::be_patient();
         match &self.role {
             Role::Scheduler(scheduler) => run_scheduler(scheduler.bind, interrupt::flag(), |bind| {
@@ -102,7 +103,7 @@ impl ClusterArgs {
     }
 }
 
-/// What the engine has to say: warnings, with -v every task, with -vv everything.
+/// Logging of the engine: warnings, with -v every task, with -vv everything.
 fn log_to_stderr(session: &Invocation<'_>) {
     let level = match session.global().verbose {
         _ if session.global().quiet => "error",
@@ -112,7 +113,6 @@ fn log_to_stderr(session: &Invocation<'_>) {
     };
     let filter = format!("error,ballista_core={level},ballista_executor={level},ballista_scheduler={level}");
     let logger = env_logger::Builder::new().parse_filters(&filter).try_init();
-    // There is no other.
     drop(logger);
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct ComputeArgs {
     #[arg(long, requires = "list_columns")]
     json: bool,
 
-    /// How sets of squares and keys are written; in JSON Lines, hex is a string and decimal a number
+    /// Notation for sets of squares and keys; in JSON lines, hex is a string and decimal a number
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = Masks::Hex)]
     masks: Masks,
 
@@ -55,7 +55,7 @@ pub(crate) struct ComputeArgs {
     reading: Reading,
 }
 
-/// How sets of squares are written.
+/// Notation for sets of squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Masks {
     /// 0x and 16 hexadecimal digits
@@ -85,7 +85,7 @@ impl ComputeArgs {
     }
 }
 
-/// Name, type and meaning of each column; tags come last, as one.
+/// Name, type and meaning of each column; the last entry stands for all tags.
 fn listing() -> impl Iterator<Item = [&'static str; 3]> {
     let columns = COLUMNS.iter();
     columns.map(|column| [column.name, column.kind.name(), column.meaning]).chain([[

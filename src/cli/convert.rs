@@ -1,4 +1,4 @@
-//! `convert`: any input format to any output format, with no silent loss.
+//! `convert`: any input format to any output format, without silent loss.
 
 use super::args::{OutputArgs, ReadArgs};
 use super::invocation::Invocation;

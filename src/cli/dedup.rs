@@ -1,4 +1,4 @@
-//! `dedup`: one record of each kind, or how many kinds there are.
+//! `dedup`: one of several equal records, or the number of distinct records.
 
 use super::args::{OutputArgs, ReadArgs};
 use super::invocation::{Invocation, RunChoice, files_with};
@@ -16,26 +16,26 @@ use lanefish::text::numbers::{counted, grouped};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Write one record of each kind, in the order of the input; without -o, count them
+/// Keep one of several equal records, in the order of the input; without -o, count them
 #[derive(Debug, Args)]
 pub(crate) struct DedupArgs {
     /// What makes records equal
     #[arg(long, value_enum, value_name = "KEY", default_value_t = By::Position)]
     key: By,
 
-    /// Which of equal records is kept: first, last, most:COLUMN or least:COLUMN, of equal values the first
+    /// Which of several equal records is kept: first, last, most:COLUMN or least:COLUMN (ties: the first)
     #[arg(long, value_name = "WHICH", default_value = "first", value_parser = keep)]
     keep: Keep,
 
-    /// Also leave out what occurs in these files
+    /// Also leave out records that occur in these files
     #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::AnyPath)]
     against: Vec<PathBuf>,
 
-    /// Say in a column `count` how often each record occurred
+    /// Add a column `count`: how often each record occurred
     #[arg(long)]
     counts: bool,
 
-    /// Print what was done as JSON
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
 
@@ -62,9 +62,9 @@ enum By {
     Stm,
     /// Also castling rights
     Castling,
-    /// Also en passant squares, where such a capture is legal
+    /// Also en passant squares, if such a capture is legal
     Position,
-    /// The position as the side to move sees it, with colours exchanged where Black is to move
+    /// The position as the side to move sees it, with colours exchanged if Black is to move
     Relative,
     /// Every field
     Record,
@@ -142,7 +142,7 @@ impl DedupArgs {
         space::conclude(session, done, self.json, written, own)
     }
 
-    /// Counts how many records differ, by each key.
+    /// Counts the distinct records, by each key.
     fn count(&self, session: &Invocation<'_>) -> Result<u8> {
         if !self.against.is_empty() {
             bail!("--against is for an output: name a file with -o");
@@ -182,7 +182,7 @@ impl DedupArgs {
             counts.map(|(key, count)| (key.to_owned(), json!(count))).into_iter().collect();
         let name = self.key.to_possible_value();
         let of_key = name.and_then(|name| counts.into_iter().find(|(key, _)| *key == name.get_name()));
-        // What is relative is not counted.
+        // The key `relative` is not counted.
         let (_, kept) = of_key.unwrap_or(("position", counts[3].1));
         let own = [("distinct", json!(distinct)), ("duplicates", json!(records - kept))];
         space::conclude(session, done, self.json, 0, own)

@@ -1,22 +1,22 @@
-//! Directories of outputs: made before the work, and removed again where nothing was written into them.
+//! Directories for outputs: created before the work, and removed again if nothing was written into them.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Directories that were made. When this value goes, those that are still empty go with it.
+/// Directories that were created. When this value is dropped, those that are still empty are removed.
 #[derive(Debug, Default)]
 pub(crate) struct MadeDirectories(Vec<PathBuf>);
 
 impl MadeDirectories {
-    /// Makes a directory and the missing ones above it.
+    /// Creates a directory and its missing parents.
     pub(crate) fn make(&mut self, directory: &Path) -> io::Result<()> {
         let missing: Vec<_> =
             directory.ancestors().filter(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
         for path in missing.into_iter().rev() {
             match fs::create_dir(path) {
                 Ok(()) => self.0.push(path.to_owned()),
-                // Another process was quicker.
+                // Another process has created it meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
                 Err(error) => return Err(error),
             }
@@ -28,7 +28,7 @@ impl MadeDirectories {
 impl Drop for MadeDirectories {
     fn drop(&mut self) {
         for directory in self.0.iter().rev() {
-            // This fails where something is in it, as it should.
+            // This fails if the directory is not empty, as it should.
             let _ = fs::remove_dir(directory);
         }
     }

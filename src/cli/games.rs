@@ -10,8 +10,8 @@ use lanefish::jobs::{Content, OutputFormat, Written};
 /// One row per game (tags, plies, result, final position, whether that is checkmate or stalemate), or the games as PGN
 #[derive(Debug, Args)]
 pub(crate) struct GamesArgs {
-    /// Format of the output; jsonl has all tags of the games, pgn the games as they stand [default: from the name given
-    /// with -o, else csv]
+    /// Format of the output; jsonl has all tags of the games, pgn copies the games unchanged [default: from the name
+    /// given with -o, else csv]
     #[arg(long, value_name = "FORMAT", value_parser = super::choice::game_formats())]
     format: Option<OutputFormat>,
 

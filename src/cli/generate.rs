@@ -25,7 +25,7 @@ pub(crate) struct GenerateArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1000)]
     number: u64,
 
-    /// Seed; the same seed gives the same positions for any number of threads
+    /// Seed; the same seed gives the same positions, whatever the number of threads
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
@@ -41,7 +41,7 @@ pub(crate) struct GenerateArgs {
     output: OutputArgs,
 }
 
-/// Positions per shard: each shard has games of its own, so that threads need not wait for one another.
+/// Positions per shard: shards share no games, so threads need not wait for each other.
 const SHARD: u64 = 1 << 14;
 
 impl GenerateArgs {
@@ -51,7 +51,7 @@ impl GenerateArgs {
         let format = write::format_of(to, &self.output, Content::Records)?;
         let job = WriteJob::new(Written::Records { fen: false }, format)?;
         if let Some(needed) = job.needs().iter().next() {
-            bail!("generate makes positions without `{}`, which {format} files need", needed.name());
+            bail!("{format} files need `{}`, which generated positions do not have", needed.name());
         }
         let mut output = write::open(session, &self.output, format)?;
         let named = output.named();
@@ -100,7 +100,7 @@ impl GenerateArgs {
         Ok(0)
     }
 
-    /// The positions of one shard; the last may be cut short.
+    /// The positions of one shard; the last shard may be shorter.
     fn shard(&self, shard: u64, job: &WriteJob<'_>) -> WritePart {
         let start = if self.chess960 { Start::Chess960 } else { Start::Standard };
         // Mixed twice, so that neighbouring seeds and shards are unrelated.
@@ -108,7 +108,7 @@ impl GenerateArgs {
         let len = SHARD.min(self.number - shard * SHARD) as usize;
         let mut batch = Batch::new();
         for position in RandomPlay::new(seed, start).map(|played| played.position).take(len) {
-            // Random play never fills the board, so that every position has a packed form.
+            // Random play never fills the board, so every position has a packed form.
             if let Ok(board) = Packed::pack(&position) {
                 batch.push(board, position.halfmove, position.fullmove);
             }

@@ -1,7 +1,7 @@
-//! Definitions of the arguments as they are shown and parsed: headings, what `-h` omits, examples, and
-//! which global options a command does not use.
+//! Definitions of the arguments as they are shown and parsed: headings, arguments that `-h` omits, examples, and global
+//! options that a command does not use.
 //!
-//! The derived definitions describe each argument; whatever many arguments share is written here once.
+//! The derived definitions describe each argument. Properties that many arguments share are written here once.
 
 use super::args::Cli;
 use super::choice::column_names;
@@ -13,7 +13,7 @@ use lanefish::jobs::{Content, OutputFormat};
 use lanefish::table::TAGS;
 use std::fmt::Write;
 
-/// Arguments of commands that short help omits, besides the choice of games.
+/// Arguments of commands that short help omits, in addition to the options that choose games.
 const RARE_OF_COMMANDS: [&str; 12] = [
     "keep_en_passant",
     "fen_column",
@@ -29,7 +29,7 @@ const RARE_OF_COMMANDS: [&str; 12] = [
     "temp",
 ];
 
-/// The heading of an argument. Those of one command stand under `Options`.
+/// The heading of an argument. Arguments of a single command are under `Options`.
 fn heading(id: &str) -> Option<&'static str> {
     Some(match id {
         "output" | "level" | "to" | "format" | "compression" | "fen" | "manifest" | "allow_loss" => "Output",
@@ -84,7 +84,7 @@ const GLOBAL: [&str; 17] = [
     "quiet",
 ];
 
-/// What `-h` leaves to `--help`: it should fit a screen.
+/// Options that only `--help` shows, so that `-h` fits a screen.
 const RARE: [&str; 11] = [
     "tier",
     "validity",
@@ -99,7 +99,7 @@ const RARE: [&str; 11] = [
     "color",
 ];
 
-/// What matters only to commands that read records.
+/// Options that only commands that read records use.
 const OF_READING: [&str; 12] = [
     "validity",
     "strict",
@@ -115,18 +115,18 @@ const OF_READING: [&str; 12] = [
     "from",
 ];
 
-/// What chooses records and takes memory for it: of these `games` has a condition on games, and statements of `sql` say it
-/// themselves.
+/// Options that choose records. `games` has only the condition, which is one on games; in `sql`, statements choose
+/// records themselves.
 const OF_CHOOSING: [&str; 5] = ["where", "sample", "memory", "temp", "set"];
 
-/// Commands that write records, and can give them other values.
+/// Commands that write records and can change their values.
 const WRITES_RECORDS: [&str; 5] = ["convert", "shuffle", "dedup", "split", "interleave"];
 
 /// Options that choose among the positions of games, not among games: `games` has a row for each whole game.
 const OF_POSITIONS: [&str; 7] = ["variations", "plies", "skip_book", "every", "last", "max_per_game", "seed"];
 
-/// Global options that mean nothing to a command: they are not shown. Of these, what would choose or reject
-/// records is an error; what makes no difference (`--threads`, `--color`, …) is not.
+/// Global options that a command does not use: they are not shown. Those that would choose or reject records are
+/// errors; those without any effect (`--threads`, `--color`, …) are accepted.
 fn is_useless(command: &str, id: &str) -> bool {
     match command {
         _ if id == "set" => !WRITES_RECORDS.contains(&command),
@@ -163,7 +163,7 @@ pub(super) fn command() -> Command {
                 if arg.is_positional() {
                     return arg.help_heading(None::<&str>);
                 }
-                // The seed of `generate` is another one.
+                // The seed of `generate` has a different meaning.
                 let heading = heading(&id).filter(|_| !(generates && id == "seed"));
                 let rare = heading == Some("Games") || RARE_OF_COMMANDS.contains(&&*id);
                 arg.help_heading(heading).hide_short_help(rare)
@@ -183,7 +183,7 @@ pub(super) fn command() -> Command {
             formats_text(),
             examples_text("")
         ));
-    // From here on the commands have the global options.
+    // From here on, the commands have the global options.
     all.build();
     all.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
@@ -191,7 +191,7 @@ pub(super) fn command() -> Command {
             let useless = is_useless(&name, arg.get_id().as_str());
             arg.hide(useless)
         });
-        // Those of the roles of a cluster.
+        // Subcommands: the roles in a cluster.
         command.mut_subcommands(|role| {
             role.mut_args(|arg| {
                 let useless = is_useless(&name, arg.get_id().as_str());
@@ -201,7 +201,7 @@ pub(super) fn command() -> Command {
     })
 }
 
-/// The argument without which a command reads no records, and how it is written.
+/// The argument without which a command reads no records, and its spelling.
 fn source(command: &str) -> Option<(&'static str, &'static str)> {
     match command {
         "perft" => Some(("suite", "--suite")),
@@ -211,7 +211,7 @@ fn source(command: &str) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// Refuses global options that would choose records where none are read.
+/// Refuses global options that would choose records if the command reads none.
 pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap::Error> {
     let Some((name, own)) = matches.subcommand() else {
         return Ok(());
@@ -219,7 +219,7 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
     let given = |id: &str| own.try_contains_id(id).is_ok() && own.value_source(id) == Some(ValueSource::CommandLine);
     let refuse = |all: &mut Command, id: &str, reason: &str| {
         let option = id.replace('_', "-");
-        let text = format!("--{option} means nothing to `lanefish {name}`, {reason}\n");
+        let text = format!("`lanefish {name}` does not take --{option}: {reason}\n");
         let error = clap::Error::raw(ErrorKind::ArgumentConflict, text);
         match all.find_subcommand_mut(name) {
             Some(command) => error.with_cmd(command),
@@ -227,16 +227,16 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
         }
     };
     if let Some(id) = OF_POSITIONS.into_iter().find(|&id| name == "games" && given(id)) {
-        return Err(refuse(all, id, "which has a row for each whole game"));
+        return Err(refuse(all, id, "it has one row per whole game"));
     }
     let missing = source(name).filter(|(id, _)| !given(id));
     if let Some(id) = OF_CHOOSING.into_iter().find(|&id| given(id) && is_useless(name, id)) {
         let reason = match name {
-            _ if id == "set" => "which writes no records",
-            "sql" => "whose statements say which records they want",
-            _ => "which has a row for each whole game",
+            _ if id == "set" => "it writes no records",
+            "sql" => "its statements choose the records",
+            _ => "it has one row per whole game",
         };
-        let text = format!("--{id} means nothing to `lanefish {name}`, {reason}\n");
+        let text = format!("`lanefish {name}` does not take --{id}: {reason}\n");
         let error = clap::Error::raw(ErrorKind::ArgumentConflict, text);
         return Err(match all.find_subcommand_mut(name) {
             Some(command) => error.with_cmd(command),
@@ -245,13 +245,13 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
     }
     for id in OF_READING.into_iter().filter(|&id| given(id) && id != "from") {
         let reason = match missing {
-            _ if name == "sql" && is_useless(name, id) => "whose statements say which records they want".to_owned(),
-            // Every other option of reading is one of its tables.
+            _ if name == "sql" && is_useless(name, id) => "its statements choose the records".to_owned(),
+            // Every other option about reading applies to its tables.
             _ if name == "sql" => continue,
-            _ if is_useless(name, id) => "which reads no records".to_owned(),
-            // The position of `perft` is judged, too.
+            _ if is_useless(name, id) => "it reads no records".to_owned(),
+            // The position of `perft` is also judged.
             Some((_, source)) if id != "validity" => {
-                format!("which reads no records without {source}")
+                format!("it reads no records without {source}")
             }
             _ => continue,
         };
@@ -262,8 +262,8 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
 
 const INPUTS: &str = "\
 Inputs are any number of files of any supported format, compressed (.zst, .gz, .bz2) or not, directories, \
-.zip archives, and - for standard input. Without any, standard input is read if it is a file or a pipe that holds \
-something; never if it is a terminal, /dev/null or a socket.";
+.zip archives, and - for standard input. Without any, standard input is read if it is a file or a non-empty pipe, \
+never if it is a terminal, /dev/null or a socket.";
 
 const TABLES: &str = "\
 Tables:
@@ -275,17 +275,17 @@ Tables:
   \"tag:NAME\"            a column: any tag of games
 
 Functions, besides those of DataFusion:
-  legal_moves(fen), …   every computed column, of a FEN or a packed board
+    legal_moves(fen), …   every computed column, for a FEN or a packed board
   popcount(bits)        number of squares in a set
-  matches(fen, 'TEXT')  a pattern, as the board part of a FEN: digits are any squares, . is empty
+  matches(fen, 'TEXT')  a pattern like the board part of a FEN: digits are arbitrary squares, . is empty
   play(fen, 'e2e4')     the FEN after a legal move, UCI or SAN, else null
-  normalize_fen(fen)    the FEN as the column has it
+  normalize_fen(fen)    the FEN as lanefish writes it
   position_stats(fen)   an aggregate: the JSON of stats
-What is no position gives null.";
+Anything that is not a position yields null.";
 
-/// The formats, as their list has them.
+/// The text that lists all formats.
 fn formats_text() -> String {
-    let mut text = "Formats, found from the content and then from the name:\n".to_owned();
+    let mut text = "Formats, detected from the content and then from the name:\n".to_owned();
     for format in Format::ALL {
         let about = format.about();
         let is_written = |output: OutputFormat| output.name() == about.name;
@@ -316,7 +316,7 @@ Environment:
   NO_COLOR       not empty: no colours, where --color is not given
   TERM           dumb: no colours and no progress line";
 
-/// What stands below the options of a command.
+/// The text below the options of a command.
 fn long_end(name: &str, reads: bool) -> String {
     let mut end = Vec::new();
     if name == "sql" {
@@ -357,17 +357,17 @@ fn examples_text(name: &str) -> String {
     format!("Examples:\n{}", examples.collect::<Vec<_>>().join("\n"))
 }
 
-/// Examples of a command: what is done, and how.
+/// Examples for a command: a description and a command line.
 pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
     match name {
         "stats" => &[
-            ("What a dump of games is made of", "lanefish stats games.pgn.zst"),
-            ("One number from it", "lanefish stats --json games.pgn.zst | jq .legal_moves.mean"),
+            ("A report on a game dump", "lanefish stats games.pgn.zst"),
+            ("A single number", "lanefish stats --json games.pgn.zst | jq .legal_moves.mean"),
             ("A page with plots, boards and remarks", "lanefish stats games.pgn.zst --html games.html"),
-            ("Each phase of the game by itself", "lanefish stats --by phase games.pgn.zst"),
-            ("What has changed", "lanefish stats --compare old.boards new.boards"),
+            ("One report per phase of the game", "lanefish stats --by phase games.pgn.zst"),
+            ("Differences between two datasets", "lanefish stats --compare old.boards new.boards"),
             (
-                "One of four machines, and then all of it",
+                "A quarter of a dataset on each of four machines, and the merged report",
                 "lanefish stats --json --shard 0/4 dump.pgn.zst > 0.json; lanefish stats --merge ?.json",
             ),
             ("Only strong players, without the opening", "lanefish stats --min-elo 2200 --skip-book 16 games.pgn.zst"),
@@ -385,14 +385,8 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ("From another program", "grep -v ' b ' a.fen | lanefish compute"),
         ],
         "convert" => &[
-            (
-                "Packed once, read at the speed of the disk from then on",
-                "lanefish convert games.pgn.zst -o games.boards",
-            ),
-            (
-                "Back to text, compressed as far as possible",
-                "lanefish convert games.boards -o games.fen.zst --level 19",
-            ),
+            ("Pack once, then read at disk speed", "lanefish convert games.pgn.zst -o games.boards"),
+            ("Back to text, with strong compression", "lanefish convert games.boards -o games.fen.zst --level 19"),
             (
                 "Good records to one file, bad ones to another",
                 "lanefish convert mixed.epd -o good.epd --rejects bad.txt",
@@ -416,7 +410,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ),
         ],
         "interleave" => &[(
-            "Two sources, evenly mixed, each in its own order",
+            "Two sources, evenly mixed; each keeps its order",
             "lanefish interleave a.boards b.boards -o mixed.boards",
         )],
         "split" => &[
@@ -428,10 +422,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
         ],
         "games" => &[
             ("One row per game", "lanefish games games.pgn -o games.csv"),
-            (
-                "The games of strong players, as they stand",
-                "lanefish games games.pgn.zst --min-elo 2500 -o strong.pgn.zst",
-            ),
+            ("The games of strong players, unchanged", "lanefish games games.pgn.zst --min-elo 2500 -o strong.pgn.zst"),
             (
                 "Games that ended in stalemate",
                 "lanefish games games.pgn --format jsonl | jq 'select(.outcome == \"stalemate\")'",
@@ -439,7 +430,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
         ],
         "sql" => &[
             (
-                "Groups of the positions with a check",
+                "Positions in check, grouped by phase",
                 "lanefish sql \"select phase, count(*), avg(legal_moves) from 'games.pgn.zst' where in_check group by phase order by phase\"",
             ),
             (
@@ -447,17 +438,17 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
                 "lanefish sql \"select fen, san, score from 'games.pgn' where abs(score) < 50\" -o quiet.parquet",
             ),
             (
-                "Columns as functions, of a table that has only positions",
+                "Columns as functions, for a table that has only positions",
                 "lanefish sql \"select legal_moves(fen), matches(fen, '8/8/8/8/4P3/8/8/8') from 'hub.csv'\"",
             ),
             (
-                "What reaches the files",
+                "Which filters and limits are pushed down",
                 "lanefish sql \"explain select white, black from 'games.pgn' where checkmate limit 10\"",
             ),
         ],
         "cluster" => &[
             ("On one machine", "lanefish cluster scheduler --bind 10.0.0.1:50050"),
-            ("On all of them", "lanefish cluster executor --scheduler 10.0.0.1:50050 --bind 10.0.0.2:50051"),
+            ("On all machines", "lanefish cluster executor --scheduler 10.0.0.1:50050 --bind 10.0.0.2:50051"),
             ("Statistics of a whole collection", "lanefish stats --cluster 10.0.0.1:50050 /shared/games/"),
             (
                 "A query",
@@ -491,13 +482,16 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ("Chess960, compressed", "lanefish generate -n 50000 --chess960 -o random.fen.zst"),
         ],
         "verify" => &[
-            ("Everything that is wrong with some files", "lanefish verify --validity playable data/"),
-            ("As JSON, at the level of the other commands", "lanefish verify --json --validity playable a.boards"),
+            ("All errors in some files", "lanefish verify --validity playable data/"),
+            (
+                "As JSON, at the validity level of the other commands",
+                "lanefish verify --json --validity playable a.boards",
+            ),
         ],
         "info" => &[
             ("This CPU, and which tier is used", "lanefish info"),
             ("A file", "lanefish info games.boards"),
-            ("Whether the choice of tier is right here", "lanefish info --calibrate"),
+            ("Whether the chosen tier is the fastest on this CPU", "lanefish info --calibrate"),
         ],
         "completions" => &[
             ("For bash", "lanefish completions bash > ~/.local/share/bash-completion/completions/lanefish"),
@@ -508,9 +502,9 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ("Install all of them", "lanefish man --directory ~/.local/share/man/man1"),
         ],
         _ => &[
-            ("What a dataset is made of", "lanefish stats games.pgn.zst"),
+            ("A report on a dataset", "lanefish stats games.pgn.zst"),
             ("Rows for other programs", "lanefish compute positions.epd --columns fen,legal_moves -o rows.csv.gz"),
-            ("Packed for reading again", "lanefish convert games.pgn.zst -o games.boards"),
+            ("Packed, for fast reading", "lanefish convert games.pgn.zst -o games.boards"),
         ],
     }
 }

@@ -1,4 +1,4 @@
-//! `info`: what a file holds; without one, what this CPU offers and which tier is used, and why.
+//! `info`: describes a file; without one, the features of this CPU, the tier that is used, and why.
 
 use super::args::{Global, Reading, TierChoice};
 use super::calibration::Calibration;
@@ -19,14 +19,14 @@ use std::sync::Arc;
 
 /// Describe files, or this CPU and the tier used on it
 ///
-/// Only headers are read; `verify` reads everything. Of a zip archive, every file is described.
+/// Only headers are read; `verify` reads everything. In a zip archive, every file is described.
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
-    /// The files; without any, the CPU is described
+    /// Files to describe; without any, the CPU is described
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Measure for a second whether the choice of tier and algorithm is right on this CPU
+    /// Measure for a second whether the chosen tier and algorithm are the fastest on this CPU
     #[arg(long, conflicts_with = "files")]
     calibrate: bool,
 
@@ -38,7 +38,7 @@ pub(crate) struct InfoArgs {
 type Object = Map<String, Value>;
 
 impl InfoArgs {
-    /// Whether all tiers are run, whichever is used.
+    /// Whether all tiers are run, not only the one in use.
     pub(crate) fn compares_tiers(&self) -> bool {
         self.calibrate
     }
@@ -67,7 +67,7 @@ impl InfoArgs {
             if path.is_dir() {
                 bail!("{} is a directory; name the files in it", path.display());
             }
-            // The files of a zip archive, each by itself.
+            // Each file of a zip archive is described separately.
             let inputs = Inputs::resolve(std::slice::from_ref(path), formats::is_supported)?;
             for source in &inputs.sources {
                 facts.push(file_facts(session, source)?);
@@ -165,7 +165,7 @@ fn why(choice: TierChoice, tier: Tier) -> String {
     reason
 }
 
-/// How many of the first records of an input fit its format, and which others fit some of them.
+/// The number of the first records of an input that fit its format, and other formats that fit some of them.
 fn evidence(format: Format, head: &[u8]) -> String {
     let (own, others): (Vec<_>, Vec<_>) = formats::sampled(head).into_iter().partition(|(of, _)| *of == format);
     let fits = own.iter().map(|(_, fits)| {

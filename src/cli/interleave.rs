@@ -1,4 +1,4 @@
-//! `interleave`: inputs mixed evenly, each in its own order.
+//! `interleave`: mixes inputs evenly and keeps the order within each.
 
 use super::args::{OutputArgs, ReadArgs};
 use super::invocation::Invocation;
@@ -10,14 +10,14 @@ use clap::Args;
 use lanefish::datasets::Interleave;
 use lanefish::jobs::{Content, OutputFormat, Written};
 
-/// Mix inputs at random, each of which keeps its order; files are read twice, and all at the same time
+/// Mix inputs at random, keeping the order within each; files are read twice, and all at the same time
 #[derive(Debug, Args)]
 pub(crate) struct InterleaveArgs {
-    /// What stays together
+    /// Unit that stays together
     #[arg(long, value_enum, value_name = "UNIT", default_value_t = By::Record)]
     by: By,
 
-    /// Print what was done as JSON
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
 

@@ -1,11 +1,11 @@
-//! Ctrl-C and SIGTERM: what can stop cleanly is asked to, and nothing waits longer than it should.
+//! Ctrl-C and SIGTERM: a run is asked to stop cleanly, and ended if it takes too long.
 //!
-//! A thread waits for signals. The first one sets the [`flag`], if a run watches it; a run that sees it
-//! stops between two chunks, removes its temporary files and ends. A chunk can take long, and a write can
-//! block on a reader that does nothing: after a short grace period, or at the second signal, the thread removes the
-//! temporary files itself and ends the process.
+//! A thread waits for signals. The first one sets the [`flag`], if a run watches it. A run that sees the flag stops
+//! between two chunks, removes its temporary files and ends. But a chunk can take long, and a write can block on a
+//! reader that does nothing. So after a short grace period, or at the second signal, the thread removes the temporary
+//! files itself and ends the process.
 //!
-//! SIGXFSZ ends nothing: the write that raised it fails.
+//! SIGXFSZ does not end the process: the write that raised it fails.
 
 #[cfg(unix)]
 use super::progress::{CLEAR, take_drawn};
@@ -21,18 +21,18 @@ static SAID: AtomicBool = AtomicBool::new(false);
 /// Exit status of an interrupted process, as shells expect it after Ctrl-C.
 static STATUS: AtomicU8 = AtomicU8::new(130);
 
-/// How long the process may take to stop by itself, in milliseconds.
+/// The grace period in which the process may stop by itself, in milliseconds.
 #[cfg(unix)]
 static GRACE: AtomicU64 = AtomicU64::new(250);
 
-/// Gives the process more time: one of a cluster has more to end than a run.
+/// Gives the process more time: the processes of a cluster have more to end than a run.
 #[cfg(feature = "cluster")]
 pub(crate) fn be_patient() {
     #[cfg(unix)]
     GRACE.store(30_000, Ordering::SeqCst);
 }
 
-/// The flag, for runs that will check it from time to time.
+/// The flag, for runs that check it from time to time.
 pub(crate) fn flag() -> &'static AtomicBool {
     WATCHED.store(true, Ordering::SeqCst);
     &ASKED
@@ -44,7 +44,7 @@ pub(crate) fn conclude() -> u8 {
     STATUS.load(Ordering::SeqCst)
 }
 
-/// Reports it once, and only if that does not block.
+/// Reports the interruption once, and only if that does not block.
 fn say(what: &str) {
     if SAID.swap(true, Ordering::SeqCst) {
         return;
@@ -81,7 +81,7 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
     use signal_hook::iterator::Signals;
     use std::time::{Duration, Instant};
 
-    /// How often a second signal is checked for meanwhile.
+    /// Interval between checks for a second signal.
     const STEP: Duration = Duration::from_millis(10);
 
     let mut signals = vec![SIGINT, SIGTERM];
@@ -91,7 +91,7 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
     }
     let failed = |reason: std::io::Error| lanefish::Error::Threads { threads: 1, reason: reason.to_string() };
     let mut signals = Signals::new(signals).map_err(failed)?;
-    // Any handler will do: a write beyond the largest size of files that is allowed then fails like other writes.
+    // Any handler will do: a write beyond the maximum file size then fails like other writes.
     signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
     let listen = move || {
         let Some(signal) = signals.forever().next() else {
@@ -113,7 +113,7 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
     Ok(())
 }
 
-/// Whether the parent had this process ignore a signal, where the system reports that.
+/// Whether the parent made this process ignore a signal, if the system reports that.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

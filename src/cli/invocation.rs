@@ -1,4 +1,4 @@
-//! A run of the pipeline under the global options: what all commands that read positions share.
+//! A run of the pipeline with the global options: the code that all commands that read positions share.
 
 use super::args::{Global, OutputArgs, Reading, TierChoice, ValidityChoice};
 use super::closed::stdin_is_closed;
@@ -48,12 +48,12 @@ pub(crate) struct Invocation<'a> {
 /// Inputs that are known to exist.
 #[derive(Debug)]
 struct Prepared {
-    /// The names as given.
+    /// The names of the inputs, as given.
     names: Vec<PathBuf>,
     inputs: Inputs,
 }
 
-/// What a command adds to the global options of a run.
+/// Options of a run that a command adds to the global options.
 #[derive(Debug, Default)]
 pub(crate) struct RunChoice {
     pub(crate) default_validity: Validity,
@@ -110,13 +110,14 @@ impl<'a> Invocation<'a> {
         })
     }
 
-    /// Finds the inputs and everything that can be known to be wrong with them before any output is opened. Without
-    /// names it is standard input, if that is a pipe or a file.
+    /// Finds the inputs, and reports all errors in them that can be detected before any output is opened. Without
+    /// names, the input is standard input, if that is a file or a non-empty pipe.
     pub(crate) fn prepare(&self, names: &[PathBuf], reading: &Reading) -> Result<()> {
         self.prepare_for(names, reading, false)
     }
 
-    /// The same; `past_damage`: inputs that cannot be opened are reported when it is their turn.
+    /// Finds the inputs like [`Self::prepare`]. With `past_damage`, inputs that cannot be opened are reported only when
+    /// they are read.
     fn prepare_for(&self, names: &[PathBuf], reading: &Reading, past_damage: bool) -> Result<()> {
         reading.chosen.condition()?;
         let names = match names {
@@ -142,7 +143,7 @@ impl<'a> Invocation<'a> {
         if stdins > 0 && stdin_is_closed() {
             bail!("standard input is closed");
         }
-        // That the last of many inputs has no known format should not be found after an hour.
+        // The user should not have to wait for an hour to learn that the last input has an unknown format.
         if reading.from.is_none() && !past_damage {
             let names: HashSet<&Path> = names.iter().map(PathBuf::as_path).filter(|name| name.is_file()).collect();
             let is_named = |source: &&Source| source.file().is_some_and(|path| names.contains(&**path));
@@ -158,7 +159,7 @@ impl<'a> Invocation<'a> {
         Ok(())
     }
 
-    /// Standard input, if it can be read although nobody named it.
+    /// Standard input, if no input is named and it can be read.
     fn standard_input(&self) -> Result<PathBuf> {
         const HOW: &str = "name files or directories, or - for standard input, or pipe records in; \
             --help shows how";
@@ -185,7 +186,7 @@ impl<'a> Invocation<'a> {
         self.open(path, packing)
     }
 
-    /// Opens a file beside an output.
+    /// Opens an additional output file.
     pub(crate) fn open_beside(&self, path: &Path) -> Result<Output> {
         let prepared = self.prepared.borrow();
         let inputs = prepared.as_ref().map_or(&[][..], |prepared| &prepared.names);
@@ -193,7 +194,7 @@ impl<'a> Invocation<'a> {
         self.open(Some(path), None)
     }
 
-    /// The files that will be read, once they have been prepared; a zip archive is one.
+    /// The files that will be read, once they have been prepared; a zip archive counts as one.
     pub(crate) fn input_paths(&self) -> Vec<Arc<Path>> {
         self.prepared.borrow().iter().flat_map(|prepared| files_with(&prepared.inputs)).collect()
     }
@@ -209,7 +210,7 @@ impl<'a> Invocation<'a> {
             && let Some(file) = output.file()
         {
             for left in AtomicFile::leftovers(file.path()) {
-                self.note(format_args!("{}: left by a run that was killed; it can be deleted", left.display()));
+                self.note(format_args!("{}: left behind by a killed run; you can delete it", left.display()));
             }
         }
         Ok(output)
@@ -237,7 +238,7 @@ impl<'a> Invocation<'a> {
             }
             outputs.push((rejects, &rejects_place));
         }
-        // Whatever is wrong with the inputs is reported when they are opened.
+        // Errors in the inputs are reported when they are opened.
         for input in inputs.iter().flat_map(|path| files_of(path)) {
             let place = Place::of_input(&input);
             for (path, output) in &outputs {
@@ -262,12 +263,12 @@ impl<'a> Invocation<'a> {
         Output::finish_all(outputs.into_iter().chain(self.rejects.take()))
     }
 
-    /// Shows the name of a long step.
+    /// Shows the name of a long step while it runs.
     pub(crate) fn phase(&self, text: &str) -> Phase {
         Phase::begin(self.global.progress, text)
     }
 
-    /// The options themselves.
+    /// The options as given.
     pub(crate) fn global(&self) -> &Global {
         self.global
     }
@@ -280,15 +281,15 @@ impl<'a> Invocation<'a> {
         }
     }
 
-    /// How inputs are opened.
+    /// Options for opening inputs.
     pub(crate) fn access(&self) -> Access {
         Access::default().map(!self.global.no_mmap).max_window(self.global.max_window)
     }
 
-    /// Prints a note, which is not an error.
+    /// Prints a note; a note is not an error.
     pub(crate) fn note(&self, text: std::fmt::Arguments<'_>) {
         if !self.global.quiet {
-            // A closed standard error is no reason to stop.
+            // A closed standard error does not stop the run.
             let text = text.to_string();
             let _ = writeln!(std::io::stderr(), "lanefish: {}", one_line::of(&text));
         }
@@ -299,7 +300,7 @@ impl<'a> Invocation<'a> {
         self.global.verbose > 0
     }
 
-    /// How inputs are read as a whole: without `--shard`, `--skip` and `--limit`.
+    /// Options for reading whole inputs: without `--shard`, `--skip` and `--limit`.
     ///
     /// # Errors
     /// If an expression is wrong.
@@ -316,7 +317,7 @@ impl<'a> Invocation<'a> {
         Ok(read.strict(self.global.strict).choose(reading.chosen.apply(choose)?))
     }
 
-    /// The file of rejected records, if one is requested: runs that follow each other write one.
+    /// The file of rejected records, if one is requested. Consecutive runs write to the same file.
     pub(crate) fn open_rejects(&self) -> Result<Option<Output>> {
         Ok(match (self.rejects.take(), &self.global.rejects) {
             (None, Some(path)) => Some(self.open(Some(path), Packing::of(Some(path), None)?)?),
@@ -324,7 +325,7 @@ impl<'a> Invocation<'a> {
         })
     }
 
-    /// Keeps the file of rejected records for the next run, or to be committed.
+    /// Keeps the file of rejected records, for the next run or until it is committed.
     pub(crate) fn keep_rejects(&self, rejects: Option<Output>) {
         self.rejects.replace(rejects);
     }
@@ -348,7 +349,7 @@ impl<'a> Invocation<'a> {
         Ok(inputs)
     }
 
-    /// Reads the inputs under the global options.
+    /// Reads the inputs with the global options.
     pub(crate) fn read<J: Job>(
         &self,
         inputs: &[PathBuf],
@@ -360,7 +361,7 @@ impl<'a> Invocation<'a> {
         self.read_by(inputs, reading, choice, |inputs, options| pipeline::run(inputs, options, job, sink))
     }
 
-    /// Has the inputs read under the global options.
+    /// Lets a function read the inputs with the global options.
     pub(crate) fn read_by(
         &self,
         inputs: &[PathBuf],
@@ -379,7 +380,7 @@ impl<'a> Invocation<'a> {
             reject.write_line(&mut line);
             output.put(&line)
         };
-        // Roughly: some inputs are read from beginning to end in every shard.
+        // This is an estimate: some inputs are read from start to end in every shard.
         let shards = self.global.shard.map_or(1, |shard| shard.count().into());
         let total = inputs.total_bytes().map(|total| total / shards);
         let mut meter = Meter::new(self.global.progress, total);
@@ -405,8 +406,8 @@ impl<'a> Invocation<'a> {
         Ok(Timed { summary, elapsed: begin.elapsed() })
     }
 
-    /// Reports what was rejected and dropped, and returns the exit status or the error that ended the run. If
-    /// there was none, the file of rejected records is committed.
+    /// Reports rejected and left-out records, and returns the exit status or the error that ended the run. If there was
+    /// no error, the file of rejected records is committed.
     pub(crate) fn conclude(&self, summary: Summary) -> Result<u8> {
         self.report(&summary);
         if summary.failure.is_none() {
@@ -433,10 +434,10 @@ impl<'a> Invocation<'a> {
         }
     }
 
-    /// Reports what was rejected and dropped.
+    /// Reports rejected and left-out records.
     pub(crate) fn report(&self, summary: &Summary) {
         let rejected = summary.rejected;
-        // With --strict the error is the record; how many others were found by then depends on timing.
+        // With --strict the error is the record. The number of others found by then depends on timing.
         if rejected > 0 && !matches!(summary.failure, Some(Error::Strict(_))) {
             let records = grouped(summary.records);
             self.note(format_args!("{} of {records} records rejected:", grouped(rejected)));
@@ -460,7 +461,7 @@ impl<'a> Invocation<'a> {
         if matches!(summary.failure, Some(Error::Selection { .. })) {
             return;
         }
-        // In the order in which they apply: options for games come first.
+        // In the order in which the options apply: those for games come first.
         let of_records = ["where", "sample"];
         let of_games = summary.left_out.keys().filter(|option| !of_records.contains(*option));
         for option in of_games.copied().chain(of_records) {
@@ -471,7 +472,7 @@ impl<'a> Invocation<'a> {
     }
 }
 
-/// The files that inputs are in; a zip archive is one, although its files are several inputs.
+/// The files that contain the inputs. A zip archive counts as one, although its files are several inputs.
 pub(crate) fn files_with(inputs: &Inputs) -> Vec<Arc<Path>> {
     let is_same =
         |one: &Source, other: &Source| one.is_member() && other.is_member() && one.container() == other.container();

@@ -23,7 +23,7 @@ pub(crate) struct ManArgs {
 impl ManArgs {
     pub(crate) fn run(&self) -> Result<u8> {
         let all = help::command();
-        // What clap generates, such as `help`, has no page.
+        // Commands that clap generates, such as `help`, have no page.
         let commands = || pages_of(&all, "");
         if let Some(directory) = &self.directory {
             fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
@@ -54,7 +54,7 @@ impl ManArgs {
     }
 }
 
-/// The commands that have pages, and theirs: `cluster`, `cluster-scheduler`.
+/// The commands and subcommands that have pages: `cluster`, `cluster-scheduler`.
 fn pages_of<'a>(command: &'a Command, before: &str) -> Vec<(String, &'a Command)> {
     let own = command.get_subcommands();
     own.filter(|command| command.get_name() != "help")
@@ -69,7 +69,7 @@ fn pages_of<'a>(command: &'a Command, before: &str) -> Vec<(String, &'a Command)
 /// The page of a command; of lanefish itself if the name is empty.
 fn page(name: &str, command: &Command) -> Result<Vec<u8>> {
     let mut command = command.clone();
-    // The text below has sections of its own. What `-h` omits would have no text.
+    // The text below has its own sections. Options that `-h` omits would have no text.
     command = command.after_help("").after_long_help("").mut_args(|arg| arg.hide_short_help(false));
     if !name.is_empty() {
         command = command.display_name(format!("lanefish-{name}"));
@@ -96,7 +96,7 @@ fn page(name: &str, command: &Command) -> Result<Vec<u8>> {
     }
     for (title, text) in [("EXIT STATUS", STATUS), ("ENVIRONMENT", ENVIRONMENT)] {
         let _ = writeln!(end, ".SH \"{title}\"");
-        // The first line is the title; the others are terms and what they mean.
+        // The first line is the title; the others are terms and their meanings.
         for line in text.lines().skip(1) {
             if let Some((term, meaning)) = line.trim().split_once("  ") {
                 let _ = write!(end, ".TP\n{}\n{}\n", roff(term), roff(meaning.trim()));

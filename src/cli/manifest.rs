@@ -1,4 +1,4 @@
-//! Manifests: how outputs came to be, beside them, and whether the files are still those.
+//! Manifests: files next to outputs that record how these were made, and a check that the files are unchanged.
 
 use super::SOMETHING_WRONG;
 use super::interrupt;
@@ -21,21 +21,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-/// What follows the name of an output in that of its manifest.
+/// The suffix that turns the name of an output into that of its manifest.
 const SUFFIX: &str = ".manifest.json";
-/// Bytes that are hashed at once, by all threads.
+/// Number of bytes that all threads hash together at a time.
 const PIECE: usize = 8 << 20;
 
-/// Manifests of a run, which become files together with its outputs.
+/// The manifests of a run; they appear together with its outputs.
 pub(crate) struct Manifests {
     seed: u64,
     inputs: Vec<Input>,
-    /// Files to compare with.
+    /// Files given by `--against`.
     against: Vec<Input>,
     files: Vec<Output>,
 }
 
-/// An input before the run.
+/// An input as it was before the run.
 struct Input {
     path: Arc<Path>,
     len: u64,
@@ -46,22 +46,22 @@ impl Input {
     fn new(path: &Arc<Path>) -> Result<Self> {
         let failed = |source| Error::Open { path: Arc::clone(path), source };
         if path.as_os_str() == "-" {
-            bail!("--manifest: standard input cannot be looked at again: name files");
+            bail!("--manifest: standard input cannot be read again: name files");
         }
         let metadata = fs::metadata(path).map_err(failed)?;
         if !metadata.is_file() {
-            bail!("--manifest: {} is no regular file, and cannot be looked at again", path.display());
+            bail!("--manifest: {} is not a regular file and cannot be read again", path.display());
         }
         Ok(Self { path: Arc::clone(path), len: metadata.len(), modified: modified(&metadata) })
     }
 
-    /// Its bytes and their hash, after the run.
+    /// Reads the size and the hash after the run.
     fn about(&self, pool: &ThreadPool) -> Result<Map<String, Value>> {
         let file = File::open(&self.path).map_err(|source| Error::Open { path: Arc::clone(&self.path), source })?;
         let (len, hash) = hash_of(&file, pool, &self.path)?;
         let metadata = file.metadata().ok();
         if len != self.len || metadata.as_ref().and_then(modified) != self.modified {
-            bail!("--manifest: {} was changed while it was read", self.path.display());
+            bail!("--manifest: {} changed while it was being read", self.path.display());
         }
         Ok(about(&self.path, len, &hash))
     }
@@ -115,7 +115,7 @@ fn pool_of(session: &Invocation<'_>) -> Result<ThreadPool> {
 }
 
 impl Manifests {
-    /// Begins manifests beside these outputs of a session that has prepared its inputs.
+    /// Starts the manifests for these outputs, after the session has prepared its inputs.
     pub(crate) fn begin<'a>(
         session: &Invocation<'_>,
         seed: u64,
@@ -127,7 +127,7 @@ impl Manifests {
         let mut files = Vec::new();
         for output in outputs {
             let Some(file) = output.file() else {
-                bail!("--manifest: the output is no regular file, and cannot be looked at again");
+                bail!("--manifest: the output is not a regular file and cannot be read again");
             };
             let mut name = OsString::from(file.path());
             name.push(SUFFIX);
@@ -136,8 +136,8 @@ impl Manifests {
         Ok(Self { seed, inputs, against, files })
     }
 
-    /// Completes them and the outputs, each of which comes with its format and the number of its records. All of them are
-    /// to become files together.
+    /// Completes the manifests and the outputs. Each output comes with its format and its number of records. All files
+    /// are meant to appear together.
     pub(crate) fn complete(
         self,
         session: &Invocation<'_>,
@@ -153,7 +153,7 @@ impl Manifests {
         let mut inputs = Vec::new();
         for input in &self.inputs {
             let mut about = input.about(&pool)?;
-            // Of a zip archive there may be any number of files, and not one that has its name.
+            // A zip archive may have given any number of inputs, none of which has its name.
             let file = read.get_mut(&*input.path).and_then(VecDeque::pop_front);
             let files: Vec<&FileSummary> = match file {
                 Some(file) => vec![file],
@@ -180,7 +180,7 @@ impl Manifests {
             let named = output.named();
             let mut sink = output.complete()?;
             let Sink::File(file) = &mut sink else {
-                bail!("--manifest: the output is no regular file");
+                bail!("--manifest: the output is not a regular file");
             };
             let bytes = file.reader().map_err(|source| named.failed(source))?;
             let (len, hash) = hash_of(&bytes, &pool, file.path())?;
@@ -221,10 +221,10 @@ impl Listed {
         Some(Self { role, path: text("path")?, bytes: value.get("bytes")?.as_u64()?, blake3: text("blake3")? })
     }
 
-    /// What is wrong with the file.
+    /// Describes how the file differs from the manifest.
     fn problem(&self, beside: &Path, pool: &ThreadPool) -> Result<Option<String>> {
         let path = PathBuf::from(&self.path);
-        // Of a relative path: as it was given, or where the manifest is now.
+        // A relative path is tried as it was given, and from the directory of the manifest.
         let moved = path.file_name().map(|name| beside.join(name));
         let path = match (path.exists(), moved) {
             (false, Some(moved)) if moved.exists() => moved,
@@ -237,13 +237,13 @@ impl Listed {
         };
         let metadata = file.metadata().map_err(|source| Error::Open { path: Arc::from(&*path), source })?;
         if !metadata.is_file() {
-            return Ok(Some("is no regular file".to_owned()));
+            return Ok(Some("is not a regular file".to_owned()));
         }
         if metadata.len() != self.bytes {
             return Ok(Some(format!("has {} bytes, and had {}", metadata.len(), self.bytes)));
         }
         let (_, hash) = hash_of(&file, pool, &path)?;
-        Ok((hash != self.blake3).then(|| "has other content".to_owned()))
+        Ok((hash != self.blake3).then(|| "has different content".to_owned()))
     }
 }
 
@@ -262,13 +262,13 @@ fn listed(manifest: &Value) -> Option<Vec<Listed>> {
     Some(files)
 }
 
-/// Checks whether the files of a manifest are still those; returns the exit status.
+/// Checks whether the files of a manifest are unchanged; returns the exit status.
 pub(crate) fn verify(session: &Invocation<'_>, manifest: &Path, as_json: bool) -> Result<u8> {
     let bytes = fs::read(manifest).map_err(|source| Error::Open { path: Arc::from(manifest), source })?;
-    let value: Value =
-        serde_json::from_slice(&bytes).with_context(|| format!("{} is no manifest of lanefish", manifest.display()))?;
+    let value: Value = serde_json::from_slice(&bytes)
+        .with_context(|| format!("{} is not a manifest of lanefish", manifest.display()))?;
     let files = listed(&value);
-    let files = files.with_context(|| format!("{} is no manifest of lanefish", manifest.display()))?;
+    let files = files.with_context(|| format!("{} is not a manifest of lanefish", manifest.display()))?;
     let beside = match manifest.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -1,4 +1,4 @@
-//! The commands, one file each, and what they share.
+//! The commands, one file each, and the code that they share.
 
 mod args;
 mod bench;
@@ -49,9 +49,9 @@ use serde_json::{Map, Value};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Exit status: finished, but something is wrong with the data.
+/// Exit status: the run finished, but there are errors in the data.
 const SOMETHING_WRONG: u8 = 1;
-/// Exit status: could not do the job. Also what clap uses for wrong usage.
+/// Exit status: the job could not be done. clap uses the same status for wrong usage.
 const FAILED: u8 = 2;
 
 /// Parses the arguments and runs the command.
@@ -70,7 +70,7 @@ pub(crate) fn run() -> ExitCode {
     ExitCode::from(dispatch(&cli).unwrap_or_else(|error| status(&error)))
 }
 
-/// Prints help, or what is wrong with the arguments; returns the exit status.
+/// Prints help, or an error in the arguments; returns the exit status.
 fn say(error: &clap::Error) -> u8 {
     if error.use_stderr() {
         // Nothing can be done if standard error is closed.
@@ -84,7 +84,7 @@ fn say(error: &clap::Error) -> u8 {
     printed.map_or_else(|error| status(&error.into()), |()| 0)
 }
 
-/// Reports why a command ended; returns the exit status.
+/// Reports why a command failed; returns the exit status.
 fn status(error: &anyhow::Error) -> u8 {
     if is_closed_pipe(error) {
         return 0;
@@ -155,7 +155,7 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<lanefish::Error>().is_some_and(lanefish::Error::is_closed_stdout)
 }
 
-/// Writes to standard output at once.
+/// Writes to standard output and flushes it.
 fn write_stdout(bytes: &[u8]) -> Result<(), lanefish::Error> {
     let mut out = output::stdout()?;
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|source| lanefish::Error::Stdout { source })

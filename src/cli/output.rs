@@ -1,4 +1,4 @@
-//! Where results go: standard output, or a file that appears whole or not at all.
+//! The destination of results: standard output, or a file that appears whole or not at all.
 
 use super::closed;
 use super::places::Destination;
@@ -11,7 +11,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Where results go, compressed or not.
+/// The destination of results, compressed or not.
 #[derive(Debug)]
 pub(crate) enum Output {
     Plain(Sink),
@@ -23,14 +23,14 @@ pub(crate) enum Output {
 pub(crate) enum Sink {
     Stdout(BufWriter<io::StdoutLock<'static>>),
     File(AtomicFile),
-    /// A device or a named pipe: nothing that could be replaced.
+    /// A device or a named pipe, which cannot be replaced.
     Special {
         path: PathBuf,
         out: BufWriter<File>,
     },
 }
 
-/// How an output is compressed.
+/// The compression of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packing {
     compression: Compression,
@@ -38,7 +38,7 @@ pub(crate) struct Packing {
 }
 
 impl Packing {
-    /// As the file extension says; the level is checked against the range of the compression.
+    /// The compression that follows from the file extension; the level must be in its range.
     pub(crate) fn of(path: Option<&Path>, level: Option<i32>) -> Result<Option<Self>> {
         let Some(compression) = compression_of(path) else {
             if let Some(level) = level {
@@ -58,7 +58,7 @@ impl Packing {
     }
 }
 
-/// The compression that the file extension asks for; standard output is not compressed.
+/// The compression for the file extension; standard output is not compressed.
 fn compression_of(path: Option<&Path>) -> Option<Compression> {
     let path = path?;
     match Destination::of(Some(path)) {
@@ -70,7 +70,7 @@ fn compression_of(path: Option<&Path>) -> Option<Compression> {
 /// Large enough for few system calls; buffers of rows are written through.
 const BUFFER: usize = 1 << 18;
 
-/// What write errors name: a file, or standard output.
+/// The name in write errors: a file, or standard output.
 #[derive(Clone, Debug)]
 pub(crate) struct Named(Option<PathBuf>);
 
@@ -83,7 +83,7 @@ impl Named {
     }
 }
 
-/// Standard output, or an error where there is none.
+/// Standard output, or an error if it is closed.
 pub(crate) fn stdout() -> Result<io::StdoutLock<'static>, Error> {
     if closed::stdout_is_closed() {
         let source = io::Error::other("it is closed");
@@ -93,8 +93,8 @@ pub(crate) fn stdout() -> Result<io::StdoutLock<'static>, Error> {
 }
 
 impl Output {
-    /// Opens a file, or standard output for `-` and for no name. Commands go through the session, which first checks
-    /// whether the same place is already used.
+    /// Opens a file, or standard output for `-` and for no name. Commands call the method of the session, which first
+    /// checks whether the same place is already used.
     pub(crate) fn open(path: Option<&Path>, force: bool, packing: Option<Packing>, threads: usize) -> Result<Self> {
         let sink = Sink::open(path, force)?;
         let Some(Packing { compression, level }) = packing else {
@@ -136,18 +136,18 @@ impl Output {
         }
     }
 
-    /// Replaces the first bytes. Outputs that cannot be rewound, and compressed ones, keep theirs.
+    /// Replaces the first bytes. Outputs that cannot be rewound, and compressed ones, are not changed.
     pub(crate) fn rewrite_start(&mut self, start: &[u8]) -> Result<(), Error> {
         let Self::Plain(Sink::File(file)) = self else { return Ok(()) };
         file.rewrite_start(start).map_err(|error| self.named().failed(error))
     }
 
-    /// Writes; errors name the place.
+    /// Writes bytes; errors name the output.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.write_all(bytes).map_err(|error| self.named().failed(error))
     }
 
-    /// Ends the compression, so that all bytes are there, and flushes the buffer.
+    /// Ends the compression, so that all bytes are written, and flushes the buffer.
     pub(crate) fn complete(self) -> Result<Sink, Error> {
         let named = self.named();
         let failed = |error| named.failed(error);
@@ -159,7 +159,7 @@ impl Output {
         Ok(sink)
     }
 
-    /// Completes the files, then makes them appear under their names, all or none.
+    /// Completes the files, then makes all of them appear under their names, or none.
     pub(crate) fn finish_all(outputs: impl IntoIterator<Item = Self>) -> Result<(), Error> {
         let mut files = Vec::new();
         for output in outputs {

@@ -1,4 +1,4 @@
-//! `perft`: counts the leaves of the move tree, the classical test and benchmark of a move generator.
+//! `perft`: counts the leaves of the move tree, the classical test and benchmark for a move generator.
 
 use super::SOMETHING_WRONG;
 use super::args::Reading;
@@ -179,7 +179,7 @@ impl PerftArgs {
     }
 }
 
-/// The first file that holds positions without a single count: it would check nothing.
+/// The first file with positions but without a single count: it would check nothing.
 fn without_counts<'a>(files: &'a [FileSummary], cases: &[Case]) -> Option<&'a Path> {
     let counted: HashSet<&Path> = cases.iter().filter(|case| !case.counts.is_empty()).map(|case| &*case.file).collect();
     let mut paths = files.iter().map(|file| &*file.path);
@@ -199,16 +199,16 @@ struct Case {
 struct Count {
     depth: u32,
     expected: u64,
-    /// Where it stands, in text.
+    /// Its place in the file, as text.
     line: Option<u64>,
 }
 
-/// The cases of a chunk, and where they come from.
+/// The cases of a chunk, and their places.
 #[derive(Default)]
 struct Cases {
     cases: Vec<Case>,
     chunk: Option<Chunk>,
-    /// A place in the chunk, and how many lines of the input come before it.
+    /// A place in the chunk, and the number of input lines before it.
     lines: Option<(usize, u64)>,
 }
 
@@ -283,7 +283,7 @@ fn lines_before_count(record: &[u8], depth: u32) -> u64 {
             Some(b"id") if number == 0 => {}
             None => {}
             Some(word) if word.starts_with(b"#") => {}
-            // A record of one line, or the next one.
+            // The record is a single line, or the next record begins.
             _ => break,
         }
     }

@@ -1,4 +1,4 @@
-//! Which file, device or pipe a name stands for, so that no output overwrites another output or an input.
+//! The file, device or pipe that a name refers to, so that no output overwrites another output or an input.
 
 use super::closed;
 use std::ffi::OsString;
@@ -6,31 +6,31 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where an output goes.
+/// The destination of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
     /// Standard output, under any name.
     Stdout,
     /// Standard error, under any name.
     Stderr,
-    /// A device, a named pipe, a descriptor of this process: nothing that can be replaced.
+    /// A device, a named pipe or a descriptor of this process, none of which can be replaced.
     Stream(PathBuf),
-    /// A file, there or not, under a name of its own.
+    /// A file, existing or not, under its own name.
     File(PathBuf),
 }
 
-/// How many symbolic links are followed, as the system does.
+/// The maximum number of symbolic links that are followed, as in the system.
 const LINKS: usize = 40;
 
 impl Destination {
-    /// What the name of an output means; `-` and no name mean standard output.
+    /// The destination that a name refers to; `-` and no name mean standard output.
     pub(crate) fn of(path: Option<&Path>) -> Self {
         let path = match path {
             Some(path) if path.as_os_str() != "-" => path,
             _ => return Self::Stdout,
         };
-        // `/dev/stdout` leads to a name in `/proc` that leads to whatever is open there: a file that must
-        // not be taken for one that somebody named.
+        // `/dev/stdout` links to a name in `/proc`, which links to the file that is open there. That file must not be
+        // treated as one that the user named.
         let mut name = path.to_owned();
         for _ in 0..LINKS {
             let directory = match name.parent() {
@@ -59,7 +59,7 @@ impl Destination {
     }
 }
 
-/// What distinguishes one place from another.
+/// The identity of a place.
 #[derive(Debug)]
 pub(crate) struct Place {
     stdout: bool,

@@ -1,4 +1,4 @@
-//! A position given as an argument.
+//! Positions given as arguments.
 
 use super::invocation::Invocation;
 use anyhow::{Context, Result, bail};

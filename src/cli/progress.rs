@@ -1,8 +1,8 @@
 //! Progress on standard error: one line that is redrawn on a terminal, a line per second
 //! elsewhere (with `--progress always`).
 //!
-//! Rates and the remaining time are averaged over the whole run, so that they do not jump. The line
-//! omits what does not fit, and never wraps.
+//! Rates and the remaining time are averaged over the whole run, so that they do not jump. Parts that do not fit are
+//! omitted, so the line never wraps.
 
 use super::args::When;
 use lanefish::locks::Unpoisoned;
@@ -17,18 +17,18 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A shorter run shows nothing.
+/// Shorter runs show no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Between two drawings on a terminal.
+/// Interval between updates on a terminal.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
-/// Between two lines where standard error is not a terminal.
+/// Interval between lines if standard error is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(1);
-/// Assumed width of a terminal that does not report one.
+/// Assumed width of a terminal that does not report its width.
 const WIDTH: usize = 80;
-/// Returns to the beginning of the line and clears it.
+/// The sequence that returns to the beginning of the line and clears it.
 pub(crate) const CLEAR: &str = "\r\x1b[K";
 
-/// Whether the terminal shows a line that is to be cleared.
+/// Whether the terminal shows a line that has to be cleared.
 static DRAWN: AtomicBool = AtomicBool::new(false);
 
 /// Whether a line has to be cleared before something else is written; from then on it counts as cleared.
@@ -44,16 +44,16 @@ fn clear() {
 
 fn draw(line: &str) {
     DRAWN.store(true, Ordering::SeqCst);
-    // A closed standard error is no reason to stop.
+    // A closed standard error does not stop the run.
     let _ = write!(stderr(), "{CLEAR}{line}");
 }
 
-/// Columns of the terminal.
+/// Number of columns of the terminal.
 fn width() -> usize {
     terminal_size::terminal_size_of(stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0))
 }
 
-/// A terminal that can clear a line.
+/// Whether standard error is a terminal that can clear a line.
 fn is_terminal() -> bool {
     stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
@@ -104,7 +104,7 @@ impl Meter {
         }
     }
 
-    /// Shows how far a job of a cluster is.
+    /// Shows the progress of a cluster job.
     #[cfg(feature = "cluster")]
     pub(crate) fn show_job(&mut self, job: JobProgress) {
         self.job = Some(job);
@@ -153,25 +153,25 @@ impl Drop for Meter {
     }
 }
 
-/// What is known at one moment.
+/// The state of a run at one moment.
 #[derive(Clone, Copy, Debug)]
 struct State {
     total: Option<u64>,
     elapsed: Duration,
     progress: Progress,
-    /// Instead of what was read, which only the machines of the cluster know.
+    /// The state of a cluster job, shown instead of the bytes read, which only the machines of the cluster know.
     #[cfg(feature = "cluster")]
     job: Option<JobProgress>,
 }
 
 impl State {
-    /// The fraction done, where it is known.
+    /// The fraction done, if it is known.
     fn share(&self) -> Option<f64> {
         let total = self.total.filter(|&total| total > 0)?;
         Some((self.progress.bytes as f64 / total as f64).min(1.0))
     }
 
-    /// What can be shown, by priority, in the order in which it is shown.
+    /// The parts of the line in their order, each with its priority.
     fn parts(&self) -> Vec<(u8, String)> {
         #[cfg(feature = "cluster")]
         if let Some(job) = self.job {
@@ -206,7 +206,7 @@ impl State {
         parts
     }
 
-    /// As many words as fit.
+    /// The words that fit.
     fn words(&self, width: usize) -> String {
         let parts = self.parts();
         for least in (0..=8).rev() {
@@ -220,7 +220,7 @@ impl State {
         String::new()
     }
 
-    /// The words, behind a bar if there is room for one. The last column stays free: some terminals wrap there.
+    /// The words, after a bar if there is room for one. The last column stays free, because some terminals wrap there.
     fn line(&self, width: usize) -> String {
         let room = width.saturating_sub(1);
         let bar = match width {
@@ -239,12 +239,12 @@ impl State {
     }
 }
 
-/// The name of a long step that reports no progress, with the time taken so far: shown on a
-/// terminal, until it is dropped.
+/// The name of a long step without progress reports, with the elapsed time. It is shown on a terminal until this value
+/// is dropped.
 #[derive(Debug)]
 pub(crate) struct Phase {
     text: Arc<Mutex<String>>,
-    /// Dropped to end it.
+    /// Dropping this sender ends the thread.
     stop: Option<Sender<()>>,
     drawing: Option<JoinHandle<()>>,
 }
@@ -275,7 +275,7 @@ impl Phase {
         phase
     }
 
-    /// Sets what is being done now.
+    /// Sets the text of the current step.
     pub(crate) fn set(&self, text: String) {
         if self.drawing.is_some() {
             *self.text.lock().unpoisoned() = text;

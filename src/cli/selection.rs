@@ -1,11 +1,11 @@
-//! Which games, and which of their positions: options of every command that reads positions.
+//! Options that choose games and their positions, in every command that reads positions.
 
 use clap::{Args, ValueEnum};
 use lanefish::choose::{EcoRange, Selection, TimeControl};
 use lanefish::games::{Date, Outcome, Variant};
 use std::sync::Arc;
 
-/// Options for PGN, and for all other inputs whose records carry what they ask for; an input that does not is an error.
+/// Options for PGN, and for all other inputs whose records carry the needed fields; inputs without them are errors.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Games")]
 pub(crate) struct SelectionArgs {
@@ -17,7 +17,7 @@ pub(crate) struct SelectionArgs {
     #[arg(long)]
     drop_bad_games: bool,
 
-    /// Take only these plies, both ends included; 0 is the position that the game starts from
+    /// Take only these plies, both ends included; 0 is the start position of the game
     #[arg(long, value_name = "A..B", value_parser = plies)]
     plies: Option<(u32, Option<u32>)>,
 
@@ -49,8 +49,8 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "ELO")]
     max_elo: Option<u16>,
 
-    /// Only games with these time controls: ultrabullet, bullet, blitz, rapid, classical, correspondence,
-    /// or as the tag has them (300+3)
+    /// Only games with these time controls: ultrabullet, bullet, blitz, rapid, classical, correspondence, or tag values
+    /// (300+3)
     #[arg(long, value_name = "CLASS|SPEC", value_delimiter = ',', allow_hyphen_values = true)]
     time_control: Vec<TimeControl>,
 
@@ -70,7 +70,7 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     eco: Vec<EcoRange>,
 
-    /// Only games from this day, month or year on (2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05, 2025)
+    /// Only games since this day, month or year (2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05, 2025)
     #[arg(long, value_name = "DATE")]
     since: Option<Date>,
 
@@ -112,7 +112,7 @@ fn plies(text: &str) -> Result<(u32, Option<u32>), String> {
             let first = if first.is_empty() { 0 } else { number(first)? };
             let last = (!last.is_empty()).then(|| number(last)).transpose()?;
             if last.is_some_and(|last| last < first) {
-                return Err("the last ply comes before the first".to_owned());
+                return Err("the last ply is before the first".to_owned());
             }
             Ok((first, last))
         }

@@ -1,4 +1,4 @@
-//! `show`: positions on a board in the terminal, with what attacks, checks and pins.
+//! `show`: positions on a board in the terminal, with attacks, checks and pins.
 
 use super::args::Reading;
 use super::invocation::{Invocation, RunChoice};
@@ -26,7 +26,7 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     reading: Reading,
 
-    /// Draw record number N (from 0); without it, the first record, or as many as --limit allows
+    /// Draw record number N (from 0) [default: the first record, or the first ones up to --limit]
     #[arg(long, value_name = "N", conflicts_with = "limit")]
     index: Option<u64>,
 
@@ -213,7 +213,7 @@ impl ShowArgs {
     }
 }
 
-/// What is highlighted on the board.
+/// The highlighted squares of the board.
 struct Marks {
     checkers: Bitboard,
     pinned: Bitboard,

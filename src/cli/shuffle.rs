@@ -1,4 +1,4 @@
-//! `shuffle`: all records in a random order that a seed decides.
+//! `shuffle`: writes all records in a random order that the seed determines.
 
 use super::args::{OutputArgs, ReadArgs};
 use super::invocation::Invocation;
@@ -12,11 +12,11 @@ use lanefish::jobs::{Content, OutputFormat, Written};
 /// Write all records in a random order, the same for the same seed
 #[derive(Debug, Args)]
 pub(crate) struct ShuffleArgs {
-    /// What stays together
+    /// Unit that stays together
     #[arg(long, value_enum, value_name = "UNIT", default_value_t = By::Record)]
     by: By,
 
-    /// Print what was done as JSON
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
 
@@ -34,10 +34,10 @@ pub(crate) struct ShuffleArgs {
     read: ReadArgs,
 }
 
-/// What stays together.
+/// The unit that stays together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum By {
-    /// Each record by itself
+    /// Each record separately
     Record,
     /// The records of a game, in their order
     Game,

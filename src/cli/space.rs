@@ -1,4 +1,4 @@
-//! What the commands for whole data sets share: memory, temporary files, and what they say in the end.
+//! Code that the commands for whole data sets share: memory, temporary files, and the final report.
 
 use super::args::size;
 use super::invocation::{Invocation, Timed};
@@ -9,10 +9,10 @@ use lanefish::output::Space;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// How much memory a command may take, and where everything else goes.
+/// The memory that a command may use, and the directory for everything else.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SpaceArgs {
-    /// Memory for sorting, grouping and exact counts, about; more goes to temporary files [default: 1G; of sql 4G]
+    /// Approximate memory for sorting, grouping and exact counts; beyond it, temporary files [default: 1G; for sql 4G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 
@@ -22,7 +22,7 @@ pub(crate) struct SpaceArgs {
 }
 
 impl SpaceArgs {
-    /// The limits of statements of SQL.
+    /// The limits for SQL statements.
     #[cfg(feature = "sql")]
     pub(crate) fn limits(&self) -> lanefish::sql::Limits {
         let memory = self.memory.unwrap_or(4 << 30);
@@ -30,7 +30,7 @@ impl SpaceArgs {
         lanefish::sql::Limits::default().memory(Some(memory)).temp(self.temp.clone())
     }
 
-    /// The space of a command with this output.
+    /// The memory and directory for a command with this output.
     pub(crate) fn beside(&self, output: Option<&Path>) -> Space {
         let space = Space::default();
         let space = match self.memory {
@@ -51,7 +51,7 @@ impl SpaceArgs {
     }
 }
 
-/// Reports how a command ended, as JSON if that is asked for.
+/// Reports the result of a command, as JSON if requested.
 pub(crate) fn conclude(
     session: &Invocation<'_>,
     done: Timed,

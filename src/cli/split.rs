@@ -1,4 +1,4 @@
-//! `split`: each record to one of several files.
+//! `split`: writes each record to one of several files.
 
 use super::args::{OutputArgs, ReadArgs};
 use super::invocation::{Invocation, RunChoice};
@@ -15,15 +15,15 @@ use std::path::PathBuf;
 /// Divide records into parts, such as for training and validation: equal positions are never in two of them
 #[derive(Debug, Args)]
 pub(crate) struct SplitArgs {
-    /// Names and shares of the parts, which together are 1: train=0.9,valid=5%,test=0.05
+    /// Names and shares of the parts, with a sum of 1: train=0.9,valid=5%,test=0.05
     #[arg(long, value_name = "NAME=SHARE,..")]
     parts: Shares,
 
-    /// What is never divided
+    /// Records that are never divided
     #[arg(long, value_enum, value_name = "UNIT", default_value_t = By::Position)]
     by: By,
 
-    /// Print what was done as JSON
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
 
@@ -31,7 +31,7 @@ pub(crate) struct SplitArgs {
     #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
     to: Option<OutputFormat>,
 
-    /// The files, in which {part} stands for the name of a part; all of them appear, or none
+    /// The output files, where {part} stands for the name of a part; all of them appear, or none
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
@@ -46,26 +46,26 @@ pub(crate) struct SplitArgs {
     read: ReadArgs,
 }
 
-/// What is never divided.
+/// Records that are never divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum By {
     /// Equal positions
     Position,
-    /// Positions that are equal up to exchanged colours
+    /// Positions that are equal after exchanging colours
     Relative,
     /// The records of a game
     Game,
-    /// Nothing: each record by itself
+    /// None: each record separately
     Record,
 }
 
-/// What stands for the name of a part.
+/// The placeholder for the name of a part.
 const PART: &str = "{part}";
 
 impl SplitArgs {
     pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
         let Some(pattern) = self.output.to_str().filter(|pattern| pattern.contains(PART)) else {
-            bail!("-o {}: {PART} is missing, which stands for the name of a part", self.output.display());
+            bail!("-o {}: {PART}, which stands for the name of a part, is missing", self.output.display());
         };
         let reading = &self.read.reading;
         let split = Split::new(self.parts.clone()).seed(reading.games.seed).by(match self.by {

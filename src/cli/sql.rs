@@ -1,4 +1,4 @@
-//! `sql`: statements over files of positions, and their rows in any form.
+//! `sql`: SQL statements over files of positions, with rows in any format.
 
 use super::args::{OutputArgs, Reading};
 use super::choice::did_you_mean;
@@ -27,12 +27,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Between two looks at whether the user has interrupted the query.
+/// Interval between checks whether the user has interrupted the query.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Rows of a table on a terminal; more than that nobody reads.
+/// Maximum number of rows of a table on a terminal; nobody reads more.
 const MOST_SHOWN: usize = 1000;
 
-/// Ask in SQL: a quoted path is a table, every column also a function of a FEN
+/// Run SQL queries: a quoted path is a table, and every column is also a function of a FEN
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
     /// Statements, separated by semicolons; - reads them from standard input
@@ -54,7 +54,7 @@ pub(crate) struct SqlArgs {
     #[command(flatten)]
     pages: PageArgs,
 
-    /// Carry the statements out on a cluster: its scheduler
+    /// Run the statements on the cluster with this scheduler
     #[cfg(feature = "cluster")]
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["memory", "temp"])]
     cluster: Option<String>,
@@ -63,12 +63,12 @@ pub(crate) struct SqlArgs {
     reading: Reading,
 }
 
-/// What becomes of the rows of a query.
+/// The output form for the rows of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
     /// A table for people, of at most 1,000 rows.
     Table,
-    /// All of them, in this format.
+    /// All rows, in this format.
     Rows(OutputFormat),
 }
 
@@ -117,14 +117,14 @@ impl SqlArgs {
         let mut status = 0;
         for statement in &statements {
             let done = carry_out(session, &sql, statement, &mut printer, &mut rejects);
-            // What a statement failed with says more than that the cluster does not answer.
+            // The error of a statement is more informative than that the cluster does not answer.
             let summaries = match (&done, sql.summaries()) {
                 (Err(_), Err(_)) => Vec::new(),
                 (_, summaries) => summaries.map_err(failed)?,
             };
             for summary in summaries {
                 session.report(&summary);
-                // The error of a table says more than that reading it failed.
+                // The error of a table is more informative than that reading it failed.
                 status = status.max(session.outcome(summary)?);
             }
             done.map_err(|error| match error.downcast() {
@@ -137,7 +137,7 @@ impl SqlArgs {
         Ok(status)
     }
 
-    /// The session that carries the statements out.
+    /// The session that runs the statements.
     fn session(
         &self,
         #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "not in this build"))]
@@ -183,7 +183,7 @@ impl SqlArgs {
         }
     }
 
-    /// The format before it is said how its pages are compressed.
+    /// The format, without the compression of its pages.
     fn unpacked_format(&self) -> Result<Shown> {
         let path = self.output.output.as_deref().filter(|path| *path != Path::new("-"));
         match (self.format, path) {
@@ -195,12 +195,12 @@ impl SqlArgs {
     }
 }
 
-/// A statement that is wrong, with the place in it.
+/// An invalid statement, and the place of the error in it.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Wrong {
     message: String,
-    /// The line that is wrong, and a line below that points to the place; empty where it is not known.
+    /// The line with the error, and a line below that points to the place; empty if the place is not known.
     pub(crate) excerpt: String,
 }
 
@@ -210,7 +210,7 @@ fn failure(error: SqlError, text: &str) -> anyhow::Error {
     let excerpt = error.place().and_then(|(line, column)| {
         let shown = text.lines().nth(usize::try_from(line.checked_sub(1)?).ok()?)?;
         let before = usize::try_from(column.checked_sub(1)?).ok()?;
-        // A line of a megabyte is no help.
+        // A line of a megabyte does not help.
         (shown.len() <= 500).then(|| format!("  {shown}\n  {}^\n", " ".repeat(before)))
     });
     match error {
@@ -230,7 +230,7 @@ fn failure(error: SqlError, text: &str) -> anyhow::Error {
     Wrong { message, excerpt: excerpt.unwrap_or_default() }.into()
 }
 
-/// Carries out a statement and prints its rows.
+/// Runs a statement and prints its rows.
 fn carry_out(
     session: &Invocation<'_>,
     sql: &SqlSession,
@@ -240,7 +240,7 @@ fn carry_out(
 ) -> Result<()> {
     let mut rows = sql.run(statement)?;
     let schema = rows.schema();
-    // Begun with the first rows: nothing is printed of a query that fails before.
+    // Printing starts with the first rows, so that a query that fails before prints nothing.
     let mut printing = None;
     let mut meter = Meter::new(session.global().progress, None);
     loop {
@@ -281,27 +281,27 @@ fn carry_out(
     Ok(())
 }
 
-/// Prints the rows of one statement after the other.
+/// Prints the rows of each statement in turn.
 struct Printer {
     format: Shown,
-    /// Whether there is room for the rows of one statement only.
+    /// Whether only one statement can write its rows.
     is_one: bool,
     output: Output,
     results: usize,
 }
 
-/// A text as it is shown in a table, where line feeds begin lines of the same cell: plans have them.
+/// A text as shown in a table. Line feeds, which plans contain, start a new line in the same cell.
 fn shown(text: &str) -> String {
     let lines = text.split('\n').map(one_line::of);
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The rows of a statement, as far as they are printed.
+/// The rows of a statement that are printed.
 enum Printing {
     Rows(RowWriter),
     Table {
         table: Box<Table>,
-        /// Of all rows, those that are not shown included.
+        /// The number of all rows, including those that are not shown.
         rows: usize,
     },
 }
@@ -311,7 +311,7 @@ impl Printer {
         self.results += 1;
         if self.results > 1 {
             if self.is_one {
-                bail!("two statements return rows, and a file has room for those of one");
+                bail!("two statements return rows; only one statement can write to a file");
             }
             self.output.put(b"\n")?;
         }

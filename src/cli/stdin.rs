@@ -1,11 +1,11 @@
-//! Standard input where no input is named.
+//! Standard input, if no input is named.
 //!
-//! It is read where it evidently holds data: a pipe, or a file that it was redirected from.
-//! A terminal, `/dev/null`, a socket or a closed descriptor is what a shell, cron, a service or a CI system starts
-//! a process with, and holds nothing. Since some of those hand over a pipe that nobody writes to,
-//! a pipe that ends without a byte is not accepted as an empty input unless it was named (`-`).
+//! It is read only if it evidently has data: if it is a pipe or a regular file. Shells, cron, services and CI systems
+//! start processes with a terminal, `/dev/null`, a socket or a closed descriptor, none of which has data. Some of them
+//! pass a pipe to which nobody writes. Therefore an empty pipe is not accepted as an empty input unless it was named
+//! (`-`).
 
-/// What standard input is.
+/// The kind of standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stdin {
     /// A pipe, named or not.
@@ -52,7 +52,7 @@ pub(crate) fn pipe_has_bytes(note: impl FnOnce()) -> bool {
             match poll(&mut ready, limit) {
                 Err(rustix::io::Errno::INTR) => {}
                 Ok(0) => return None,
-                // What is wrong with it is reported when it is read.
+                // Errors are reported when it is read.
                 Err(_) => return Some(PollFlags::IN),
                 Ok(_) => return Some(ready[0].revents()),
             }

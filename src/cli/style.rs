@@ -1,4 +1,4 @@
-//! Colours of the terminal, used or omitted as `--color`, `NO_COLOR` and the terminal require.
+//! Colours on the terminal, depending on `--color`, `NO_COLOR` and the terminal.
 
 use super::args::When;
 use std::env;
@@ -31,7 +31,7 @@ impl Style {
     pub(crate) fn heading(self, text: &str) -> String {
         self.sgr("1", text)
     }
-    /// Text of less importance.
+    /// Less important text.
     pub(crate) fn faint(self, text: &str) -> String {
         self.sgr("2", text)
     }

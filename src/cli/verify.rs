@@ -19,15 +19,16 @@ use std::path::PathBuf;
 
 /// Check checksums, structure and the legality of each position
 ///
-/// Positions are checked at the strict level unless --validity says otherwise. Exit status 1 reports that
-/// something is wrong, 2 that a file cannot be read to its end. Of boards files every byte has a checksum, of Parquet
-/// pages have where their writer put one (ours do); Arrow files have none, so that changed values are not found there.
+/// Positions are checked at the strict level unless --validity says otherwise. Exit status 1 means that errors were
+/// found, 2 that a file cannot be read to its end. In boards files every byte is covered by a checksum. In Parquet
+/// files, pages have checksums if their writer added them, as lanefish does. Arrow files have none, so changed values
+/// are not found there.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Check whether the files of this manifest are still those, instead of reading positions
+    /// Check that the files of this manifest are unchanged, instead of reading positions
     #[arg(id = "listed", long = "manifest", value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "inputs")]
     manifest: Option<PathBuf>,
 
@@ -36,7 +37,7 @@ pub(crate) struct VerifyArgs {
     json: bool,
 }
 
-/// Reads all that records carry, so that values that cannot be read are found as `convert` finds them.
+/// Reads all fields of the records, so that unreadable values are found as `convert` finds them.
 struct Everything;
 
 impl Job for Everything {
@@ -69,7 +70,7 @@ impl VerifyArgs {
         } else {
             super::print(text(&summary, ok).as_bytes())?;
         }
-        // What asks for more than the options allow was not read.
+        // Parts that need more than the options allow were not read.
         let refused = summary.files.iter().any(|file| file.damage.iter().any(|damage| damage.is_limit));
         let status = session.conclude(summary)?;
         Ok(match (refused, damaged) {

@@ -1,4 +1,4 @@
-//! What `convert`, `compute`, `games` and `generate` share: an output of any format.
+//! Output in any format, shared by `convert`, `compute`, `games` and `generate`.
 
 use super::args::{OutputArgs, Reading};
 use super::invocation::{Invocation, RunChoice, Timed};
@@ -19,7 +19,7 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How the pages of a Parquet file are compressed.
+/// The compression of the pages of a Parquet file.
 #[derive(Debug, Default, Args)]
 pub(crate) struct PageArgs {
     /// Compression of the pages of a Parquet file: zstd, snappy or none [default: zstd:1]
@@ -28,7 +28,7 @@ pub(crate) struct PageArgs {
     compression: Option<Compression>,
 }
 
-/// What an output has besides its place and its format.
+/// Options of an output, in addition to its place and its format.
 #[derive(Debug, Default, Args)]
 pub(crate) struct WriteArgs {
     #[command(flatten)]
@@ -39,14 +39,14 @@ pub(crate) struct WriteArgs {
     pub(crate) manifest: bool,
 }
 
-/// What an output of whole records has besides its place and its format.
+/// Options of an output of whole records, in addition to its place and its format.
 #[derive(Debug, Default, Args)]
 pub(crate) struct RecordArgs {
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 
-    /// Write the output also if it holds some records changed in a way that no reader can know, such as castling rights
-    /// of Chess960 that are removed
+    /// Write the output even if some records are changed in a way that readers cannot detect, such as removed Chess960
+    /// castling rights
     #[arg(long)]
     pub(crate) allow_loss: bool,
 }
@@ -75,7 +75,7 @@ impl PageArgs {
     }
 }
 
-/// The format of an output: as given, or else inferred from the file name; of rows on standard output CSV.
+/// The format of an output: as given, or else inferred from the file name; CSV for rows on standard output.
 pub(crate) fn format_of(given: Option<OutputFormat>, args: &OutputArgs, content: Content) -> Result<OutputFormat> {
     let file = args.output.as_deref();
     match (given, file, content) {
@@ -103,10 +103,10 @@ pub(crate) fn open(session: &Invocation<'_>, args: &OutputArgs, format: OutputFo
     Ok(output)
 }
 
-/// What is done with the parts of an output, in order.
+/// The processing of the parts of an output, in order.
 pub(crate) type Sink<'a> = dyn FnMut(WritePart) -> Result<(), Error> + 'a;
 
-/// What an output is.
+/// The content of an output.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     place: &'a OutputArgs,
@@ -126,8 +126,8 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Where the bytes of an output go while it is written. What may have to be given up as a whole is held back where the
-/// output is not a file.
+/// The destination of the bytes while an output is being written. If the output is not a file and may have to be
+/// discarded as a whole, the bytes are held back.
 enum Place<'a> {
     Output(&'a mut Output),
     Held(File),
@@ -158,7 +158,7 @@ impl Write for Place<'_> {
     }
 }
 
-/// Reads inputs and writes what is asked for.
+/// Reads inputs and writes the output.
 pub(crate) fn write(
     session: &Invocation<'_>,
     read: (&[PathBuf], &Reading),
@@ -170,8 +170,8 @@ pub(crate) fn write(
     session.conclude(done.summary)
 }
 
-/// Has inputs read, and writes what is asked for; the summary is to be reported. Also the number of records written. Some
-/// commands compare their inputs with other files.
+/// Lets a function read the inputs, and writes the output. Returns the summary, which the caller reports, and the
+/// number of records written. Some commands compare their inputs with other files.
 pub(crate) fn write_by(
     session: &Invocation<'_>,
     (inputs, reading): (&[PathBuf], &Reading),
@@ -183,7 +183,7 @@ pub(crate) fn write_by(
     let format = more.apply(format)?;
     let job = WriteJob::new(written, format)?.allow_loss(allow_loss);
     session.prepare(inputs, reading)?;
-    // These, too, are still read while the output is written.
+    // These files are also still read while the output is written.
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
     session.compare(place.output.as_deref(), &others)?;
     let mut output = open(session, place, format)?;
@@ -211,14 +211,14 @@ pub(crate) fn write_by(
     Ok((done, records))
 }
 
-/// Says what the output does not keep.
+/// Reports the fields that the output does not keep.
 pub(crate) fn report_losses(session: &Invocation<'_>, format: OutputFormat, complete: &Complete, tags: &LostTags) {
     let lacking = complete.losses.lacking();
     let lacking = lacking.map(|(what, records)| format!("{what} ({})", counted(records, "record")));
     let tags = (!tags.is_empty()).then(|| tags.to_string());
     let lacking: Vec<String> = lacking.chain(tags).collect();
     if !lacking.is_empty() {
-        session.note(format_args!("{format} cannot hold these, which were omitted: {}", lacking.join(", ")));
+        session.note(format_args!("{format} cannot store these fields, so they were dropped: {}", lacking.join(", ")));
     }
     if let Some(note) = complete.losses.note_of_changes(format) {
         session.note(format_args!("{note}"));

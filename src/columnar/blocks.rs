@@ -16,7 +16,7 @@ const MOST_BYTES: usize = 1 << 20;
 /// Cuts rows into blocks.
 #[derive(Debug, Default)]
 pub struct RowBlocks {
-    /// Rows that are no whole block yet.
+    /// Rows that are not a whole block yet.
     waiting: RowRuns<Vec<Array>>,
     /// Rows in blocks.
     rows: u64,
@@ -122,7 +122,7 @@ impl RowBlocks {
         });
         RowBlock { runs, codes, words }
     }
-    /// The codes of the texts that repeat.
+    /// The codes of repeated texts.
     fn encode_texts(&mut self, runs: &[RowRun<Vec<Array>>], len: usize) -> Vec<Option<Vec<u32>>> {
         let columns = runs.first().map_or(0, |(piece, _)| piece.len());
         self.dictionaries.resize_with(columns.max(self.dictionaries.len()), Dictionary::default);
@@ -139,7 +139,7 @@ impl RowBlocks {
                     }
                     dictionary.add(texts, rows.clone(), &mut codes);
                 }
-                // What was numbered by then is written; the next blocks do without.
+                // The texts numbered so far are written; the next blocks have no dictionary.
                 dictionary.is_full = dictionary.bytes > MOST_BYTES;
                 Some(codes)
             })

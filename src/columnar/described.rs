@@ -1,10 +1,10 @@
-//! What files say about columns, and dates as they are in files.
+//! Descriptions of columns in files, and dates in the form that files have.
 
 use crate::games::Date;
 use crate::table::{ChosenColumn, Column, Kind, Texts, Values};
 use std::sync::Arc;
 
-/// What there is to know about a column.
+/// The description of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     /// Its name.
@@ -13,7 +13,7 @@ pub struct Described {
     pub kind: Kind,
     /// Whether values can be missing.
     pub nullable: bool,
-    /// What it means.
+    /// Its meaning.
     pub meaning: Arc<str>,
 }
 
@@ -22,7 +22,7 @@ impl Described {
     pub fn new(name: &str, kind: Kind, meaning: &str) -> Self {
         Self { name: name.into(), kind, nullable: false, meaning: meaning.into() }
     }
-    /// The same, with values that can be missing.
+    /// The column, with values that can be missing.
     #[must_use]
     pub fn nullable(mut self) -> Self {
         self.nullable = true;
@@ -43,7 +43,7 @@ impl Described {
     }
 }
 
-/// The texts of dates that days do not say: without a day, or in another form.
+/// The texts of dates that cannot be stored as days: without a day, or in another form.
 pub(crate) fn dates_without_days(texts: &Texts) -> Texts {
     let is_day = |word: &Arc<str>| {
         let date = Date::parse(word.as_bytes()).filter(|date| date.days().is_some());

@@ -41,7 +41,7 @@ impl Ipc {
     /// A block as a record batch.
     ///
     /// # Errors
-    /// If a value is missing in a column in which none may be.
+    /// If a value is missing in a column that does not allow it.
     pub fn encode(&self, block: &RowBlock) -> io::Result<RecordBatch> {
         record_batch(&self.columns, &self.schema, block.columns()).map_err(other)
     }

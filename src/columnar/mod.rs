@@ -1,13 +1,13 @@
-//! Columns for other tools: how they are encoded in Parquet and Arrow files, and in Arrow arrays.
+//! Columns for other tools: their encoding in Parquet and Arrow files, and in Arrow arrays.
 //!
-//! A job fills columns a tile at a time, as for CSV, and keeps the rows that count. The rows of all chunks, in order,
-//! are cut into blocks of [`BLOCK`] rows, whatever the size of chunks, and whoever ends the chunk that completes a
-//! block encodes it: a page per column for Parquet, a record batch for Arrow. The thread that writes receives finished
-//! blocks. What is written therefore does not depend on the number of threads, and only the compressed pages of one row
-//! group are in memory, besides the chunks under way.
+//! A job fills columns one tile at a time, as for CSV, and keeps the rows that count. The rows of all chunks, in order,
+//! are cut into blocks of [`BLOCK`] rows, whatever the size of chunks. The worker whose chunk completes a block encodes
+//! it: a page per column for Parquet, a record batch for Arrow. The writing thread receives finished blocks. The output
+//! therefore does not depend on the number of threads, and only the compressed pages of one row group are in memory, in
+//! addition to the chunks in flight.
 //!
-//! The only thing that blocks share are the dictionaries of texts that repeat, which belong to a row group: a text
-//! receives its number when its block is cut, in order, and is written when the row group ends.
+//! Blocks only share the dictionaries of repeated texts, which belong to a row group. A text receives its number when
+//! its block is cut, in order, and is written when the row group ends.
 
 mod arrow;
 mod blocks;

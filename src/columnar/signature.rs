@@ -1,11 +1,12 @@
-//! What files of ours say about their own columns, so that a damaged name or type is found when they are read.
+//! Metadata of our files about their own columns, so that a damaged name or type is found when they are read.
 //!
-//! An Arrow file has the metadata `lanefish.columns`: the number of its columns and a checksum of their names and types. Other
-//! programs keep these metadata when they leave columns out or add some, so they hold only where there are as many columns
-//! as ours and each still has its `lanefish.meaning`; a file that does not look like that is not ours any more.
+//! An Arrow file has the metadata `lanefish.columns`: the number of its columns and a checksum of their names and
+//! types. Other programs keep these metadata when they drop or add columns. So they are only checked if the number of
+//! columns is the same and each still has its `lanefish.meaning`; otherwise another program has written the file.
 //!
-//! A Parquet file has the pair `lanefish.checksum`: a checksum of the schema and of the places of all column chunks. It holds
-//! where the file also says that we wrote it: a program that writes the file again says that it did.
+//! A Parquet file has the pair `lanefish.checksum`: a checksum of the schema and of the places of all column chunks. It
+//! is only checked if the metadata also name lanefish as the writer. Another program that writes the file again names
+//! itself.
 
 use arrow_schema::{DataType, Fields};
 use crc32fast::Hasher;
@@ -17,7 +18,7 @@ use std::collections::HashMap;
 pub(super) const COLUMNS: &str = "lanefish.columns";
 /// The pair of a Parquet file.
 pub(super) const CHECKSUM: &str = "lanefish.checksum";
-/// How the name of the program that wrote a Parquet file begins.
+/// The beginning of our program name in a Parquet file.
 pub(super) const WRITER: &str = "lanefish version ";
 /// The metadata of each column.
 pub(super) const MEANING: &str = "lanefish.meaning";
@@ -25,7 +26,7 @@ pub(super) const MEANING: &str = "lanefish.meaning";
 /// The value of [`COLUMNS`].
 pub(super) fn of_columns(fields: &Fields) -> String {
     let mut hasher = Hasher::new();
-    // Other programs may have put them in another order.
+    // Other programs may have changed their order.
     let mut fields: Vec<_> = fields.iter().collect();
     fields.sort_by_key(|field| field.name());
     for field in &fields {
@@ -48,7 +49,7 @@ pub(super) fn of_columns(fields: &Fields) -> String {
     format!("{} {:08x}", fields.len(), hasher.finalize())
 }
 
-/// Checks the columns of an Arrow file of ours.
+/// Checks the columns of one of our Arrow files.
 ///
 /// # Errors
 /// If they are not those with which it was written.
@@ -108,7 +109,7 @@ pub(super) fn of_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Strin
     format!("{:08x}", hasher.finalize())
 }
 
-/// Checks the metadata of a Parquet file of ours.
+/// Checks the metadata of one of our Parquet files.
 ///
 /// # Errors
 /// If they are not those with which it was written.
@@ -121,7 +122,7 @@ pub(crate) fn check_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Re
         Some(written) if is_ours && written.value != Some(of_file(file, groups)) => {
             Err("the metadata do not match their checksum".to_owned())
         }
-        // Others, and those of earlier versions.
+        // Files of other programs, and of earlier versions.
         _ => Ok(()),
     }
 }

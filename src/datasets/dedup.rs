@@ -1,9 +1,9 @@
-//! One record of each kind.
+//! Deduplication: keeps one of several equal records.
 //!
-//! A first run divides what makes records equal, with the record's number, into parts that fit into memory; in each part
-//! the record that is kept of each kind is decided, and noted as a bit. A second run over the inputs takes the records
-//! with a bit, in order. What makes records equal is compared as a whole, never by a hash alone; repetition within what a
-//! part has collected is dropped before it reaches the disk.
+//! A first run divides the keys of all records, with the record numbers, into parts that fit in memory. In each part,
+//! it is decided which of several equal records is kept, and noted as a bit. A second run over the inputs takes the
+//! records with a set bit, in order. Keys are compared as a whole, never by a hash alone. Duplicates within the
+//! collected entries of a part are dropped before they are written to disk.
 
 use super::kept::Kept;
 use crate::canonical::{ROOTS, fold, hash_of_planes};
@@ -35,16 +35,16 @@ pub enum Key {
     Stm,
     /// Also castling rights.
     Castling,
-    /// Also en passant squares, where such a capture is legal.
+    /// Also en passant squares, if such a capture is legal.
     #[default]
     Position,
-    /// The position as the side to move sees it: with colours exchanged where Black is to move.
+    /// The position as the side to move sees it: with colours exchanged if Black is to move.
     Relative,
     /// Every field.
     Record,
 }
 
-/// Which of equal records is kept.
+/// Which of several equal records is kept.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Keep {
@@ -59,7 +59,7 @@ pub enum Keep {
     Least(&'static Column),
 }
 
-/// How repetition is left out.
+/// Options of the deduplication.
 ///
 /// ```
 /// use lanefish::datasets::Dedup;
@@ -84,9 +84,9 @@ pub enum Keep {
 pub struct Dedup {
     /// What makes records equal.
     pub key: Key,
-    /// Which of them is kept.
+    /// Which of several equal records is kept.
     pub keep: Keep,
-    /// Records of which none is kept.
+    /// Inputs with records that must not be kept.
     pub against: Inputs,
     /// Whether records say how often they occurred: [`Field::Count`].
     pub counts: bool,
@@ -94,11 +94,11 @@ pub struct Dedup {
 
 crate::setters::setters!(Dedup { key: Key, keep: Keep, against: Inputs, counts: bool });
 
-/// How many records differ, by each key.
+/// The numbers of distinct records, by each key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Distinct {
-    /// How many there are.
+    /// The number of records.
     pub records: u64,
     /// By the pieces and their squares.
     pub board: u64,
@@ -112,33 +112,33 @@ pub struct Distinct {
     pub record: u64,
 }
 
-/// What makes a position equal to others, and in the last 40 bits of the last word the place of the record among those
-/// that are equal: the first is kept.
+/// The key of a position and, in the last 40 bits of the last word, the place of the record. Of equal positions, the
+/// first is kept.
 type Short = [u64; 5];
-/// The same with a rank before the place.
+/// An entry with a rank before the place.
 type Long = [u64; 6];
 
-/// The same with a rank, and how often it occurred.
+/// An entry with a rank and a count.
 type Counted = [u64; 7];
 
-/// Bits of a place.
+/// Number of bits of a place.
 const PLACE: u32 = 40;
-/// The place of records of which none is kept.
+/// The place of records that must not be kept.
 const NEVER: u64 = 0;
 /// The place after the last.
 const END: u64 = 1 << PLACE;
 
-/// What is compared of a record.
+/// An entry for a record.
 trait Entry: Row {
     /// The words that make records equal.
     fn kind(&self) -> Short;
-    /// What decides among equal records: the least is kept.
+    /// The number that decides among equal records: the record with the smallest one is kept.
     fn order(&self) -> (u64, u64);
-    /// How often it occurred, if that is known.
+    /// Its count, if it is known.
     fn count(&self) -> u64 {
         1
     }
-    /// One of two equal records, for both.
+    /// Combines the entries of two equal records.
     fn merge(&mut self, other: Self) {
         if other.order() < self.order() {
             *self = other;
@@ -146,7 +146,7 @@ trait Entry: Row {
     }
 }
 
-/// Without the place.
+/// The key without the place.
 #[inline]
 fn key_of(words: &[u64]) -> Short {
     [words[0], words[1], words[2], words[3], words[4] >> PLACE]
@@ -216,13 +216,13 @@ fn hash(key: &Short) -> u64 {
 }
 
 thread_local! {
-    /// The memory of [`keep_distinct`], for the next time: new memory would cost as much as what is done in it.
+    /// The memory of [`keep_distinct`], for reuse: allocating it would cost as much as the work itself.
     static TABLE: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
 }
 
-/// Leaves the entry that is kept of each kind, in place.
+/// Keeps one of several equal entries, in place.
 fn keep_distinct<E: Entry>(piles: &mut [Vec<E>]) {
-    // Where entries of another kind are: some bits of their hash, the pile plus one, and the row in it.
+    // The places of distinct entries: some bits of their hash, the pile plus one, and the row in it.
     const ROW: u32 = 16;
     const PILE: u32 = 24;
     const { assert!(PILE_LEN <= 1 << ROW) };
@@ -245,7 +245,7 @@ fn keep_distinct<E: Entry>(piles: &mut [Vec<E>]) {
                 let known = table[at];
                 if known == 0 {
                     table[at] = tag | (pile as u64 + 1) << ROW | kept as u64;
-                    // Most are where they belong.
+                    // Most entries are already in the right place.
                     if kept != row {
                         rows[pile][kept] = entry;
                     }
@@ -289,11 +289,11 @@ entries_are_rows!(Short Long Counted);
 #[derive(Debug, Default)]
 struct Whole {
     bytes: Vec<u8>,
-    /// Where each ends, its hash, its rank, its place, and how often it occurred.
+    /// For each row: its end, its hash, its rank, its place, and its count.
     rows: Vec<[u64; 5]>,
 }
 
-/// Bytes of what is known of a row.
+/// Number of bytes of the data about a row.
 const ROW: usize = size_of::<[u64; 5]>();
 
 impl Whole {
@@ -330,14 +330,14 @@ impl Whole {
         let [_, hash, rank, place, count] = from.rows[row];
         self.rows.push([self.bytes.len() as u64, hash, rank, place, count]);
     }
-    /// What decides among equal records: the least is kept.
+    /// The number that decides among equal records: the record with the smallest one is kept.
     fn order(&self, row: usize) -> (u64, u64) {
         match self.rows[row] {
             [_, _, _, NEVER, _] => (0, NEVER),
             [_, _, rank, place, _] => (rank, place),
         }
     }
-    /// The record that is kept of each kind.
+    /// Keeps one of several equal records.
     fn distinct(&self) -> Self {
         let mut kept: HashMap<&[u8], (usize, u64)> = HashMap::new();
         for row in 0..self.rows.len() {
@@ -400,11 +400,11 @@ impl Pile for Whole {
     }
 }
 
-/// Which record of equal ones is kept, and of which none is.
+/// The rule for choosing among equal records, and for records that must not be kept.
 #[derive(Clone, Copy)]
 struct Ranking<'a> {
     keep: &'a Keep,
-    /// None of these is kept.
+    /// None of these records is kept.
     never: bool,
 }
 
@@ -415,7 +415,7 @@ impl Ranking<'_> {
             Keep::Most(column) | Keep::Least(column) => Some(column),
         }
     }
-    /// The place of a record: of equal ranks, the least is kept.
+    /// The place of a record: of equal ranks, the smallest place is kept.
     fn place(&self, number: u64) -> u64 {
         match (self.never, self.keep) {
             (true, _) => NEVER,
@@ -447,7 +447,7 @@ impl Ranking<'_> {
     }
 }
 
-/// Enters what makes records equal into a store.
+/// Adds the keys of records to a store.
 struct Enter<'a, P, F> {
     store: &'a Store<P>,
     ranking: Ranking<'a>,
@@ -457,11 +457,11 @@ struct Enter<'a, P, F> {
     entered: AtomicU64,
     /// The number after that of the last of them.
     end: AtomicU64,
-    /// Adds a record with its rank and place to what a chunk has.
+    /// Adds a record with its rank and place to the entries of a chunk.
     add: F,
-    /// Which records the output cannot hold.
+    /// The function that finds records which the output cannot store.
     refusal: Option<Refusal>,
-    /// The memory of chunks that were entered, for the next ones.
+    /// The memory of earlier chunks, for reuse.
     used: Mutex<Vec<(P, Vec<u64>)>>,
 }
 
@@ -501,7 +501,7 @@ impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P
     }
 }
 
-/// What makes a record equal to others, but for its place.
+/// The key of a record, without its place.
 #[inline]
 fn key_at(key: Key, batch: &Batch, row: usize) -> Short {
     let mut position = canonical_at(batch, row);
@@ -524,7 +524,7 @@ fn key_at(key: Key, batch: &Batch, row: usize) -> Short {
     [black, t0, t1, t2, state << PLACE]
 }
 
-/// What became of the records.
+/// The numbers of records compared and kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Deduplicated {
@@ -532,15 +532,15 @@ pub struct Deduplicated {
     pub compared: u64,
     /// Of those, the ones that are kept.
     pub kept: u64,
-    /// Bad records of the files to compare with, which are in no comparison.
+    /// Number of bad records in the files to compare with, which are not compared.
     pub rejected_against: u64,
 }
 
 impl Dedup {
-    /// Reads all inputs twice, and runs a job on one record of each kind. Parts are passed to `sink` in the order of the
-    /// input on the calling thread.
+    /// Reads all inputs twice, and runs a job on one record of each kind. Parts are passed to `sink` in the order of
+    /// the input on the calling thread.
     ///
-    /// The summary says how it ended: nothing is passed on unless all inputs could be read.
+    /// The summary says how it ended. Nothing is passed on unless all inputs could be read.
     pub fn run<J: Job>(
         &self,
         inputs: &Inputs,
@@ -626,7 +626,7 @@ impl Dedup {
         (summary, done)
     }
 
-    /// The first run: decides which records are kept.
+    /// The first run, which decides which records are kept.
     fn decide<P: Pile>(
         &self,
         inputs: &Inputs,
@@ -643,7 +643,7 @@ impl Dedup {
         let keep = &self.keep;
         if !self.against.sources.is_empty() {
             let read = &options.read;
-            // Whatever is chosen of the inputs: all that is in those files.
+            // All records of these files count, whatever is chosen from the inputs.
             let read = read.clone().choose(Choose::default()).skip(0).limit(None).shard(None);
             let mut against = RunOptions::new(options.analyzer).threads(threads).read(read);
             against.interrupt = options.interrupt;
@@ -661,7 +661,7 @@ impl Dedup {
         if let Some(failure) = summary.failure.take() {
             return Err(failure);
         }
-        // Numbers go on from what is skipped.
+        // Numbers continue after the skipped records.
         let kept = Kept::new(enter.end.into_inner(), self.counts, &space)?;
         Leaves::of(store, &space, threads)?.for_each(threads, |leaf| {
             let places = places(leaf.piles()?).into_iter();
@@ -670,7 +670,7 @@ impl Dedup {
         kept.finish(threads)
     }
 
-    /// Reads all inputs, and counts how many records differ, by each key.
+    /// Reads all inputs, and counts the distinct records, by each key.
     pub fn count(&self, inputs: &Inputs, options: RunOptions<'_>) -> (Summary, Distinct) {
         let half = options.space.clone().memory(options.space.memory / 2);
         let (exact, store) = match (|| Ok((Exact::new(&half)?, Store::<Whole>::new(&half)?)))() {
@@ -716,7 +716,7 @@ impl Dedup {
     }
 }
 
-/// The places of the entries that are kept, and how often they occurred.
+/// The places of the entries that are kept, and their counts.
 fn places<E: Entry>(mut piles: Vec<Vec<E>>) -> Vec<[u64; 2]> {
     keep_distinct(&mut piles);
     piles.iter().flat_map(|pile| &**pile).map(|entry| [entry.order().1, entry.count()]).collect()
@@ -779,7 +779,7 @@ impl Only<'_> {
     }
 }
 
-/// Says how often records occurred.
+/// Adds the counts of records.
 struct WithCounts<'a, J> {
     only: &'a Only<'a>,
     job: &'a J,

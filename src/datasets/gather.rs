@@ -1,4 +1,4 @@
-//! The first step: all records of a run, divided by their keys.
+//! The first step: dividing all records of a run by their keys.
 
 use crate::error::Error;
 use crate::locks::Unpoisoned;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 /// The keys of the records of a batch; `None` where it has none for one of them.
 pub(super) trait Keys: Sync {
-    /// What they are made of, besides numbers.
+    /// The fields that the keys need, in addition to numbers.
     fn fields(&self) -> Fields;
     /// Adds the keys of these rows.
     ///
@@ -27,7 +27,7 @@ pub(super) struct Gather<'a, J, K> {
     pub(super) keys: K,
     /// Whether to keep the numbers of records.
     pub(super) numbers: bool,
-    /// The memory of chunks that were divided, for the next ones: new memory would cost more than what is done in it.
+    /// The memory of earlier chunks, for reuse: allocating it would cost more than the work itself.
     pub(super) used: Mutex<Vec<(Keyed, Vec<u64>)>>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Whether all records are there.
+    /// Whether all records have been divided.
     pub(super) fn check(self) -> Result<(), Error> {
         self.failure.map_or(Ok(()), Err)
     }

@@ -1,8 +1,8 @@
-//! Several inputs mixed evenly, each in its own order.
+//! Interleaving: mixing several inputs evenly, keeping the order within each.
 //!
-//! At every point the next record comes from an input with a probability that is proportional to what the input has left:
-//! all orders of mixing are equally likely. A first run counts the records of each input; then all inputs are read at the
-//! same time, a little ahead, and one of them after the other gives its next record.
+//! The next record always comes from an input with a probability proportional to the records that it has left, so all
+//! ways of mixing are equally likely. A first run counts the records of each input. Then all inputs are read at the
+//! same time, a little ahead, and each record is taken from the chosen input.
 
 use super::shuffle::Unit;
 use crate::error::Error;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-/// How inputs are mixed.
+/// Options of the interleaving.
 ///
 /// ```
 /// use lanefish::datasets::Interleave;
@@ -42,20 +42,20 @@ use std::time::Duration;
 pub struct Interleave {
     /// The seed of the order.
     pub seed: u64,
-    /// What stays together.
+    /// The unit that stays together.
     pub by: Unit,
 }
 
 crate::setters::setters!(Interleave { seed: u64, by: Unit });
 
-/// Batches of an input that wait to be mixed.
+/// Maximum number of batches of an input that wait to be mixed.
 const WAITING: usize = 2;
 /// Records of a batch of the output.
 const BATCH_LEN: usize = 1 << 14;
-/// The smallest chunks in which many inputs are read at the same time.
+/// Minimum size of chunks when many inputs are read at the same time.
 const SMALLEST_CHUNK: usize = 64 << 10;
 
-/// What a first run finds of an input.
+/// The result of the first run for an input.
 #[derive(Clone, Debug, Default)]
 struct Counted {
     records: u64,
@@ -81,7 +81,7 @@ impl Counted {
 /// Counts the records of each input.
 struct Count<'a> {
     inputs: &'a [Source],
-    /// Fields that are to be decoded: what decoding reports should be what it reports of the second run.
+    /// The decoded fields, the same as in the second run, so that decoding reports the same.
     fields: Fields,
     lost_tags: bool,
     refusal: Option<Refusal>,
@@ -133,7 +133,7 @@ impl Job for Count<'_> {
 #[derive(Clone, Copy)]
 struct Pass {
     fields: Fields,
-    /// Which records the output cannot hold.
+    /// The function that finds records which the output cannot store.
     refusal: Option<Refusal>,
 }
 
@@ -157,10 +157,10 @@ impl Job for Pass {
 }
 
 impl Interleave {
-    /// Reads all inputs twice, and runs a job on their records as they are mixed. Parts are passed to `sink` in that order
-    /// on the calling thread.
+    /// Reads all inputs twice, and runs a job on their records as they are mixed. Parts are passed to `sink` in that
+    /// order on the calling thread.
     ///
-    /// The summary says how it ended: nothing is passed on unless all inputs could be read.
+    /// The summary says how it ended. Nothing is passed on unless all inputs could be read.
     pub fn run<J: Job>(
         &self,
         inputs: &Inputs,
@@ -201,7 +201,7 @@ impl Interleave {
     }
 }
 
-/// How each input is read by itself: what is skipped, and the limit, are those of all of them.
+/// Options for reading each input separately, without `skip` and `limit`, which apply to all of them together.
 fn reads(inputs: &Inputs, read: &ReadOptions, analyzer: &'static dyn Analyzer) -> Result<Vec<ReadOptions>, Error> {
     let mut left = read.skip..read.limit.map_or(u64::MAX, |limit| read.skip.saturating_add(limit));
     if left == (0..u64::MAX) {
@@ -218,7 +218,7 @@ fn reads(inputs: &Inputs, read: &ReadOptions, analyzer: &'static dyn Analyzer) -
             records += part.len() as u64;
             Ok(())
         });
-        // Where records are chosen, those count; everywhere else, bad ones do as well.
+        // If records are chosen, only the chosen ones count; otherwise bad ones count as well.
         let read = match summary.left_out.is_empty() {
             true => summary.records,
             false => records,
@@ -238,13 +238,13 @@ struct Mixed {
     taken: Batch,
     /// The number of the first game among those of all inputs.
     first_game: Option<u64>,
-    /// What is added to numbers of games.
+    /// The offset that is added to numbers of games.
     games_before: Option<u64>,
     expected: u64,
 }
 
 impl Mixed {
-    /// Moves the rows that were taken to where they wait for the output.
+    /// Moves the rows that were taken to the batch that waits for the output.
     fn flush(&mut self) {
         if !self.rows.is_empty() {
             self.taken.extend_from(&self.batch, self.rows.clone());
@@ -279,7 +279,7 @@ impl Mixed {
         Ok(true)
     }
 
-    /// Numbers games on over all inputs.
+    /// Numbers games continuously over all inputs.
     fn number_games(&mut self) {
         let Some(Array::U64(games)) = self.batch.fields.get_mut(&Field::Game) else {
             return;
@@ -304,16 +304,17 @@ impl Mixed {
         self.batch.values(Field::Game)?.number(row)
     }
 
-    /// Whether the next record is not of the game of the one before.
+    /// Whether the next record belongs to another game than the previous one.
     fn ends_game(&mut self) -> Result<bool, Error> {
         let game = self.game(self.rows.end - 1);
         Ok(!self.fill()? || self.game(self.rows.end) != game)
     }
 }
 
-/// What inputs have left.
+/// The numbers of units that the inputs have left.
 struct Left {
-    /// Sums of what inputs have left, as in a Fenwick tree: of as many inputs before each as its lowest bit says.
+    /// A Fenwick tree of these numbers: each entry is the sum for a range of inputs, whose length is the lowest set bit
+    /// of its index.
     sums: Vec<u64>,
     total: u64,
 }

@@ -1,9 +1,9 @@
-//! A bit for each record: whether it is kept.
+//! A bit for each record, which says whether it is kept.
 //!
-//! In memory; where that is too much, in a temporary file. Then the numbers of the records are sorted first, beyond memory
-//! as well, so that the file is written from the beginning to the end. So it is where each record that is kept comes with
-//! a count: these stand in a second file, in the order of the records, and which one belongs to a record is known from the
-//! number of bits before its own.
+//! The bits are in memory or, if they need too much, in a temporary file. For a file, the numbers of the records are
+//! sorted first, also on disk if necessary, so that the file is written from start to end. The same is done if each
+//! kept record has a count. The counts are in a second file, in the order of the records, and the number of set bits
+//! before a record gives the place of its count.
 
 use crate::error::Error;
 use crate::output::Space;
@@ -34,7 +34,7 @@ struct Numbered([u64; 2]);
 
 /// Numbers have fewer bits than keys.
 const SPARE: u32 = 24;
-/// Bytes that are written at once; how many records come before them is known.
+/// Number of bytes that are written at a time; the number of kept records before them is stored.
 const PAGE: usize = 4 << 10;
 /// Records of a page.
 const RECORDS: u64 = PAGE as u64 * 8;
@@ -51,7 +51,7 @@ impl Row for Numbered {
 }
 
 impl Kept {
-    /// None of this number of records; whether those that are kept have counts.
+    /// Starts with none of this number of records kept. The flag says whether kept records have counts.
     ///
     /// # Errors
     /// If there cannot be a temporary file.
@@ -89,7 +89,7 @@ impl Kept {
         Ok(())
     }
 
-    /// All records to be kept are there.
+    /// Ends the input: all kept records have been added.
     ///
     /// # Errors
     /// If a temporary file cannot be written.
@@ -128,7 +128,7 @@ impl Kept {
         Ok(Self { bits: Bits::File { bits, counts, before }, count })
     }
 
-    /// The counts of records that are kept, one after the other: from this one on, as many as these.
+    /// The counts of this number of consecutive kept records, from this one on.
     ///
     /// # Errors
     /// If a temporary file cannot be read.
@@ -178,7 +178,7 @@ impl Kept {
                 let mut bytes = Vec::new();
                 let read = io::Read::read_to_end(&mut spill.section(first * 8..last * 8), &mut bytes);
                 read.map_err(|source| spill.failed(source))?;
-                // What comes after the last record that is kept is not in the file.
+                // The file ends with the last record that is kept.
                 let words = words(&bytes);
                 keep(tile, mask, first, |at| words.get(at).copied().unwrap_or(0));
             }
@@ -193,7 +193,7 @@ fn keep(tile: &Tile<'_>, mask: &mut [u64], first: u64, word: impl Fn(usize) -> u
     if tile.batch.is_consecutive() {
         let start = tile.batch.index(tile.start);
         for (mask, number) in mask.iter_mut().zip((start..).step_by(64)).filter(|(mask, _)| **mask != 0) {
-            // Where records before the first one are not in the words, they are not in the tile.
+            // Records before the first word are not in the tile.
             let word = |at: u64| at.checked_sub(first).map_or(0, |at| word(at as usize));
             let (low, places) = (word(number / 64), number % 64);
             *mask &= match places {

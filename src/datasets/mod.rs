@@ -1,10 +1,10 @@
-//! Whole data sets: records in another order, beyond memory, the same bytes on every machine.
+//! Operations on whole data sets, which may be larger than memory and give the same bytes on every machine.
 //!
-//! What is done with all records of all inputs at once is done in two steps. A [run](crate::pipeline::run) divides the
-//! records by a key, on all threads, into parts that fit into memory, in memory or temporary files. Then the parts are
-//! taken in order, each is sorted, and a [`Job`](crate::pipeline::Job) sees the records as if they had been read like that.
-//! Keys are hashes of a seed and a record's number, or of its position: the outcome depends neither on the number of
-//! threads nor on the memory.
+//! Operations on all records of all inputs have two steps. First, a [run](crate::pipeline::run) divides the records by
+//! a key, on all threads, into parts that fit in memory; the parts are in memory or in temporary files. Then the parts
+//! are taken in order, each is sorted, and a [`Job`](crate::pipeline::Job) processes the records as if they had been
+//! read in this order. Keys are hashes of a seed and a record's number, or of its position, so the result depends
+//! neither on the number of threads nor on the memory.
 
 mod dedup;
 mod gather;

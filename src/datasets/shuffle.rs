@@ -1,8 +1,8 @@
-//! All records in a random order.
+//! Shuffling: all records in a random order.
 //!
-//! The order is that of a keyed hash of each record's number, which is a permutation of all 64-bit numbers: no two records
-//! have the same place, and any order of them is as likely as any other, as far as a hash can be random. It is decided by
-//! the seed alone. Of games, the number of the game is hashed, and the records of a game stay together.
+//! Records are ordered by a keyed hash of their numbers. The hash is a permutation of all 64-bit numbers, so no two
+//! records have the same place, and all orders are equally likely, as far as a hash can be random. Only the seed
+//! determines the order. For games, the number of the game is hashed, and the records of a game stay together.
 
 use super::gather::{Gather, Gathered, Keys};
 use crate::error::Error;
@@ -15,18 +15,18 @@ use crate::seed::{Purpose, Seeded};
 use crate::table::{Array, Batch, Field, Fields};
 use std::sync::Mutex;
 
-/// What stays together.
+/// The unit that stays together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Unit {
-    /// Each record by itself.
+    /// Each record separately.
     #[default]
     Record,
     /// The records of a game, in the order of the input.
     Game,
 }
 
-/// How records are shuffled.
+/// Options of the shuffling.
 ///
 /// ```
 /// use lanefish::datasets::Shuffle;
@@ -50,7 +50,7 @@ pub enum Unit {
 pub struct Shuffle {
     /// The seed of the order.
     pub seed: u64,
-    /// What stays together.
+    /// The unit that stays together.
     pub by: Unit,
 }
 
@@ -95,7 +95,7 @@ impl Shuffle {
     /// Reads all inputs, and runs a job on their records in a random order. Parts are passed to `sink` in that order on
     /// the calling thread.
     ///
-    /// The summary says how it ended: nothing is passed on unless all inputs could be read.
+    /// The summary says how it ended. Nothing is passed on unless all inputs could be read.
     pub fn run<J: Job>(
         &self,
         inputs: &Inputs,
@@ -134,7 +134,7 @@ impl Shuffle {
     }
 }
 
-/// Keys of the records of a leaf, with their places: memory that the next leaf uses again.
+/// Keys of the records of a leaf, with their places; the next leaf reuses the memory.
 #[derive(Default)]
 struct Sort {
     keys: Vec<(u64, Place)>,
@@ -143,7 +143,7 @@ struct Sort {
 }
 
 impl Sort {
-    /// The records of a leaf in the order of their keys, and of equal ones in that of their numbers.
+    /// The records of a leaf in the order of their keys; records with equal keys are in the order of their numbers.
     fn sorted(&mut self, leaf: Leaf<Records>, has_numbers: bool) -> Result<Vec<Batch>, Error> {
         let records = Joined::of(leaf.piles()?);
         self.by_key(&records);
@@ -194,7 +194,7 @@ impl Sort {
     }
 }
 
-/// Sorts by keys what is hardly ever more than a handful.
+/// Sorts by keys; there are hardly ever more than a handful of records.
 #[inline]
 fn sort_few(order: &mut [(u64, Place)]) {
     const FEW: usize = 16;

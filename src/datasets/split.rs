@@ -1,7 +1,8 @@
-//! Each record to one of several parts.
+//! Splitting: each record belongs to one of several parts.
 //!
-//! A hash decides, whose range is divided as the shares are. By positions, it is a hash of what makes positions equal:
-//! equal ones are never in two parts, neither in one run nor in several with the same seed and shares.
+//! A hash decides, whose range is divided in proportion to the shares. When splitting by positions, it is a hash of the
+//! position's key, so equal positions are never in two parts, neither in one run nor in several with the same seed and
+//! shares.
 
 use crate::choose::Fraction;
 use crate::distinct::{canonical_at, keys};
@@ -16,18 +17,18 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What is never divided.
+/// Records that are never divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum SplitBy {
     /// Equal positions: board, side to move, castling rights and legal en passant squares.
     #[default]
     Position,
-    /// The same, where positions in which colours are exchanged are equal, too.
+    /// Equal positions, where positions with exchanged colours are also equal.
     Relative,
     /// The records of a game.
     Game,
-    /// Nothing: each record by itself.
+    /// None: each record separately.
     Record,
 }
 
@@ -37,7 +38,7 @@ pub enum SplitBy {
 pub struct Share {
     /// The name of the part.
     pub name: String,
-    /// Up to which hash it reaches, in parts of [`WHOLE`].
+    /// The end of its range of hashes, in parts of [`WHOLE`].
     end: u64,
 }
 
@@ -57,7 +58,7 @@ const WHOLE: u64 = Fraction::WHOLE;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shares(Vec<Share>);
 
-/// A text that names no parts.
+/// A text that is not a list of parts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}: expected parts such as train=0.9,valid=5%,test=0.05, which together are 1")]
 pub struct ShareError(String);
@@ -94,7 +95,7 @@ impl FromStr for Shares {
             if shares.iter().any(|share| share.name == name) {
                 return Err(ShareError(format!("there are two parts `{name}`")));
             }
-            end += Fraction::parse(share).ok_or_else(|| ShareError(format!("`{share}` is no share")))?;
+            end += Fraction::parse(share).ok_or_else(|| ShareError(format!("`{share}` is not a share")))?;
             if end > WHOLE {
                 break;
             }
@@ -114,7 +115,7 @@ impl fmt::Display for Shares {
     }
 }
 
-/// How records are divided.
+/// Options of the splitting.
 ///
 /// ```
 /// use lanefish::datasets::Split;
@@ -140,7 +141,7 @@ impl fmt::Display for Shares {
 pub struct Split {
     /// The parts.
     pub shares: Shares,
-    /// What is never divided.
+    /// Records that are never divided.
     pub by: SplitBy,
     /// The seed of the choice.
     pub seed: u64,
@@ -154,8 +155,8 @@ impl Split {
         Self { shares, by: SplitBy::default(), seed: 0 }
     }
 
-    /// Reads all inputs, and runs the job of each part on its records. What a job makes of a chunk is passed to `sink`
-    /// with the place of the part and the number of records, in the order of the input, on the calling thread.
+    /// Reads all inputs, and runs the job of each part on its records. The output of a job for a chunk is passed to
+    /// `sink` with the place of the part and the number of records, in the order of the input, on the calling thread.
     ///
     /// # Panics
     /// If there are not as many jobs as parts.
@@ -183,7 +184,7 @@ struct Dividing<'a, J> {
     jobs: &'a [J],
 }
 
-/// What the jobs made of a chunk.
+/// The outputs of the jobs for a chunk.
 struct Divided<P> {
     parts: Vec<(u64, P)>,
     failure: Option<Error>,
@@ -232,7 +233,7 @@ impl<J: Job> Job for Dividing<'_, J> {
         }
     }
     fn refusal(&self) -> Option<Refusal> {
-        // All parts are of one format.
+        // All parts have the same format.
         self.jobs.first().and_then(Job::refusal)
     }
     fn tile(&self, divided: &mut Self::Part, tile: &Tile<'_>) {

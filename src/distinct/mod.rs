@@ -1,8 +1,8 @@
-//! Distinct positions: when two positions are the same, and how many different ones there are.
+//! Distinct positions: equality of positions, and estimates of the number of distinct ones.
 //!
-//! Positions are the same at four levels, each stricter than the one before: equal boards; also equal sides to move;
-//! also equal castling rights; also equal en passant squares, where such a capture is legal. A [key](keys) of each
-//! level is a 64-bit hash: equal positions have equal keys, on every machine and in every version.
+//! There are four levels of equality, each stricter than the previous one: equal boards; also equal sides to move; also
+//! equal castling rights; also equal en passant squares, if such a capture is legal. The [key](keys) for each level is
+//! a 64-bit hash: equal positions have equal keys, on every machine and in every version.
 //!
 //! Keys feed a [`Sketch`] for each level, which estimates the number of distinct positions from 16 KiB of memory and
 //! merges exactly.
@@ -19,7 +19,8 @@ use crate::table::Batch;
 /// The names of the levels.
 pub const LEVELS: [&str; 4] = ["board", "stm", "castling", "position"];
 
-/// The canonical parts of a record. Few have an en passant square: whether a capture is legal is decided one by one.
+/// The canonical parts of a record. Few records have an en passant square, so the legality of the capture is checked
+/// one by one.
 #[inline]
 pub(crate) fn canonical_at(batch: &Batch, row: usize) -> Canonical {
     let board = batch.board(row);

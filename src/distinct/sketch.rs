@@ -1,4 +1,4 @@
-//! HyperLogLog: how many different keys there are, from the longest run of zero bits seen in each of many parts.
+//! HyperLogLog: estimates the number of distinct keys from the longest run of zero bits seen in each of many parts.
 //!
 //! The first bits of a key choose a register, which keeps the largest rank (one more than the number of leading zeros)
 //! of the other bits. Registers merge by their maximum, so the result is the same in whatever order and parts keys
@@ -33,7 +33,7 @@ const MOST: usize = 64 - BITS as usize + 1;
 #[derive(Clone, Debug)]
 pub struct Sketch {
     registers: Box<[u8; REGISTERS]>,
-    /// The least rank of all registers, and how many have it.
+    /// The smallest rank of all registers, and the number of registers that have it.
     least: u8,
     at_least: usize,
 }
@@ -125,7 +125,7 @@ impl Sketch {
         }
         z += m * sigma(share(counts[0]));
         let alpha = 0.5 / std::f64::consts::LN_2;
-        // Nothing but zeros: the sum is infinite.
+        // If all registers are zero, the sum is infinite.
         (alpha * m * m / z).round() as u64
     }
 }
@@ -180,7 +180,7 @@ impl Sketches {
         const GROUPS: usize = AT_ONCE * Keys::GROUPS;
         let runs = groups.chunks(GROUPS).zip(results.chunks(GROUPS));
         for ((groups, results), masks) in runs.zip(mask.chunks(AT_ONCE)) {
-            // Once there are many keys, next to none of them changes anything.
+            // Once there are many keys, hardly any key changes a register.
             let excluded = self.0.each_ref().map(Sketch::excluded);
             analyzer.keys(groups, results, &excluded, &mut keys);
             let keys = &keys[..groups.len().div_ceil(Keys::GROUPS)];

@@ -76,7 +76,7 @@ impl Date {
     /// Days since 1970-01-01, if month and day are known.
     pub fn days(self) -> Option<i32> {
         let (year, month, day) = (i32::from(self.year), i32::from(self.month?), i32::from(self.day?));
-        // Years that begin in March, so that the day that leap years have more is the last one.
+        // Years that begin in March, so that the leap day is the last day of the year.
         let (year, month) = match month {
             1 | 2 => (year - 1, month + 9),
             _ => (year, month - 3),
@@ -119,7 +119,7 @@ impl Date {
 }
 
 impl fmt::Display for Date {
-    /// As in PGN: `YYYY.MM.DD`, with question marks for what is not known.
+    /// The PGN form: `YYYY.MM.DD`, with question marks for unknown parts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}", self.year)?;
         for part in [self.month, self.day] {

@@ -1,7 +1,7 @@
-//! Games in any format: the facts by which they are selected, the selection, and what it left out.
+//! Game metadata, in any format.
 //!
-//! A format of games implements [`Facts`] for its games and consults a [`Selection`](crate::choose::Selection) to decide which of them, and which
-//! of their positions, to deliver. A [`GameRow`] holds everything known about a game.
+//! A format of games implements [`Facts`] for its games and consults a [`Selection`](crate::choose::Selection) to
+//! decide which of them, and which of their positions, to deliver. A [`GameRow`] has everything known about a game.
 
 mod date;
 
@@ -152,11 +152,11 @@ pub struct GameRow {
     pub result: Option<Outcome>,
     /// The last position of the main line, if the game has any position.
     pub last: Option<Position>,
-    /// What is wrong with the game.
+    /// The error in the game, if there is one.
     pub error: Option<String>,
     /// Offset of the game in the chunk; of the first one with what comes before it.
     pub(crate) start: usize,
-    /// Offset of what comes after the game in the chunk: the next game, or text that is none.
+    /// Offset of the end of the game in the chunk, where the next game or other text begins.
     pub(crate) end: usize,
 }
 

@@ -59,8 +59,8 @@ impl Bytes {
         }
     }
 
-    /// Declares the bytes no longer needed. If they are mapped, the pages of a large file would otherwise count as
-    /// memory of this process until it ends.
+    /// Declares that the bytes are no longer needed. Otherwise the mapped pages of a large file would count as memory
+    /// of this process until it ends.
     pub fn release(&self) {
         if let Store::Mapped(mapped) = &self.0 {
             mapped.release();

@@ -47,7 +47,7 @@ impl Compression {
             Self::Bzip2 => "bzip2",
         }
     }
-    /// The container around what a reader returns, and a reader of the content.
+    /// Detects the container of a reader's bytes, and returns it with a reader of the content.
     ///
     /// # Errors
     /// If the first bytes cannot be read.

@@ -1,10 +1,9 @@
 //! zstd frames decompressed in parallel.
 //!
-//! Frames are independent, so a file with many of them (such as `pzstd` writes, and every Lichess dump) can be
-//! decompressed by all threads. The end of a frame can be found without decompressing it and without an index: the
-//! header of the frame and the three-byte headers of its blocks contain all lengths. The walk from block to block
-//! touches one page in thirty, and it stops early if a frame is too large to be held in memory: such a file is
-//! streamed instead.
+//! Frames are independent, so all threads can decompress a file with many of them, such as the output of `pzstd` and
+//! every Lichess dump. The end of a frame can be found without decompressing it and without an index: the header of the
+//! frame and the three-byte headers of its blocks contain all lengths. The walk from block to block touches one page in
+//! thirty. It stops early if a frame is too large for memory; such a file is streamed instead.
 
 use super::stream::DECODED;
 use super::{Bytes, Mapped};
@@ -12,17 +11,17 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// A frame that may need more memory than this is not decompressed as a whole.
-/// `pzstd -19`, the setting of the Lichess dumps, makes frames of 32 MiB.
+/// Frames that may need more memory than this are not decompressed as a whole. `pzstd -19`, the setting of the Lichess
+/// dumps, makes frames of 32 MiB.
 const LARGEST_FRAME: usize = 64 << 20;
-/// Bytes of frames in memory at any time: those being decompressed and those waiting for their turn.
+/// Maximum number of bytes of frames in memory: of those being decompressed and those waiting for their turn.
 const BUDGET: usize = 96 << 20;
-/// No block holds more than this once decompressed.
+/// Maximum size of a decompressed block.
 const LARGEST_BLOCK: usize = 128 << 10;
-/// No header of a frame is longer.
+/// Maximum length of the header of a frame.
 const HEADER: usize = 18;
 
-/// What the first bytes of a frame contain.
+/// The result of parsing the first bytes of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
     /// Too few bytes to decide.
@@ -31,8 +30,8 @@ pub(super) enum Header {
     Unknown,
     /// A skippable frame, with the number of bytes after its header.
     Skippable { len: u64 },
-    /// A frame: length of the header, memory for what later blocks refer to, size of the content if it
-    /// is given, and whether a checksum follows the last block.
+    /// A frame: length of the header, size of the window, size of the content if it is given, and whether a checksum
+    /// follows the last block.
     Frame { header: usize, window: u64, size: Option<u64>, checksum: bool },
 }
 
@@ -74,14 +73,14 @@ impl Header {
     }
 }
 
-/// The item at the start of some bytes.
+/// The result of measuring the item at the start of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
     /// A skippable frame of this length.
     Skippable(usize),
     /// A frame of this length, and the maximum size of its content.
     Frame { len: usize, holds: usize },
-    /// No complete frame, or one that is too large, or one that needs a larger window than is allowed.
+    /// The frame is incomplete or too large, or needs a larger window than is allowed.
     Unfit,
 }
 
@@ -94,7 +93,7 @@ fn measure(bytes: &[u8], max_window: u64) -> Option<Extent> {
     measure_with(Header::of(bytes), bytes.len(), max_window, |at| bytes.get(at..)?.first_chunk().copied())
 }
 
-/// As [`measure`]; `block` returns the header of a block.
+/// Measures like [`measure`]; `block` returns the header of a block.
 fn measure_with(
     header: Header,
     rest: usize,
@@ -134,8 +133,8 @@ fn measure_with(
     }
 }
 
-/// Where the frames of a file begin, one after the other, up to one that cannot be measured: it is incomplete or too
-/// large. Windows of any size are allowed, so that what is found depends only on the file.
+/// The places where the frames of a file begin, in order, up to one that cannot be measured because it is incomplete or
+/// too large. Windows of any size are allowed, so that the result depends only on the file.
 #[derive(Debug)]
 pub(super) struct FrameStarts<'a> {
     file: &'a File,
@@ -183,7 +182,7 @@ impl<'a> FrameStarts<'a> {
         Ok(None)
     }
 
-    /// Some bytes of the file; fewer at its end.
+    /// Reads some bytes of the file; fewer at its end.
     fn read<const N: usize>(&self, at: u64) -> io::Result<Vec<u8>> {
         let mut file = self.file;
         let mut bytes = Vec::with_capacity(N);
@@ -244,7 +243,7 @@ impl FrameJob {
                 (bytes, error)
             }
         };
-        // What was decompressed from beyond the new end does not belong to the file.
+        // Bytes decompressed from beyond the new end do not belong to the file.
         let (bytes, error) = match self.bytes.check() {
             Ok(()) => (bytes, error),
             Err(cut) => (Vec::new(), Some(cut)),
@@ -254,7 +253,7 @@ impl FrameJob {
     }
 }
 
-/// Decompresses as much as possible. A call that reaches damage loses what it has decoded, so calls are small.
+/// Decompresses as much as possible. A call that reaches damage loses its output, so calls are small.
 fn decode_until_damage(frame: &[u8], most: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     let mut decoder = zstd::stream::read::Decoder::with_buffer(frame)?;
     decoder.window_log_max(31)?;
@@ -268,10 +267,10 @@ fn decode_until_damage(frame: &[u8], most: usize, bytes: &mut Vec<u8>) -> io::Re
     Ok(())
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Debug)]
 pub(super) enum FrameStep {
-    /// The next bytes, an error that follows them, and how much more of the file has been consumed.
+    /// The next bytes, an error that follows them, and the number of file bytes consumed.
     Bytes(Bytes, Option<io::Error>, usize),
     Job(FrameJob),
     /// The next bytes are being decompressed elsewhere.

@@ -20,26 +20,27 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// These sources, as they are: files, `-` for standard input, bytes in memory.
+    /// Makes a list of these sources: files, `-` for standard input, bytes in memory.
     pub fn of<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Self {
         Self { sources: sources.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// Adds those of another list.
+    /// Adds the inputs of another list.
     pub fn append(&mut self, mut other: Self) {
         self.sources.append(&mut other.sources);
         self.skipped.append(&mut other.skipped);
         self.broken.append(&mut other.broken);
     }
 
-    /// Resolves the names that the user gave. Files and `-` are kept; a directory is replaced by its files, in name
-    /// order, for which `supported` returns true. Hidden files and subdirectories are skipped; broken links are
+    /// Resolves the names that the user gave. Files and `-` are kept. A directory is replaced by those of its files for
+    /// which `supported` returns true, in name order. Hidden files and subdirectories are skipped; broken links are
     /// listed in [`Inputs::broken`]. A zip archive, also one in a directory, is replaced by its files in the same way,
-    /// with those of all directories in it; archives in archives are skipped.
+    /// including those in its directories; nested archives are skipped.
     ///
     /// # Errors
-    /// If a name does not exist or cannot be read, an archive that it names is damaged, or a directory or archive has no
-    /// supported file: before any work is done. A damaged archive in a directory is reported when it is read.
+    /// If a name does not exist or cannot be read, a named archive is damaged, or a directory or archive has no
+    /// supported file. These errors are found before any work is done. A damaged archive in a directory is reported
+    /// when it is read.
     pub fn resolve(names: &[PathBuf], mut supported: impl FnMut(&Source) -> bool) -> Result<Self, Error> {
         let mut inputs = Self::default();
         for name in names {
@@ -50,7 +51,7 @@ impl Inputs {
                 continue;
             }
             if !fs::metadata(name).map_err(failed)?.is_dir() {
-                // A misspelled last name should not be found only after an hour.
+                // The user should not have to wait for an hour to learn that the last name is misspelled.
                 if fs::metadata(name).map_err(failed)?.is_file() && zip::is_archive_file(&path)? {
                     let before = inputs.sources.len();
                     inputs.add_archive(&path, &mut supported)?;
@@ -86,7 +87,7 @@ impl Inputs {
             let before = inputs.sources.len();
             for file in files {
                 let file = Arc::from(file);
-                // Whatever is wrong with a file is reported when it is read.
+                // Errors in a file are reported when it is read.
                 if zip::is_archive_file(&file).is_ok_and(|is_archive| is_archive)
                     && inputs.add_archive(&file, &mut supported).is_ok()
                 {
@@ -122,7 +123,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// Checks that all of them can be read more than once.
+    /// Checks that all inputs can be read more than once.
     ///
     /// # Errors
     /// If one of them is standard input, a pipe or a device.

@@ -6,10 +6,11 @@
 //! If the contract is broken:
 //!
 //! - A file becomes shorter: its length is checked again before a chunk is read, after it has been decoded, after its
-//!   records have been judged and used, and when records that stayed in the map are written, so that the run ends with
-//!   an error. What was read in between, zeros of the last page among it, is neither records nor rejects. If pages vanish in the middle of a chunk, the system sends the signal
-//!   `SIGBUS`; a program that has called [`explain_truncated_maps`] then reports what happened, removes its temporary
-//!   files, and ends with status 2. The same happens if the disk fails.
+//!   records have been judged and used, and when records that stayed in the map are written. The run then ends with an
+//!   error, and bytes that were read in between (such as the zeros of the last page) give neither records nor rejects.
+//!   If pages vanish in the middle of a chunk, the system sends the signal `SIGBUS`. A program that has called
+//!   [`explain_truncated_maps`] then reports what happened, removes its temporary files, and ends with status 2. The
+//!   same happens if the disk fails.
 //! - A file is written to in place: results are those of some mixture of old and new bytes. Nothing in this crate
 //!   relies on such bytes: lengths taken from a map are checked where they are used, every value of a board's plain
 //!   numbers is allowed, and text that must be UTF-8 is copied before it is validated and kept. Still, the language
@@ -40,8 +41,8 @@ pub(crate) struct Mapped<T> {
 /// The memory of a map is given back in regions, at addresses that are multiples of their length: that of a huge page.
 /// To give back a part of such a page, the kernel would have to split it and to interrupt all other threads.
 const REGION: usize = 2 << 20;
-/// A region this number of regions behind is given back even if it is not complete: not all bytes of a file are in
-/// chunks.
+/// A region that is this number of regions behind is given back even if it is not complete, since not all bytes of a
+/// file are in chunks.
 const BEHIND: usize = 64;
 
 /// A read-only map of a whole file.
@@ -49,7 +50,7 @@ const BEHIND: usize = 64;
 struct Map {
     map: Mmap,
     file: File,
-    /// For each region of addresses, how many of its bytes are no longer needed.
+    /// For each region of addresses, the number of its bytes that are no longer needed.
     released: Box<[AtomicUsize]>,
     /// Where the signal handler finds the map, if there was a free slot.
     slot: Option<&'static Slot>,
@@ -66,7 +67,7 @@ impl Map {
     #[cfg(unix)]
     fn give_back(&self, number: usize) {
         let region = self.region(number);
-        // SAFETY: the map is that of a file and never written to: pages come back with what they held.
+        // SAFETY: the map is that of a file and never written to, so the pages return with the same content.
         let _ = unsafe { self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, region.start, region.len()) };
     }
     /// Other systems have no such call.
@@ -134,8 +135,9 @@ impl Mapped<u8> {
             false => Ok(()),
         }
     }
-    /// Declares these bytes no longer needed. Once all bytes around them are, or much that comes later, their memory is
-    /// returned to the system; they can still be accessed, and are then read from the file again.
+    /// Declares that these bytes are no longer needed. Their memory is returned to the system once all bytes around
+    /// them, or many bytes after them, are no longer needed either. They can still be accessed, and are then read from
+    /// the file again.
     pub(super) fn release(&self) {
         let map = &self.map;
         // Distances from the beginning of the first region.
@@ -166,7 +168,7 @@ impl Mapped<u8> {
 
 #[cfg(all(test, target_os = "linux"))]
 impl Mapped<u8> {
-    /// The memory that the whole map takes, according to the system.
+    /// The memory used by the whole map, according to the system.
     pub(super) fn resident(&self) -> usize {
         let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let start = format!("{:x}-", self.map.map.as_ptr() as usize);
@@ -186,7 +188,7 @@ impl<T: Pod> Deref for Mapped<T> {
 }
 
 impl<T> Mapped<T> {
-    /// As [`Mapped::check`], for values.
+    /// The same as [`Mapped::check`], for values.
     pub(crate) fn check_values(&self) -> io::Result<()> {
         let bytes = Mapped::<u8> { map: Arc::clone(&self.map), bytes: self.bytes.clone(), values: PhantomData };
         bytes.check()
@@ -209,7 +211,7 @@ struct Slot {
 /// No map begins there.
 const FREE: usize = usize::MAX;
 
-/// More files than a run ever maps at once. Further maps would lack the explanation.
+/// Number of slots: more files than a run ever maps at once. Further maps would lack the explanation.
 static SLOTS: [Slot; 64] = [const { Slot { start: AtomicUsize::new(FREE), end: AtomicUsize::new(0) } }; 64];
 
 impl Slot {
@@ -265,7 +267,7 @@ mod fault {
     const MESSAGE: &[u8] = b"lanefish: a mapped input became shorter while it was read, or its disk failed; \
         --no-mmap reads files without mapping them\n";
 
-    /// What was done about a signal before.
+    /// The previous action for a signal.
     type Previous = OnceLock<libc::sigaction>;
     static OF_FAULTS: Previous = OnceLock::new();
     static OF_ABORTS: Previous = OnceLock::new();
@@ -338,7 +340,7 @@ mod fault {
         pass_on(&OF_ABORTS, signal, info, context);
     }
 
-    /// Does what would have been done about a signal.
+    /// Performs the previous action for a signal.
     fn pass_on(previous: &Previous, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
         let Some(previous) = previous.get() else {
             return;

@@ -1,9 +1,9 @@
 //! Bytes from files, pipes and compressed streams.
 //!
-//! [`Inputs`] is the user's list of [sources](Source) with directories resolved; a zip archive stands for its files, each
-//! of them a source. An open [`Input`] yields runs of decompressed [`Bytes`] in order. Uncompressed regular files are mapped
-//! and arrive as one run; everything else arrives in pieces. zstd files of several frames hand out [`FrameJob`]s, so that
-//! any idle thread can decompress the next frame.
+//! [`Inputs`] is the user's list of [sources](Source) with directories resolved; a zip archive is replaced by its
+//! files, each of which is a source. An open [`Input`] yields runs of decompressed [`Bytes`] in order. Uncompressed
+//! regular files are mapped and arrive as one run; everything else arrives in pieces. zstd files with several frames
+//! hand out [`FrameJob`]s, so that any idle thread can decompress the next frame.
 
 mod bytes;
 mod compression;
@@ -46,15 +46,15 @@ use stream::{Counted, Stream, StreamStep, Uncut};
 use window::WindowTooLarge;
 use zip::{OpenMember, Slices, Stored};
 
-/// How inputs are opened.
+/// Options for opening inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Access {
-    /// Map files into memory where the system supports it; if false, everything is read. Mapped files must not be
-    /// changed in place while they are read: results could be anything. A file that becomes shorter ends the run with
-    /// an error, or the process with a signal ([`explain_truncated_maps`]). What is appended to a file after it was
-    /// opened is not read.
+    /// Map files into memory if the system supports it; if false, everything is read. Mapped files must not be changed
+    /// in place while they are read: results could be anything. A file that becomes shorter ends the run with an error,
+    /// or the process with a signal ([`explain_truncated_maps`]). Data appended to a file after it was opened are not
+    /// read.
     pub map: bool,
     /// The largest accepted window of a zstd frame, in bytes: memory that the decoder needs, as specified by the file.
     pub max_window: u64,
@@ -79,20 +79,20 @@ pub struct Input {
     path: Arc<Path>,
     compression: Option<Compression>,
     max_window: u64,
-    /// A regular file, which can be entered anywhere.
+    /// A regular file, which can be read from any place.
     file: Option<RegularFile>,
     /// Bytes in memory, if they are not compressed.
     memory: Option<Bytes>,
-    /// A stored file of a mapped zip archive, if it is not compressed by itself.
+    /// A stored file of a mapped zip archive, if its content is not compressed.
     stored: Option<Stored>,
     /// Whether it is a file of a zip archive.
     is_member: bool,
     supply: Supply,
-    /// Where in the file the supply begins that follows the present one.
+    /// The place in the file where the next source begins.
     next_supply: Option<u64>,
-    /// Where the first of two supplies ended.
+    /// Offset at which the first of two sources ended.
     first_end: Option<u64>,
-    /// Pieces that were peeked at and are still to be returned.
+    /// Pieces that were peeked at and have not been returned yet.
     ahead: VecDeque<Bytes>,
     /// Decompressed bytes returned so far.
     given: u64,
@@ -101,19 +101,19 @@ pub struct Input {
     consumed: Arc<AtomicU64>,
 }
 
-/// A file that can be entered anywhere.
+/// A file that can be read from any place.
 #[derive(Debug)]
 struct RegularFile {
     file: File,
     len: u64,
-    /// How far it is read.
+    /// The end of the part that is read.
     end: u64,
-    /// Unless it is to be read.
+    /// The map; `None` if the file is read instead.
     map: Option<Mapped<u8>>,
 }
 
-/// How far a file is read: no further than it reached when it was opened, however it grows. Some systems have files
-/// that are longer than they report, which is nothing.
+/// The end of the part of a file that is read: the length at the time of opening, even if the file grows. Some systems
+/// have files that are longer than they report; such files report a length of 0.
 fn end_of(metadata: &fs::Metadata) -> u64 {
     match metadata.len() {
         len if metadata.is_file() && len > 0 => len,
@@ -121,17 +121,17 @@ fn end_of(metadata: &fs::Metadata) -> u64 {
     }
 }
 
-/// How an input is divided into shards, and what it returns from then on.
+/// The division of an input into shards, and the bytes that it returns from then on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Division {
-    /// By place: the input continues at `start`; the shard has the records from `from` to `to`, or all.
+    /// By offset: the input continues at `start`; the shard has the records from `from` to `to`, or to the end.
     Places { start: u64, from: u64, to: Option<u64> },
     /// By frames: the input continues with the content of the frame at this place of the file, and with all frames
     /// after it; [`Input::first_end`] reports where those of the shard end.
     Frames { start: u64, is_first: bool },
-    /// The shard has nothing of the input.
+    /// The shard has no part of the input.
     Nothing,
-    /// It cannot be entered: it has to be read from its beginning, where it is.
+    /// The input can only be read from its beginning, and is still there.
     Turns,
 }
 
@@ -143,14 +143,14 @@ enum Supply {
     Frames(Frames),
 }
 
-/// The next thing an input offers.
+/// The next item of an input.
 #[derive(Debug)]
 pub enum Next {
     /// The next bytes.
     Bytes(Bytes),
     /// A job to run and pass to [`Input::complete`]; more jobs may be available in the meantime.
     Job(FrameJob),
-    /// Nothing yet: a job must be completed first, or the data has not arrived.
+    /// Nothing yet: a job must be completed first, or the data have not arrived.
     Wait,
     /// The end.
     End,
@@ -251,7 +251,7 @@ impl Input {
         Ok((compression, Supply::Stream(stream), regular))
     }
 
-    /// Bytes in memory, which are one run unless they are compressed.
+    /// Opens bytes in memory, which are one run unless they are compressed.
     fn supply_of_bytes(
         bytes: &Bytes,
         access: Access,
@@ -265,7 +265,7 @@ impl Input {
         Ok((compression, Supply::Stream(Stream::here(reader, false)), None))
     }
 
-    /// Has a thread of its own decompress a file of a zip archive, some pieces ahead of what is asked for.
+    /// Starts a thread that decompresses a file of a zip archive, some pieces ahead of the requests.
     ///
     /// # Errors
     /// If the thread cannot be started.
@@ -299,8 +299,8 @@ impl Input {
         Ok(self.divide(half, 0)? != Division::Turns)
     }
 
-    /// Continues where the bytes of a shard are, as far as the input can be entered there, or some bytes before:
-    /// `reach`, unless there are fewer. What has been peeked at is forgotten.
+    /// Continues at the bytes of a shard if the input can be read from there, or `reach` bytes before them (fewer at
+    /// the beginning). Peeked bytes are dropped.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -329,7 +329,7 @@ impl Input {
         Ok(division)
     }
 
-    /// The same for inputs that can be entered only where it is known how many bytes come before: uncompressed files.
+    /// Divides inputs for which the offset in the content must be known: uncompressed files.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -340,7 +340,7 @@ impl Input {
         }
     }
 
-    /// Some bytes of an uncompressed regular file.
+    /// Reads some bytes of an uncompressed regular file.
     ///
     /// # Errors
     /// If they cannot be read, or the input is something else.
@@ -369,8 +369,7 @@ impl Input {
         read.map(|()| bytes)
     }
 
-    /// Continues with these bytes of an uncompressed regular file, and ends with them. What has been peeked at is
-    /// forgotten.
+    /// Continues with these bytes of an uncompressed regular file, and ends with them. Peeked bytes are dropped.
     ///
     /// # Errors
     /// If they cannot be read, or the input is something else.
@@ -386,7 +385,7 @@ impl Input {
         Ok(())
     }
 
-    /// These bytes of an uncompressed file, as far as there are any.
+    /// The existing part of these bytes of an uncompressed file.
     fn plain_supply(&self, file: &RegularFile, range: Range<u64>) -> io::Result<Supply> {
         if let Some(map) = &file.map {
             let end = range.end.min(map.len() as u64);
@@ -421,8 +420,8 @@ impl Input {
         Ok(Supply::Stream(Stream::here(reader, false)))
     }
 
-    /// Divides a zstd file, if it has at least two frames that fit in memory. A shard has those that begin in its part
-    /// of the file.
+    /// Divides a zstd file, if it has at least two frames that fit in memory. A shard has the frames that begin in its
+    /// part of the file.
     fn divide_frames(&self, file: &RegularFile, shard: Shard) -> io::Result<(Division, Supply, u64, Option<u64>)> {
         let nothing = |division| Ok((division, Supply::Whole(None), 0, None));
         // The file may be a stream that has been peeked at, and shares this position.
@@ -460,12 +459,12 @@ impl Input {
         Ok((division, supply, 0, end))
     }
 
-    /// After a division by frames: how many bytes were returned when those of the shard's own frames had ended.
+    /// After a division by frames: the number of bytes returned up to the end of the shard's own frames.
     pub(crate) fn first_end(&self) -> Option<u64> {
         self.first_end
     }
 
-    /// The input as a file that can be read anywhere; what comes from a pipe is written to a temporary file first.
+    /// The input as a file that can be read at any place; the content of a pipe is first written to a temporary file.
     /// `what` is the format, for the message.
     ///
     /// # Errors
@@ -485,7 +484,7 @@ impl Input {
             if let Some(map) = file.map {
                 return Ok(RandomAccess::of(Bytes::mapped(map)));
             }
-            // What has been peeked at is read again.
+            // Peeked bytes are read again.
             let peeked: u64 = self.ahead.iter().map(|bytes| bytes.len() as u64).sum();
             return Ok(RandomAccess::of_file(file.file, file.len, peeked));
         }
@@ -516,7 +515,7 @@ impl Input {
         })
     }
 
-    /// All bytes of a mapped file or member, whatever has been returned of them.
+    /// All bytes of a mapped file or member, including those already returned.
     pub(crate) fn mapped(&self) -> Option<Bytes> {
         if let Some(stored) = &self.stored {
             return Some(stored.bytes.clone());
@@ -651,7 +650,7 @@ impl Input {
     /// again. The flag is set if there are no more bytes.
     ///
     /// # Errors
-    /// As [`Input::poll`], if nothing can be read; later errors are returned after the bytes before them.
+    /// As for [`Input::poll`], if nothing can be read; later errors are returned after the bytes before them.
     pub fn peek(&mut self, len: usize) -> Result<(Vec<u8>, bool), Error> {
         let mut head = Vec::new();
         let mut pieces = VecDeque::new();

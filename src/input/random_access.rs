@@ -1,4 +1,4 @@
-//! Inputs that are read at any place: files with an index at their end.
+//! Inputs that are read in any order: files with an index at their end.
 
 use super::Bytes;
 use super::map::cut_to;
@@ -44,7 +44,7 @@ impl RandomAccess {
         self.len
     }
 
-    /// Whether all bytes are in memory or mapped, so that some of them are no copy.
+    /// Whether all bytes are in memory or mapped, so that parts of them need no copy.
     #[cfg(feature = "parquet")]
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.store, Store::Whole(_))

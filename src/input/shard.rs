@@ -1,10 +1,10 @@
-//! A share of inputs: one of N.
+//! Shards: one of N shares of the inputs.
 
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// One of N shares of the inputs, which are disjoint and together are everything.
+/// One of N shares of the inputs. The shares are disjoint and cover all inputs.
 ///
 /// ```
 /// use lanefish::input::Shard;
@@ -47,12 +47,12 @@ impl Shard {
         self.index + 1 == self.count
     }
 
-    /// Whether it is everything.
+    /// Whether it is the only shard.
     pub(crate) const fn is_whole(self) -> bool {
         self.count == 1
     }
 
-    /// Whether the shard has its turn, when each has one after the other.
+    /// Whether this turn belongs to the shard, if all shards take turns.
     pub(crate) const fn has_turn(self, turn: u64) -> bool {
         turn % self.count as u64 == self.index as u64
     }
@@ -83,11 +83,11 @@ impl fmt::Display for Shard {
     }
 }
 
-/// Why a text is not a [`Shard`].
+/// The reason why a text is not a [`Shard`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShardError {
-    /// It is not two numbers.
+    /// The text is not two numbers.
     #[error("expected I/N, such as 0/4 for the first of four shards")]
     Syntax,
     /// The number of shards is out of range.
@@ -105,7 +105,7 @@ impl FromStr for Shard {
     type Err = ShardError;
     fn from_str(text: &str) -> Result<Self, ShardError> {
         let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
-            // Absurdly large numbers are numbers, but not those of a shard.
+            // Very large numbers are numbers, but not valid ones for a shard.
             true if !text.is_empty() => Ok(text.parse().unwrap_or(u32::MAX)),
             _ => Err(ShardError::Syntax),
         };

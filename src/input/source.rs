@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// One of the inputs of a run: its name, by which messages call it, and where its bytes are.
+/// One of the inputs of a run: its name, which messages use, and the location of its bytes.
 ///
 /// ```
 /// use lanefish::input::{Inputs, Source};
@@ -26,7 +26,7 @@ pub struct Source {
     place: Place,
 }
 
-/// Where the bytes are.
+/// The location of the bytes.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     /// In the file of this name, or standard input (`-`).
@@ -38,7 +38,7 @@ pub(super) enum Place {
 }
 
 impl Source {
-    /// Bytes in memory under a name, whose extension may show the format; they may be compressed.
+    /// Bytes in memory, which may be compressed, with a name, whose extension may show the format.
     pub fn in_memory(name: impl AsRef<Path>, bytes: impl Into<Bytes>) -> Self {
         Self { name: Arc::from(name.as_ref()), place: Place::Memory(bytes.into()) }
     }
@@ -48,7 +48,7 @@ impl Source {
         Self { name: Arc::from(name), place: Place::Member(Arc::new(member)) }
     }
 
-    /// The name; of a file in a zip archive, that of the archive, a slash, and the name there.
+    /// The name. For a file in a zip archive, it is the name of the archive, a slash, and the name in the archive.
     pub fn name(&self) -> &Arc<Path> {
         &self.name
     }
@@ -62,12 +62,12 @@ impl Source {
         matches!(self.place, Place::File) && self.name.as_os_str() == "-"
     }
 
-    /// The file that it is, unless it is something else.
+    /// The path, if the source is a file.
     pub fn file(&self) -> Option<&Arc<Path>> {
         (matches!(self.place, Place::File) && !self.is_stdin()).then_some(&self.name)
     }
 
-    /// The file in which its bytes are: itself, or the zip archive that it is in.
+    /// The path of the file that contains its bytes: the file itself, or the zip archive.
     pub fn container(&self) -> Option<&Arc<Path>> {
         match &self.place {
             Place::Member(member) => Some(member.archive()),
@@ -80,14 +80,14 @@ impl Source {
         matches!(self.place, Place::Member(_))
     }
 
-    /// Whether it has to be decompressed, or read, from its beginning to its end, so that a thread may do so ahead of those
-    /// that decode: a file of a zip archive that is not used where it is. Such a thread may outlive a run, and must
-    /// not look at maps, whose files others may change then.
+    /// Whether it has to be decompressed or read from start to end, so that a separate thread may do so ahead of the
+    /// decoding threads. This holds for files of a zip archive that are not used in place. Such a thread may outlive a
+    /// run, and must not read from maps, whose files others may change then.
     pub(crate) fn is_worth_a_thread(&self, access: Access) -> bool {
         matches!(&self.place, Place::Member(member) if !member.is_in_place(access.map))
     }
 
-    /// Number of bytes before decompression; `None` for what has no size, such as pipes, and what cannot be found.
+    /// Number of bytes before decompression; `None` for sources without a size, such as pipes, and missing files.
     pub fn len(&self) -> Option<u64> {
         match &self.place {
             Place::File => {
@@ -104,7 +104,7 @@ impl Source {
         self.len() == Some(0)
     }
 
-    /// Whether it can be read only once: standard input, pipes and devices. What is not there is reported when it is
+    /// Whether it can be read only once: standard input, pipes and devices. Missing files are reported when they are
     /// opened.
     pub(super) fn is_read_once(&self) -> bool {
         self.is_stdin() || self.file().is_some_and(|path| path.exists()) && self.len().is_none()

@@ -1,9 +1,9 @@
 //! Pieces of inputs that cannot be mapped.
 //!
-//! A pipe is read by a thread of its own: its writer may be slow. A file that must be decompressed from
-//! beginning to end is read by whichever thread requests the next piece, while the others continue, and there are never
-//! more threads than the user has requested. Files of a zip archive are decompressed by threads of their own, several at
-//! the same time, if the user has requested more than one thread.
+//! A pipe is read by a separate thread, because its writer may be slow. A file that must be decompressed from start to
+//! end is read by the thread that requests the next piece, while the others continue, so there are never more threads
+//! than the user requested. Files of a zip archive are decompressed by separate threads, several at the same time, if
+//! the user requested more than one thread.
 
 use super::Bytes;
 use super::map::cut_to;
@@ -17,9 +17,9 @@ use std::time::Duration;
 
 /// Bytes per piece.
 const PIECE: usize = 1 << 20;
-/// Pieces that may wait to be taken.
+/// Maximum number of pieces that wait to be taken.
 const WAITING: usize = 4;
-/// How long to wait for the next piece before reporting that there is none yet.
+/// Time to wait for the next piece before reporting that there is none yet.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Decompressed bytes per call: at damage, the output of the current call is lost.
 pub(super) const DECODED: usize = 16 << 10;
@@ -59,7 +59,7 @@ impl Stream {
         Ok(Self { source: Source::Thread(messages), ended: false })
     }
 
-    /// Has a thread read what is read on demand so far.
+    /// Starts a thread that reads a stream which was read on demand so far.
     pub(super) fn onto_thread(self) -> io::Result<Self> {
         let Self { source: Source::Here(mut pieces), ended: false } = self else {
             return Ok(self);
@@ -127,7 +127,7 @@ impl fmt::Debug for Pieces {
 }
 
 impl Pieces {
-    /// Sends all of them, as long as somebody takes them.
+    /// Sends all pieces, until the receiver is gone.
     fn send(&mut self, sender: &SyncSender<Message>) {
         let mut more = true;
         while more {
@@ -198,7 +198,7 @@ fn pump(mut reader: Box<dyn Read + Send>, sender: &SyncSender<Message>) {
     }
 }
 
-/// A regular file that is read: if it ends before the place where it ended when it was opened, it was cut.
+/// A regular file that is read. If it ends earlier than when it was opened, it was truncated.
 #[derive(Debug)]
 pub(super) struct Uncut {
     pub(super) file: File,

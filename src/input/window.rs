@@ -2,8 +2,8 @@
 //!
 //! A few bytes can request a window of two gigabytes. The decoder has its own limit, but whether it is checked depends
 //! on how the bytes arrive (a frame that is completely in the buffer is decoded without a window), and it does not
-//! report the requested size. So the compressed bytes pass a filter on their way to the decoder: it steps from frame to
-//! frame and from block to block, and stops at the header of a frame that requests too much.
+//! report the requested size. So the compressed bytes pass through a filter before they reach the decoder. The filter
+//! steps from frame to frame and from block to block, and stops at the header of a frame that requests too much.
 
 use super::frames::Header;
 use std::fmt;

@@ -1,13 +1,13 @@
-//! Zip archives: the list of their members, and what each of them holds.
+//! Zip archives: the list of their members, and the content of each.
 //!
-//! The central directory at the end of an archive says what is in it, and only what it says is read. Before that, it is
-//! compared with the rest: every member must lie where the directory says, under the same name, and overlap no other;
-//! and the first member must be where the archive begins. An archive that was cut, or that consists of several, is
-//! therefore an error rather than a shorter list. What is decompressed must have the length and the CRC-32 of the
-//! directory.
+//! The central directory at the end of an archive lists its members, and only these are read. First, the directory is
+//! compared with the rest of the file. Every member must be where the directory says, with the same name, and must not
+//! overlap another; the first member must be at the beginning of the archive. A truncated archive, or a file with
+//! several archives, is therefore an error rather than a shorter list. The decompressed data must have the length and
+//! the CRC-32 that the directory gives.
 //!
-//! Work and memory are linear in the size of the file, whatever its numbers say: members do not overlap, and no number
-//! decides how much memory is reserved.
+//! Work and memory are linear in the size of the file, whatever numbers it contains: members do not overlap, and no
+//! number in the file decides how much memory is reserved.
 
 use super::map::Mapped;
 use super::stream::Counted;
@@ -30,11 +30,11 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// The container in messages.
 pub(super) const NAME: &str = "zip";
-/// A stored member of a mapped archive is handed out, and checked, in slices of this length: long enough that hardly any
-/// record lies across two of them.
+/// A stored member of a mapped archive is handed out, and checked, in slices of this length: long enough that hardly
+/// any record lies across two of them.
 const SLICE: usize = 4 << 20;
 
-/// Bytes of the record at the end, with the longest comment.
+/// Maximum size of the record at the end, including a comment.
 const LONGEST_END: u64 = 22 + u16::MAX as u64;
 
 /// Whether these are the first bytes of an archive: of its first member, or of an empty one.
@@ -42,7 +42,7 @@ pub(crate) fn is_archive(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
 }
 
-/// Whether a name is that of an archive.
+/// Whether this is the name of an archive.
 pub(crate) fn is_archive_name(name: &Path) -> bool {
     name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"))
 }
@@ -87,24 +87,24 @@ impl OpenArchive {
 #[derive(Debug)]
 pub(super) struct Member {
     archive: Arc<Archive>,
-    /// Where its bytes are, or why they cannot be read.
+    /// The place of its bytes, or the reason why they cannot be read.
     data: Result<Range<u64>, String>,
     packing: Packing,
     content: Content,
 }
 
-/// How the bytes of a member come to be its content.
+/// How the content of a member follows from its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
-    /// They are the content.
+    /// The bytes are the content.
     Plain,
-    /// They are the content, which is a compressed file.
+    /// The bytes are the content, which is a compressed file.
     Compressed,
-    /// They are deflated.
+    /// The bytes are deflated.
     Deflated,
 }
 
-/// What the content of a member has to be.
+/// The expected length and checksum of a member's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Content {
     len: u64,
@@ -112,7 +112,7 @@ struct Content {
 }
 
 impl Content {
-    /// Compares what was read with it.
+    /// Compares the bytes read with the expected values.
     fn check(self, len: u64, crc: u32) -> io::Result<()> {
         let Self { len: expected, crc: expected_crc } = self;
         if len != expected {
@@ -165,7 +165,7 @@ pub(super) fn list(path: &Arc<Path>) -> Result<Listing, Error> {
     let read = open.read_at(&mut head, 0).map_err(failed)?;
     match read_directory(&archive, Arc::clone(&open)) {
         Ok(listing) => Ok(listing),
-        // It is an archive by its name alone.
+        // Only its name is that of an archive.
         Err(Wrong::Damage(damage)) if damage.offset == archive.len && read == head.len() && !is_archive(&head) => {
             Err(Error::NoContainer { path: Arc::clone(path), container: NAME })
         }
@@ -174,7 +174,7 @@ pub(super) fn list(path: &Arc<Path>) -> Result<Listing, Error> {
     }
 }
 
-/// What is wrong with an archive.
+/// An error in an archive.
 enum Wrong {
     Read(io::Error),
     Damage(Damage),
@@ -185,7 +185,7 @@ impl Wrong {
         Self::Damage(Damage::at(offset, what))
     }
 
-    /// An error of the library, about something at this place.
+    /// An error from the zip library, about this place.
     fn of(error: rawzip::Error, offset: u64, what: &str) -> Self {
         match error.into_kind() {
             ErrorKind::IO(source) if source.kind() != io::ErrorKind::UnexpectedEof => Self::Read(source),
@@ -219,7 +219,7 @@ fn read_directory(archive: &Arc<Archive>, open: Arc<OpenArchive>) -> Result<List
     check_end(archive, &open, found.eocd_offset(), found.end_offset())?;
     let mut entries = read_entries(&found, &mut buffer)?;
     entries.sort_by_key(|entry| entry.header);
-    // In this order, what may be read of each is known: what is before the next one.
+    // In this order, the end of each member is known: it must end before the next one begins.
     let directory = found.directory_offset();
     let ends = entries.iter().skip(1).map(|entry| entry.header).chain([directory]).collect::<Vec<_>>();
     let mut members = Vec::new();
@@ -229,7 +229,7 @@ fn read_directory(archive: &Arc<Archive>, open: Arc<OpenArchive>) -> Result<List
     let first = entries.first().map_or(directory, |entry| entry.header);
     let mut head = [0; 4];
     if first > 0 && open.read_exact_at(&mut head, 0).is_ok() && is_archive(&head) {
-        let what = format!("the directory does not list what is before byte {first}: one archive follows another");
+        let what = format!("the directory does not list the bytes before byte {first}: one archive follows another");
         return Err(Wrong::at(0, what));
     }
     let names = entries.into_iter().map(|entry| entry.name);
@@ -252,7 +252,7 @@ fn read_entries(found: &ZipArchive<&OpenArchive>, buffer: &mut [u8]) -> Result<V
             content: Content { len: entry.uncompressed_size_hint(), crc: entry.crc32() },
         });
     }
-    // Archives of more entries than 16 bits can say are also written by programs that know no other number.
+    // Some programs write archives with more entries than fit in 16 bits, but only have the 16-bit number.
     let (listed, hint) = (entries.len() as u64, found.entries_hint());
     if listed != hint && (hint > u64::from(u16::MAX) || listed & 0xFFFF != hint) {
         let what = format!("the directory has {listed} entries instead of {hint}");
@@ -261,7 +261,7 @@ fn read_entries(found: &ZipArchive<&OpenArchive>, buffer: &mut [u8]) -> Result<V
     Ok(entries)
 }
 
-/// The member of an entry; nothing of it may be behind `limit`, where the next one begins.
+/// The member for an entry; it must end before `limit`, where the next one begins.
 fn member_of(
     archive: &Arc<Archive>,
     found: &ZipArchive<&OpenArchive>,
@@ -281,7 +281,7 @@ fn member_of(
         || local_header.compression_method() != method
         || local_header.flags().is_encrypted() != flags.is_encrypted()
     {
-        return Err(Wrong::at(header, format!("the directory says something else of `{}`", entry.shown())));
+        return Err(Wrong::at(header, format!("the directory and the header of `{}` differ", entry.shown())));
     }
     let mut head = [0; 4];
     let head_len = match method {
@@ -309,7 +309,7 @@ fn check_end(archive: &Archive, open: &OpenArchive, at: u64, end: u64) -> Result
     open.read_exact_at(&mut record, at).map_err(Wrong::Read)?;
     let number = |place: usize| u16::from_le_bytes([record[place], record[place + 1]]);
     let (disk, first_disk) = (number(4), number(6));
-    // Both are 65,535 where longer numbers are elsewhere.
+    // Both are 65,535 if longer numbers are stored elsewhere.
     if ![(0, 0), (u16::MAX, u16::MAX)].contains(&(disk, first_disk)) || number(8) != number(10) {
         return Err(Wrong::at(at, "this is one part of an archive in several files; join them first"));
     }
@@ -319,7 +319,7 @@ fn check_end(archive: &Archive, open: &OpenArchive, at: u64, end: u64) -> Result
     }
 }
 
-/// Why a member cannot be read.
+/// The reason why a member cannot be read.
 fn refusal(method: CompressionMethod, is_encrypted: bool) -> Option<String> {
     let what = match method {
         _ if is_encrypted => "is encrypted".to_owned(),
@@ -339,7 +339,7 @@ fn listing(path: &Path, members: impl Iterator<Item = (Vec<u8>, Member)>, open: 
         if name.ends_with(b"/") || is_hidden(&name) {
             continue;
         }
-        // Not joined: that would drop the archive before an absolute name.
+        // `join` would drop the archive before an absolute name.
         let mut shown = path.as_os_str().to_owned();
         shown.push("/");
         shown.push(&*String::from_utf8_lossy(&name));
@@ -349,7 +349,7 @@ fn listing(path: &Path, members: impl Iterator<Item = (Vec<u8>, Member)>, open: 
     listing
 }
 
-/// Whether a member is hidden, as the files are that macOS adds.
+/// Whether a member is hidden, like the files that macOS adds.
 fn is_hidden(name: &[u8]) -> bool {
     let is_hidden = |part: &[u8]| part.starts_with(b".") && part != b"." && part != b"..";
     name.starts_with(b"__MACOSX/") || name.split(|&byte| byte == b'/').any(is_hidden)
@@ -359,7 +359,7 @@ fn is_hidden(name: &[u8]) -> bool {
 pub(super) enum OpenMember {
     /// Its content is a part of the mapped archive, and not compressed.
     Stored(Stored),
-    /// What has to be read.
+    /// The member has to be read.
     Read(Box<dyn Read + Send>),
 }
 
@@ -369,17 +369,17 @@ impl Member {
         &self.archive.path
     }
 
-    /// Number of bytes that it takes in the archive.
+    /// Its number of bytes in the archive.
     pub(super) fn len(&self) -> u64 {
         self.data.as_ref().map_or(0, |data| data.end - data.start)
     }
 
-    /// Whether it is used where it is in the archive, if that can be mapped.
+    /// Whether it is used in place, if the archive can be mapped.
     pub(super) fn is_in_place(&self, map: bool) -> bool {
         map && self.packing == Packing::Plain
     }
 
-    /// Opens it. `count` counts the bytes that are read of the archive.
+    /// Opens the member. `count` counts the bytes that are read from the archive.
     pub(super) fn open(&self, map: bool, count: &Arc<AtomicU64>) -> io::Result<OpenMember> {
         let data = self.data.clone().map_err(|reason| io::Error::new(io::ErrorKind::Unsupported, reason))?;
         let open = self.archive.open()?;
@@ -410,7 +410,7 @@ impl Archive {
         }
         let opened = Arc::new(OpenArchive::new(&self.path)?);
         if opened.file.metadata()?.len() != self.len {
-            return Err(io::Error::other("the zip archive was changed after its directory was read"));
+            return Err(io::Error::other("the zip archive changed after its directory was read"));
         }
         *open = Arc::downgrade(&opened);
         Ok(opened)
@@ -454,7 +454,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Checks all of it.
+    /// Checks the whole content.
     pub(super) fn check(&self) -> io::Result<()> {
         let mut slices = self.slices();
         while let Some(slice) = slices.next()? {
@@ -463,7 +463,7 @@ impl Stored {
         Ok(())
     }
 
-    /// Its slices.
+    /// The slices of the member.
     pub(super) fn slices(&self) -> Slices {
         Slices { stored: self.clone(), at: 0, crc: Crc::new() }
     }
@@ -488,7 +488,7 @@ impl Slices {
         let end = bytes.len().min(self.at + SLICE);
         let slice = bytes.slice(self.at..end);
         self.crc.update(&slice);
-        // Beyond the end of a file that has become shorter there are zeros.
+        // If the file has become shorter, there are zeros beyond its end.
         slice.check()?;
         self.at = end;
         Ok(Some(slice))

@@ -1,9 +1,10 @@
-//! Columns of positions that are Arrow arrays in memory.
+//! Columns computed for positions that are Arrow arrays in memory.
 //!
 //! The rows are divided into pieces of [`BLOCK`] rows, wherever the chunks of the arrays end. A thread takes a piece,
-//! decodes it as a row group of a file is decoded, judges it as the pipeline does, and fills the columns a tile at a
-//! time. A piece becomes a record batch, so that results depend neither on threads nor on how the arrays are divided.
-//! Threads belong to the call: there is no pool that a process could lose by a fork, and a single piece needs no thread.
+//! decodes it like a row group of a file, judges it as the pipeline does, and fills the columns one tile at a time.
+//! Each piece becomes a record batch, so that results depend neither on threads nor on how the arrays are divided.
+//! Threads belong to the call: there is no pool that a process could lose by a fork, and a single piece needs no
+//! thread.
 
 use crate::columnar::{BLOCK, Described, record_batch, schema};
 use crate::error::{Damage, Error, Reject};
@@ -25,7 +26,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What becomes of rows without a valid position.
+/// The treatment of rows without a valid position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnBad {
     /// The first one is an error.
@@ -39,11 +40,11 @@ pub enum OnBad {
 
 /// Positions in memory: an Arrow array of FEN or of packed boards, or record batches with a column of these.
 ///
-/// Any type of strings will do, also views and dictionaries; boards are 32 bytes, as in boards files.
+/// Strings may have any type, including views and dictionaries; boards are 32 bytes, as in boards files.
 #[derive(Clone, Debug)]
 pub struct ArrowPositions(Arrays);
 
-/// How [`compute`] works.
+/// Options of [`compute`].
 #[non_exhaustive]
 pub struct ComputeOptions<'a> {
     /// Answers the queries.
@@ -52,7 +53,7 @@ pub struct ComputeOptions<'a> {
     pub threads: usize,
     /// How positions are read, and which are accepted; fields and tags follow from the columns.
     pub decode: DecodeOptions,
-    /// What becomes of bad rows.
+    /// The treatment of bad rows.
     pub on_bad: OnBad,
     /// Called from time to time by the calling thread; [`Error::Interrupted`] is the result once it returns true.
     pub interrupt: Option<&'a dyn Fn() -> bool>,
@@ -83,7 +84,7 @@ impl fmt::Debug for ComputeOptions<'_> {
     }
 }
 
-/// Columns of positions.
+/// The result of [`compute`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Computed {
@@ -93,17 +94,17 @@ pub struct Computed {
     pub batches: Vec<RecordBatch>,
     /// Rows without a valid position, in ascending order.
     pub bad: Vec<u64>,
-    /// How often each reason was given; a row may have several.
+    /// The count of each reason; a row may have several.
     pub reasons: BTreeMap<&'static str, u64>,
     /// The first bad rows.
     pub first_rejects: Vec<Reject>,
-    /// What was changed or noticed in reading.
+    /// Changes and remarks from reading.
     pub remarks: Remarks,
     /// Values that their fields cannot hold, and which are therefore missing.
     pub misfits: Misfits,
 }
 
-/// What stands for the name of a file in messages.
+/// The name used in messages instead of that of a file.
 const NAME: &str = "data";
 
 impl ArrowPositions {
@@ -135,7 +136,7 @@ fn wrong(reason: String) -> Error {
     Error::Columns { path: Arc::from(Path::new(NAME)), reason }
 }
 
-/// The columns of a piece, of the rows that count.
+/// The columns of a piece, for the rows that count.
 struct Fill<'a>(&'a Columns);
 
 impl Fill<'_> {
@@ -171,7 +172,7 @@ impl Job for Fill<'_> {
     }
 }
 
-/// What a piece becomes.
+/// The output for one piece.
 struct Piece {
     batch: RecordBatch,
     bad: Vec<u64>,
@@ -181,7 +182,7 @@ struct Piece {
     misfits: Vec<Misfit>,
 }
 
-/// What all threads work on.
+/// The state that all threads share.
 struct Work<'a> {
     part: &'a (dyn Fn(u64) -> Option<RowPart> + Sync),
     columns: &'a Columns,
@@ -192,16 +193,16 @@ struct Work<'a> {
     on_bad: OnBad,
     /// The piece that is taken next.
     next: AtomicU64,
-    /// Nothing from this piece on counts.
+    /// This piece and later ones do not count.
     end: AtomicU64,
     is_interrupted: AtomicBool,
     done: Mutex<BTreeMap<u64, Result<Piece, Error>>>,
 }
 
-/// Columns of the catalogue for positions in memory.
+/// Computes columns of the catalogue for positions in memory.
 ///
-/// The result does not depend on the number of threads, nor on how the arrays are divided into chunks. In the order of
-/// the rows, every batch but the last one has [`BLOCK`] rows, less those left out.
+/// The result does not depend on the number of threads, nor on how the arrays are divided into chunks. Batches are in
+/// the order of the rows. Every batch except the last covers [`BLOCK`] rows, minus those left out.
 ///
 /// # Errors
 /// If there is no column of positions, a row is bad and [`OnBad::Raise`] is set ([`Error::Strict`]), or the work was
@@ -257,7 +258,7 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
     std::thread::scope(|scope| {
         for number in 1..threads {
             let thread = std::thread::Builder::new().name(format!("lanefish {number}"));
-            // With fewer threads it takes longer, but is the same.
+            // With fewer threads it takes longer, but the result is the same.
             if thread.spawn_scoped(scope, || work.all(|| false)).is_err() {
                 break;
             }
@@ -309,7 +310,7 @@ impl Work<'_> {
             };
             let piece = self.way_to(number).and_then(|way| self.piece(part, way, &mut results));
             if piece.is_err() {
-                // Those before it are taken already, and the first error counts.
+                // Earlier pieces are already taken, and the first error counts.
                 self.end.fetch_min(number, Ordering::Relaxed);
             }
             let mut done = self.done.lock().unpoisoned();
@@ -317,7 +318,7 @@ impl Work<'_> {
         }
     }
 
-    /// The way to the first row of a piece: the pieces before it are read again, as far as it may begin there.
+    /// The way to the first row of a piece: earlier pieces are read again, back to where it may begin.
     fn way_to(&self, number: u64) -> Result<Way, Error> {
         let mut way = Way::default();
         if !self.decode.fields.intersects(OF_THE_WAY) {
@@ -363,7 +364,7 @@ impl Work<'_> {
     }
 }
 
-/// What a job makes of a piece.
+/// The output of a job for a piece.
 struct Judged<T> {
     rows: Range<u64>,
     output: T,
@@ -406,8 +407,8 @@ fn judged<J: Job>(
     Ok(Judged { rows, output, rejects, remarks, misfits })
 }
 
-/// Runs a job on positions that count, one piece after the other; `take` receives what it makes of each, and the number
-/// of bad rows.
+/// Runs a job on the positions that count, one piece after the other; `take` receives the output for each piece and the
+/// number of bad rows.
 ///
 /// # Errors
 /// If there is no column of positions, or `take` fails.
@@ -432,12 +433,12 @@ pub(crate) fn judge<J: Job>(
     Ok(())
 }
 
-/// The cells as `len` rows, of which those of these numbers are missing.
+/// The cells as `len` rows, where the rows with these numbers are missing.
 fn spread(cells: &Array, missing: &[usize], len: usize) -> Array {
     let mut all = cells.empty_like();
     let mut from = 0;
     for &row in missing {
-        // Before it there are as many missing rows as there are numbers before its own.
+        // The number of missing rows before it equals the number of numbers before its own.
         let run = row - all.len();
         all.append(cells, from..from + run);
         all.push_missing();

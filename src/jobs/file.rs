@@ -1,4 +1,4 @@
-//! Records of any inputs as a file of any format: `convert` for programs.
+//! Writing the records of any inputs to a file of any format: `convert` for programs.
 
 use super::OutputError;
 use super::output_format::{Content, OutputFormat};
@@ -14,17 +14,17 @@ use crate::setters::setters;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How a file is written.
+/// Options for writing a file.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct FileOptions {
-    /// Replace a file that exists.
+    /// Replace an existing file.
     pub force: bool,
-    /// The level of the compression that the name asks for, instead of its default.
+    /// The level of the compression that the name implies, instead of its default.
     pub level: Option<i32>,
     /// Also write a column `fen` to a table.
     pub fen: bool,
-    /// Write records also where some come out changed in a way that no reader of the file can know.
+    /// Write the file even if some records are changed in a way that readers cannot detect.
     pub allow_loss: bool,
 }
 
@@ -35,7 +35,7 @@ setters!(FileOptions {
     allow_loss: bool,
 });
 
-/// A file of records to be written.
+/// A file to which records will be written.
 ///
 /// ```
 /// use lanefish::jobs::{FileOptions, RecordFile};
@@ -90,7 +90,7 @@ impl Out {
 }
 
 impl RecordFile {
-    /// A file of this name, in the format that the name shows if there is no other.
+    /// Prepares a file with this name. If no format is given, the name determines it.
     ///
     /// # Errors
     /// If there is no such format, or it cannot be written with these options.
@@ -107,9 +107,8 @@ impl RecordFile {
         }
     }
 
-    /// Reads the inputs and writes the file, which appears only if nothing failed. Returns also what the
-    /// format does not keep of the records. Unless [`FileOptions::allow_loss`] is set, records that would come out changed
-    /// make it fail.
+    /// Reads the inputs and writes the file, which appears only if nothing failed. Also returns the losses: the fields
+    /// that the format does not keep. Unless [`FileOptions::allow_loss`] is set, it fails if records would be changed.
     pub fn write(&self, inputs: &Inputs, options: RunOptions<'_>) -> (Summary, Losses) {
         let mut summary = Summary::default();
         let losses = self.try_write(inputs, options, &mut summary).unwrap_or_else(|error| {
@@ -150,7 +149,7 @@ impl RecordFile {
     }
 }
 
-/// The compression that the name of a file asks for.
+/// The compression that the name of a file implies.
 fn compression_of(path: &Path) -> Option<Compression> {
     Compression::of_extension(path.extension()?.to_str()?)
 }

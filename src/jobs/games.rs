@@ -1,4 +1,4 @@
-//! A row of each game, as CSV or JSON lines, or the games themselves.
+//! Output of games: one row per game as CSV or JSON lines, or copies of the games.
 
 #[cfg(feature = "parquet")]
 use crate::columnar::Described;
@@ -34,10 +34,10 @@ const TAGS: [(&str, &str); 14] = [
     ("Variant", "variant"),
 ];
 
-/// Writes a row of each game as text.
+/// Writes one row per game as text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GameRows {
-    /// What comes before the first row.
+    /// The text before the first row.
     pub(super) header: fn() -> Vec<u8>,
     /// Appends the row of a game.
     row: fn(&GameRow, &mut Vec<u8>),
@@ -70,10 +70,10 @@ impl Job for GameRows {
     }
 }
 
-/// Copies games as they stand.
+/// Copies games unchanged.
 ///
-/// No byte of a game is changed, whatever its encoding; what stands between two games, such as a comment behind the
-/// result, belongs to the first of them. An empty line ends each game, with line ends as the game has them.
+/// No byte of a game is changed, whatever its encoding. Text between two games, such as a comment after the result,
+/// belongs to the first of them. An empty line ends each game, with the same line ends as the game.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GameTexts;
 
@@ -231,7 +231,7 @@ fn json_row(game: &GameRow, line: &mut Vec<u8>) {
         }
     };
     line.extend_from_slice(format!("{{\"game\":{},\"tags\":{{", game.game).as_bytes());
-    // Of doubled tags the last value, in the place of the first.
+    // If a tag occurs twice, the last value is written, at the place of the first.
     let last: HashMap<&str, &str> = game.tags.iter().map(|(name, value)| (&**name, &**value)).collect();
     let mut written = HashSet::new();
     for (name, _) in &game.tags {

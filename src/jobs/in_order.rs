@@ -1,7 +1,7 @@
-//! Chunks that end in any order, joined in the order of the input and cut into blocks.
+//! Joining chunks, which end in any order, in the order of the input, and cutting them into blocks.
 //!
-//! Of a format that is made of blocks, a chunk may end in the middle of one: whoever ends the chunk that was missing in the
-//! sequence cuts what is there into blocks and encodes them, and the parts of all these chunks receive theirs.
+//! In a format made of blocks, a chunk may end in the middle of a block. The worker that completes the sequence cuts
+//! all consecutive chunks into blocks and encodes these. The part of each chunk then receives its blocks.
 
 use crate::locks::Unpoisoned;
 use std::collections::BTreeMap;
@@ -10,11 +10,11 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Cuts what chunks have into blocks.
+/// Cuts the content of chunks into blocks.
 pub(super) trait Cut {
-    /// What a chunk has.
+    /// The content of a chunk.
     type Piece;
-    /// What is encoded at once.
+    /// The unit of encoding.
     type Block;
     /// Takes the next piece; returns the blocks that it completes.
     fn join(&mut self, piece: Self::Piece) -> io::Result<Vec<Self::Block>>;
@@ -23,14 +23,14 @@ pub(super) trait Cut {
 /// The finished blocks that are due when a chunk has ended.
 pub(super) type Finished<E> = Receiver<io::Result<E>>;
 
-/// Chunks on their way into blocks, which become `E`.
+/// Chunks that are being joined and cut into blocks, which are encoded as `E`.
 pub(super) struct InOrder<C: Cut, E>(Mutex<Line<C, E>>);
 
 struct Line<C: Cut, E> {
     cut: C,
     /// The chunk that is joined next.
     next: u64,
-    /// Chunks that ended before it, with those who wait for their blocks.
+    /// Chunks that ended before their turn, with the receivers of their blocks.
     early: BTreeMap<u64, (C::Piece, Sender<io::Result<E>>)>,
 }
 
@@ -45,7 +45,7 @@ impl<C: Cut, E> InOrder<C, E> {
         Self(Mutex::new(Line { cut, next: 0, early: BTreeMap::new() }))
     }
 
-    /// A chunk with this number has ended.
+    /// Adds the content of the chunk with this number, which has ended.
     pub(super) fn end(&self, chunk: u64, piece: C::Piece, encode: impl Fn(C::Block) -> io::Result<E>) -> Finished<E> {
         let (sender, receiver) = channel();
         let mut due: Vec<(io::Result<Vec<C::Block>>, Sender<_>)> = Vec::new();
@@ -71,7 +71,7 @@ impl<C: Cut, E> InOrder<C, E> {
         receiver
     }
 
-    /// What is left, after all chunks.
+    /// The rest, after all chunks.
     pub(super) fn into_inner(self) -> C {
         let line = self.0.into_inner();
         line.unpoisoned().cut

@@ -1,6 +1,6 @@
-//! What is done with records: jobs for [`crate::pipeline::run`].
+//! Jobs for [`crate::pipeline::run`]: the ways to process records.
 //!
-//! The command line only starts these and prints what they make; so can any other program.
+//! The command line only starts these jobs and prints their output. Any other program can do the same.
 
 #[cfg(feature = "parquet")]
 mod arrays;

@@ -62,8 +62,8 @@ pub enum OutputError {
     /// A table was to be compressed as a whole.
     #[error("tables are not compressed as a whole: name the file without the last extension")]
     CompressedTable,
-    /// A level of compression was given for a file that is not compressed.
-    #[error("a level of compression is for files with names that end in .zst, .gz or .bz2")]
+    /// A compression level was given for a file that is not compressed.
+    #[error("a compression level needs a file name that ends in .zst, .gz or .bz2")]
     NoCompression,
     /// A column of FEN was asked for in a format without columns.
     #[error("a column `fen` is for Parquet and Arrow files")]

@@ -1,10 +1,10 @@
-//! What can be written: the one list of it.
+//! The list of output formats.
 //!
-//! | what | by |
+//! | content | formats |
 //! | --- | --- |
 //! | whole records | the formats of records that can be written, and tables |
 //! | columns of records, games, rows of queries | CSV, JSON Lines, and tables |
-//! | games | also PGN: the games as they stand |
+//! | games | also PGN: the unchanged games |
 
 use super::OutputError;
 #[cfg(feature = "parquet")]
@@ -20,7 +20,7 @@ use std::path::Path;
 pub enum OutputFormat {
     /// A format of records.
     Records(Format),
-    /// Games as they stand in the input.
+    /// Games as they are in the input.
     Pgn,
     /// A header line and comma-separated values.
     Csv,
@@ -34,19 +34,19 @@ pub enum OutputFormat {
     Arrow(IpcKind),
 }
 
-/// What an output consists of.
+/// The kind of content of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Whole records.
     Records,
-    /// Rows: columns of records, or what a query returns.
+    /// Rows: columns of records, or the result of a query.
     Rows,
-    /// Games: a row of each, or the games themselves.
+    /// Games: one row per game, or the games themselves.
     Games,
 }
 
 impl OutputFormat {
-    /// The formats of a content, each with the usual compression.
+    /// The formats for a kind of content, each with the usual compression.
     ///
     /// ```
     /// use lanefish::jobs::{Content, OutputFormat};
@@ -66,7 +66,7 @@ impl OutputFormat {
         all.filter(move |format| format.holds(content))
     }
 
-    /// Whether it can hold a content.
+    /// Whether it can store this kind of content.
     pub fn holds(self, content: Content) -> bool {
         match (self, content) {
             (Self::Records(_), content) => content == Content::Records,
@@ -93,11 +93,11 @@ impl OutputFormat {
         }
     }
 
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub fn title(self) -> &'static str {
         match self {
             Self::Records(format) => format.about().title,
-            Self::Pgn => "The games themselves, as they stand",
+            Self::Pgn => "The games themselves, unchanged",
             Self::Csv => "A header line and comma-separated values",
             Self::JsonLines => "One JSON object per line",
             #[cfg(feature = "parquet")]
@@ -125,7 +125,7 @@ impl OutputFormat {
         }
     }
 
-    /// Whether it is a table, which compresses its pages or nothing, and is not compressed as a whole.
+    /// Whether it is a table. Tables may compress their pages, but are not compressed as a whole.
     pub fn is_table(self) -> bool {
         self.holds(Content::Records) && self.holds(Content::Rows)
     }
@@ -140,7 +140,7 @@ impl OutputFormat {
         }
     }
 
-    /// The format of this name on the command line.
+    /// The format with this name on the command line.
     ///
     /// # Errors
     /// If there is no such format, or it cannot be written.
@@ -155,7 +155,7 @@ impl OutputFormat {
         }
     }
 
-    /// The format in which a file of this name is written.
+    /// The format in which a file with this name is written.
     ///
     /// # Errors
     /// If the name does not show a format, or shows one that cannot be written.
@@ -184,7 +184,7 @@ impl OutputFormat {
         })
     }
 
-    /// The same with another compression of the pages of a Parquet file.
+    /// The format with another compression of the pages of a Parquet file.
     ///
     /// # Errors
     /// If Parquet does not have this compression, or the file is not a Parquet file.
@@ -207,7 +207,6 @@ fn extension(path: &Path) -> Option<String> {
     }
 }
 
-/// As sentences have it.
 impl fmt::Display for OutputFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

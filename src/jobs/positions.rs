@@ -13,7 +13,7 @@ use std::path::Path;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Parts that may wait to be taken.
+/// Maximum number of parts that wait to be taken.
 const WAITING: usize = 4;
 
 /// Keeps the boards and clocks of all records.
@@ -36,9 +36,9 @@ impl Job for Collect {
     }
 }
 
-/// An iterator over the positions of files of any format, in order. They are read on other threads, a little ahead.
+/// An iterator over the positions of files of any format, in order. Other threads read them, a little ahead.
 ///
-/// After an error nothing comes; after the end, [`PositionReader::summary`] says what was read.
+/// After an error the iterator ends. After the end, [`PositionReader::summary`] has the numbers of records.
 ///
 /// ```
 /// use lanefish::jobs::PositionReader;
@@ -68,7 +68,7 @@ impl PositionReader {
     /// The positions of a file, or of the files in a directory. A bad record is an error.
     ///
     /// # Errors
-    /// If there is no such file, or there cannot be another thread. Everything else comes as an item.
+    /// If there is no such file, or a thread cannot be started. All other errors are items of the iterator.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let inputs = Inputs::resolve(&[path.as_ref().to_owned()], crate::formats::is_supported)?;
         Self::new(inputs, ReadOptions::default().strict(true), 1)
@@ -78,7 +78,7 @@ impl PositionReader {
     /// are left out and counted in the [summary](Self::summary).
     ///
     /// # Errors
-    /// If there cannot be another thread.
+    /// If a thread cannot be started.
     pub fn new(inputs: Inputs, read: ReadOptions, threads: usize) -> Result<Self, Error> {
         let analyzer = Tier::best().analyzer().expect("the best tier is available");
         let work = move |sender: &Sender<Batch>| {
@@ -90,7 +90,7 @@ impl PositionReader {
         Ok(Self { stream, batch: Batch::new(), next: 0, summary: None })
     }
 
-    /// What was read, once the end or an error was reached.
+    /// The summary, once the end or an error was reached.
     pub fn summary(&self) -> Option<&Summary> {
         self.summary.as_ref()
     }
@@ -103,7 +103,7 @@ impl Iterator for PositionReader {
             while self.next < self.batch.len() {
                 let row = self.next;
                 self.next += 1;
-                // What was judged unpacks.
+                // Boards that the judge accepted can be unpacked.
                 if let Ok(position) = self.batch.position(row) {
                     return Some(Ok(position));
                 }

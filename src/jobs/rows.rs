@@ -11,9 +11,9 @@ use std::sync::Arc;
 pub(super) struct Rows<'a> {
     /// The columns, in their order.
     pub(super) columns: &'a Columns,
-    /// How rows are written.
+    /// The text format of the rows.
     pub(super) format: &'a dyn RowFormat,
-    /// How sets of squares are written.
+    /// The notation for sets of squares.
     pub(super) masks: Masks,
 }
 

@@ -1,6 +1,6 @@
 //! A run of the pipeline as a stream of record batches.
 //!
-//! The run begins with the first batch that is asked for.
+//! The run begins when the first batch is requested.
 
 use super::stream::{Sender, Stream};
 use super::table::{Table, TableBlock, Tabulated};
@@ -18,13 +18,13 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Finished batches that may wait to be taken.
+/// Maximum number of finished batches that wait to be taken.
 const WAITING: usize = 4;
 
 /// Columns of inputs as record batches, in order.
 ///
-/// Batches have [`BLOCK`](crate::columnar::BLOCK) rows, the last one fewer. After the last one, or an error,
-/// [`Scan::summary`] says what was read.
+/// Batches have [`BLOCK`](crate::columnar::BLOCK) rows; the last one may have fewer. After the last one, or an error,
+/// [`Scan::summary`] has the numbers of records.
 ///
 /// ```
 /// use lanefish::jobs::Scan;
@@ -48,7 +48,7 @@ pub struct Scan {
 }
 
 enum State {
-    /// The run, to be begun with the place for its batches.
+    /// The run, which starts when it receives the sender for its batches.
     New(Box<Begin>),
     Running(Stream<RecordBatch, Summary>),
     Over,
@@ -56,7 +56,7 @@ enum State {
 
 type Begin = dyn FnOnce(&Sender<RecordBatch>) -> Summary + Send + Sync;
 
-/// What a [`Scan`] has after some time.
+/// The state of a [`Scan`] after waiting for some time.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ScanStep {
@@ -75,8 +75,8 @@ impl fmt::Debug for Scan {
 }
 
 impl Scan {
-    /// A stream of these columns. `set` changes the options of the run; it is called when that begins. The fields and
-    /// tags that are decoded follow from the columns.
+    /// A stream of these columns. `set` changes the options of the run; it is called when the run begins. The fields
+    /// and tags that are decoded follow from the columns.
     pub fn new(
         inputs: Inputs,
         columns: Columns,
@@ -102,7 +102,7 @@ impl Scan {
     /// Waits for the next batch, but no longer than this.
     ///
     /// # Errors
-    /// If the run failed. Some batches of the rows before may have come, and nothing comes after.
+    /// If the run failed. Batches of earlier rows may have been returned before; none are returned after.
     pub fn step(&mut self, patience: Duration) -> Result<ScanStep, Error> {
         if let State::New(_) = self.state
             && let State::New(begin) = std::mem::replace(&mut self.state, State::Over)
@@ -123,17 +123,17 @@ impl Scan {
         failure.map_or(Ok(ScanStep::End), Err)
     }
 
-    /// What was read, once the stream has ended.
+    /// The summary, once the stream has ended.
     pub fn summary(&self) -> Option<&Summary> {
         self.summary.as_ref()
     }
 
-    /// Ends the run; nothing comes after.
+    /// Ends the run; no more batches are returned.
     pub fn close(&mut self) {
         self.end();
     }
 
-    /// Waits for the end of the run, which nobody takes batches from.
+    /// Waits for the end of the run, without taking its batches.
     fn end(&mut self) -> Option<Summary> {
         let State::Running(stream) = std::mem::replace(&mut self.state, State::Over) else {
             return None;

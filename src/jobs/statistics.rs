@@ -12,8 +12,8 @@ use crate::table::{Field, Fields, Tile};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Counts records. Every chunk takes statistics from the shelf, adds to them, and puts them back: there are only
-/// as many as chunks under way, and they are merged once, at the end.
+/// Counts records. Every chunk takes statistics from a shared list, adds to them, and puts them back. So there is only
+/// one instance per chunk in flight, and these are merged once, at the end.
 #[derive(Debug, Default)]
 pub struct Statistics {
     details: bool,
@@ -23,7 +23,7 @@ pub struct Statistics {
     shelf: Mutex<Vec<Counted>>,
 }
 
-/// What was counted so far in some of the chunks.
+/// Counts of some of the chunks so far.
 #[derive(Debug)]
 pub struct Counted {
     counting: Counting,
@@ -38,9 +38,9 @@ enum Counting {
 }
 
 impl Statistics {
-    /// What plain statistics read besides positions.
+    /// The fields that plain statistics read, in addition to positions.
     pub const FIELDS: Fields = Fields::of(&[Field::Score, Field::Mate, Field::Result]);
-    /// What [details](Self::with_details) also read.
+    /// The additional fields that [details](Self::with_details) read.
     const DETAILS: Fields = Fields::of(&[Field::Ply, Field::WhiteElo, Field::BlackElo, Field::Eco, Field::TimeControl]);
 
     /// Plain statistics.
@@ -53,13 +53,13 @@ impl Statistics {
         self.details = true;
         self
     }
-    /// Also counts each group of positions by itself.
+    /// Also counts each group of positions separately.
     #[must_use]
     pub fn grouped_by(mut self, by: GroupBy) -> Self {
         self.by = Some(by);
         self
     }
-    /// Also counts distinct positions exactly, which implies details; the last step takes this number of threads.
+    /// Also counts distinct positions exactly, which implies details; the last step uses this number of threads.
     ///
     /// # Errors
     /// If the temporary files cannot be created.
@@ -69,7 +69,7 @@ impl Statistics {
         self.threads = threads.max(1);
         Ok(self)
     }
-    /// Takes what a chunk made: the sink of the run.
+    /// The sink for the run: adds the counts of one chunk.
     ///
     /// # Errors
     /// If there are more than [`MOST_GROUPS`] groups, or a temporary file cannot be written.
@@ -91,7 +91,7 @@ impl Statistics {
         Error::TooManyGroups { by: self.by.as_ref().map_or("", GroupBy::name).to_owned(), most: MOST_GROUPS }
     }
 
-    /// All of it, with the number of rejected records; see [`Stats::report`] for `keep_en_passant`.
+    /// The report, with this number of rejected records; see [`Stats::report`] for `keep_en_passant`.
     ///
     /// # Errors
     /// If there are more than [`MOST_GROUPS`] groups in all, or a temporary file cannot be written or read.

@@ -1,8 +1,8 @@
-//! Work on a thread of its own, and what it makes as a stream.
+//! Work on a separate thread, with its results as a stream.
 //!
-//! Finished items pass through a short queue. Where nobody takes them, the thread waits, and with it the run that it
-//! began: memory does not grow with the inputs. A stream that is dropped interrupts its work. Items can be waited for by
-//! a thread, as programs do, or by a task, as SQL does.
+//! Finished items pass through a short queue. If nobody takes them, the thread waits, and so does the run that it
+//! started, so memory does not grow with the inputs. Dropping a stream interrupts its work. A thread can wait for
+//! items, as programs do, or a task can, as in SQL.
 
 use crate::error::Error;
 use crate::locks::Unpoisoned;
@@ -20,28 +20,28 @@ pub(crate) struct Stream<T, E> {
     thread: JoinHandle<E>,
 }
 
-/// Where work puts its items.
+/// The producing end of the queue.
 pub(crate) struct Sender<T>(Arc<Queue<T>>);
 
-/// Who takes the items.
+/// The consuming end of the queue.
 struct Taker<T>(Arc<Queue<T>>);
 
 struct Queue<T> {
     state: Mutex<State<T>>,
-    /// Items that may wait to be taken.
+    /// Maximum number of items that wait to be taken.
     most: usize,
-    /// There is room for an item, or nobody takes any.
+    /// Signals that there is room for an item, or that the consumer is gone.
     has_room: Condvar,
     interrupt: AtomicBool,
 }
 
 struct State<T> {
     items: VecDeque<T>,
-    /// What waits for the next item.
+    /// The task that waits for the next item.
     waker: Option<Waker>,
-    /// Nothing is added any more.
+    /// The producer has ended.
     is_complete: bool,
-    /// Nothing is taken any more.
+    /// The consumer has ended.
     is_closed: bool,
 }
 
@@ -55,7 +55,7 @@ impl<T> Sender<T> {
     /// Adds an item, once there is room.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if nobody takes it.
+    /// [`Error::Interrupted`] if the consumer is gone.
     pub(crate) fn send(&self, item: T) -> Result<(), Error> {
         let Self(queue) = self;
         let is_full = |state: &mut State<T>| state.items.len() >= queue.most && !state.is_closed;
@@ -69,7 +69,7 @@ impl<T> Sender<T> {
         waker.into_iter().for_each(Waker::wake);
         Ok(())
     }
-    /// Set once nobody takes items any more.
+    /// A flag that is set once the consumer is gone.
     pub(crate) fn interrupt(&self) -> &AtomicBool {
         &self.0.interrupt
     }
@@ -114,10 +114,10 @@ impl Wake for Unpark {
 }
 
 impl<T: Send + 'static, E: Send + 'static> Stream<T, E> {
-    /// Begins work of which at most this number of items wait to be taken.
+    /// Starts the work. At most this number of items wait to be taken.
     ///
     /// # Errors
-    /// If there cannot be another thread.
+    /// If a thread cannot be started.
     pub(crate) fn begin(most: usize, work: impl FnOnce(&Sender<T>) -> E + Send + 'static) -> Result<Self, Error> {
         let state = State { items: VecDeque::new(), waker: None, is_complete: false, is_closed: false };
         let queue = Queue { state: state.into(), most, has_room: Condvar::new(), interrupt: AtomicBool::new(false) };
@@ -129,7 +129,7 @@ impl<T: Send + 'static, E: Send + 'static> Stream<T, E> {
         Ok(Self { taker: Taker(queue), thread })
     }
 
-    /// The next item, if it is there; `None` after the last one. Otherwise, the task is woken when that may have
+    /// The next item, if it is available; `None` after the last one. Otherwise, the task is woken when this may have
     /// changed.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
         let queue = &self.taker.0;

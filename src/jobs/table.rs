@@ -38,7 +38,7 @@ enum Encoder {
 pub(super) struct TableBlock(Finish);
 
 impl TableBlock {
-    /// The record batch, of a table that is not Parquet.
+    /// The record batch, for a table that is not Parquet.
     pub(super) fn into_batch(self) -> Option<RecordBatch> {
         match self.0 {
             Finish::Batch(batch) => Some(batch),
@@ -53,7 +53,7 @@ enum Finish {
     Batch(RecordBatch),
 }
 
-/// What a chunk becomes.
+/// The output of one chunk.
 #[derive(Debug, Default)]
 pub(super) struct Tabulated {
     cells: Vec<Array>,
@@ -61,7 +61,7 @@ pub(super) struct Tabulated {
 }
 
 impl Tabulated {
-    /// The finished blocks, for the [file](Table::begin); waits for those that others encode.
+    /// The finished blocks, for the [file](Table::begin); waits for blocks that other workers encode.
     pub(super) fn blocks(self) -> impl Iterator<Item = io::Result<TableBlock>> {
         self.blocks.into_iter().flatten()
     }
@@ -82,19 +82,19 @@ impl fmt::Debug for Table<'_> {
     }
 }
 
-/// The columns of everything that records carry.
+/// The columns for all fields of records.
 fn carried() -> impl Iterator<Item = &'static Column> {
     COLUMNS.iter().filter(|column| column.is_carried())
 }
 
-/// The columns of the catalogue that a record always has in a table of whole records, besides its board.
+/// The columns of the catalogue that a table of whole records always has, in addition to the board.
 fn always(fen: bool) -> impl Iterator<Item = &'static Column> {
     let names = ["halfmove", "fullmove", "fen"];
     let names = names.into_iter().take(if fen { 3 } else { 2 });
     names.filter_map(Column::named)
 }
 
-/// The columns of a table with this in it.
+/// The columns of a table with this content.
 fn described(written: Written<'_>) -> Vec<Described> {
     match written {
         Written::Columns(columns, _) => columns.iter().map(Described::of).collect(),
@@ -141,7 +141,7 @@ impl<'a> Table<'a> {
         Ok(TableFile(match &self.encoder {
             Encoder::Parquet(parquet) => File::Parquet(Box::new(parquet.begin(out)?)),
             Encoder::Ipc(ipc) => File::Ipc(Box::new(ipc.begin(out)?)),
-            Encoder::Batches(_) => return Err(io::Error::other("record batches are no file")),
+            Encoder::Batches(_) => return Err(io::Error::other("record batches are not a file")),
         }))
     }
 
@@ -153,7 +153,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The last block, if there are rows left: after all parts, instead of [`Self::finish`] where there is no file.
+    /// The last block, if there are rows left. Called after all parts; if there is no file, instead of
+    /// [`Self::finish`].
     ///
     /// # Errors
     /// If it cannot be encoded.
@@ -170,7 +171,7 @@ impl<'a> Table<'a> {
             file.put(last)?;
         }
         match file.0 {
-            // Fields that no record carries are not worth a column.
+            // Fields that no record carries do not get a column.
             File::Parquet(file) => file.finish(matches!(self.rows, Written::Records { .. })),
             File::Ipc(file) => file.finish(),
         }
@@ -209,7 +210,7 @@ impl<'a> Table<'a> {
 impl Encoder {
     /// The last block.
     fn last(&self, blocks: RowBlocks) -> io::Result<Option<TableBlock>> {
-        // A block without rows ends a row group; other formats have no such thing.
+        // A block without rows ends a row group, which other formats do not have.
         let is_needed = |block: &RowBlock| matches!(self, Self::Parquet(_)) || !block.is_empty();
         let last = blocks.finish().filter(is_needed);
         last.map(|block| self.encode(block)).transpose()

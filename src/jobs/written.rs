@@ -1,10 +1,10 @@
-//! What an output has in it.
+//! The content of an output: records, columns or games.
 
 use super::output_format::Content;
 use crate::output::rows::Masks;
 use crate::table::Columns;
 
-/// What is written.
+/// The content of an output.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Written<'a> {
@@ -15,12 +15,12 @@ pub enum Written<'a> {
     },
     /// Columns of records, and how sets of squares are written as text.
     Columns(&'a Columns, Masks),
-    /// Games: a row of each, or the games themselves.
+    /// Games: one row per game, or the games themselves.
     Games,
 }
 
 impl Written<'_> {
-    /// What an output of it consists of.
+    /// The kind of this content.
     pub fn content(self) -> Content {
         match self {
             Self::Records { .. } => Content::Records,

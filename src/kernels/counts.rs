@@ -1,5 +1,5 @@
 //! The data that statistics need: pieces, material, state and moves of each board as one word, and how often each
-//! square is occupied by each piece, attacked by each side, or the place of something rarer.
+//! square is occupied by each piece, attacked by each side, or the square of a rarer event.
 //!
 //! The numbers of a board are packed into one word ([`BoardCounts`]), so that a table of joint counts is indexed by
 //! some of its bits. Material is summed by the binary digits of the
@@ -31,10 +31,10 @@ const EN_PASSANT_RANKS: u64 = RANK_6 | RANK_6 >> 24;
 /// | 32-47 | Black's material |
 /// | 48-53 | state: Black to move; castling K, Q, k, q; en passant square |
 /// | 54, 55 | in check, in double check |
-/// | 56-63 | legal moves, of which there may be more: see [`GroupResults::counts`] |
+/// | 56-63 | legal moves, modulo 256: see [`GroupResults::counts`] |
 pub type BoardCounts = [u64; 8];
 
-/// Counters of 64 squares for each of some sets, in each of eight lanes.
+/// Counters of 64 squares for several sets, in each of eight lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub struct VerticalCounters<const SETS: usize> {
@@ -46,7 +46,7 @@ pub struct VerticalCounters<const SETS: usize> {
 /// The pieces in the order `PNBRQKpnbrqk`, then the squares attacked by White and by Black.
 pub type SquareCounters = VerticalCounters<14>;
 
-/// Pieces that give check, rooks that may castle, and en passant squares on which a capture is legal.
+/// Checking pieces, rooks with castling rights, and en passant squares on which a capture is legal.
 pub type EventCounters = VerticalCounters<3>;
 
 impl<const SETS: usize> Default for VerticalCounters<SETS> {
@@ -80,7 +80,7 @@ pub fn board_counts<S: Simd>(simd: S, groups: &[Group], results: &[GroupResults]
     }
 }
 
-/// The same of the boards in the lanes `at..` of a group.
+/// Counts the boards in the lanes `at..` of a group.
 #[inline(always)]
 fn count_board<S: Simd>(simd: S, group: &Group, results: &GroupResults, at: usize, out: &mut BoardCounts) {
     let planes = load_planes(simd, group, at);
@@ -161,7 +161,7 @@ pub fn count_squares<S: Simd>(simd: S, groups: &[Group], results: &[GroupResults
 /// without checkers.
 ///
 /// # Panics
-/// As [`count_squares`].
+/// As for [`count_squares`].
 #[inline(always)]
 pub fn count_events<S: Simd>(simd: S, groups: &[Group], results: &[GroupResults], counters: &mut EventCounters) {
     in_sixteens(

@@ -19,9 +19,10 @@ pub(crate) struct Danger<L> {
     pub checkers: L,
     /// X of each line, see [the module](self).
     pub seen_by_both: ByLine<L>,
-    /// All of X.
+    /// The union of X over all lines.
     pub seen: L,
-    /// Where a move of any piece but the king must end: anywhere but on its own pieces, on the check, or nowhere.
+    /// The squares on which moves of all pieces except the king must end: any square without an own piece, only those
+    /// that meet the check, or none.
     pub targets: L,
     /// Squares beside the king that become attacked when it steps there.
     pub behind_king: L,
@@ -41,7 +42,7 @@ impl<L: Lanes> Danger<L> {
         danger
     }
 
-    /// The same, but wrong in lanes with a double check.
+    /// The threats, but wrong in lanes with a double check.
     #[inline(always)]
     pub(crate) fn except_double_checks(board: &Board<L>, rays: &Rays<L>) -> Self {
         let them = &board.them;
@@ -83,9 +84,9 @@ impl<L: Lanes> Danger<L> {
         us.king.neighbours_of_bit() & !(us.all | self.attacked | self.behind_king)
     }
 
-    /// Corrects lanes with a double check: only the king can move. Two checkers may also stand on one line, on both sides
-    /// of the king (no game leads there). If one is not a slider, the king cannot capture it, because it would step into
-    /// the other's ray; of two sliders it can capture neither.
+    /// Corrects lanes with a double check: only the king can move. Two checkers may also stand on one line, on both
+    /// sides of the king (no game leads there). If one is not a slider, the king cannot capture it, because it would
+    /// step into the other's ray; of two sliders it can capture neither.
     #[inline(always)]
     fn correct_double_checks(&mut self, sliders: &ByLine<L>) {
         let none = self.targets.splat(0);

@@ -1,6 +1,7 @@
-//! Keys of positions at the four levels of [`crate::distinct`], and which of them matter to sketches.
+//! Keys of positions at the four levels of [`crate::distinct`], and the keys among them that may change a sketch.
 //!
-//! The same as [`crate::distinct::keys`], for many boards at once; that function says what the keys are made of.
+//! The keys are the same as those of [`crate::distinct::keys`], but for many boards at once. That function defines
+//! them.
 
 use super::RANK_6;
 use super::board::load_planes;
@@ -20,7 +21,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// How many groups they are of.
+    /// Number of groups.
     pub const GROUPS: usize = 8;
 }
 

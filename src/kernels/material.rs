@@ -1,14 +1,15 @@
-//! The kind of material of each board as a number: how many pieces of each kind both sides have.
+//! The kind of material of each board as a number, from the pieces of each kind that both sides have.
 //!
-//! The queens, rooks, bishops and knights of both sides (up to two each) and their pawns (up to eight) are the digits of
-//! a number with mixed bases, so that a table has room for all of these and no holes. See
+//! The queens, rooks, bishops and knights of both sides (up to two each) and their pawns (up to eight) are the digits
+//! of a number with mixed bases, so that the numbers index a table without holes. See
 //! [`Signature`](crate::report::Signature).
 
 use super::board::load_planes;
 use crate::packed::Group;
 use crate::simd::{Lanes, Simd, inlined};
 
-/// In place of the index of a [`Signature`](crate::report::Signature): the board has too many pieces of a kind.
+/// The value for boards with too many pieces of a kind, instead of the index of a
+/// [`Signature`](crate::report::Signature).
 pub const NO_SIGNATURE: u64 = 1 << 63;
 
 /// The index of each board's [`Signature`](crate::report::Signature), or [`NO_SIGNATURE`].

@@ -1,8 +1,8 @@
 //! Set-wise algorithms on many boards at once, written once and generic over the lanes.
 //!
 //! One board per 64-bit lane; every step is the same instruction on all lanes. There are no move lists, no
-//! loops over pieces, no tables in memory and no branches that depend on data, except for guards of rare cases: above all
-//! en passant, Chess960 castling, and double check.
+//! loops over pieces, no tables in memory and no branches that depend on data, except for guards of rare cases: above
+//! all en passant, Chess960 castling, and double check.
 //!
 //! The ideas, in the order of processing:
 //!
@@ -16,7 +16,7 @@
 //!    a check can be blocked. No x-rays are needed.
 //! 4. `moves`: legal targets by direction, summed bit by bit before anything is counted.
 //! 5. `playable`: the rules of the playable level, as one mask.
-//! 6. `counts`, `material`, `keys`: further data for statistics: pieces, material, squares, what makes positions equal.
+//! 6. `counts`, `material`, `keys`: further data for statistics: pieces, material, squares, keys of positions.
 //!
 //! The reference for all kernels is [`crate::chess`]. Lanes are exact for every board that decodes and has one king per
 //! side and no pawn on the first or last rank, reachable or not.

@@ -2,8 +2,8 @@
 //!
 //! A set of targets by direction holds each (piece, target) pair of that direction as one bit, so the number
 //! of moves is a sum of population counts over twenty sets: eight slider directions, eight knight jumps,
-//! king, pawn steps, two pawn captures. [`Sums`] adds them before anything is counted, unless the CPU has an instruction
-//! for population counts of vectors and nothing but the sum is requested.
+//! king, pawn steps, two pawn captures. [`Sums`] adds them before anything is counted, unless the CPU has an
+//! instruction for population counts of vectors and nothing but the sum is requested.
 
 use super::board::{Board, Side};
 use super::danger::{Danger, attackers, pawn_attacks_up, steps_down};
@@ -69,7 +69,7 @@ fn is_rare<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L>, c
     (danger.double_checks | castling.elsewhere | (takes & board.en_passant)).any()
 }
 
-/// [`count_all_moves`], out of the way.
+/// [`count_all_moves`], not inlined.
 #[cold]
 #[inline(never)]
 fn count_again<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
@@ -79,7 +79,7 @@ fn count_again<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResult
     );
 }
 
-/// Counts legal moves, whatever there is on the board.
+/// Counts legal moves on any board.
 #[inline(always)]
 fn count_all_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
@@ -324,7 +324,7 @@ impl<L: Lanes> Movers<L> {
         ])
     }
 
-    /// The moves of knights to a set of targets: for each jump, as many bits as moves. They are not squares.
+    /// The moves of knights to a set of targets: for each jump, one bit per move. The bits are not squares.
     #[inline(always)]
     fn knight_moves(&self, targets: L) -> [L; 8] {
         let knights = self.knights;
@@ -419,7 +419,7 @@ const G1: u64 = 1 << 6;
 /// The squares of castling rooks in standard chess.
 const CORNERS: u64 = 1 | 1 << 7;
 
-/// What decides about castling in standard chess.
+/// The data that decide about castling in standard chess.
 #[derive(Clone, Copy, Debug)]
 struct Castling<L> {
     /// Castling rooks that do not stand in a corner, or whose king is not on e1. The other field is then useless.
@@ -432,8 +432,8 @@ impl<L: Lanes> Castling<L> {
     /// `attacked`: the squares that the enemy attacks.
     #[inline(always)]
     fn new<S: Simd<Lanes = L>>(simd: S, board: &Board<L>, attacked: L) -> Self {
-        // The king's own square must not be attacked either, so the fills need not see through the king: a slider behind
-        // it on its rank would give check.
+        // The king's own square must not be attacked either, so the fills need not see through the king: a slider
+        // behind it on its rank would give check.
         const EMPTY: u64 = 0x6E;
         const SAFE: u64 = 0x7C;
         let rooks = board.castling & board.us.all;
@@ -456,7 +456,7 @@ impl<L: Lanes> Castling<L> {
     fn short(&self, no: L, yes: L) -> L {
         self.obstacles.if_disjoint(no.splat(0xF0), yes, no)
     }
-    /// The same for the queen's side.
+    /// The queenside moves, in the same form.
     #[inline(always)]
     fn long(&self, no: L, yes: L) -> L {
         self.obstacles.if_disjoint(no.splat(0x1F), yes, no)

@@ -29,7 +29,7 @@ struct Propagators<L> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rays<L> {
     occupied: L,
-    /// The same board with the files reversed, with files as ranks, and both.
+    /// The board with the files reversed, with files as ranks, and with both.
     mirrored: L,
     transposed: L,
     transposed_mirrored: L,
@@ -187,8 +187,8 @@ impl<L: Lanes> Rays<L> {
         }
     }
 
-    /// The moves of four sets of sliders to a set of targets: for each direction, as many bits as moves. They are not
-    /// squares: the orientation of the board differs.
+    /// The moves of four sets of sliders to a set of targets: for each direction, one bit per move. The bits are not
+    /// squares, because the orientation of the board differs.
     #[inline(always)]
     pub(crate) fn moves(&self, sliders: ByLine<L>, targets: L) -> [L; 8] {
         let directions = self.directions(sliders);

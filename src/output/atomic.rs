@@ -28,7 +28,7 @@ pub struct AtomicFile {
 
 /// The suffix of the names of temporary files.
 const SUFFIX: &str = ".lanefish.part";
-/// Bytes of the final name that the temporary name contains, so that it stays below the limit of 255.
+/// Maximum number of bytes of the final name in the temporary name, so that it stays below the limit of 255.
 const NAME: usize = 180;
 /// Number of symbolic links that are followed, as on Linux.
 const LINKS: usize = 40;
@@ -74,7 +74,7 @@ impl AtomicFile {
         &self.path
     }
 
-    /// Where the bytes are until then.
+    /// The temporary file that has the bytes until then.
     pub(crate) fn temporary_path(&self) -> &Path {
         self.out.get_ref().path()
     }
@@ -113,7 +113,7 @@ impl AtomicFile {
     /// the earlier ones are undone, as far as the system allows (always for files that replace nothing).
     ///
     /// # Errors
-    /// As [`AtomicFile::commit`].
+    /// As for [`AtomicFile::commit`].
     pub fn commit_all(files: impl IntoIterator<Item = Self>) -> Result<(), Error> {
         let complete = files.into_iter().map(Self::complete).collect::<Result<Vec<_>, Error>>()?;
         let alone = complete.len() == 1;
@@ -130,7 +130,7 @@ impl AtomicFile {
                 }
             }
         }
-        // The files that were not reached.
+        // The files that have not been renamed.
         for file in files {
             file.known.forget(&mut known);
         }
@@ -208,7 +208,7 @@ impl Complete {
         let Self { path, target, force, file, known } = self;
         let failed = |source| Error::Write { path: path.clone(), source };
         let replaces = force && target.symlink_metadata().is_ok();
-        // The file itself, where another one has the name and is to be replaced.
+        // The file itself, if another file has the name and will be replaced.
         let created = if replaces {
             Err(file)
         } else {
@@ -348,7 +348,7 @@ fn is_running(process: u32) -> bool {
     }
     #[cfg(not(unix))]
     {
-        // Unknown on this system, so nothing is reported as left over.
+        // This cannot be known on this system, so no leftovers are reported.
         let _ = process;
         true
     }

@@ -1,8 +1,8 @@
 //! Rows of text from the columns of a tile.
 //!
-//! Each column first becomes cells: texts with the separator behind them, all of a length that is copied at once.
-//! Numbers, and texts from a small dictionary, are words of eight bytes. Texts are quoted or escaped once for each
-//! word of their dictionary, not for each row. Then a row is loads and stores one after the other.
+//! Each column first becomes cells: texts followed by the separator, all with a fixed length, so that they are copied
+//! quickly. Numbers, and texts from a small dictionary, are words of eight bytes. Texts are quoted or escaped once for
+//! each word of their dictionary, not for each row. Writing a row is then a sequence of loads and stores.
 
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Simd};
@@ -12,7 +12,7 @@ use crate::text::room::Room;
 use crate::text::short_text::{ShortText, three_digits};
 use std::io::Write as _;
 
-/// How sets of squares and keys are written.
+/// The notation for sets of squares and keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Masks {
     /// `0x` and 16 hexadecimal digits; in JSON a string.
@@ -23,7 +23,7 @@ pub enum Masks {
 }
 
 impl Masks {
-    /// How numbers of 64 bits are written, of columns of this type.
+    /// The notation for 64-bit numbers in columns of this type.
     pub(super) fn digits(self, kind: Kind) -> Digits {
         match kind {
             Kind::Bits if self == Self::Hex => Digits::Hex,
@@ -34,18 +34,18 @@ impl Masks {
     }
 }
 
-/// What the 64 bits of a number say, and how it is written.
+/// The meaning of the 64 bits of a number, and its notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Digits {
     Decimal,
     Hex,
     /// In two's complement.
     Signed,
-    /// A real number, as short as it can be read back; in JSON `null` if it is infinite.
+    /// A real number, in the shortest form that reads back exactly; in JSON `null` if it is infinite.
     Real,
 }
 
-/// How values become text.
+/// The text format of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Notation {
     /// Fields that are quoted only if needed; nothing for a missing value.
@@ -61,7 +61,7 @@ impl Notation {
             Self::Json => ShortText::of(b"null"),
         }
     }
-    /// What stands before and after texts that need no escapes.
+    /// The text before and after texts that need no escapes.
     const fn quote(self) -> ShortText {
         match self {
             Self::Csv => ShortText::EMPTY,
@@ -70,10 +70,10 @@ impl Notation {
     }
 }
 
-/// Bytes that are copied at once.
+/// Number of bytes that are copied at a time.
 const STEP: usize = 32;
 
-/// Columns of a tile, or what stands between two of them, in each row.
+/// Columns of a tile, or the text between two of them, in each row.
 #[derive(Debug)]
 pub(super) enum Cells {
     /// The same text in each row.
@@ -92,13 +92,13 @@ pub(super) enum Cells {
 #[derive(Debug, Default)]
 pub(super) struct Words {
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// The end of each text.
     ends: Vec<usize>,
 }
 
 impl Words {
-    /// The words of a dictionary with what stands behind them, and the number of the word in each row; the first
-    /// word is that of missing values.
+    /// The words of a dictionary with the text after them, and the number of the word in each row. The first word is
+    /// for missing values.
     fn of(texts: &Texts, notation: Notation, after: &[u8]) -> (Self, Vec<u32>) {
         let mut all = Self::default();
         all.push(after, |bytes| notation.missing().append(bytes));
@@ -132,7 +132,7 @@ impl Words {
         words.map(|(bytes, len)| &bytes[..len])
     }
 
-    /// Puts the only other word behind the only word.
+    /// Appends the only word of the other column to the only word.
     fn join(&mut self, other: &Self) {
         self.bytes.extend_from_slice(&other.bytes);
         self.ends = vec![self.bytes.len()];
@@ -158,7 +158,7 @@ pub(super) fn write_rows(cells: &[Cells], end: &[u8], tile: &Tile<'_>, out: &mut
     }
 }
 
-/// Adds the next column to those before it. They become one where the texts of both are short enough, or the same in
+/// Adds the next column to the previous ones. Two columns are joined if their texts are short enough, or the same in
 /// all rows.
 pub(super) fn push(all: &mut Vec<Cells>, next: Cells) {
     if let (Some(Cells::Short(before, most)), Cells::Short(cells, more)) = (all.last_mut(), &next)
@@ -190,7 +190,7 @@ impl Cells {
         Self::Fixed(words)
     }
 
-    /// The values of a column, each with `after` behind it: at most one byte.
+    /// The values of a column, each followed by `after`, which is at most one byte.
     pub(super) fn of(array: Array, digits: Digits, notation: Notation, after: &[u8]) -> Self {
         let end = ShortText::of(after);
         let missing = notation.missing().then(end);
@@ -281,7 +281,7 @@ impl Cells {
         }
     }
 
-    /// The room that the longest cell takes, and what is written behind it.
+    /// The room for the longest cell, and for the bytes written after it.
     fn most(&self) -> usize {
         let longest = match self {
             Self::Short(..) => return ShortText::ROOM,
@@ -292,7 +292,7 @@ impl Cells {
         longest + STEP
     }
 
-    /// Writes the cell of a row, and something behind it, and returns where it ends.
+    /// Writes the cell of a row, and arbitrary bytes after it, and returns where the cell ends.
     #[inline(always)]
     fn write(&self, row: usize, text: &mut [u8], at: usize) -> usize {
         match self {
@@ -301,7 +301,8 @@ impl Cells {
         }
     }
 
-    /// As [`Self::write`]; a function of its own, because the loop over short texts is fast only by itself.
+    /// The same as [`Self::write`]. It is a separate function, because the loop over short texts is only fast by
+    /// itself.
     #[inline(never)]
     fn write_longer(&self, row: usize, text: &mut [u8], at: usize) -> usize {
         match self {
@@ -330,7 +331,7 @@ fn greatest<T: Copy + Default + Ord>(values: &Values<T>) -> T {
     values.values().iter().copied().max().unwrap_or_default()
 }
 
-/// Runs loops over cells with vectors, where the CPU has them; the compiler makes them.
+/// Runs loops over cells with vectors, if the CPU has them. The compiler vectorizes the loops.
 #[inline(always)]
 fn with_vectors<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -364,8 +365,8 @@ fn cells_of<T: Copy + Clone + Default, C: Copy>(values: &Values<T>, missing: C, 
     cells
 }
 
-/// Writes the first `len` bytes of `from`, and something behind them, and returns where they end. There must be room
-/// for [`STEP`] bytes more.
+/// Writes the first `len` bytes of `from`, and arbitrary bytes after them, and returns where they end. There must be
+/// room for [`STEP`] more bytes.
 #[inline(always)]
 fn write_text((from, len): (&[u8], usize), text: &mut [u8], at: usize) -> usize {
     let mut start = 0;
@@ -380,7 +381,7 @@ fn write_text((from, len): (&[u8], usize), text: &mut [u8], at: usize) -> usize 
     at + len
 }
 
-/// As [`write_text`], where nothing stands behind the bytes.
+/// The same as [`write_text`], for bytes that are not followed by others.
 #[cold]
 #[inline(never)]
 fn write_last((from, len): (&[u8], usize), text: &mut [u8], at: usize) -> usize {
@@ -388,7 +389,7 @@ fn write_last((from, len): (&[u8], usize), text: &mut [u8], at: usize) -> usize 
     at + len
 }
 
-/// What `write` writes, returning its length, and then another text.
+/// Calls `write`, which returns the length of its text, and then appends another text.
 #[inline(always)]
 fn long_text(write: impl FnOnce(&mut [u8; STEP]) -> usize, after: ShortText) -> [u8; STEP] {
     let mut text = [0; STEP];
@@ -410,7 +411,7 @@ fn missing_in(notation: Notation, text: &mut [u8; STEP]) -> usize {
     notation.missing().write(text, 0)
 }
 
-/// Writes what is formatted, as far as there is room, and returns the length.
+/// Writes formatted text, as far as there is room, and returns its length.
 fn write_formatted(formatted: std::fmt::Arguments<'_>, text: &mut [u8; STEP]) -> usize {
     // The longest real number has 24 bytes.
     let mut rest = &mut text[..];
@@ -431,12 +432,12 @@ fn write_hex(bits: u64, quote: ShortText, text: &mut [u8; STEP]) -> usize {
 
 /// Eight hexadecimal digits.
 fn hex_digits(bits: u32) -> [u8; 8] {
-    // A digit to each byte, the highest one to the highest byte.
+    // One digit per byte, with the highest digit in the highest byte.
     let bits = u64::from(bits);
     let bits = (bits | bits << 16) & 0x0000_FFFF_0000_FFFF;
     let bits = (bits | bits << 8) & 0x00FF_00FF_00FF_00FF;
     let digits = (bits | bits << 4) & 0x0F0F_0F0F_0F0F_0F0F;
-    // One in each byte that is more than 9.
+    // 1 in each byte whose digit is above 9.
     let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
     let letters = letters * u64::from(b'a' - b'0' - 10);
     (digits + 0x3030_3030_3030_3030 + letters).to_be_bytes()

@@ -293,7 +293,7 @@ fn deflate(level: i32, content: &[u8]) -> io::Result<Vec<u8>> {
     loop {
         let done = usize::try_from(encoder.total_in()).map_err(io::Error::other)?;
         let status = encoder.compress_vec(&content[done..], &mut bytes, FlushCompress::Sync)?;
-        // Free space in the buffer means that everything has been written out.
+        // Free space in the buffer means that all output has been written.
         if encoder.total_in() == content.len() as u64 && bytes.len() < bytes.capacity() {
             return Ok(bytes);
         }

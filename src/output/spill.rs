@@ -1,6 +1,7 @@
-//! What does not fit into memory: a temporary file without a name, which all threads write and read at once.
+//! Temporary files without a name, for data that do not fit in memory. All threads write and read them at the same
+//! time.
 //!
-//! The system removes the file, however the process ends.
+//! The system removes the files, however the process ends.
 
 use crate::error::Error;
 use std::fs::File;
@@ -9,13 +10,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The memory that large sorts may take, and where what does not fit goes.
+/// The memory for large sorts, and the directory for temporary files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Space {
-    /// Bytes of memory, about.
+    /// Approximate number of bytes of memory.
     pub memory: u64,
-    /// Where temporary files are made; by default in the directory of the system.
+    /// The directory for temporary files; by default that of the system.
     pub directory: PathBuf,
 }
 
@@ -32,11 +33,11 @@ crate::setters::setters!(Space { memory: u64, directory: PathBuf });
 pub(crate) struct Spill {
     directory: PathBuf,
     file: File,
-    /// Where the next bytes go.
+    /// The place for the next bytes.
     end: AtomicU64,
-    /// Bytes that could be written.
+    /// Number of bytes that were written successfully.
     written: AtomicU64,
-    /// The file has one place where it is read and written.
+    /// A lock, for systems on which a file has a single position for reading and writing.
     #[cfg(not(unix))]
     place: std::sync::Mutex<()>,
 }
@@ -54,7 +55,7 @@ impl Spill {
         })
     }
 
-    /// The same, before any work that needs it.
+    /// Creates the file in advance, before any work that needs it.
     ///
     /// # Errors
     /// If no file can be created there.
@@ -63,18 +64,18 @@ impl Spill {
         Self::new(directory).map_err(failed)
     }
 
-    /// Bytes that were written so far.
+    /// Number of bytes written so far.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// What a failure of the file means.
+    /// Makes an error of a failure of the file.
     pub(crate) fn failed(&self, source: io::Error) -> Error {
         let written = self.written();
         Error::Temporary { directory: self.directory.as_path().into(), written, needed: None, source }
     }
 
-    /// Adds bytes; where they are.
+    /// Adds bytes, and returns their place.
     pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<Range<u64>> {
         let len = bytes.len() as u64;
         let start = self.end.fetch_add(len, Ordering::Relaxed);

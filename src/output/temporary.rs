@@ -27,7 +27,7 @@ pub(super) fn lock() -> Files {
 pub fn abandon_outputs() {
     let files = lock();
     for file in files.iter() {
-        // One that cannot be removed is still recognizable by its name.
+        // A file that cannot be removed can still be recognized by its name.
         let _ = fs::remove_file(file);
     }
     mem::forget(files);
@@ -49,7 +49,7 @@ impl Known {
         Self { slot: Slot::take(path.as_os_str().as_encoded_bytes()), path }
     }
 
-    /// Like drop, for callers that hold the lock.
+    /// Does the same as `drop`, for callers that hold the lock.
     pub(super) fn forget(mut self, files: &mut Files) {
         self.remove(files);
     }
@@ -90,7 +90,8 @@ const CHANGING: u32 = 1;
 const READY: u32 = 2;
 const STATES: u32 = 3;
 
-/// Enough for the outputs of a run. Files without a slot are removed by everything but the signal handler.
+/// Number of slots, enough for the outputs of a run. Files without a slot are removed by everything except the signal
+/// handler.
 static SLOTS: [Slot; 8] =
     [const { Slot { state: AtomicU32::new(FREE), name: [const { AtomicU8::new(0) }; LONGEST] } }; 8];
 
@@ -135,7 +136,7 @@ impl Slot {
 /// other calls of itself.
 #[cfg_attr(not(unix), expect(dead_code, reason = "no signal handler on this system"))]
 fn for_each_temporary_file(take: &mut dyn FnMut(&CStr)) {
-    // Not on the stack: that of a signal handler may be hardly larger than a name.
+    // Not on the stack, because the stack of a signal handler may be hardly larger than a name.
     static NAME: Mutex<[u8; LONGEST]> = Mutex::new([0; LONGEST]);
     let mut name = loop {
         match NAME.try_lock() {

@@ -1,8 +1,8 @@
 //! The exact number of distinct positions, in bounded memory.
 //!
-//! Positions are divided into parts that fit into memory by a hash of their board, so that equal boards are in
-//! the same part. Repetition is dropped in memory before anything goes to a file. In the end the rows of each part are
-//! sorted, and each position is compared with the one before it, at all levels at once.
+//! A hash of the board divides positions into parts that fit in memory, so that equal boards are in the same part.
+//! Duplicates are dropped in memory before anything is written to a file. At the end the rows of each part are sorted,
+//! and each position is compared with the previous one, at all levels at once.
 
 use super::store::{Leaves, Pile, Row, Store};
 use crate::canonical::{Canonical, canonical, castling_files, hash_of_planes};
@@ -29,7 +29,7 @@ pub(crate) struct Exact {
     store: Store<Vec<Position>>,
 }
 
-/// Positions of a chunk, on their way into the store.
+/// Positions of a chunk, before they are added to the store.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     positions: Vec<Position>,
@@ -65,7 +65,7 @@ impl Exact {
         self.store.check()
     }
 
-    /// Adds what was collected, whose memory is used again.
+    /// Adds the collected positions; their memory is reused.
     pub(crate) fn add(&self, collected: &mut Collected) {
         let Collected { positions, hashes } = collected;
         hashes.clear();

@@ -1,7 +1,7 @@
-//! More records than fit into memory, divided by keys into parts that do.
+//! Dividing records that do not fit in memory into parts that do, by keys.
 //!
-//! See [`store`] for how. What is divided is any [`Pile`](store::Pile) of rows: whole [records](records), what decides
-//! about them, or [positions](distinct) that are counted.
+//! [`store`] has the method. It divides any [`Pile`](store::Pile) of rows: whole [records](records), entries that
+//! decide about records, or [positions](distinct) to be counted.
 
 pub(crate) mod distinct;
 pub(crate) mod records;

@@ -1,7 +1,7 @@
-//! Whole records as rows of a [store](super::store): in memory one after the other, each with its key, so that moving one
-//! touches one place; in files the blocks of boards files.
+//! Whole records as rows of a [store](super::store). In memory they are stored one after the other, each with its key,
+//! so that moving a record touches one place. In files they are stored as blocks of boards files.
 //!
-//! Other fields and tags stay columns. They are joined before rows of several piles are taken, and cost nothing where
+//! Other fields and tags stay columns. They are joined before rows of several piles are taken, and cost nothing if
 //! there are none.
 
 use super::store::Pile;
@@ -81,7 +81,7 @@ impl Columns {
     }
 }
 
-/// Records of several batches, each with a key, on their way into piles.
+/// Records of several batches, each with a key, before they are added to piles.
 #[derive(Debug, Default)]
 pub(crate) struct Keyed {
     rows: Vec<Row>,
@@ -109,7 +109,7 @@ impl Keyed {
         &self.keys
     }
 
-    /// Forgets all records; their memory remains, for the next ones.
+    /// Removes all records; the memory is kept for the next ones.
     pub(crate) fn clear(&mut self) {
         self.rows.clear();
         self.keys.clear();
@@ -150,7 +150,7 @@ impl Records {
         self.bytes_of(places.len()) + texts
     }
 
-    /// About how many bytes of memory that many rows take, without texts.
+    /// The approximate memory of this number of rows, in bytes, without texts.
     fn bytes_of(&self, rows: usize) -> u64 {
         let number = if self.numbers.is_empty() { 0 } else { 8 };
         rows as u64 * (size_of::<Row>() as u64 + number + self.columns.row_len())
@@ -179,7 +179,7 @@ fn batch_of<'a>(mut rows: impl ExactSizeIterator<Item = &'a Row>) -> Batch {
     batch
 }
 
-/// Where a record of several piles is.
+/// The place of a record in several piles.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pile: u32,
@@ -189,7 +189,7 @@ pub(crate) struct Place {
 /// Several piles, of which records are taken in any order.
 pub(crate) struct Joined {
     piles: Vec<Records>,
-    /// How many rows come before those of each pile.
+    /// The number of rows before those of each pile.
     starts: Vec<usize>,
     /// The columns of all piles.
     columns: Columns,
@@ -329,7 +329,7 @@ impl Pile for Records {
     }
 }
 
-/// The length of a text that is missing.
+/// The length that marks a missing text.
 const MISSING: u32 = u32::MAX;
 
 fn put_text(text: Option<&str>, to: &mut Vec<u8>) {

@@ -1,10 +1,10 @@
 //! Rows with keys, divided by their keys into parts, of which each fits into memory.
 //!
-//! All threads add rows. The first bits of a row's key say to which part it belongs; what a part has collected is sealed
-//! as a run, and once the runs of all parts need more than their share of the memory, further ones go to a temporary
-//! file. [`Leaves`] then hands out the parts in the order of keys: small neighbours together, and those that are too large
-//! divided again by the next bits. The order of rows within a part depends on the timing of threads; whoever takes a leaf
-//! sorts it.
+//! All threads add rows. The first bits of a row's key determine its part. The collected rows of a part are closed as a
+//! *run*, which is no longer changed. Once the runs of all parts need more than their share of the memory, further runs
+//! are written to a temporary file. [`Leaves`] then hands out the parts in the order of keys. Small neighbouring parts
+//! are joined, and parts that are too large are divided again by the next bits. The order of rows within a part depends
+//! on the timing of threads, so the caller sorts each leaf.
 
 use crate::error::Error;
 use crate::locks::Unpoisoned;
@@ -17,27 +17,27 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Most parts that rows are divided into at once, as bits.
+/// Maximum number of parts into which rows are divided at a time, as bits.
 const MOST_BITS: u32 = 8;
-/// Fewest of them.
+/// Minimum number of parts, as bits.
 const FEWEST_BITS: u32 = 2;
-/// The memory for which there is one part more.
+/// The memory per part.
 const MEMORY_OF_PART: u64 = 256 << 10;
-/// The largest run, in bytes: more makes nothing faster.
+/// Maximum size of a run, in bytes: larger runs are not faster.
 const LARGEST_RUN: u64 = 1 << 20;
-/// The smallest, so that files are not written in crumbs.
+/// Minimum size of a run, so that files are not written in tiny pieces.
 const SMALLEST_RUN: u64 = 4 << 10;
-/// Leaves that are smaller than this are taken together, in bytes.
+/// Leaves that are smaller than this, in bytes, are joined.
 const SMALL_LEAF: u64 = 1 << 20;
 
-/// How many runs are not thinned after one in which little was superfluous.
+/// Number of runs that are not thinned after one with few superfluous rows.
 const PATIENCE: u32 = 15;
 
-/// Most rows that a pile has: their places have few bits.
+/// Maximum number of rows of a pile: their places have few bits.
 const MOST_ROWS: usize = 1 << 15;
-/// Most rows that are added to a pile at once.
+/// Maximum number of rows that are added to a pile at a time.
 const MOST_AT_ONCE: usize = MOST_ROWS / 2;
-/// What no pile has as many rows as.
+/// A number that is larger than the number of rows of any pile.
 pub(crate) const PILE_LEN: usize = MOST_ROWS + MOST_AT_ONCE;
 
 /// Rows of one kind.
@@ -46,13 +46,13 @@ pub(crate) trait Pile: Default + Send + Sync {
     fn len(&self) -> usize;
     /// Adds the keys of all rows.
     fn keys(&self, keys: &mut Vec<u64>);
-    /// Adds rows of another pile; returns about how many bytes of memory that takes.
+    /// Adds rows of another pile; returns their approximate memory in bytes.
     fn take(&mut self, from: &Self, rows: &[u32]) -> u64;
     /// An empty pile with room for as many rows: for the next run, without moving it as it grows.
     fn another(&self) -> Self {
         Self::default()
     }
-    /// Leaves out all rows; their memory remains.
+    /// Removes all rows; the memory is kept.
     fn clear(&mut self) {
         *self = Self::default();
     }
@@ -65,14 +65,14 @@ pub(crate) trait Pile: Default + Send + Sync {
     /// # Errors
     /// If they cannot be written as such.
     fn encode(self, to: &mut Vec<u8>) -> io::Result<()>;
-    /// What was [encoded](Self::encode).
+    /// Decodes [encoded](Self::encode) rows.
     ///
     /// # Errors
     /// If the bytes are something else.
     fn decode(bytes: Vec<u8>) -> io::Result<Self>;
 }
 
-/// A row that is all there is to a record: such rows are [piles](Pile) of a store.
+/// A plain row without other data: vectors of such rows are [piles](Pile) of a store.
 pub(crate) trait Row: Pod + Send + Sync {
     /// The key by which rows are divided.
     fn key(&self) -> u64;
@@ -132,7 +132,7 @@ pub(crate) struct Store<P> {
     spill: Spill,
     failure: Mutex<Option<Error>>,
     has_failed: AtomicBool,
-    /// Memory of threads that have added rows, for the next ones.
+    /// Memory of threads that have added rows, for reuse.
     scratch: Mutex<Vec<Scratch>>,
 }
 
@@ -156,7 +156,7 @@ impl<P: Default> Default for Part<P> {
     }
 }
 
-/// Rows that are not changed any more, and the bytes that they take in memory.
+/// Rows that are no longer changed, and their memory in bytes.
 enum Run<P> {
     Memory(P, u64),
     File { place: Range<u64>, bytes: u64, rows: usize },
@@ -206,7 +206,7 @@ impl<P: Pile> Store<P> {
             held: AtomicU64::new(0),
             patience: AtomicU32::new(0),
             room: space.memory / 2,
-            // Better now than after an hour.
+            // An error should be reported now and not after an hour.
             spill: Spill::begin(&space.directory)?,
             failure: Mutex::default(),
             has_failed: AtomicBool::new(false),
@@ -215,12 +215,12 @@ impl<P: Pile> Store<P> {
     }
 
     fn part_of(&self, key: u64) -> usize {
-        // Neither shift is by all bits: there are always some left that divide.
+        // Neither shift is by all bits: some bits always remain for dividing.
         (key << self.used >> (u64::BITS - self.bits)) as usize
     }
 
-    /// Adds rows with these keys: `append` adds some of them, by their places, to a pile, and returns about how many
-    /// bytes that takes.
+    /// Adds rows with these keys: `append` adds some of them, by their places, to a pile, and returns their approximate
+    /// memory in bytes.
     pub(crate) fn add(&self, keys: &[u64], append: impl FnMut(&mut P, &[u32]) -> u64) {
         if self.has_failed.load(Ordering::Relaxed) {
             return;
@@ -284,8 +284,8 @@ impl<P: Pile> Store<P> {
         Ok(())
     }
 
-    /// Leaves out what is superfluous among the open rows: always if they go to the file, and otherwise if that is likely
-    /// to be much.
+    /// Removes superfluous open rows: always if they will be written to the file, and otherwise if there are probably
+    /// many.
     fn thin(&self, part: &mut Part<P>) {
         let stays = self.held.load(Ordering::Relaxed) + part.bytes <= self.room;
         let is_patient = || self.patience.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
@@ -322,10 +322,10 @@ impl<P: Pile> Store<P> {
         lock(&self.failure).get_or_insert(self.spill.failed(source));
     }
 
-    /// The failure of a thread, if there was one: what was added afterwards is not there.
+    /// The failure of a thread, if there was one: rows added afterwards are lost.
     ///
     /// # Errors
-    /// If a temporary file could not be written. It is told once.
+    /// If a temporary file could not be written. The error is returned only once.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self.has_failed.load(Ordering::Relaxed) {
             false => Ok(()),
@@ -359,7 +359,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unpoisoned()
 }
 
-/// Rows that fit into memory: all those with keys from one place on up to another.
+/// Rows that fit in memory: all rows whose keys are in a range.
 pub(crate) struct Leaf<P> {
     store: Arc<Store<P>>,
     runs: Vec<Run<P>>,
@@ -370,7 +370,7 @@ impl<P: Pile> Leaf<P> {
     pub(crate) fn len(&self) -> usize {
         self.runs.iter().map(Run::rows).sum()
     }
-    /// The rows, in no order.
+    /// The rows, in arbitrary order.
     ///
     /// # Errors
     /// If a temporary file cannot be read.
@@ -386,7 +386,7 @@ pub(crate) struct Leaves<P> {
     space: Space,
     /// Bytes of a leaf.
     most: u64,
-    /// What is left of the stores, the innermost last.
+    /// The rest of the stores, the innermost last.
     levels: Vec<Level<P>>,
 }
 
@@ -396,7 +396,7 @@ struct Level<P> {
 }
 
 impl<P: Pile> Leaves<P> {
-    /// All rows of a store, of which as many leaves are in memory as there are threads.
+    /// All rows of a store, with one leaf per thread in memory.
     ///
     /// # Errors
     /// If a temporary file could not be written.
@@ -446,7 +446,7 @@ impl<P: Pile> Leaves<P> {
         Ok(None)
     }
 
-    /// Does the same with all leaves, on this number of threads, in any order.
+    /// Calls a function for all leaves, on this number of threads, in any order.
     ///
     /// # Errors
     /// The first failure.

@@ -52,7 +52,7 @@ pub fn perft(position: &Position, depth: u32, analyzer: &dyn Analyzer, threads: 
 /// [`perft`] split by the first move, in the order of [`Position::legal_moves`]; empty at depth 0.
 ///
 /// # Errors
-/// As [`perft`].
+/// As for [`perft`].
 ///
 /// ```
 /// use lanefish::chess::Position;

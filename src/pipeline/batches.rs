@@ -1,7 +1,7 @@
-//! Runs over batches that come from no input: what was read before, in another order.
+//! Runs over batches that do not come from inputs: records that were read before, in another order.
 //!
-//! As in [`run`](super::run), any thread makes the next batches, has their tiles analyzed and hands them to the job, and
-//! the thread that called takes the parts in order.
+//! As in [`run`](super::run), any thread makes the next batches, analyzes their tiles and hands them to the job, and
+//! the calling thread takes the parts in order.
 
 use super::{Job, RunOptions, TILE};
 use crate::choose::Chooser;
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Records of a tile.
 const ROWS: usize = TILE * Group::LEN;
 
-/// How batches are run.
+/// Options of a run over batches.
 pub(crate) struct BatchRun<'a> {
     pub(crate) analyzer: &'static dyn Analyzer,
     pub(crate) threads: usize,
@@ -31,18 +31,18 @@ pub(crate) struct BatchRun<'a> {
 }
 
 impl<'a> BatchRun<'a> {
-    /// As a run with these options goes.
+    /// The same options as those of a run.
     pub(crate) fn of(options: &RunOptions<'a>) -> Self {
         Self { analyzer: options.analyzer, threads: options.threads, interrupt: options.interrupt, only: options.only }
     }
 }
 
-/// What the workers share.
+/// The state that the workers share.
 struct Shared<N> {
     state: Mutex<State<N>>,
     /// A part was taken, or the run is over.
     moved: Condvar,
-    /// Tasks beyond the last part that was taken.
+    /// Maximum number of tasks ahead of the last part that was taken.
     window: u64,
 }
 
@@ -54,11 +54,11 @@ struct State<N> {
 }
 
 impl BatchRun<'_> {
-    /// Runs a job on what `make` makes of the tasks, of which `next` returns one after the other, and passes its parts to
-    /// `sink` in order on the calling thread.
+    /// Runs a job on the batches that `make` makes of the tasks, and passes its parts to `sink` in order on the calling
+    /// thread. `next` returns one task after the other.
     ///
     /// # Errors
-    /// The first one, in the order of the tasks; all parts before it are passed on.
+    /// The first error in the order of the tasks; all parts before it are passed on.
     pub(crate) fn run<T: Send, J: Job>(
         &self,
         next: impl FnMut() -> Result<Option<T>, Error> + Send,
@@ -167,7 +167,7 @@ pub(crate) fn run_on<J: Job>(analyzer: &'static dyn Analyzer, job: &J, part: &mu
     hand_over(analyzer, (job, part), batch, None, &mut results);
 }
 
-/// Runs a job on those records of a batch that are chosen.
+/// Runs a job on the chosen records of a batch.
 fn hand_over<J: Job>(
     analyzer: &'static dyn Analyzer,
     (job, part): (&J, &mut J::Part),

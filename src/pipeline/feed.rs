@@ -1,8 +1,8 @@
-//! The feed: inputs, one after the other, cut into chunks that decode alone.
+//! The feed: all inputs in order, cut into chunks that can be decoded independently.
 //!
-//! One worker at a time locks the feed and takes the next piece of work, so cutting has to be quick and examines
-//! few bytes. A record that is too long, a *giant*, is skipped without being held in memory, and passed on
-//! as its first bytes.
+//! One worker at a time locks the feed and takes the next piece of work, so cutting has to be quick and examines few
+//! bytes. A record that is too long, a *giant*, is skipped without keeping it in memory; only its first bytes are
+//! passed on.
 
 use super::line::{Step, Supply};
 use super::sieve::{Finder, Sieve, Sifted};
@@ -22,14 +22,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-/// The smallest number of bytes without the end of a record that makes a giant; a smaller
-/// [`formats::DecodeOptions::max_record`] is enforced by the decoders.
+/// A record is a giant if it has at least this number of bytes; the decoders enforce a smaller
+/// [`formats::DecodeOptions::max_record`].
 pub(super) const GIANT: usize = 16 << 20;
-/// Bytes examined beyond a place, because they may decide whether a record begins there.
+/// Number of bytes examined after a place, because they may decide whether a record begins there.
 const LOOK_AHEAD: usize = 128 << 10;
-/// Bytes whose line ends are changed at once.
+/// Number of bytes whose line ends are changed at a time.
 const CHANGED: usize = 1 << 20;
-/// Bytes of an input that show what its records carry.
+/// Number of first bytes of an input that are examined for the fields of its records.
 const HEAD: usize = 2 << 10;
 
 /// An item in the sequence of chunks.
@@ -47,9 +47,9 @@ pub(super) enum Work {
         /// `None` if it could not be opened.
         format: Option<Format>,
         compression: Option<Compression>,
-        /// What the user should know of it.
+        /// Notes for the user about the input.
         note: Option<String>,
-        /// Follows it, if it is entered in the middle.
+        /// Watches the input, if reading starts in the middle.
         watch: Option<Box<dyn Watch>>,
     },
     /// An input ends; its decompressed length.
@@ -58,7 +58,7 @@ pub(super) enum Work {
         format: Format,
         path: Arc<Path>,
         len: u64,
-        /// Whether the end was read: with shards, by the one with the last part.
+        /// Whether the end was read: with shards, only the one with the last part reads it.
         is_whole: bool,
     },
     /// An input is truncated, and the run continues with the next one.
@@ -79,14 +79,14 @@ pub(super) struct Feed<'a> {
     pub(super) shard: Option<Shard>,
     pub(super) chunk_size: usize,
     pub(super) max_record: usize,
-    /// How records of formats without games are read, and in how much memory.
+    /// Options for reading records of formats without games, and memory limits.
     pub(super) decode: DecodeOptions,
     pub(super) budget: Arc<Budget>,
     pub(super) consumed: Arc<AtomicU64>,
     pub(super) past_damage: bool,
-    /// The next inputs, as far as threads are opening them: a pipe, or files of zip archives.
+    /// The next inputs that threads are already opening: a pipe, or files of zip archives.
     pub(super) opening: VecDeque<Receiver<Result<Opening, Error>>>,
-    /// How many files of zip archives are opened before it is their turn.
+    /// Number of files of zip archives that are opened ahead.
     pub(super) most_ahead: usize,
     pub(super) ended: bool,
 }
@@ -95,7 +95,7 @@ pub(super) struct Feed<'a> {
 pub(super) enum Current {
     /// Runs of bytes, which are cut into chunks.
     Bytes(Box<Cutter>),
-    /// A table, which is divided by itself.
+    /// A table, which divides itself.
     Table(Box<TableInput>),
     /// An input that could not be opened.
     Broken(Box<Error>),
@@ -106,7 +106,7 @@ pub(super) struct TableInput {
     file: usize,
     path: Arc<Path>,
     format: Format,
-    /// Or why it cannot be read, which is reported after its beginning.
+    /// The table, or the reason why it cannot be read, which is reported after its beginning.
     table: Result<Box<dyn TableReader>, Option<Error>>,
     /// A part that waits for memory.
     waiting: Option<RowPart>,
@@ -133,16 +133,16 @@ pub(super) struct Cutter {
     max_record: usize,
     /// The giant being skipped, if any.
     giant: Option<Giant>,
-    /// What passes on only the parts of a shard.
+    /// The sieve that passes on only the parts of a shard.
     sieve: Option<Sieve>,
-    /// A part has ended, and what is left of it is cut as at the end of an input.
+    /// Whether a part has ended, so that the rest is cut as at the end of an input.
     ends_part: bool,
     /// An error after the bytes in the sieve.
     late_error: Option<Error>,
     /// [`Chunk::frame`] and [`Chunk::extent`].
     frame: Option<u64>,
     extent: Extent,
-    /// Until the input has begun: what follows it.
+    /// The watcher of the input, until the input has begun.
     watch: Option<Box<dyn Watch>>,
     error: Option<Error>,
     ended: bool,
@@ -222,7 +222,7 @@ impl Supply for Feed<'_> {
     }
 }
 
-/// An input that is open, and has shown its format: what is left does not depend on others.
+/// An open input whose format is known: the rest of the work does not wait for others.
 pub(super) enum Opening {
     Bytes(Box<Opened>),
     /// With the map of the file, if there is one.
@@ -230,7 +230,7 @@ pub(super) enum Opening {
 }
 
 impl Opening {
-    /// Opens an input. With pipes this takes as long as their writers like.
+    /// Opens an input. For pipes, this may wait for their writers.
     fn new(
         source: &Source,
         (from, fen_column): (Option<Format>, Option<&str>),
@@ -251,7 +251,7 @@ impl Opening {
         })
     }
 
-    /// Has a file of a zip archive be decompressed before it is its turn.
+    /// Starts decompressing a file of a zip archive ahead of time.
     fn read_ahead(mut self) -> Result<Self, Error> {
         if let Self::Bytes(opened) = &mut self {
             opened.input.read_ahead()?;
@@ -259,8 +259,8 @@ impl Opening {
         Ok(self)
     }
 
-    /// Opens an input on a thread of its own, which nobody has to wait for: when the result is dropped, it ends with what it
-    /// is doing.
+    /// Opens an input on a separate thread. Nobody has to wait for the thread: if the result is dropped, the thread
+    /// ends after its current operation.
     fn spawn(
         source: &Source,
         (from, fen_column): (Option<Format>, Option<Arc<str>>),
@@ -271,7 +271,7 @@ impl Opening {
         let input = source.clone();
         let spawned = std::thread::Builder::new()
             .name("opener".to_owned())
-            // If nobody waits for it any more, it is closed.
+            // If nobody waits for the input any more, it is closed.
             .spawn(move || {
                 let opened = Self::new(&input, (from, fen_column.as_deref()), access, consumed);
                 drop(sender.send(opened.and_then(Self::read_ahead)));
@@ -283,16 +283,16 @@ impl Opening {
     }
 }
 
-/// How long to wait for an input to open before reporting that there is nothing yet.
+/// Time to wait for an input to open before reporting that there is nothing yet.
 const PATIENCE: Duration = Duration::from_millis(10);
 
 impl Feed<'_> {
-    /// An input at its beginning, and what is known of it.
+    /// An input at its beginning, and its properties.
     fn begin(&self, opened: Opening) -> Result<(Current, Format, Option<Compression>, Option<String>), Error> {
         let (path, format, tables, source, mapped) = match opened {
             Opening::Bytes(mut opened) => {
                 let (format, compression) = (opened.format, opened.input.compression());
-                // It was looked at while it was opened.
+                // Its first bytes were read when it was opened.
                 let (head, all) = opened.input.peek(HEAD)?;
                 let mut note = None;
                 if !(all && head.trim_ascii().is_empty()) {
@@ -312,7 +312,7 @@ impl Feed<'_> {
         let (len, counted) = (source.len(), source.counted());
         let shard = self.shard.map(|shard| shard.range(len));
         let table = tables.open(source, &self.decode, shard);
-        // What was found beyond the new end does not belong to the file.
+        // Bytes found beyond the new end do not belong to the file.
         if let Some(mapped) = &mapped {
             mapped.check().map_err(|source| Error::Read { path: Arc::clone(&path), offset: 0, source })?;
         }
@@ -329,17 +329,17 @@ impl Feed<'_> {
         Ok((Current::Table(Box::new(current)), format, None, note))
     }
 
-    /// What the user said of the format of inputs.
+    /// The user's options about the format of inputs.
     fn named(&self) -> (Option<Format>, Option<&str>) {
         (self.from, self.decode.fen_column.as_deref())
     }
 
-    /// Whether a selection is made among the records of a format after they are decoded.
+    /// Whether the records of a format are selected after they are decoded.
     fn selects(&self, format: Format) -> bool {
         self.decode.games.is_some() && !format.about().selects
     }
 
-    /// Whether the records of an input carry what they are to be selected by.
+    /// Checks whether the records of an input carry the fields by which they are selected.
     fn check_selection(&self, path: &Arc<Path>, format: Format, carried: Fields) -> Result<(), Error> {
         let selection = self.decode.games.as_deref().filter(|_| self.selects(format));
         let reason = selection.and_then(|selection| cannot_select(selection, format, carried, self.shard.is_some()));
@@ -349,7 +349,7 @@ impl Feed<'_> {
         }
     }
 
-    /// The same for all inputs that can be opened twice, before anything is read; any other fault is for later.
+    /// Checks all inputs that can be opened twice, before anything is read; all other errors are reported later.
     pub(super) fn check_all(&self) -> Result<(), Error> {
         if self.decode.games.is_none() {
             return Ok(());
@@ -415,8 +415,8 @@ impl Feed<'_> {
         Step::Work(work)
     }
 
-    /// Opens the next input, or looks whether it has been. Pipes are opened only when nothing else is left to do: what
-    /// was read before may suffice.
+    /// Opens the next input, or checks whether it is open. Pipes are opened only when there is nothing else to do,
+    /// because the earlier inputs may be enough.
     fn open_next(&mut self, idle: bool) -> Step<Work, (usize, FrameJob)> {
         let Some(source) = self.inputs.get(self.next_input) else {
             self.ended = true;
@@ -470,19 +470,19 @@ impl Feed<'_> {
         }
     }
 
-    /// Has threads open the next files of zip archives, so that several are decompressed at the same time.
+    /// Starts threads that open the next files of zip archives, so that several are decompressed at the same time.
     fn open_ahead(&mut self) {
         while self.opening.len() < self.most_ahead
             && let Some(source) = self.inputs.get(self.next_input + self.opening.len())
             && source.is_worth_a_thread(self.access)
-            // What no thread can be started for is opened when it is its turn.
+            // If a thread cannot be started, the file is opened when its turn comes.
             && let Ok(opening) = self.spawn(source)
         {
             self.opening.push_back(opening);
         }
     }
 
-    /// Opens an input on a thread of its own.
+    /// Opens an input on a separate thread.
     fn spawn(&self, source: &Source) -> Result<Receiver<Result<Opening, Error>>, Error> {
         let named = (self.from, self.decode.fen_column.clone());
         Opening::spawn(source, named, self.access, Arc::clone(&self.consumed))
@@ -508,7 +508,7 @@ enum Cut {
     Failure(Error),
 }
 
-/// The smallest number of bytes of the next piece that is appended to the rest of the previous one.
+/// Minimum number of bytes of the next piece that are appended to the rest of the previous one.
 const SEAM: usize = 64 << 10;
 
 impl Cutter {
@@ -559,7 +559,7 @@ impl Cutter {
                         }
                     }
                 }
-                // They are divided where they are opened.
+                // Tables are divided when they are opened.
                 Layout::Tables(_) => {}
             }
         }
@@ -584,8 +584,8 @@ impl Cutter {
         })
     }
 
-    /// Continues with the sections of a shard, if they can be found without reading all others: where they begin, and
-    /// what follows them.
+    /// Continues with the sections of a shard, if they can be found without reading all others. Returns where they
+    /// begin, and their watcher.
     fn enter_sections(
         input: &mut Input,
         sections: &dyn Sections,
@@ -602,7 +602,7 @@ impl Cutter {
         Ok(Some((start, entry.watch)))
     }
 
-    /// The next bytes of the input; lines end in line feeds, one byte for another.
+    /// The next bytes of the input, with line ends replaced by line feeds, byte for byte.
     fn poll(&mut self) -> Result<Next, Error> {
         if !self.opened.carriage_returns {
             return self.opened.input.poll();
@@ -685,7 +685,7 @@ impl Cutter {
         None
     }
 
-    /// Lets the next bytes through the sieve; what is left of a part that has ended is returned.
+    /// Passes the next bytes through the sieve; if a part has ended, its rest is returned.
     fn sift(&mut self) -> Option<Cut> {
         if self.ends_part {
             match self.last_of_part() {
@@ -699,7 +699,7 @@ impl Cutter {
             Ok(Sifted::Dropped(len)) => self.offset += len,
             Ok(Sifted::EndOfPart) => self.ends_part = true,
             Ok(Sifted::End) => {
-                // An error after the last part of the shard is for others to report.
+                // An error after the last part of the shard is reported by another shard.
                 let error = self.late_error.take();
                 self.error = error.filter(|_| !sieve.is_over());
                 self.ended = true;
@@ -732,11 +732,11 @@ impl Cutter {
         Cut::Failure(Error::Read { path: Arc::clone(self.opened.input.path()), offset: self.offset, source })
     }
 
-    /// The rest of a part, which a record of another part follows.
+    /// Cuts the rest of a part that is followed by a record of another part.
     fn last_of_part(&mut self) -> Cut {
         let (longest, len) = (self.longest(), self.carry.len());
-        // Whether it is a giant, or the beginning of one, does not depend on where the part ends: as much is examined as
-        // without shards.
+        // Whether it is a giant, or the beginning of one, must not depend on where the part ends. So the same number of
+        // bytes is examined as without shards.
         if let Layout::Text(text) = self.opened.format.layout()
             && self.giant.is_none()
             && len + text.reach() > longest
@@ -777,7 +777,7 @@ impl Cutter {
     fn longest(&self) -> usize {
         match self.opened.format.layout() {
             Layout::Text(_) => self.max_record.max(GIANT) + LOOK_AHEAD,
-            // They know their lengths.
+            // These records have known lengths.
             Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) | Layout::Tables(_) => usize::MAX,
         }
     }
@@ -808,7 +808,7 @@ impl Cutter {
         };
         giant.len += drop as u64;
         giant.feeds += memchr_iter(b'\n', &self.carry[..drop]).count() as u64;
-        // What has been examined far enough is not examined again with fewer bytes before it.
+        // Places with enough bytes after them are not examined again with fewer bytes before them.
         let seen = self.carry.len().saturating_sub(LOOK_AHEAD);
         giant.from = giant.from.max(seen).saturating_sub(drop);
         self.carry.drain(..drop);
@@ -818,8 +818,8 @@ impl Cutter {
         Some(Cut::Chunk(head.into(), Some(giant)))
     }
 
-    /// Puts back what follows the first `len` bytes of a piece. A short rest waits for the next piece: a small
-    /// chunk would be done before the large one ahead of it, and its worker would have to wait.
+    /// Puts back the bytes after the first `len` bytes of a piece. A short rest waits for the next piece, because a
+    /// small chunk would be done before the large one ahead of it, and its worker would have to wait.
     fn put_back(&mut self, piece: &Bytes, len: usize, chunk_size: usize) {
         if piece.len() - len >= chunk_size / 2 {
             self.piece = Some(piece.slice(len..piece.len()));

@@ -1,4 +1,4 @@
-//! The judge: which records count.
+//! The judge, which decides which records count.
 //!
 //! A batch is analyzed tile by tile. The results have a bit for each board that is invalid at the relaxed level; the
 //! strict level also checks the rules of single positions. Bad records become rejects, and the job receives the
@@ -36,26 +36,26 @@ pub(super) struct Judge<'a, J: Job> {
     /// Numbers of the records to process.
     pub(super) range: Range<u64>,
     pub(super) job: &'a J,
-    /// Which good records the job cannot take.
+    /// The function that finds good records which the job cannot take.
     pub(super) refusal: Option<Refusal>,
-    /// Which of the good records are taken.
+    /// The choice among the good records.
     pub(super) choices: &'a [&'a dyn Chooser],
-    /// What those are given.
+    /// The new values for these records.
     pub(super) set: Option<&'a Assignments>,
-    /// The queries of the job, of the choices and of what records are given, and which boards are invalid.
+    /// The queries for the job, for the choices and for new values, and the query for invalid boards.
     pub(super) queries: Queries,
     pub(super) format: Format,
     pub(super) chunk: &'a Chunk,
-    /// The texts of the records, where they are not in the bytes of the chunk.
+    /// The texts of the records, if they are not in the bytes of the chunk.
     pub(super) texts: Option<&'a dyn RecordTexts>,
     /// Number of lines before the chunk, if it is known.
     pub(super) lines_before: Option<u64>,
-    /// A place of the chunk where a line begins, and how many lines come before it: those up to the last reject
-    /// are not counted again.
+    /// A place in the chunk where a line begins, and the number of lines before it, so that the lines up to the last
+    /// reject are not counted again.
     pub(super) counted: (usize, u64),
     pub(super) part: &'a mut J::Part,
     pub(super) rejects: Vec<Reject>,
-    /// What the choices left out.
+    /// The records that the choices left out.
     pub(super) left_out: LeftOutBy,
     pub(super) results: &'a mut [GroupResults],
 }
@@ -71,7 +71,7 @@ impl<'a, J: Job> Judge<'a, J> {
         results: &'a mut [GroupResults],
     ) -> Self {
         let choices = settings.choices.iter().map(|choice| choice.queries());
-        // With new values the job has results of its own.
+        // With new values, the job has separate results.
         let own = settings.set.map_or_else(|| job.queries(), Assignments::queries);
         Self {
             analyzer: settings.analyzer,
@@ -95,7 +95,7 @@ impl<'a, J: Job> Judge<'a, J> {
         }
     }
 
-    /// Processes batches, as far as they are requested; returns all rejects, in order, and what was left out.
+    /// Processes the requested records of batches; returns all rejects, in order, and the numbers of records left out.
     pub(super) fn batches(mut self, batches: &[Arc<Batch>]) -> (Vec<Reject>, LeftOutBy) {
         for batch in batches {
             if !self.batch(batch) {
@@ -129,7 +129,7 @@ impl<'a, J: Job> Judge<'a, J> {
         true
     }
 
-    /// The same, of records that are given new values: the job sees them in a batch of its own.
+    /// Processes a batch whose records get new values: the job sees them in a separate batch.
     fn changed(&mut self, batch: &Arc<Batch>, set: &Assignments) -> bool {
         let in_range = |row: usize| self.range.contains(&batch.index(row));
         let all_in_range = batch.is_empty() || (in_range(0) && in_range(batch.len() - 1));
@@ -177,7 +177,8 @@ impl<'a, J: Job> Judge<'a, J> {
         more
     }
 
-    /// Removes the records that the job cannot take from the mask; false if nothing after the first of them is requested.
+    /// Removes the records that the job cannot take from the mask; false if nothing after the first of them is
+    /// requested.
     fn refuse(&mut self, batch: &Arc<Batch>, start: usize, mask: &mut [u64; WORDS]) -> bool {
         let Some(refusal) = self.refusal.filter(|_| *mask != [0; WORDS]) else { return true };
         let len = (batch.len() - start).min(ROWS);
@@ -194,8 +195,8 @@ impl<'a, J: Job> Judge<'a, J> {
         true
     }
 
-    /// Answers the queries about a tile, and decides which of its records are taken; also, whether any after it are
-    /// requested. `None` if it has none that are requested.
+    /// Answers the queries about a tile, and decides which of its records are taken, and whether any later ones are
+    /// requested. `None` if no record of the tile is requested.
     #[inline]
     fn tile(&mut self, batch: &Arc<Batch>, start: usize, all_in_range: bool) -> Option<([u64; WORDS], bool)> {
         let len = (batch.len() - start).min(ROWS);
@@ -292,8 +293,8 @@ impl<'a, J: Job> Judge<'a, J> {
                 (text.unwrap_or_else(|| planes(batch, row)), None)
             }
         };
-        // Elsewhere than in texts of games they are columns, which are there only if somebody asks for them: a reject would
-        // depend on what else is read.
+        // Outside the texts of games these values are columns, which are read only on request. If they caused rejects,
+        // the rejects would depend on the requested columns.
         let has_games = self.format.about().has_games;
         let number = |field| batch.values(field).filter(|_| has_games)?.number(row);
         self.rejects.push(Reject {
@@ -314,7 +315,7 @@ impl<'a, J: Job> Judge<'a, J> {
     }
 }
 
-/// Judges the records of a chunk that belongs to no run, and runs a job on those that count; also returns the rejects.
+/// Judges the records of a chunk outside a run, and runs a job on those that count; also returns the rejects.
 #[cfg(feature = "parquet")]
 pub(crate) fn judge_alone<J: Job>(
     analyzer: &'static dyn Analyzer,
@@ -359,7 +360,7 @@ fn keep(mask: &mut [u64; WORDS], is: impl Fn(usize) -> bool) {
     }
 }
 
-/// The four planes of a board and the two clocks, in hexadecimal digits: a record that has no text.
+/// The text for a record without one: the four planes of the board in hexadecimal digits, and the two clocks.
 fn planes(batch: &Batch, row: usize) -> Vec<u8> {
     let board = batch.board(row);
     let [t0, t1, t2] = board.types;

@@ -1,40 +1,39 @@
-//! The line: the chunks under way, and what each worker does next.
+//! The line: the chunks in flight, and the next task of each worker.
 //!
-//! A state machine without locks, waits or threads: whoever holds the lock of the line calls [`Line::advance`], wakes
-//! whom it says, and does what it says. What the line and the feed handle is left open, so that a model with chunks that
-//! are mere numbers can go through every order of events (the tests of this module).
+//! The line is a state machine without locks, waits or threads. The holder of its lock calls [`Line::advance`], wakes
+//! the workers that it names, and performs the task that it returns. The types of chunks and frames are generic, so
+//! that a model whose chunks are plain numbers can go through every order of events (the tests of this module).
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// What numbers chunks one after the other.
+/// The component that numbers chunks one after the other.
 pub(super) trait Counter {
     /// A piece of work from the feed.
     type Work;
-    /// What decoding made of it.
+    /// The decoded chunk.
     type Decoded;
     /// A chunk whose records have their numbers.
     type Numbered;
     /// Numbers the next chunk.
     fn number(&mut self, place: u64, work: Self::Work, decoded: Self::Decoded) -> Self::Numbered;
-    /// Whether nothing after the chunks numbered so far counts.
+    /// Whether all chunks after those numbered so far are ignored.
     fn is_over(&self) -> bool;
 }
 
-/// Where work comes from: the feed.
+/// The source of work: the feed.
 pub(super) trait Supply {
     type Work;
-    /// A part of an input that anyone can decompress.
+    /// A part of an input that any worker can decompress.
     type Frame;
-    /// The next piece of work. `idle`: all work given out so far has been taken by the collector. Blocks only for a
-    /// moment.
+    /// The next piece of work. `idle`: the collector has taken all work given out so far. Blocks only briefly.
     fn next(&mut self, idle: bool) -> Step<Self::Work, Self::Frame>;
 }
 
-/// What a feed offers.
+/// The next item of a feed.
 pub(super) enum Step<W, F> {
     Work(W),
     Frame(F),
-    /// Nothing at the moment.
+    /// The feed has nothing at the moment.
     Wait,
     End,
 }
@@ -43,7 +42,7 @@ pub(super) enum Step<W, F> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Numbering<S> {
     pub(super) feed: S,
-    /// Chunks given out.
+    /// Number of chunks given out.
     given: u64,
 }
 
@@ -52,9 +51,9 @@ impl<S: Supply> Numbering<S> {
         Self { feed, given: 0 }
     }
 
-    /// Asks the feed for a worker that was told to.
+    /// Asks the feed on behalf of a worker in state `Taking`.
     pub(super) fn take<D, N>(&mut self, seen: Seen) -> Doing<S::Work, D, S::Frame, N> {
-        // All that was given out before this moment, or `given` would be larger.
+        // This holds for all chunks given out so far: otherwise `given` would be larger.
         let idle = seen.taken == self.given;
         Doing::Found(
             seen,
@@ -72,19 +71,19 @@ impl<S: Supply> Numbering<S> {
     }
 }
 
-/// What a worker is doing, or about to do.
+/// The current or next task of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Doing<W, D, F, N> {
-    /// It asks the line for something to do.
+    /// It asks the line for a task.
     Asking,
     /// It sleeps until the line moves, and asks again then.
     Waiting(Patience),
     /// It asks the feed.
     Taking(Seen),
-    /// It tells the line that the feed had no chunk.
+    /// It reports to the line that the feed had no chunk.
     Found(Seen, Found<F>),
     Decompressing(F),
-    /// It tells the line that a frame is complete.
+    /// It reports to the line that a frame is complete.
     Decompressed,
     Decoding(u64, W),
     /// It brings a decoded chunk to its place in the line.
@@ -94,7 +93,7 @@ pub(super) enum Doing<W, D, F, N> {
     Gone,
 }
 
-/// The same by what counts the chunks, and frames.
+/// The state of a worker, for the types of a counter and its frames.
 type DoingOf<C, F> = Doing<<C as Counter>::Work, <C as Counter>::Decoded, F, <C as Counter>::Numbered>;
 
 /// How long a worker sleeps.
@@ -102,11 +101,11 @@ type DoingOf<C, F> = Doing<<C as Counter>::Work, <C as Counter>::Decoded, F, <C 
 pub(super) enum Patience {
     /// Until it is woken.
     Endless,
-    /// Also for data that nobody announces: a slow pipe.
+    /// Until it is woken, or for a short time: no signal announces the data of a slow pipe.
     Short,
 }
 
-/// What the feed had instead of a chunk.
+/// The answer of the feed, if it was not a chunk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Found<F> {
     Frame(F),
@@ -114,14 +113,14 @@ pub(super) enum Found<F> {
     End,
 }
 
-/// How far the run was when a worker was told to ask the feed.
+/// The progress of the run when a worker was sent to the feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Seen {
     frames: u64,
     taken: u64,
 }
 
-/// Who is woken.
+/// The workers to wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Wake {
     Nobody,
@@ -129,30 +128,30 @@ pub(super) enum Wake {
     All,
 }
 
-/// The chunks under way.
+/// The chunks in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Line<C: Counter> {
-    /// How many more may be under way.
+    /// Number of further chunks that may be in flight.
     room: u64,
-    /// Workers that are taking or decoding a chunk.
+    /// Number of workers that are taking or decoding a chunk.
     busy: usize,
     /// Decoded chunks, by place, that wait for those before them.
     decoded: BTreeMap<u64, (C::Work, C::Decoded)>,
-    /// The place that is numbered next.
+    /// The place of the chunk that is numbered next.
     next: u64,
     counter: C,
-    /// Numbered chunks that nobody judges yet.
+    /// Numbered chunks that have not been judged yet.
     due: VecDeque<C::Numbered>,
-    /// There is nothing more to take: the inputs have ended, or nothing after what was numbered counts.
+    /// There is nothing more to take: the inputs have ended, or all later chunks are ignored.
     ended: bool,
-    /// The run is over, even for chunks under way.
+    /// The run is over, even for chunks in flight.
     stopped: bool,
-    /// Frames completed, and chunks taken by the collector.
+    /// Number of frames completed and of chunks taken by the collector.
     seen: Seen,
 }
 
 impl<C: Counter> Line<C> {
-    /// At the beginning of a run, with room for this number of chunks.
+    /// The line at the beginning of a run, with room for this number of chunks.
     pub(super) fn new(counter: C, room: u64) -> Self {
         Self {
             room,
@@ -167,12 +166,12 @@ impl<C: Counter> Line<C> {
         }
     }
 
-    /// Whether nothing is to be taken from the feed any more.
+    /// Whether no more work is taken from the feed.
     pub(super) fn is_over(&self) -> bool {
         self.ended || self.stopped
     }
 
-    /// What a worker does after what it has done, and who is woken.
+    /// The next task of a worker after its last one, and the workers to wake.
     pub(super) fn advance<F>(&mut self, doing: DoingOf<C, F>) -> (DoingOf<C, F>, Wake) {
         let wake = match doing {
             Doing::Found(seen, found) => {
@@ -217,7 +216,7 @@ impl<C: Counter> Line<C> {
         if self.stopped {
             return (Doing::Gone, Wake::Nobody);
         }
-        // What is nearest to its end first, while it is in a cache, and so that it makes room.
+        // The chunk that is nearest to completion comes first, because it is still in a cache and makes room.
         if let Some(numbered) = self.due.pop_front() {
             return (Doing::Judging(numbered), Wake::Nobody);
         }
@@ -347,7 +346,7 @@ mod tests {
         pending: u64,
         /// Work given out of all inputs.
         total: u64,
-        /// Whoever asked is blocked, and holds the lock.
+        /// The worker that asked is blocked, and holds the lock.
         blocked: bool,
         /// A pipe was opened that is not needed.
         is_hasty: bool,

@@ -1,20 +1,20 @@
 //! From inputs to results, on all threads, in order.
 //!
-//! Each worker takes the next chunk from the `feed` and decodes it. Chunks are numbered one after the other (`number`)
-//! by whoever decoded the one that was missing. Any worker then has the lanes answer the queries about a numbered chunk
-//! and the `judge` decide which records count, hands tiles of records to the [`Job`], and sends the job's output to the
-//! thread that called [`run`]. That thread takes the parts in the order of the input and keeps the `summary`. The outcome
-//! therefore depends neither on the number of threads nor on the size of chunks, and only a few chunks per thread are in
-//! memory at any time. The frames of a `pzstd` file are decompressed by the same workers.
+//! Each worker takes the next chunk from the `feed` and decodes it. The worker that completes the sequence numbers the
+//! chunks one after the other (`number`). Any worker then takes a numbered chunk. The lanes answer the queries, the
+//! `judge` decides which records count, the [`Job`] processes tiles of records, and the worker sends the job's output
+//! to the thread that called [`run`]. That thread takes the parts in the order of the input and keeps the `summary`.
+//! The outcome therefore depends neither on the number of threads nor on the size of chunks, and only a few chunks per
+//! thread are in memory at any time. The same workers decompress the frames of a `pzstd` file.
 //!
-//! What a worker does next is decided by the `line`, a state machine of which all states are tested; `order` has the
-//! locks, and does it.
+//! The `line`, a state machine, decides the next task of each worker; the tests visit all of its states. `order` has
+//! the locks and performs the tasks.
 //!
-//! Tables (Parquet and Arrow) are not cut but divided by their format into parts of their rows, which take the place of
-//! chunks of bytes.
+//! Tables (Parquet and Arrow) are not cut into chunks of bytes. Their formats divide them into parts with some of the
+//! rows, which are processed like chunks.
 //!
-//! With [`ReadOptions::shard`], the `sieve` lets only the bytes of one share of the inputs into the feed; everything after
-//! it, numbers included, goes as if these were the inputs.
+//! With [`ReadOptions::shard`], the `sieve` passes only the bytes of one share of the inputs to the feed. All later
+//! steps, including the numbering, treat these bytes as the whole inputs.
 //!
 //! Once a chunk is numbered, and nothing before it has failed, its part is always taken, so a job may combine
 //! several chunks before it hands them over.
@@ -63,11 +63,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use summary::{Collector, Outcome};
 
-/// Groups that are analyzed at once: boards, results and the data of a job fit into the L1 and L2 caches.
+/// Number of groups that are analyzed at a time: boards, results and the data of a job fit into the L1 and L2 caches.
 pub const TILE: usize = 64;
 /// Number of rejects that a [`Summary`] keeps.
 pub const FIRST_REJECTS: usize = 10;
-/// Chunks per thread that may be in flight or wait for their turn.
+/// Maximum number of chunks per thread that are in flight or wait for their turn.
 const CHUNKS_PER_THREAD: u64 = 4;
 /// At most this many chunks more than threads are in flight, to bound memory.
 const MORE_CHUNKS: u64 = 16;
@@ -78,7 +78,7 @@ pub type OnReject<'a> = dyn FnMut(&Reject) -> Result<(), Error> + 'a;
 /// Called regularly during a run.
 pub type OnProgress<'a> = dyn FnMut(Progress) + 'a;
 
-/// How inputs are read, and which of their records are taken: the same wherever records are read, by programs, SQL,
+/// Options for reading inputs and choosing records. They are shared by everything that reads records: programs, SQL,
 /// Python, and the machines of a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
@@ -86,16 +86,16 @@ pub type OnProgress<'a> = dyn FnMut(Progress) + 'a;
 pub struct ReadOptions {
     /// The format of all inputs, instead of detecting it.
     pub from: Option<Format>,
-    /// How inputs are opened.
+    /// Options for opening inputs.
     pub access: Access,
-    /// How positions are read, and which are accepted. What a job asks for is added, and what is chosen.
+    /// Options for decoding and accepting positions. The fields that the job and the choices need are added.
     pub decode: DecodeOptions,
     /// Stop with an error at the first bad record.
     pub strict: bool,
-    /// Read only this share of each input. Every record, good or bad, is in exactly one of the shards, and which one
-    /// depends only on the content of its input. Large inputs that can be entered in the middle are: boards files,
-    /// uncompressed text and records of one length, zstd files of several frames with text, and the row groups and record
-    /// batches of tables. Of others, all shards read everything.
+    /// Read only this share of each input. Every record, good or bad, is in exactly one of the shards, which depends
+    /// only on the content of its input. Some inputs can be read from the middle: boards files, uncompressed text and
+    /// fixed-size records, zstd files with several frames of text, and tables (by row groups or record batches). All
+    /// other inputs are read as a whole for every shard.
     ///
     /// Records and games are numbered within the shard, and lines are not numbered.
     ///
@@ -106,13 +106,13 @@ pub struct ReadOptions {
     /// assert_eq!(options.shard.unwrap().to_string(), "0/8");
     /// ```
     pub shard: Option<Shard>,
-    /// Which games, positions and records are taken, and what they are given.
+    /// The choice of games, positions and records, and new values for them.
     pub choose: Choose,
-    /// Number of records to skip, over all inputs, bad ones included; of games, for a job that [reads](Job::reads_games)
-    /// their rows. Where records are chosen, of those that are.
+    /// Number of records to skip, over all inputs, including bad ones. If records are chosen, only the chosen ones
+    /// count. For a job that [reads](Job::reads_games) the rows of games, it is the number of games.
     pub skip: u64,
-    /// Number of records, or games, to read at most after those skipped, bad ones included; where records are chosen, of
-    /// those that are.
+    /// Maximum number of records, or games, to read after those skipped, including bad ones. If records are chosen,
+    /// only the chosen ones count.
     pub limit: Option<u64>,
 }
 
@@ -129,19 +129,19 @@ setters!(ReadOptions {
 
 #[cfg(feature = "cluster")]
 impl ReadOptions {
-    /// Whether a record may be taken or left out because of the records before it, so that the inputs must not be divided.
+    /// Whether the choice of a record may depend on earlier records, so that the inputs must not be divided.
     pub(crate) fn depends_on_records_before(&self) -> bool {
         let Choose { filter, sample, .. } = &self.choose;
         sample.is_some() || filter.as_ref().is_some_and(Condition::depends_on_records_before)
     }
 }
 
-/// How a run goes.
+/// Options of a run.
 #[non_exhaustive]
 pub struct RunOptions<'a> {
     /// Answers the queries.
     pub analyzer: &'static dyn Analyzer,
-    /// How inputs are read, and which of their records are taken.
+    /// Options for reading inputs and choosing records.
     pub read: ReadOptions,
     /// Worker threads; at least one runs.
     pub threads: usize,
@@ -150,9 +150,9 @@ pub struct RunOptions<'a> {
     /// Continue after damaged blocks, and with the next input after a broken container, and report them in
     /// [`Summary::files`], instead of stopping with an error.
     pub past_damage: bool,
-    /// How much memory sorting may take, and where what does not fit goes.
+    /// The memory for sorting, and the directory for temporary files.
     pub space: Space,
-    /// Which of the good records are taken, after everything else that chooses.
+    /// The final choice among the good records, after all other choices.
     pub(crate) only: Option<&'a dyn Chooser>,
     /// Called for each rejected record, in order.
     pub on_reject: Option<&'a mut OnReject<'a>>,
@@ -201,7 +201,7 @@ impl fmt::Debug for RunOptions<'_> {
     }
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -209,7 +209,7 @@ pub struct Progress {
     pub bytes: u64,
     /// Records read, good and bad.
     pub records: u64,
-    /// Games begun.
+    /// Number of games that have begun.
     pub games: u64,
 }
 
@@ -219,7 +219,7 @@ pub trait Job: Sync {
     type Part: Send;
     /// The queries to be answered.
     fn queries(&self) -> Queries;
-    /// What it reads of records besides their positions: nothing else is decoded.
+    /// The fields of records that it reads, in addition to positions. Other fields are not decoded.
     fn fields(&self) -> Fields;
     /// The tags of games that it reads.
     fn tags(&self) -> Arc<[Arc<str>]> {
@@ -229,20 +229,19 @@ pub trait Job: Sync {
     fn reads_games(&self) -> bool {
         false
     }
-    /// Whether it only copies the games, so that their rows need not say what is in them.
+    /// Whether it only copies the games, so that the contents of their rows are not needed.
     fn copies_games(&self) -> bool {
         false
     }
-    /// Whether it is to be known which tags of games no field carries: [`Summary::lost_tags`].
+    /// Whether to count the tags of games that are not in any field: [`Summary::lost_tags`].
     fn reads_lost_tags(&self) -> bool {
         false
     }
     /// Begins a chunk.
     fn begin(&self) -> Self::Part;
-    /// Learns where the records of the chunk come from, and how many lines of the input come before it, if that is
-    /// known.
+    /// Receives the place of the chunk's records, and the number of input lines before it, if known.
     fn source(&self, _part: &mut Self::Part, _chunk: &Chunk, _lines: Option<u64>) {}
-    /// Which good records it cannot take: each becomes a reject.
+    /// The function that finds good records which the job cannot take. Each of them is rejected.
     fn refusal(&self) -> Option<Refusal> {
         None
     }
@@ -250,16 +249,16 @@ pub trait Job: Sync {
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>);
     /// Processes the rows of the chunk's games, after its records, if it [reads](Self::reads_games) them.
     fn games(&self, _part: &mut Self::Part, _games: &[GameRow]) {}
-    /// Ends a chunk. Chunks are numbered from zero in the order of the input, without gaps, and end in any order on
-    /// any thread; a chunk that comes after a failure may not be seen at all.
+    /// Ends a chunk. Chunks are numbered from zero in the order of the input, without gaps, and end in any order on any
+    /// thread. A chunk after a failure may never be processed.
     fn end(&self, _part: &mut Self::Part, _chunk: u64) {}
 }
 
 /// Reads all inputs, runs `job` on all good records on all threads, and passes its parts to `sink` in order on
 /// the calling thread.
 ///
-/// The summary says how it ended: an [`Error`] in [`Summary::failure`] does not undo what was processed
-/// before.
+/// The summary says how the run ended. Parts already passed to `sink` remain valid if there is an [`Error`] in
+/// [`Summary::failure`].
 pub fn run<J: Job>(
     inputs: &Inputs,
     options: RunOptions<'_>,
@@ -272,14 +271,14 @@ pub fn run<J: Job>(
     }
 }
 
-/// About how many bytes are written for all inputs, if as many were written for a part of them.
+/// An estimate of the number of bytes written for all inputs, from the number written for a part of them.
 fn needed_for_all(inputs: &Inputs, read: u64, written: u64) -> Option<u64> {
     let all = inputs.total_bytes()?;
     let needed = u128::from(written) * u128::from(all) / u128::from(read.max(1));
     u64::try_from(needed).ok().filter(|_| read > 0 && read < all && written > 0)
 }
 
-/// The same without a number of records that are taken at random.
+/// Runs the job without an exact sample of records.
 fn run_all<J: Job>(
     inputs: &Inputs,
     mut options: RunOptions<'_>,
@@ -316,7 +315,7 @@ fn run_all<J: Job>(
         Some(Sample::Count(_)) | None => None,
     };
     choices.extend(sample.as_deref());
-    // What is chosen by the run before counts for no limit: it is known only from all that is read.
+    // Limits do not apply to the first run, because its choice is known only after everything has been read.
     let before_limits = choices.len();
     choices.extend(options.only);
     let mut tags: BTreeSet<Arc<str>> = decode.tags.iter().cloned().collect();
@@ -338,7 +337,7 @@ fn run_all<J: Job>(
         strict,
         on_reject: options.on_reject.take(),
     };
-    // Of shards, one reports what was found in place of inputs.
+    // Only one shard reports broken entries found instead of inputs.
     if shard.is_none_or(|shard| shard.has_turn(0)) {
         collector.summary.skipped_files = formats::note_on_skipped(&inputs.skipped);
         if let Err(error) = collector.reject_broken(&inputs.broken) {
@@ -453,7 +452,7 @@ fn run_all<J: Job>(
                 if is_last {
                     break 'parts;
                 }
-                // Not before: what was taken may have decided the run, and a pipe is not opened then.
+                // Not earlier: the chunks taken so far may have ended the run, and then a pipe is not opened.
                 shared.leave();
             }
         }
@@ -466,7 +465,7 @@ fn run_all<J: Job>(
     let is_of_records = |file: &FileSummary| file.format.is_some_and(|format| !format.about().has_games);
     if matches!(collector.summary.failure, Some(Error::Strict(_))) && collector.summary.files.iter().any(is_of_records)
     {
-        // How much was left out up to the first bad record would depend on where chunks end.
+        // The number of records left out before the first bad record would depend on where chunks end.
         collector.summary.left_out.clear();
     }
     collector.summary

@@ -1,4 +1,4 @@
-//! Numbering: what is done with one chunk after the other, in the order of the input.
+//! Numbering: the step that processes one chunk after the other, in the order of the input.
 
 use super::feed::Work;
 use super::order::Settings;
@@ -17,34 +17,34 @@ use std::sync::Arc;
 /// A chunk whose records have their numbers.
 pub(super) struct Numbered {
     pub(super) place: u64,
-    /// How many chunks come before it.
+    /// Number of chunks before it.
     pub(super) chunk: u64,
     pub(super) work: Work,
     /// Records that were held back from chunks before it.
     pub(super) ahead: Vec<Held>,
     pub(super) decoded: Option<Decoded>,
-    /// What came before it.
+    /// The totals of the chunks before it.
     pub(super) before: Totals,
     /// The numbers of the records that are requested.
     pub(super) range: Range<u64>,
-    /// What is known of it so far.
+    /// Its outcome so far.
     pub(super) outcome: Outcome,
 }
 
-/// What is counted chunk by chunk, in order.
+/// The counters that are updated chunk by chunk, in order.
 #[derive(Default)]
 pub(super) struct Count {
     totals: Totals,
     chunks: u64,
     /// Rows of games.
     game_rows: u64,
-    /// Follows the file, if its format checks files as a whole.
+    /// Watches the file, if its format checks files as a whole.
     watch: Option<Box<dyn Watch>>,
-    /// Decides about games that begin in one chunk and end in another.
+    /// Selects among games that begin in one chunk and end in another.
     edges: Edges,
-    /// The way to the last record, for what later ones have from it.
+    /// The way to the last record, for fields of later records that depend on it.
     way: Way,
-    /// Nothing after this chunk counts: the limit is reached, or something failed.
+    /// Whether later chunks are ignored: the limit is reached, or something failed.
     pub(super) over: bool,
 }
 
@@ -155,7 +155,7 @@ impl Count {
                 if !settings.past_damage
                     && let Some(first) = damage.iter().map(|damage| damage.offset).min()
                 {
-                    // Only what comes before the damage counts.
+                    // Only records before the damage count.
                     if settings.selection(*format).is_none() {
                         decoded.truncate(first - chunk.offset);
                         self.totals.records = before.records + decoded.records;
@@ -167,14 +167,14 @@ impl Count {
                 outcome.remarks = std::mem::take(&mut decoded.remarks);
                 outcome.lost_tags = std::mem::take(&mut decoded.lost_tags);
                 outcome.misfits = std::mem::take(&mut decoded.misfits);
-                // With a selection, records are numbered without those that are left out.
+                // With a selection, only the selected records are numbered.
                 if settings.selection(*format).is_none() {
                     outcome.misfits.retain(|misfit| range.contains(&misfit.place.record));
                 }
                 merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
                 let held = ahead.iter_mut().map(|held| &mut held.decoded);
                 requested = limit_rejects(held.chain([decoded]), range, settings);
-                // Whether anything after the limit is seen would depend on the size of chunks.
+                // Whether anything after the limit is processed would depend on the size of chunks.
                 if self.is_full(settings) {
                     return requested;
                 }
@@ -205,15 +205,16 @@ impl Count {
         requested
     }
 
-    /// Why no record of the file that ends could be selected, if it only has empty columns of what is asked for.
+    /// The reason why no record of a file could be selected, if the needed columns have no values. Called at the end of
+    /// the file.
     fn lacks(&mut self, format: Format, settings: &Settings<'_>) -> Option<String> {
         let carried = self.edges.end_file()?;
-        // A shard may be without what others have.
+        // A shard may lack values that others have.
         let selection = settings.selection(format).filter(|_| settings.knows_lines)?;
         cannot_select(selection, format, carried, false)
     }
 
-    /// Records that were held back are to be taken: nothing that belongs to them follows.
+    /// Takes the records that were held back, because nothing that belongs to them follows.
     fn release(&mut self, settings: &Settings<'_>, outcome: &mut Outcome, ahead: &mut Vec<Held>) -> Range<u64> {
         let Some(selection) = &settings.decode_records.games else {
             return 0..0;
@@ -241,7 +242,7 @@ impl Count {
         held
     }
 
-    /// Numbers the records that a selection takes, and ends with the last requested record or game.
+    /// Numbers the records that a selection takes, up to the last requested record or game.
     fn finish(&mut self, decoded: &mut Decoded, selection: &Selection, settings: &Settings) {
         if !selection.last_of_games {
             let left = settings.records.end.saturating_sub(self.totals.records);
@@ -294,7 +295,7 @@ impl Count {
         }
     }
 
-    /// Takes away the tags of games all of whose records come before the first requested one.
+    /// Removes the tags of games whose records all come before the first requested one.
     fn skip_lost_tags(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
         let skipped = settings.records.start.saturating_sub(self.totals.records);
         if skipped == 0 || decoded.lost_tags.is_empty() {
@@ -311,8 +312,8 @@ impl Count {
         }
     }
 
-    /// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end, and takes
-    /// away the rows of games that are skipped.
+    /// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end, and
+    /// removes the rows of skipped games.
     fn limit_games(&mut self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
         if settings.makes_game_rows(format) {
             return;
@@ -350,15 +351,15 @@ fn limit_rejects<'a>(
     requested
 }
 
-/// Adds what was left out.
+/// Adds the numbers of records left out.
 pub(super) fn merge(all: &mut LeftOutBy, more: LeftOutBy) {
     for (option, more) in more {
         all.entry(option).or_default().add(more);
     }
 }
 
-/// What a chunk says of the records before its first reject, the last record of a strict run: notes on what comes after
-/// it would depend on where the chunk ends.
+/// The notes of a chunk on the records before its first reject, the last record of a strict run. Notes on later records
+/// would depend on where the chunk ends.
 pub(super) fn before_reject(
     format: Format,
     chunk: &Chunk,
@@ -388,7 +389,7 @@ fn up_to(chunk: &Chunk, end: usize) -> Chunk {
     Chunk { bytes: chunk.bytes.slice(0..end), truncated: chunk.truncated && end == chunk.bytes.len(), ..chunk.clone() }
 }
 
-/// How many of these records are requested.
+/// Number of these records that are requested.
 pub(super) fn overlap(records: Range<u64>, requested: &Range<u64>) -> u64 {
     let start = records.start.max(requested.start);
     records.end.min(requested.end).saturating_sub(start)

@@ -1,8 +1,8 @@
 //! The order: workers take chunks, decode them independently, and number their records one chunk after the other.
 //!
-//! Only [`Count::number`] runs in order: it counts, and checks what holds for a file as a whole. Nobody waits with a
-//! decoded chunk: whoever completes the sequence numbers all chunks that are due, and any worker judges them before it
-//! takes a new chunk. Threads therefore affect how far chunks overlap in time, and nothing else.
+//! Only [`Count::number`] runs in order: it counts, and checks properties of a file as a whole. No worker waits with a
+//! decoded chunk: the one that completes the sequence numbers all chunks that are due, and any worker judges them
+//! before it takes a new chunk. Threads therefore only affect how chunks overlap in time.
 
 use super::feed::{Current, Feed, Work};
 use super::judge::Judge;
@@ -26,41 +26,41 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// How long a worker waits for data that no signal announces: a slow pipe.
+/// Time that a worker waits for data that no signal announces, such as those of a slow pipe.
 const PATIENCE: Duration = Duration::from_millis(10);
 
-/// What is the same for all workers.
+/// The constant data of a run, the same for all workers.
 pub(super) struct Settings<'a> {
     pub(super) analyzer: &'static dyn Analyzer,
     pub(super) decode: DecodeOptions,
-    /// The same for formats without games: with the fields by which a selection is made.
+    /// The decoding options for formats without games: with the fields needed by the selection.
     pub(super) decode_records: DecodeOptions,
     /// Whether all lines of the inputs are read.
     pub(super) knows_lines: bool,
     /// Numbers of the requested records, and of the requested rows of games.
     pub(super) records: Range<u64>,
     pub(super) games: Range<u64>,
-    /// Which of the good records are taken.
+    /// The choice among the good records.
     pub(super) choices: &'a [&'a dyn Chooser],
-    /// What those are given.
+    /// The new values for these records.
     pub(super) set: Option<&'a Assignments>,
-    /// How many of the choices come before limits.
+    /// Number of the choices that apply before limits.
     pub(super) before_limits: usize,
-    /// The requested records among those, where `records` are all.
+    /// The requested records among the chosen ones; `records` are then all records.
     pub(super) chosen: Option<Chosen>,
     pub(super) past_damage: bool,
     pub(super) strict: bool,
 }
 
 impl Settings<'_> {
-    /// How a format is decoded.
+    /// The decoding options for a format.
     pub(super) fn decode(&self, format: Format) -> &DecodeOptions {
         match format.about().selects {
             true => &self.decode,
             false => &self.decode_records,
         }
     }
-    /// The selection among the records of a format that does not select while it decodes.
+    /// The selection for a format that does not select while it decodes.
     pub(super) fn selection(&self, format: Format) -> Option<&Selection> {
         let selection = self.decode_records.games.as_deref();
         selection.filter(|_| !format.about().selects)
@@ -79,21 +79,21 @@ impl Settings<'_> {
     }
 }
 
-/// Counts the records that were chosen, one chunk after the other: which of them are requested is known only then.
+/// Counts the chosen records, one chunk after the other, because only the count tells which of them are requested.
 pub(super) struct Chosen {
     requested: Range<u64>,
-    /// The next chunk, and how many records were chosen before it.
+    /// The next chunk, and the number of records chosen before it.
     next: Mutex<(u64, u64)>,
     counted: Condvar,
 }
 
 impl Chosen {
-    /// These of the chosen records are requested.
+    /// The range of the chosen records that is requested.
     pub(super) fn new(requested: Range<u64>) -> Self {
         Self { requested, next: Mutex::new((0, 0)), counted: Condvar::new() }
     }
-    /// The numbers of requested records of a chunk in which these were chosen, and whether there are none after it.
-    /// Waits for all chunks before it, which other workers have already.
+    /// The numbers of the requested records of a chunk, given its chosen records, and whether later chunks have none.
+    /// Waits for all chunks before it, which other workers are already processing.
     fn requested(&self, chunk: u64, chosen: &[u64], stopped: &AtomicBool) -> (Range<u64>, bool) {
         let mut next = self.next.lock().unpoisoned();
         while next.0 != chunk {
@@ -111,7 +111,7 @@ impl Chosen {
         if before >= end || after < start {
             return (0..0, is_last);
         }
-        // From the last one that is skipped on, and up to the last one that is taken: however chunks are cut.
+        // From the last skipped record to the last taken one, so that the result does not depend on how chunks are cut.
         let first = match start.saturating_sub(before) {
             0 => 0,
             skipped => chosen[skipped as usize - 1] + 1,
@@ -143,16 +143,16 @@ impl Job for Numbers {
     }
 }
 
-/// What the workers share. Nobody takes one lock while holding the other, or does under a lock what may take long:
-/// inputs that may keep silent are opened by threads of their own.
+/// The state that the workers share. No thread takes one lock while holding the other, or performs long operations
+/// under a lock: inputs that may block are opened by separate threads.
 pub(super) struct Shared<'a> {
     feed: Mutex<Numbering<Feed<'a>>>,
     line: Mutex<Line<Counting<'a>>>,
-    /// The line has changed.
+    /// Signals that the line has changed.
     moved: Condvar,
-    /// The feed is not asked any more: whoever queues for its lock leaves at once.
+    /// The feed is no longer used: workers that wait for its lock leave at once.
     over: AtomicBool,
-    /// Nothing is taken any more: nobody waits for what will not come.
+    /// No more chunks are taken, so nobody should wait for chunks that will not come.
     stopped: AtomicBool,
 }
 
@@ -174,11 +174,11 @@ impl Counter for Counting<'_> {
     }
 }
 
-/// What a worker does.
+/// The task of a worker.
 type Task = Doing<Work, Option<Decoded>, (usize, FrameJob), Box<Numbered>>;
 
 impl<'a> Shared<'a> {
-    /// At the beginning of a run, with room for this number of chunks.
+    /// The state at the beginning of a run, with room for this number of chunks.
     pub(super) fn new(feed: Feed<'a>, settings: &'a Settings<'a>, room: u64) -> Self {
         let count = Count::default();
         Self {
@@ -202,7 +202,7 @@ impl<'a> Shared<'a> {
             Wake::All => self.moved.notify_all(),
         }
     }
-    /// Has the line say what a worker does next, and sleeps until there is something.
+    /// Gets the next task of a worker from the line, and sleeps until there is one.
     fn advance(&self, mut task: Task) -> Task {
         let mut line = self.line();
         loop {
@@ -222,7 +222,7 @@ impl<'a> Shared<'a> {
             task = Doing::Asking;
         }
     }
-    /// The next chunk was taken: makes room for one more.
+    /// Makes room for one more chunk, after the next one was taken.
     pub(super) fn leave(&self) {
         let wake = self.line().leave();
         self.wake(wake);
@@ -297,7 +297,7 @@ pub(super) fn work<J: Job>(
     }
 }
 
-/// The error for a file that became shorter than what a chunk is read from.
+/// The error for a file that no longer contains the bytes of a chunk.
 fn cut_short(work: &Work) -> Option<Error> {
     match work {
         Work::Chunk { chunk, .. } => cut_off(chunk),
@@ -408,7 +408,7 @@ fn judge<J: Job>(
                 rejects.truncate(1);
             }
             for reject in &rejects {
-                // Of a game whose last position is none, the rest is known all the same.
+                // If the last position of a game is not a position, the rest of the game is still known.
                 if let Ok(at) = games.binary_search_by_key(&reject.place.record, |&(record, _)| record) {
                     let (_, row) = &mut games[at];
                     (row.last, row.error) = (None, Some(reject.message.to_string()));
@@ -441,7 +441,8 @@ fn judge<J: Job>(
             }
         }
         cut = cut.or_else(|| cut_short(&work));
-        // What was judged may still have been in the map: its records and rejects do not belong to the file.
+        // The judged bytes may have been read from the map after the file became shorter; then its records and rejects
+        // do not belong to the file.
         if let Some(error) = cut {
             outcome = Outcome { file: outcome.file, failure: Some(error), ..Outcome::default() };
             part = job.begin();

@@ -1,8 +1,8 @@
-//! An exact number of records, taken at random: each set of them is as likely as any other.
+//! A random sample with an exact number of records: each set of records is equally likely.
 //!
-//! These are the records whose numbers have the smallest hashes. While all records are read, once, those that cannot be
-//! among them any more are dropped; a few times as many as are wanted are left, in memory or temporary files. They are
-//! sorted by their hashes, and those that are taken by their numbers again.
+//! The sample consists of the records whose numbers have the smallest hashes. All records are read once, and those that
+//! can no longer be in the sample are dropped. A few times the requested number of records remain, in memory or
+//! temporary files. They are sorted by their hashes, and the sample is then sorted by record number again.
 
 use super::{BatchRun, Job, Refusal, RunOptions, Summary, run_all};
 use crate::choose::draw;
@@ -17,9 +17,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// How many hashes are told apart for what can still be taken, as bits.
+/// Number of leading bits of a hash by which records are dropped.
 const BITS: u32 = 14;
-/// Records after which it is decided again.
+/// Number of records after which the limit is updated.
 const OFTEN: u64 = 1 << 16;
 /// Records of a batch of the output.
 const BATCH_LEN: usize = 1 << 14;
@@ -60,7 +60,7 @@ pub(super) fn run_sampled<J: Job>(
     if summary.failure.is_some() {
         return summary;
     }
-    // What is taken is counted as well: the limits are of that.
+    // Limits apply to the records of the sample.
     let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit)).min(taken);
     let in_order = Leaves::of(store, &space, batches.threads).and_then(|leaves| smallest(leaves, taken, &space));
     let done = in_order.and_then(|store| Leaves::of(store, &space, batches.threads)).and_then(|mut leaves| {
@@ -83,24 +83,24 @@ pub(super) fn run_sampled<J: Job>(
 /// A leaf, and which of its records are requested, in the order of their numbers.
 type Task = (Leaf<Records>, Range<u64>);
 
-/// Keeps what may be taken.
+/// Keeps the records that may be in the sample.
 struct Candidates<'a, J> {
     store: &'a Store<Records>,
     job: &'a J,
     seed: u64,
     count: u64,
-    /// Records so far.
+    /// Number of records so far.
     seen: AtomicU64,
-    /// How many of them have hashes that begin like this.
+    /// Number of records by the leading bits of their hashes.
     hashes: Vec<AtomicU64>,
-    /// The beginning of the largest hash that may be taken.
+    /// The leading bits of the largest hash that may be in the sample.
     last: AtomicU64,
-    /// For how many records that was decided.
+    /// Number of records when this limit was last updated.
     deciding: Mutex<u64>,
 }
 
 impl<J> Candidates<'_, J> {
-    /// Leaves out hashes before which there are enough others.
+    /// Lowers the limit, if enough records have smaller hashes.
     fn decide(&self) {
         let Ok(mut decided) = self.deciding.try_lock() else {
             return;

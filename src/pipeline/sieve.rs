@@ -1,61 +1,63 @@
-//! The sieve: which bytes of an input belong to a shard.
+//! The sieve, which finds the bytes of an input that belong to a shard.
 //!
-//! An input is divided into *parts* at certain places, and every part belongs to one shard. The parts of a shard are cut
-//! into chunks and decoded one by one, like inputs of their own; all other bytes are dropped. How an input is divided
+//! An input is divided into *parts* at certain places, and every part belongs to one shard. The parts of a shard are
+//! cut into chunks and decoded one by one, like separate inputs; all other bytes are dropped. The division of an input
 //! depends on its content, never on threads, chunks, or how its bytes arrive:
 //!
 //! | input | parts |
 //! | --- | --- |
 //! | text, records or chains in a regular file of L bytes | N parts; part I begins at the first division at or after byte L·I/N |
-//! | text in a zstd file of several frames | part I begins at the first division that is [`Text::reach`](crate::formats::layout::Text::reach) bytes after the beginning of the first frame that begins at or after byte L·I/N of the compressed file |
-//! | anything else: pipes, gzip, bzip2, a single frame | many parts, dealt out in turn; each begins at the first division that is [`turn_len`] bytes after the beginning of the part before |
+//! | text in a zstd file with several frames | part I begins at the first division that is [`Text::reach`](crate::formats::layout::Text::reach) bytes after the beginning of the first frame that begins at or after byte L·I/N of the compressed file |
+//! | anything else: pipes, gzip, bzip2, a single frame | many parts, assigned in turn; each begins at the first division that is [`turn_len`] bytes after the beginning of the previous part |
 //! | boards files | blocks, see [`Requested`](crate::formats::layout::Requested) |
 //!
-//! The first part begins at the beginning of the input, and where there is no division, a part is empty or the one before
-//! it goes on to the end.
+//! The first part begins at the beginning of the input. If there is no division for a part, it is empty, or the
+//! previous part continues to the end.
 //!
-//! Records of one length can be divided where a multiple of it is, and chains where one ends. Chains are walked from the
-//! beginning, link by link, so only their lengths are read of those before a part. In text, a *division*
+//! Fixed-size records can be divided at multiples of their size, and chains where one ends. Chains are walked from the
+//! beginning, link by link, so only the lengths of the chains before a part are read. In text, a *division*
 //! ([`Text::division`](crate::formats::layout::Text::division)) is a place where it can be cut, because a record begins
-//! there whatever came before. So the parts decode to what the whole input decodes to, as chunks do. And whether a place
-//! is a division depends only on the 64 KiB before and after it: one shard that comes to a place from the front, as the
-//! end of its part, and another that enters the file shortly before it, find the same one. For lines any line feed will
-//! do, but for the blocks of `perft` files. For PGN it is a [`boundary`](crate::formats::pgn::boundary): the decoder
-//! begins a game there even in a comment, by its own rule. If a frame begins in the middle of a file, the bytes before it
-//! are not known, so the search begins only when the reach is full.
+//! there whatever came before. So decoding the parts gives the same records as decoding the whole input. Whether a
+//! place is a division depends only on the 64 KiB before and after it. A shard that reaches a place from the front, as
+//! the end of its part, and another shard that starts reading shortly before it therefore find the same division. For
+//! lines, every line feed is a division, except in the blocks of `perft` files. For PGN it is a
+//! [`boundary`](crate::formats::pgn::boundary), where the decoder starts a game even within a comment. If reading
+//! starts with a frame in the middle of a file, the bytes before it are not known, so the search only starts after the
+//! first [`Text::reach`](crate::formats::layout::Text::reach) bytes.
 //!
-//! There is no division within a record that is too long either: such a game ends where reading continues, at the first
-//! division after the limit. What is taken for a giant before its end is known is taken for one in a shard as well.
+//! A record that is too long has no division within it either: such a game ends where reading continues, at the first
+//! division after the limit. Records that are treated as giants before their end is known are treated as giants in a
+//! shard as well.
 //!
-//! A text without divisions, such as a single line or a game of any length, is one part.
+//! A text without divisions, such as a single line or a single game of any length, is one part.
 
 use crate::formats::layout::{Chains, Link, Text};
 use crate::input::{Bytes, Division, Shard};
 use std::collections::VecDeque;
 use std::io;
 
-/// Bytes that are examined at once for a division; more if there is none among them.
+/// Number of bytes that are examined at a time for a division; more if they have none.
 const FIRST_STEP: usize = 16 << 10;
 const LARGEST_STEP: usize = 1 << 20;
 
-/// The least length of a part that begins at this place, where parts are dealt out in turn: short inputs are divided
+/// The minimum length of a part that begins at this place, if parts are assigned in turn: short inputs are divided
 /// finely, and long ones into parts that are worth the effort.
 fn turn_len(place: u64) -> u64 {
     (place / 256).clamp(4 << 10, 1 << 20)
 }
 
-/// Lets the parts of a shard pass, and drops the others.
+/// Passes the parts of a shard, and drops the others.
 #[derive(Debug)]
 pub(super) struct Sieve {
     shard: Shard,
     finder: Finder,
     plan: Plan,
-    /// Bytes that have not passed yet.
+    /// Bytes that have not been passed on yet.
     queue: VecDeque<Bytes>,
     queued: u64,
-    /// Their place.
+    /// The offset of these bytes.
     at: u64,
-    /// The bytes before them, as far as they matter.
+    /// The bytes before them, within reach.
     before: Vec<u8>,
     /// The next division is searched from here; `None` if there is none, or if it is not known yet.
     search: Option<u64>,
@@ -63,7 +65,7 @@ pub(super) struct Sieve {
     step: usize,
     /// Where the next part begins.
     found: Option<u64>,
-    /// Whether the present part belongs to the shard.
+    /// Whether the current part belongs to the shard.
     is_own: bool,
     /// The bytes that follow belong to other shards.
     is_over: bool,
@@ -71,14 +73,14 @@ pub(super) struct Sieve {
     ended: bool,
 }
 
-/// What finds the places where a part may begin.
+/// The rule for places where a part may begin.
 #[derive(Debug)]
 pub(super) enum Finder {
     /// Divisions.
     Text(&'static dyn Text),
     /// Multiples of a number of bytes.
     Records(u64),
-    /// The beginnings of chains, from one that is `known` on: no byte behind it has passed.
+    /// The beginnings of chains. `known` is the start of the last chain found; nothing after it has been passed on.
     Chains { chains: &'static dyn Chains, max_record: usize, known: u64 },
 }
 
@@ -92,11 +94,11 @@ impl Finder {
     }
 }
 
-/// What a search for the next part has found.
+/// The result of a search for the next part.
 enum Found {
-    /// Nothing yet: the bytes before this place may pass.
+    /// Nothing yet: the bytes before this place may be passed on.
     Nothing(u64),
-    /// The place, or that there is none, or where to search on.
+    /// The place, or that there is none, or the place from which to continue the search.
     Something,
     /// More bytes are needed.
     More,
@@ -106,11 +108,11 @@ enum Found {
 enum Plan {
     /// One part, which ends at the first division at or after this place.
     One { to: Option<u64> },
-    /// The present part has this number.
+    /// The current part has this number.
     Turns(u64),
 }
 
-/// What the sieve does with the next bytes.
+/// The decision of the sieve about the next bytes.
 #[derive(Debug)]
 pub(super) enum Sifted {
     /// Bytes of the shard.
@@ -121,7 +123,7 @@ pub(super) enum Sifted {
     EndOfPart,
     /// More bytes are needed.
     More,
-    /// Nothing more belongs to the shard.
+    /// The rest of the input does not belong to the shard.
     End,
 }
 
@@ -160,20 +162,20 @@ impl Sieve {
                 sieve.search = Some(turn_len(0));
             }
         }
-        // The first part of all begins at the beginning.
+        // The very first part begins at the beginning.
         if !sieve.is_own && sieve.search == Some(0) {
             sieve.begin_part(0);
         }
         sieve
     }
 
-    /// Where the next byte belongs.
+    /// The offset of the next byte.
     pub(super) fn place(&self) -> u64 {
         self.at
     }
 
-    /// Appends at most this number of the bytes at hand, which after the end of a part are the rest of the input, or at
-    /// least the reach of its format.
+    /// Appends at most this number of the available bytes. After the end of a part, these are the rest of the input, or
+    /// at least the reach of its format.
     pub(super) fn append_to(&self, text: &mut Vec<u8>, most: usize) -> io::Result<()> {
         let end = text.len().saturating_add(most);
         for bytes in &self.queue {
@@ -215,12 +217,12 @@ impl Sieve {
         }
     }
 
-    /// Whether what is to be checked at the end of the input is for this shard to check: it has the last part.
+    /// Whether this shard has the last part, and so performs the checks at the end of the input.
     pub(super) fn has_end(&self) -> bool {
         !self.is_over && (self.is_own || self.shard.is_last() && matches!(self.plan, Plan::One { .. }))
     }
 
-    /// What is done with the next bytes.
+    /// Decides about the next bytes.
     pub(super) fn next(&mut self) -> io::Result<Sifted> {
         loop {
             if self.is_over {
@@ -289,7 +291,7 @@ impl Sieve {
         self.step = FIRST_STEP;
     }
 
-    /// At most this number of bytes, all that are at hand together.
+    /// At most this number of bytes, joined from all available ones.
     fn take(&mut self, most: u64) -> io::Result<Option<Bytes>> {
         let Some(mut bytes) = self.queue.pop_front() else {
             return Ok(None);
@@ -310,7 +312,7 @@ impl Sieve {
         Ok(Some(bytes))
     }
 
-    /// Goes from chain to chain, as far as their lengths can be seen.
+    /// Walks from chain to chain, as far as their lengths are available.
     fn walk(&mut self, chains: &dyn Chains, max_record: usize, from: u64, search: u64) -> io::Result<Found> {
         let mut known = from;
         while let Some(first) = self.queue.front().cloned() {
@@ -358,7 +360,7 @@ impl Sieve {
         match finder.division(&text, from, at_end) {
             Some(found) => self.found = Some(self.at + (found - from) as u64),
             None if at_end => self.search = None,
-            // Later bytes could change what the last of these mean.
+            // Later bytes could change the meaning of the last of these.
             None => self.search = Some(self.at + (text.len() - from - reach) as u64),
         }
         Ok(Found::Something)
@@ -396,8 +398,8 @@ mod tests {
         }
     }
 
-    /// The parts of all shards of some bytes, as they would be divided in a regular file or a stream, and the places where
-    /// they begin, in order.
+    /// The parts of all shards of some bytes, as they would be divided in a regular file or a stream, and the places
+    /// where they begin, in order.
     fn parts(bytes: &[u8], layout: Layout, count: u32, places: bool, piece: usize) -> Vec<(u64, u32)> {
         let mut parts = Vec::new();
         let mut total = 0;

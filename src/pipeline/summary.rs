@@ -1,4 +1,4 @@
-//! The summary: what was read, what was rejected, and how the run ended.
+//! The summary: the records read and rejected, and how the run ended.
 //!
 //! The thread that called [`super::run`] combines the outcomes of the chunks here, in the order of the input.
 
@@ -13,38 +13,39 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What was read, and how the run ended.
+/// The records read and rejected, and how the run ended.
 #[derive(Debug, Default)]
 #[must_use]
 #[non_exhaustive]
 pub struct Summary {
     /// Records read within `skip` and `limit`, good and bad.
     pub records: u64,
-    /// Of those, bad ones.
+    /// Number of bad records among them.
     pub rejected: u64,
     /// How often each reason was given; a record may have several.
     pub reasons: BTreeMap<&'static str, u64>,
     /// The first bad records.
     pub first_rejects: Vec<Reject>,
-    /// Games begun, also those that were not selected.
+    /// Number of games that have begun, including those that were not selected.
     pub games: u64,
     /// Games of which records were read within `skip` and `limit`.
     pub games_taken: u64,
-    /// What the readers changed or noticed.
+    /// Changes and remarks from reading.
     pub remarks: Remarks,
-    /// Tags of games that no field carries, with [`DecodeOptions::lost_tags`](crate::formats::DecodeOptions::lost_tags).
+    /// Tags of games that are not in any field, with
+    /// [`DecodeOptions::lost_tags`](crate::formats::DecodeOptions::lost_tags).
     pub lost_tags: LostTags,
-    /// Values and keys of tables of text that were left out.
+    /// Values and keys in text tables that were left out.
     pub misfits: Misfits,
     /// Games and positions that were not selected, for each option that was set.
     pub left_out: LeftOutBy,
     /// Bytes read from the inputs, before decompression.
     pub bytes: u64,
-    /// The same for each input that was opened.
+    /// The numbers for each input that was opened.
     pub files: Vec<FileSummary>,
-    /// A sentence on files of directories that were skipped although their names are those of a format.
+    /// A sentence on files in directories that were skipped although their names are those of a format.
     pub skipped_files: Option<String>,
-    /// Why the run ended early. Everything before that place was processed.
+    /// The error that ended the run early. Everything before its place was processed.
     pub failure: Option<Error>,
 }
 
@@ -54,7 +55,8 @@ impl Summary {
         self.records - self.rejected
     }
 
-    /// Sentences for the user on what the readers changed, left out or noticed; with `details` also what is usual.
+    /// Sentences for the user on values that were changed, left out or noticed in reading; with `details` also on usual
+    /// ones.
     pub fn notes(&self, details: bool) -> Vec<String> {
         let mut notes: Vec<String> = self.skipped_files.iter().cloned().collect();
         let remarks = self.remarks.iter().filter(|(remark, _)| details || !remark.is_detail);
@@ -63,7 +65,7 @@ impl Summary {
             format!("{} {}{first}", counted(times, remark.what), remark.how)
         }));
         notes.extend(self.misfits.notes());
-        // The files of a data set say the same.
+        // The files of a data set often have the same notes.
         let mut files: Vec<(&str, &Path, u64)> = Vec::new();
         for file in &self.files {
             let Some(note) = file.note.as_deref() else {
@@ -81,7 +83,7 @@ impl Summary {
         notes
     }
 
-    /// The same, if the run did not end early.
+    /// The summary, if the run did not end early.
     ///
     /// # Errors
     /// The [failure](Self::failure).
@@ -93,7 +95,7 @@ impl Summary {
     }
 }
 
-/// What was read of one input.
+/// The numbers for one input.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FileSummary {
@@ -105,7 +107,7 @@ pub struct FileSummary {
     pub compression: Option<Compression>,
     /// Records read, good and bad.
     pub records: u64,
-    /// Of those, bad ones.
+    /// Number of bad records among them.
     pub rejected: u64,
     /// How often each reason was given.
     pub reasons: BTreeMap<&'static str, u64>,
@@ -115,7 +117,7 @@ pub struct FileSummary {
     pub note: Option<Cow<'static, str>>,
 }
 
-/// The outcome of a chunk, but for what the job made of it.
+/// The outcome of a chunk, except for the output of the job.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) file: usize,
@@ -132,7 +134,7 @@ pub(super) struct Outcome {
     pub(super) broken: Option<Error>,
     pub(super) failure: Option<Error>,
     pub(super) note: Option<&'static str>,
-    /// Nothing after it is requested.
+    /// Whether no later record is requested.
     pub(super) is_last: bool,
 }
 
@@ -143,11 +145,11 @@ pub(super) struct Collector<'a> {
     pub(super) on_reject: Option<&'a mut OnReject<'a>>,
 }
 
-/// The reason of directory entries that lead nowhere.
+/// The reject reason for broken links in directories.
 const BROKEN_LINK: &str = "broken_link";
 
 impl Collector<'_> {
-    /// Rejects what was found in place of inputs, before any of them.
+    /// Rejects broken links, before any input is read.
     pub(super) fn reject_broken(&mut self, links: &[PathBuf]) -> Result<(), Error> {
         for link in links {
             let place = Place::start_of(link.as_path().into());
@@ -161,7 +163,7 @@ impl Collector<'_> {
         Ok(())
     }
 
-    /// Reports a reject; an error if it is to be the last one.
+    /// Reports a reject; returns an error if the run should end with it.
     fn reject(&mut self, reject: Reject) -> Result<(), Error> {
         if let Some(on_reject) = &mut self.on_reject {
             on_reject(&reject)?;
@@ -224,7 +226,7 @@ impl Collector<'_> {
                 Err(error) => return Err(error),
             }
         }
-        // Also before a failure: the good records before it.
+        // The good records before a failure also count.
         if let Some(output) = output {
             sink(output)?;
         }

@@ -10,7 +10,7 @@ use super::facts::{Bars, Board, Plot, Share};
 use super::{Histogram, Report, Squares};
 use std::collections::HashMap;
 
-/// What two reports say, fact by fact.
+/// A comparison of two reports, fact by fact.
 ///
 /// ```
 /// use lanefish::report::{Comparison, Report};
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Numbers of positions.
+    /// Numbers of positions of both reports.
     pub positions: [u64; 2],
     /// Shares, in the order of [`Report::shares`].
     pub shares: Vec<Pair<Share>>,
@@ -31,12 +31,12 @@ pub struct Comparison {
     pub bars: Vec<Pair<Bars>>,
     /// Boards, in the order of [`Report::boards`].
     pub boards: Vec<Pair<Board>>,
-    /// The titles of what only A has, and of what only B has.
+    /// The titles of facts that only A has, and of those that only B has.
     pub only: [Vec<&'static str>; 2],
 }
 
 impl Comparison {
-    /// Compares what both reports have.
+    /// Compares the facts that both reports have.
     pub fn of(a: &Report, b: &Report) -> Self {
         let mut only: [Vec<&'static str>; 2] = Default::default();
         Self {
@@ -50,13 +50,13 @@ impl Comparison {
     }
 }
 
-/// A fact of both reports: the same key, title and unit, other numbers.
+/// A fact of both reports, with the same key, title and unit, but different numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pair<T> {
-    /// That of report A.
+    /// The fact in report A.
     pub a: T,
-    /// That of report B.
+    /// The fact in report B.
     pub b: T,
 }
 
@@ -67,11 +67,11 @@ impl<T> Pair<T> {
 }
 
 impl Pair<Share> {
-    /// Both in percent; `None` without a whole.
+    /// Both shares in percent; `None` if the whole is zero.
     pub fn percentages(&self) -> [Option<f64>; 2] {
         self.each(|share| (share.whole > 0).then(|| share.count as f64 / share.whole as f64 * 100.0))
     }
-    /// How many percentage points B has more than A.
+    /// The share in B minus that in A, in percentage points.
     pub fn difference(&self) -> Option<f64> {
         let [a, b] = self.percentages();
         Some(b? - a?)
@@ -97,7 +97,7 @@ impl Pair<Plot> {
 }
 
 impl Pair<Bars> {
-    /// The kinds of A in its order, then those that only B has, with how often they occur.
+    /// The kinds of A in its order, then those that only B has, with their counts in both.
     pub fn counts(&self) -> Vec<(&str, [u64; 2])> {
         fn counts(bars: &Bars) -> impl Iterator<Item = (&str, u64)> {
             bars.bars.iter().map(|(name, count)| (name.as_str(), *count))
@@ -121,7 +121,7 @@ impl Pair<Board> {
         let [a, b] = self.squares();
         total_variation(a.iter().zip(b).map(|(&a, &b)| [a, b]))
     }
-    /// How often, a1 first.
+    /// Counts of both reports for each square, a1 first.
     pub fn squares(&self) -> [&Squares; 2] {
         [&self.a.counts, &self.b.counts]
     }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 /// The files of a report: their names and contents.
 ///
-/// Each has a header line and one row for each count. With groups, the first column is the group, whose name is that of
-/// the column by which positions are grouped, and all groups are in the same files.
+/// Each file has a header line and one row per count. With groups, all groups are in the same files. The first column
+/// is then the group, and its name is that of the column by which positions are grouped.
 ///
 /// ```
 /// use lanefish::report::{Report, csv};
@@ -45,7 +45,7 @@ struct Files {
 }
 
 impl Files {
-    /// Adds the rows of a report, each with the group before it, if there are any.
+    /// Adds the rows of a report, each starting with its group, if there are groups.
     fn add(&mut self, report: &Report, group: &[String]) {
         let shares = report.shares();
         let rows = shares.iter().map(|share| {

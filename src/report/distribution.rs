@@ -1,6 +1,6 @@
 //! Counts of numbers, and their summaries.
 
-/// How often each number occurs: numbers from a first one on.
+/// Counts of consecutive numbers, starting at a first number.
 ///
 /// ```
 /// use lanefish::report::Histogram;
@@ -13,12 +13,12 @@
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Histogram {
     first: i64,
-    /// The last is not zero.
+    /// The counts; the last is not zero.
     counts: Vec<u64>,
 }
 
 impl Histogram {
-    /// Numbers that occur `counts[i]` times for `first + i`; the first number of no counts is 0.
+    /// Makes a histogram in which `first + i` occurs `counts[i]` times. If all counts are zero, the first number is 0.
     pub fn new(first: i64, mut counts: Vec<u64>) -> Self {
         let last = counts.iter().rposition(|&count| count > 0);
         counts.truncate(last.map_or(0, |last| last + 1));
@@ -29,20 +29,20 @@ impl Histogram {
     pub fn first(&self) -> i64 {
         self.first
     }
-    /// The counts of the numbers from the first one on, up to the largest that occurs.
+    /// The counts, from the first number to the largest that occurs.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
-    /// How often a number occurs.
+    /// The count of a number.
     pub fn count(&self, number: i64) -> u64 {
         let at = usize::try_from(number - self.first).ok();
         at.and_then(|at| self.counts.get(at)).map_or(0, |&count| count)
     }
-    /// How many numbers there are.
+    /// The sum of all counts.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
-    /// Whether there are none.
+    /// Whether all counts are zero.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
@@ -51,11 +51,11 @@ impl Histogram {
         let numbers = (self.first..).zip(self.counts.iter().copied());
         numbers.filter(|&(_, count)| count > 0)
     }
-    /// Minimum, maximum, mean and the like.
+    /// Minimum, maximum, mean and other summary statistics.
     pub fn summary(&self) -> Distribution {
         Distribution::of(&self.counts, self.first)
     }
-    /// The smallest number that is not less than this share of all numbers; `None` if there are none.
+    /// A quantile: the smallest number that is not less than this share of all numbers; `None` if there are no counts.
     ///
     /// # Panics
     /// If the share is more than one.
@@ -70,8 +70,8 @@ impl Histogram {
         });
         found.map(|(number, _)| number)
     }
-    /// The counts of ranges of `width` numbers: the first number of each, in order, from that of the least to that of
-    /// the largest number. Ranges begin at multiples of the width.
+    /// The counts for ranges of `width` numbers, each with the first number of the range. The ranges are in order and
+    /// cover the smallest to the largest number. They begin at multiples of the width.
     ///
     /// # Panics
     /// If the width is not positive.
@@ -90,7 +90,7 @@ impl Histogram {
         }
         ranges
     }
-    /// Adds the counts of another histogram with the same first number; the first number of an empty one is that of
+    /// Adds the counts of another histogram with the same first number. An empty histogram takes the first number of
     /// the other.
     ///
     /// # Panics
@@ -111,7 +111,7 @@ impl Histogram {
     }
 }
 
-/// Counts by two numbers: rows and columns from zero on.
+/// Counts by two numbers: rows and columns, starting at zero.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Matrix {
     /// No row ends with a zero, and the last row is not empty.
@@ -119,7 +119,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// These rows.
+    /// Makes a matrix from rows.
     pub fn new(mut rows: Vec<Vec<u64>>) -> Self {
         for row in &mut rows {
             let last = row.iter().rposition(|&count| count > 0);
@@ -154,7 +154,7 @@ impl Matrix {
         });
         cells.filter(|&(_, _, count)| count > 0)
     }
-    /// Adds the counts of another one.
+    /// Adds the counts of another matrix.
     pub fn merge(&mut self, other: &Self) {
         if self.rows.len() < other.rows.len() {
             self.rows.resize(other.rows.len(), Vec::new());
@@ -181,14 +181,14 @@ pub struct Distribution {
     pub max: Option<i64>,
     /// Sum divided by count.
     pub mean: Option<f64>,
-    /// The middle one, or the mean of the middle two.
+    /// The middle number, or the mean of the two middle ones.
     pub median: Option<f64>,
     /// Standard deviation of the whole population.
     pub stddev: Option<f64>,
 }
 
 impl Distribution {
-    /// A summary of numbers that occur `counts[i]` times for `first + i`.
+    /// A summary of numbers, where `first + i` occurs `counts[i]` times.
     pub fn of(counts: &[u64], first: i64) -> Self {
         let count: u64 = counts.iter().sum();
         if count == 0 {

@@ -1,12 +1,12 @@
-//! What a report says, in the order in which it is shown: shares, plots, bars, boards and tables.
+//! The facts of a report, in the order in which they are shown: shares, plots, bars, boards and tables.
 //!
-//! Text, HTML, CSV and comparisons all go through these lists, so that a fact has the same key, title and unit
-//! everywhere. What the positions do not have (scores, games) is not listed.
+//! Text, HTML, CSV and comparisons are all generated from these lists, so that a fact has the same key, title and unit
+//! everywhere. Facts about data that the positions do not have (scores, games) are not listed.
 
 use super::{Details, Games, Histogram, Matrix, Report, SCORE_MOST, SCORE_WIDTH, Squares};
 use crate::games::Speed;
 
-/// A number out of a whole.
+/// A count and the whole of which it is a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Share {
@@ -18,7 +18,7 @@ pub struct Share {
     pub count: u64,
     /// Of how many.
     pub whole: u64,
-    /// What the whole is.
+    /// The unit of the whole.
     pub unit: Unit,
 }
 
@@ -35,7 +35,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The plural.
+    /// The name of the unit, in the plural.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Positions => "positions",
@@ -45,7 +45,7 @@ impl Unit {
     }
 }
 
-/// How often each number occurs.
+/// A distribution of numbers.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plot {
@@ -53,17 +53,17 @@ pub struct Plot {
     pub key: &'static str,
     /// What the numbers are.
     pub title: &'static str,
-    /// What they are measured in.
+    /// The unit of the numbers.
     pub axis: &'static str,
     /// What is counted.
     pub unit: Unit,
-    /// Numbers that are shown as one.
+    /// The width of the ranges in which numbers are shown.
     pub width: i64,
     /// The counts.
     pub histogram: Histogram,
 }
 
-/// How often each of a few kinds occurs.
+/// A distribution of kinds, such as openings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bars {
@@ -73,28 +73,28 @@ pub struct Bars {
     pub title: &'static str,
     /// What is counted.
     pub unit: Unit,
-    /// The kinds and how often they occur.
+    /// The kinds and their counts.
     pub bars: Vec<(String, u64)>,
-    /// Number of further kinds, all less frequent, and how often they occur together.
+    /// Number of further kinds, all less frequent, and the sum of their counts.
     pub rest: (u64, u64),
 }
 
 impl Bars {
-    /// How many are counted.
+    /// The sum of all counts.
     pub fn total(&self) -> u64 {
         self.bars.iter().map(|(_, count)| count).sum::<u64>() + self.rest.1
     }
 }
 
-/// How often something is seen on each square.
+/// Counts for each square.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Board {
     /// Its name in files.
     pub key: &'static str,
-    /// What is seen.
+    /// The title: what is counted on each square.
     pub title: &'static str,
-    /// How often, a1 first.
+    /// The counts, a1 first.
     pub counts: Squares,
 }
 
@@ -129,7 +129,7 @@ pub struct Axis {
     pub key: &'static str,
     /// What the numbers are.
     pub title: &'static str,
-    /// Their names; plain numbers from zero on if there are none.
+    /// The names of the numbers; if empty, the numbers from zero on are shown as they are.
     pub labels: Vec<String>,
 }
 
@@ -159,7 +159,7 @@ const PIECES: [(&str, &str); 12] = [
     ("black_king", "Black king"),
 ];
 
-/// Titles that name a color, and those for reports in which White stands for the side to move.
+/// Titles that name a color, and their versions for reports in which White stands for the side to move.
 const TITLES_FROM_MOVER: [(&str, &str); 37] = [
     ("White pawns", "The mover's pawns"),
     ("White knights", "The mover's knights"),
@@ -173,8 +173,8 @@ const TITLES_FROM_MOVER: [(&str, &str); 37] = [
     ("Attacked by White", "Attacked by the mover"),
     ("attacked by White", "attacked by the mover"),
     ("White's pieces", "The mover's pieces"),
-    ("White may castle on the king side", "the mover may castle on the king side"),
-    ("White may castle on the queen side", "the mover may castle on the queen side"),
+    ("White: kingside castling right", "the mover: kingside castling right"),
+    ("White: queenside castling right", "the mover: queenside castling right"),
     ("White's rating", "The mover's rating"),
     ("Black pawns", "The opponent's pawns"),
     ("Black knights", "The opponent's knights"),
@@ -188,8 +188,8 @@ const TITLES_FROM_MOVER: [(&str, &str); 37] = [
     ("Attacked by Black", "Attacked by the opponent"),
     ("attacked by Black", "attacked by the opponent"),
     ("Black's pieces", "The opponent's pieces"),
-    ("Black may castle on the king side", "the opponent may castle on the king side"),
-    ("Black may castle on the queen side", "the opponent may castle on the queen side"),
+    ("Black: kingside castling right", "the opponent: kingside castling right"),
+    ("Black: queenside castling right", "the opponent: queenside castling right"),
     ("Black's rating", "The opponent's rating"),
     ("White to move", "seen from the mover"),
     ("Black to move", "seen from the opponent"),
@@ -206,7 +206,7 @@ impl Report {
         self.from_mover > 0 && self.from_mover == self.positions
     }
 
-    /// A title that may name a color, as it is true of these positions.
+    /// The version of a title that is correct for these positions, if it names a color.
     ///
     /// ```
     /// use lanefish::report::Report;
@@ -225,7 +225,7 @@ impl Report {
         u64::try_from(self.legal_moves.summary().sum).unwrap_or(u64::MAX)
     }
 
-    /// Positions of a kind, and moves of a kind.
+    /// Shares of the positions and of the moves.
     pub fn shares(&self) -> Vec<Share> {
         let of = |unit, whole| move |key, title, count| Share { key, title: self.title(title), count, whole, unit };
         let position = of(Unit::Positions, self.positions);
@@ -238,10 +238,10 @@ impl Report {
             position("checkmate", "checkmate", self.checkmate),
             position("stalemate", "stalemate", self.stalemate),
             position("castling", "castling rights", castling.some),
-            position("castling_white_king", "White may castle on the king side", castling.white_king),
-            position("castling_white_queen", "White may castle on the queen side", castling.white_queen),
-            position("castling_black_king", "Black may castle on the king side", castling.black_king),
-            position("castling_black_queen", "Black may castle on the queen side", castling.black_queen),
+            position("castling_white_king", "White: kingside castling right", castling.white_king),
+            position("castling_white_queen", "White: queenside castling right", castling.white_queen),
+            position("castling_black_king", "Black: kingside castling right", castling.black_king),
+            position("castling_black_queen", "Black: queenside castling right", castling.black_queen),
             position("en_passant", "en passant possible", self.en_passant),
         ];
         if self.mates != Default::default() {
@@ -302,12 +302,12 @@ impl Report {
         plots
     }
 
-    /// Distributions of things that are no numbers.
+    /// Distributions of kinds, that is, of values that are not numbers.
     pub fn bars(&self) -> Vec<Bars> {
         self.most_frequent(usize::MAX)
     }
 
-    /// The same, but of kinds of material only the most frequent: there may be tens of thousands.
+    /// Distributions of kinds, but only the most frequent kinds of material, of which there may be tens of thousands.
     pub fn most_frequent(&self, most: usize) -> Vec<Bars> {
         let mut all = Vec::new();
         let mut add = |key, title, unit, bars: Vec<(String, u64)>, rest| {
@@ -328,7 +328,7 @@ impl Report {
         }
         if let Some(details) = &self.details {
             let mut signatures: Vec<_> = details.signatures.iter().collect();
-            // The most frequent first, equally frequent ones in their order.
+            // The most frequent kinds come first; equally frequent ones keep their order.
             signatures.sort_by_key(|&(_, count)| std::cmp::Reverse(*count));
             let rest = signatures.split_off(signatures.len().min(most));
             let named = signatures.into_iter();
@@ -360,9 +360,9 @@ impl Report {
         add("attacks_white", "Attacked by White", white.0);
         add("attacks_black", "Attacked by Black", black.0);
         if let Some(details) = &self.details {
-            add("checkers", "Pieces that give check", details.checkers.0);
+            add("checkers", "Checking pieces", details.checkers.0);
             add("en_passant", "En passant squares", details.en_passant.0);
-            add("castling_rooks", "Rooks that may castle", details.castling_rooks.0);
+            add("castling_rooks", "Rooks with castling rights", details.castling_rooks.0);
         }
         boards
     }
@@ -425,7 +425,7 @@ impl Games {
 }
 
 impl Details {
-    /// Material of White minus that of Black.
+    /// White's material minus Black's.
     pub fn balance(&self) -> Histogram {
         const MOST: i64 = 128;
         let mut counts = vec![0; 2 * MOST as usize];
@@ -435,8 +435,9 @@ impl Details {
         Histogram::new(-MOST, counts)
     }
 
-    /// Plies of the games: of those with N + 1 records, the last has ply N. `None` if the records are not all positions of
-    /// whole games, each once: then there are more records of some ply than of the one before it.
+    /// The lengths of the games, computed from the numbers of records by ply: a game of N plies has one record for each
+    /// ply from 0 to N. `None` if the records are evidently not all positions of whole games, because some ply has more
+    /// records than the one before.
     pub fn game_lengths(&self) -> Option<Histogram> {
         let counts = self.ply.counts();
         let next = counts.iter().skip(1).chain([&0]);

@@ -1,8 +1,8 @@
 //! Reports as JSON objects, keys in a fixed order, and back.
 //!
-//! The object has everything that adds up, and beside it what is derived for readers (means, medians, estimates), which
-//! is ignored when a report is read. `data/stats.schema.json` describes it. Distributions over a wide range (scores,
-//! ratings) are lists of pairs of a number and its count; all others are arrays, index = number.
+//! The object has all counts, and values derived from them (means, medians, estimates), which are ignored when a report
+//! is read. `data/stats.schema.json` describes it. Distributions over a wide range (scores, ratings) are lists of pairs
+//! of a number and its count; all others are arrays, where the index is the number.
 
 use super::{
     Castling, Details, Games, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, Report, Results, Signature,
@@ -26,7 +26,8 @@ const RIGHTS: [&str; 6] = ["none", "some", "K", "Q", "k", "q"];
 const RESULTS: [&str; 4] = ["white", "draw", "black", "unknown"];
 /// The keys of the heat maps of pieces.
 const PIECES: [&str; 12] = ["P", "N", "B", "R", "Q", "K", "p", "n", "b", "r", "q", "k"];
-/// No number of a report is larger: sums of a few thousand of them fit, and every JSON reader keeps them exactly.
+/// The maximum for numbers in a report: sums of a few thousand of them do not overflow, and every JSON reader keeps
+/// them exactly.
 const MOST: u64 = 1 << 53;
 /// One letter for each rank of a [`Sketch`].
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -35,15 +36,15 @@ const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// A value is missing, or not what it should be.
+    /// A value is missing or invalid.
     #[error("`{key}` should be {expected}")]
     Unexpected {
-        /// Where it should stand.
+        /// The key of the value.
         key: String,
         /// What was expected.
         expected: &'static str,
     },
-    /// It has another layout.
+    /// The object has another layout.
     #[error("its layout (`schema`) is {found}, but only {SCHEMA} can be read")]
     Schema {
         /// The layout that it has.
@@ -65,7 +66,7 @@ pub fn run_to_json(tier: Tier, threads: usize, elapsed: Duration, summary: &Summ
     ])
 }
 
-/// What was left out, by option: the key `left_out` of `run`.
+/// The numbers of games and positions that each option left out: the key `left_out` of `run`.
 pub fn left_out_to_json<'a>(left_out: impl IntoIterator<Item = (&'a str, &'a LeftOut)>) -> Value {
     let options = left_out.into_iter().map(|(option, left)| {
         (option, json!({ "games": left.games, "positions": left.positions, "unknown": left.unknown }))
@@ -97,7 +98,7 @@ impl Report {
         object
     }
 
-    /// All but the version and the groups.
+    /// The object without the version and the groups.
     fn own(&self) -> Map<String, Value> {
         let attacked = |map: &HeatMap| {
             let sum = map.sum();
@@ -151,10 +152,10 @@ impl Report {
         object
     }
 
-    /// Reads the object of [`Self::to_json`]; what is derived, and keys that are not known, are ignored.
+    /// Reads the object of [`Self::to_json`]. Derived values and unknown keys are ignored.
     ///
     /// # Errors
-    /// If something is missing or cannot be: a distribution that does not have all positions, say.
+    /// If a value is missing or impossible, such as a distribution that does not have all positions.
     pub fn from_json(object: &Value) -> Result<Self, ReportError> {
         let root = Reader { value: object, key: String::new() };
         let found = root.get("schema")?.number()?;
@@ -355,7 +356,7 @@ impl Details {
     }
 }
 
-/// A value, and where it stands.
+/// A value and its path in the object.
 struct Reader<'a> {
     value: &'a Value,
     key: String,
@@ -430,7 +431,7 @@ impl<'a> Reader<'a> {
     fn squares(&self) -> Result<HeatMap, ReportError> {
         self.numbers().map(HeatMap).map_err(|_| self.not("64 numbers"))
     }
-    /// An array, index = number, of at most `most` in all.
+    /// Reads an array of counts, where the index is the number; the sum must be at most `most`.
     fn counts(&self, most: u64) -> Result<Histogram, ReportError> {
         let counts: Vec<u64> = self.list()?.map(|count| count.number()).collect::<Result<_, _>>()?;
         self.sum(&counts, most)?;
@@ -439,7 +440,7 @@ impl<'a> Reader<'a> {
             false => Err(self.not("a list of at most 65536 numbers")),
         }
     }
-    /// Numbers from `first` to `last` with their counts, of at most `most` in all.
+    /// Reads numbers from `first` to `last` with their counts; the sum must be at most `most`.
     fn pairs(&self, first: i64, last: i64, most: u64) -> Result<Histogram, ReportError> {
         let mut counts = vec![0; (last - first + 1) as usize];
         for pair in self.list()? {
@@ -450,7 +451,7 @@ impl<'a> Reader<'a> {
             counts[(number - first) as usize] = pair.child("1", count).at_most(most)?;
         }
         self.sum(&counts, most)?;
-        // As those that were counted.
+        // The histogram has the same form as one that was counted.
         Ok(match counts.iter().any(|&count| count > 0) {
             true => Histogram::new(first, counts),
             false => Histogram::default(),
@@ -468,7 +469,7 @@ impl<'a> Reader<'a> {
             false => Err(self.not("at most 256 rows and columns")),
         }
     }
-    /// Checks that counts are parts of a whole.
+    /// Checks that the sum of counts is at most a whole.
     fn sum(&self, counts: &[u64], most: u64) -> Result<(), ReportError> {
         let sum: u128 = counts.iter().map(|&count| u128::from(count)).sum();
         match sum <= u128::from(most) {
@@ -482,7 +483,7 @@ fn object<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Map
     entries.into_iter().map(|(key, value)| (key.into(), value)).collect()
 }
 
-/// An object of these keys.
+/// An object with these keys.
 fn named<const N: usize, T: Into<Value>>(names: [&str; N], values: [T; N]) -> Value {
     object(names.into_iter().zip(values.map(Into::into))).into()
 }
@@ -502,7 +503,7 @@ fn squares(map: &HeatMap) -> Value {
     json!(map.0.as_slice())
 }
 
-/// Index = number.
+/// An array of counts, where the index is the number.
 fn counts(histogram: &Histogram) -> Value {
     json!(histogram.counts())
 }
@@ -512,7 +513,7 @@ fn pairs(histogram: &Histogram) -> Value {
     histogram.iter().map(|(number, count)| json!([number, count])).collect()
 }
 
-/// A distribution and what is derived from it.
+/// A distribution, and the values derived from it.
 fn summary(histogram: &Histogram, counts: fn(&Histogram) -> Value) -> Value {
     let summary = histogram.summary();
     // serde_json's numbers have 64 bits, more than any sum of real data.

@@ -1,9 +1,9 @@
-//! The data sheet of a dataset: plain numbers, and what is made of them.
+//! The data sheet for a dataset: plain numbers, and the pages and tables made of them.
 //!
-//! [`Stats`](crate::stats::Stats) count quickly; a [`Report`] is what they have counted, by name. All numbers are
-//! integers that add up: the report of several parts is the [merged](Report::merge) reports of the parts, to the bit,
-//! whether the parts were counted by threads, in shards or on several machines. Means, quantiles and shares are
-//! derived when they are shown.
+//! [`Stats`](crate::stats::Stats) count quickly; a [`Report`] has the resulting numbers by name. All numbers are
+//! integers, so [merging](Report::merge) the reports of several parts gives exactly the report of the whole, whether
+//! the parts were counted by threads, in shards or on several machines. Means, quantiles and shares are derived when
+//! they are shown.
 //!
 //! ```text
 //! stats ──> Report <──> JSON (`stats --json`, `--merge`)
@@ -13,10 +13,10 @@
 //!   text · HTML · CSV · comparison
 //! ```
 //!
-//! [`Report::remarks`] says what is odd about a dataset, [`Comparison`] how two of them differ, and [`html`] makes pages
-//! of both.
+//! [`Report::remarks`] lists unusual properties of a dataset, [`Comparison`] the differences between two datasets, and
+//! [`html`] makes pages of both.
 //!
-//! Whatever shows a report goes through its [`facts`], so a new fact is one field here, its JSON, and one entry there.
+//! All code that shows a report uses its [`facts`]. To add a fact, add a field here, its JSON, and an entry there.
 
 mod compare;
 pub mod csv;
@@ -42,7 +42,7 @@ use std::collections::btree_map::Entry;
 /// Counts of squares, a1 first.
 pub type Squares = [u64; 64];
 
-/// What positions consist of, in numbers.
+/// The statistics of a dataset, as plain numbers.
 ///
 /// ```
 /// use lanefish::report::Report;
@@ -92,23 +92,23 @@ pub struct Report {
     /// Positions in which an en passant capture is legal; or those with an en passant square, if such squares are
     /// kept as they are given.
     pub en_passant: u64,
-    /// How often each piece stands on each square, in the order `PNBRQKpnbrqk`.
+    /// Counts of each piece on each square, in the order `PNBRQKpnbrqk`.
     pub occupancy: [HeatMap; 12],
-    /// How often each square is attacked, by White and by Black.
+    /// Counts of attacks on each square, by White and by Black.
     pub attacks: [HeatMap; 2],
     /// Results.
     pub results: Results,
     /// Scores in centipawns from White's side.
     pub scores: Histogram,
-    /// Records with a mate in place of a score.
+    /// Records with a mate score.
     pub mates: Mates,
-    /// What takes longer to count, if it was asked for.
+    /// The statistics that take longer, if they were requested.
     pub details: Option<Box<Details>>,
-    /// The same for each group, if the positions were grouped.
+    /// The statistics of each group, if the positions were grouped.
     pub groups: Option<Groups>,
 }
 
-/// How often something was seen on each square.
+/// A count for each square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeatMap(pub Squares);
 
@@ -136,13 +136,13 @@ pub struct Castling {
     pub none: u64,
     /// At least one castling right.
     pub some: u64,
-    /// White may castle on the king side (towards the h-file).
+    /// White has the kingside castling right (towards the h-file).
     pub white_king: u64,
-    /// White may castle on the queen side.
+    /// White has the queenside castling right.
     pub white_queen: u64,
-    /// Black may castle on the king side.
+    /// Black has the kingside castling right.
     pub black_king: u64,
-    /// Black may castle on the queen side.
+    /// Black has the queenside castling right.
     pub black_queen: u64,
 }
 
@@ -194,14 +194,14 @@ pub struct Mates {
     pub black: u64,
 }
 
-/// What takes longer to count than the rest: joint distributions, kinds of material, rare squares, distinct
+/// The statistics that take longer than the rest: joint distributions, kinds of material, rare squares, distinct
 /// positions, games.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Details {
-    /// Plies since the start of the game, of the records that know them.
+    /// Plies since the start of the game, for the records that have them.
     pub ply: Histogram,
-    /// Positions by pieces (rows) and legal moves (columns); without the few that have more moves than any game does.
+    /// Positions by pieces (rows) and legal moves (columns), without the few with more moves than any game has.
     pub pieces_moves: Matrix,
     /// Positions by White's material (rows) and Black's (columns); without the few beyond 127 points.
     pub material: Matrix,
@@ -211,25 +211,25 @@ pub struct Details {
     pub phase_scores: Matrix,
     /// Sum of the scores in each phase, in centipawns.
     pub phase_score_sums: Vec<i64>,
-    /// Positions by the pieces on the board.
+    /// Positions by kind of material.
     pub signatures: BTreeMap<Signature, u64>,
     /// Positions with more pieces of a kind than a [`Signature`] has room for.
     pub other_signatures: u64,
-    /// Squares of the pieces that give check.
+    /// Squares of checking pieces.
     pub checkers: HeatMap,
     /// En passant squares on which a capture is legal.
     pub en_passant: HeatMap,
-    /// Squares of rooks that may still castle.
+    /// Squares of rooks with castling rights.
     pub castling_rooks: HeatMap,
     /// Estimates of the number of distinct positions.
     pub distinct: Sketches,
-    /// Exact numbers of distinct positions, if they were asked for: see [`crate::distinct::LEVELS`].
+    /// Exact numbers of distinct positions, if they were requested: see [`crate::distinct::LEVELS`].
     pub exact_distinct: Option<[u64; 4]>,
     /// Games whose first position is among the records.
     pub games: Games,
 }
 
-/// Scores of this many centipawns share a column of [`Details::phase_scores`].
+/// The width of a column of [`Details::phase_scores`], in centipawns.
 pub const SCORE_WIDTH: i16 = 50;
 /// Scores beyond this are in the outermost columns.
 pub const SCORE_MOST: i16 = 2000;
@@ -248,17 +248,17 @@ pub fn score_column(score: i16) -> usize {
     ((score + SCORE_MOST + SCORE_WIDTH / 2) / SCORE_WIDTH) as usize
 }
 
-/// Facts of games, each counted once: at the record with the position that the game starts from (ply 0).
+/// Statistics of games. Each game is counted once, at the record with its start position (ply 0).
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Games {
     /// Number of games.
     pub count: u64,
-    /// Games by opening code (`A00` to `E99`); those without one are not counted.
+    /// Games by opening code (`A00` to `E99`); games without a code are not counted.
     pub eco: BTreeMap<[u8; 3], u64>,
     /// Ratings of White and of Black, where known.
     pub elo: [Histogram; 2],
-    /// Games by class of time control, in the order of [`Speed::ALL`](crate::games::Speed::ALL), and those without one.
+    /// Games by class of time control, in the order of [`Speed::ALL`](crate::games::Speed::ALL), and games without one.
     pub speeds: [u64; 7],
 }
 
@@ -274,7 +274,7 @@ pub struct Groups {
     pub values: BTreeMap<GroupValue, Report>,
 }
 
-/// What the positions of a group have in common.
+/// The value that the positions of a group have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroupValue {
     /// A number, or the first of a range.
@@ -288,8 +288,8 @@ pub enum GroupValue {
 impl Report {
     /// Adds the numbers of another report.
     ///
-    /// Details and groups remain only if both reports have them. Exact numbers of distinct positions do not: the same
-    /// position may be in both.
+    /// Details and groups remain only if both reports have them. Exact numbers of distinct positions are dropped,
+    /// because the same position may be in both.
     pub fn merge(&mut self, other: &Self) {
         self.positions += other.positions;
         self.rejected += other.rejected;

@@ -1,16 +1,16 @@
-//! What is odd about a dataset.
+//! Remarks on unusual properties of a dataset.
 //!
-//! Most mistakes in the making of training data show in a few numbers: terminal positions, positions in check that
-//! should have been filtered, duplicates, one side to move only, scores that were clipped. [`Report::remarks`] looks for
-//! them. A remark does not mean that something is wrong: an opening book has one side to move on purpose. Each
-//! threshold is a constant with its reason; shares of a few positions mean nothing, so most remarks need
-//! [`ENOUGH`] of them.
+//! Most mistakes in making training data are visible in a few numbers: terminal positions, positions in check that
+//! should have been filtered, duplicates, only one side to move, clipped scores. [`Report::remarks`] looks for them. A
+//! remark does not mean that something is wrong: an opening book has one side to move on purpose. Each threshold is a
+//! constant with its reason. Shares of a few positions mean nothing, so most remarks need at least [`ENOUGH`]
+//! positions.
 
 use super::{Details, Report, Signature};
 use crate::distinct::Sketch;
 use crate::text::numbers::{counted, decimal, grouped, percent, signed};
 
-/// How much a remark matters.
+/// The severity of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth knowing.
@@ -19,71 +19,71 @@ pub enum Severity {
     Warning,
 }
 
-/// Something odd about a dataset.
+/// A remark on an unusual property of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remark {
     /// Its name in files.
     pub key: &'static str,
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
-    /// What is odd, with numbers: one or two sentences.
+    /// The remark with its numbers, in one or two sentences.
     pub text: String,
-    /// What removes or shows it, if anything does. Options and commands are between backticks.
+    /// Advice on how to remove or show these records, if possible. Options and commands are between backticks.
     pub advice: Option<String>,
 }
 
-/// Positions (or games) below which shares are not remarked on: chance alone moves a share of a thousand by three
+/// Minimum number of positions (or games) for remarks on shares: with a thousand, chance alone changes a share by three
 /// percentage points.
 pub(super) const ENOUGH: u64 = 1000;
-/// Games below which shares of games are not remarked on; games are independent of each other, positions are not.
+/// Minimum number of games for remarks on shares of games. Games are independent of each other; positions are not.
 const ENOUGH_GAMES: u64 = 100;
-/// Share of rejected records from which on an input was probably misread as a whole.
+/// Share of rejected records above which the input was probably misread as a whole.
 const MOST_REJECTED: f64 = 0.01;
-/// Share of mates and stalemates from which on they are more than the ends of games, which have some 60 positions
-/// each, and of which about a third end in mate.
+/// Share of mates and stalemates above which they are not just the ends of games. Games have about 60 positions each,
+/// and about a third of them end in mate.
 const MOST_TERMINAL: f64 = 0.01;
 /// Share of positions in check: games of people and of engines have 4 to 8 %, endgames somewhat more.
 const MOST_CHECKS: f64 = 0.15;
-/// Positions among which at least one in check is expected, unless they were filtered.
+/// Number of positions among which at least one is expected to be in check, unless they were filtered.
 const ENOUGH_FOR_CHECKS: u64 = 10_000;
 /// Distance of White's share of the moves from one half: whole games are within a percentage point of it.
 const MOST_IMBALANCE: f64 = 0.05;
-/// The same, from which on it was probably not intended.
+/// Distance above which this was probably not intended.
 const GROSS_IMBALANCE: f64 = 0.20;
-/// Centipawns beyond which a score says no more than "won", and costs precision in training.
+/// Score in centipawns above which a score only means "won", and costs precision in training.
 const LARGE_SCORE: i64 = 3000;
-/// Share of scores beyond it: engine games that are played to the end have some percent.
+/// Share of scores beyond this limit: engine games that are played to the end have a few percent.
 const MOST_LARGE_SCORES: f64 = 0.01;
-/// Share of scores at the largest or smallest value from which on it looks like a bound.
+/// Share of scores at the largest or smallest value above which this value looks like a bound.
 const SPIKE: f64 = 0.001;
-/// Scores this close to the bound would be about as frequent if it were not one.
+/// If the value were not a bound, scores this close to it would be about as frequent.
 const NEAR_SPIKE: i64 = 100;
-/// White's share of the decisive games: about 55 % of those of people and of engines.
+/// White's share of the decisive games: about 55 % in games of people and of engines.
 const WHITE_WINS: [f64; 2] = [0.40, 0.65];
 /// Share of draws: from a few percent (bullet games of amateurs) to 70 % (engines, balanced openings).
 const DRAWS: [f64; 2] = [0.01, 0.75];
 /// Estimates of distinct positions are within this many standard errors in 19 of 20 cases.
 const ERRORS: f64 = 2.0;
-/// Share of duplicates from which on they weigh in training: in games, the openings are below it.
+/// Share of duplicates above which they matter in training; repeated openings in games are below it.
 const MOST_DUPLICATES: f64 = 0.10;
 /// Share of the games of one ECO family (ten codes); of 50 families, the largest usually has 10 to 15 %.
 const MOST_FAMILY: f64 = 0.25;
-/// Share of one kind of material; that of the start is the largest in games, with 10 to 15 %.
+/// Share of one kind of material; in games, all 32 pieces is the most frequent kind, with 10 to 15 %.
 const MOST_SIGNATURE: f64 = 0.25;
-/// Pieces of an endgame.
+/// Maximum number of pieces of an endgame.
 const FEW_PIECES: i64 = 12;
-/// Share of positions that have at most these from which on it is a set of endgames.
+/// Share of positions with so few pieces above which the dataset is a set of endgames.
 const MOST_FEW_PIECES: f64 = 0.90;
-/// Share of games that end at the same, largest ply from which on they look truncated.
+/// Share of games that end at the same, largest ply above which they look truncated.
 const MOST_ONE_LENGTH: f64 = 0.20;
-/// Plies of an opening.
+/// Number of plies of an opening.
 const OPENING: i64 = 16;
-/// Share of positions in the opening: in whole games about a quarter.
+/// Share of positions in the opening: about a quarter in whole games.
 const MOST_OPENING: f64 = 0.50;
-/// Share of records without a result if others have one.
+/// Share of records without a result, if others have one.
 const MOST_UNKNOWN: f64 = 0.01;
-/// Share of records with a mate in place of a score.
+/// Share of records with a mate score.
 const MOST_MATES: f64 = 0.001;
 
 /// Collects the remarks.
@@ -92,14 +92,14 @@ struct Remarks<'a> {
     found: Vec<Remark>,
 }
 
-/// With a capital letter at the beginning.
+/// Capitalizes the first letter.
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 impl Report {
-    /// What is odd about the dataset, the most important first.
+    /// Remarks on unusual properties of the dataset, the most important first.
     ///
     /// ```
     /// use lanefish::report::{Report, Severity};
@@ -128,7 +128,7 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-/// Warns beyond the threshold, notes below it.
+/// `Warning` above the threshold, `Note` below it.
 fn beyond(share: f64, threshold: f64) -> Severity {
     match share > threshold {
         true => Severity::Warning,
@@ -188,7 +188,7 @@ impl Remarks<'_> {
             self.add("in_check", Severity::Warning, text, advice);
         }
         if positions >= ENOUGH_FOR_CHECKS && report.in_check == 0 {
-            let text = "No position is in check: they have been filtered.".to_owned();
+            let text = "No position is in check: such positions have been filtered out.".to_owned();
             self.add("no_checks", Severity::Note, text, "");
         }
         self.side_to_move();
@@ -339,7 +339,7 @@ impl Remarks<'_> {
         }
         if mates > 0 && share(mates, total + mates) > MOST_MATES {
             let text = format!(
-                "{} of {} scored positions have a mate in place of a score ({}).",
+                "{} of {} scored positions have a mate score ({}).",
                 grouped(mates),
                 grouped(total + mates),
                 percent(mates, total + mates)

@@ -22,17 +22,17 @@ pub struct Signature(u32);
 #[error("not a kind of material such as KRPPvKR")]
 pub struct SignatureError;
 
-/// The digits of its number from the highest on, as places in [`Signature::pieces`] and their base: pawns last, so that
-/// kinds of material that are frequent together are close together.
+/// The digits of its number, from the highest, as places in [`Signature::pieces`] with their base. Pawns come last, so
+/// that similar kinds of material are close together.
 const DIGITS: [(usize, usize, u32); 10] =
     [(0, 0, 3), (0, 1, 3), (0, 2, 3), (0, 3, 3), (1, 0, 3), (1, 1, 3), (1, 2, 3), (1, 3, 3), (0, 4, 9), (1, 4, 9)];
 
 impl Signature {
-    /// Number of different ones.
+    /// Number of different signatures.
     pub const COUNT: usize = 3usize.pow(8) * 9 * 9;
 
-    /// The one with this number; `None` from [`Self::COUNT`] on. Numbers are those that the lanes compute, with
-    /// the digits White's queens, rooks, bishops, knights and Black's, in base 3, then White's pawns and Black's, in
+    /// The signature with this number; `None` from [`Self::COUNT`] on. The lanes compute these numbers. Their digits
+    /// are White's queens, rooks, bishops and knights, then Black's, in base 3, and then White's and Black's pawns, in
     /// base 9.
     pub fn from_index(index: usize) -> Option<Self> {
         (index < Self::COUNT).then_some(Self(index as u32))
@@ -51,8 +51,8 @@ impl Signature {
         }
         pieces
     }
-    /// The one with these queens, rooks, bishops, knights and pawns of White and of Black; `None` if there are too
-    /// many.
+    /// The signature with these queens, rooks, bishops, knights and pawns of White and of Black; `None` if there are
+    /// too many.
     pub fn from_pieces(pieces: [[u8; 5]; 2]) -> Option<Self> {
         let number = DIGITS.into_iter().try_fold(0, |number, (side, kind, base)| {
             let digit = u32::from(pieces[side][kind]);
@@ -94,7 +94,7 @@ impl FromStr for Signature {
             Ok(['Q', 'R', 'B', 'N', 'P'].map(|piece| letters.matches(piece).count() as u8))
         };
         let signature = Self::from_pieces([side(white)?, side(black)?]).ok_or(SignatureError)?;
-        // Only the one order, and no other letters.
+        // Only this order is accepted, and no other letters.
         (signature.to_string() == text).then_some(signature).ok_or(SignatureError)
     }
 }

@@ -126,7 +126,7 @@ impl Sliders for Pext {
     }
 }
 
-/// What a square attacks on the empty board, rook and bishop.
+/// The attacks from a square on the empty board, for rook and bishop.
 static OPEN: [[u64; 2]; 64] = {
     let mut table = [[0; 2]; 64];
     let mut i = 0;

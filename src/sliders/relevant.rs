@@ -1,7 +1,7 @@
 //! Relevant occupancy: the squares on which a piece can change what a slider attacks, and all their subsets.
 //!
 //! The last square of each ray is attacked whether or not it is occupied, so it does not matter.
-//! What is left has at most 12 squares for a rook and 9 for a bishop, few enough to list all occupancies.
+//! The remaining squares are at most 12 for a rook and 9 for a bishop, few enough to list all occupancies.
 
 use super::ray_walk;
 use crate::chess::geometry::Direction;

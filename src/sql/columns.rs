@@ -1,4 +1,4 @@
-//! Columns as SQL sees them.
+//! Columns and their types in SQL.
 //!
 //! Integers of up to 32 bits are signed and one size larger than in files, so that differences and sums of them do not
 //! wrap, and numbers of records and games are signed; sets of squares and keys stay unsigned, with all their bits.
@@ -40,15 +40,15 @@ pub(super) fn schema(columns: &[ChosenColumn]) -> Schema {
     Schema::new(fields.collect::<Vec<_>>())
 }
 
-/// The same, with nulls allowed everywhere: the plans of a cluster put the nulls of outer joins into columns whose own
-/// tables have none, and then refuse them.
+/// The schema with nulls allowed in all columns. The plans of a cluster put nulls from outer joins into columns whose
+/// tables have none, and would otherwise refuse them.
 #[cfg(feature = "cluster")]
 pub(super) fn nullable_schema(columns: &[ChosenColumn]) -> Schema {
     let fields = columns.iter().map(|column| Field::new(column.name(), data_type(column), true));
     Schema::new(fields.collect::<Vec<_>>())
 }
 
-/// Values as they are in files, as SQL sees them.
+/// Converts values from the types of files to those of SQL.
 pub(super) fn widened(values: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
     match values.data_type() == to {
         true => Ok(Arc::clone(values)),
@@ -56,7 +56,7 @@ pub(super) fn widened(values: &ArrayRef, to: &DataType) -> Result<ArrayRef, Arro
     }
 }
 
-/// The same for all columns of a batch.
+/// Converts all columns of a batch.
 pub(super) fn widened_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().zip(schema.fields());
     let columns = columns.map(|(values, field)| widened(values, field.data_type()));

@@ -1,10 +1,10 @@
-//! Conditions of queries in the language of `--where`: what scans test themselves, with the same evaluator.
+//! Conditions of queries in the language of `--where`, which scans test with the same evaluator.
 //!
-//! Where a select reads one file, each part of its `where` that this language can say is taken out of the text before the
-//! engine parses it, and a mark is left in its place. When the statement is planned and the file turns out to have
-//! positions, the mark becomes a call of [`ConditionFunction`], which the engine hands to the scan as a filter;
-//! otherwise, it becomes the text that it stands for, and is the engine's. So a text means the same here and there, and
-//! functions of boards (`matches`, `on`) need not name one.
+//! If a select reads one file, each part of its `where` that this language can express is replaced by a mark before the
+//! engine parses the text. When the statement is planned and the file has positions, the mark becomes a call of
+//! [`ConditionFunction`], which the engine passes to the scan as a filter. Otherwise the mark becomes the original text
+//! again, which the engine evaluates. So a condition has the same meaning in both places, and functions of boards
+//! (`matches`, `on`) need no board as argument.
 
 use crate::choose::Condition;
 use datafusion::arrow::datatypes::DataType;
@@ -28,16 +28,16 @@ pub(super) struct Marked {
     text: String,
 }
 
-/// Where a query has a `where`.
+/// The place of a `where` in a query.
 #[derive(Default)]
 struct Select {
-    /// What comes after `from`.
+    /// The table after `from`.
     from: Option<Vec<Token>>,
     /// The first token of the condition.
     condition: Option<usize>,
 }
 
-/// The query with marks in the place of conditions, and what they stand for. Line breaks stay where they are.
+/// The query with marks instead of conditions, and the conditions. Line breaks are kept.
 pub(super) fn mark(query: &str) -> (String, Vec<Marked>) {
     let unchanged = || (query.to_owned(), Vec::new());
     let Ok(tokens) = Tokenizer::new(&GenericDialect {}, query).tokenize_with_location() else {
@@ -149,7 +149,7 @@ fn wheres(tokens: &[TokenWithSpan]) -> Vec<(String, Range<usize>)> {
     found
 }
 
-/// The file that a select reads, if that is all: a name in quotes, and another one that it is given.
+/// The file that a select reads, if it reads nothing else: a name in quotes, and its alias, if it has one.
 fn file(from: &[Token]) -> Option<String> {
     let (file, rest) = from.split_first()?;
     let file = match file {
@@ -167,7 +167,7 @@ fn file(from: &[Token]) -> Option<String> {
     }
 }
 
-/// What is connected by `and`.
+/// The parts connected by `and`.
 fn parts(tokens: &[TokenWithSpan], condition: Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let (mut depth, mut betweens, mut start) = (0_u32, 0_u32, condition.start);
@@ -233,8 +233,8 @@ pub(super) fn unmark(statement: &mut Parsed, marked: &[Marked], is_of_positions:
 /// The name of [`ConditionFunction`].
 const NAME: &str = "lanefish_condition";
 
-/// A condition in the language of `--where`, as a filter of a scan: a column of the table, so that it is no constant, and
-/// the text. Scans take it; nothing else can evaluate it.
+/// A condition in the language of `--where`, as a filter for scans. Its arguments are a column of the table, so that
+/// the call is not a constant, and the text. Only scans can evaluate it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct ConditionFunction(Signature);
 

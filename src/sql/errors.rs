@@ -1,4 +1,4 @@
-//! Errors of the engine, as they are reported: what is wrong, and where in the query.
+//! Conversion of the engine's errors to ours: the message, and the place in the query.
 
 use super::SqlError;
 use super::scan::ReadFailed;
@@ -9,17 +9,17 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use std::io;
 use std::sync::Arc;
 
-/// A table that cannot be opened, on its way through the engine.
+/// A table that cannot be opened, as an error that the engine passes on.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(super) struct TableFailed(Arc<Error>);
 
-/// An error of ours, for the engine.
+/// Wraps one of our errors for the engine.
 pub(super) fn of_table(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(TableFailed(Arc::new(error))))
 }
 
-/// An error of the engine, in our words where it is ours.
+/// Converts an error of the engine, and unwraps it if it is one of ours.
 pub(super) fn explain(error: DataFusionError) -> SqlError {
     #[cfg(feature = "cluster")]
     if let Some(message) = super::cluster::errors::explained(&error) {
@@ -62,7 +62,7 @@ pub(super) fn explain(error: DataFusionError) -> SqlError {
         other => other.message().into_owned(),
     };
     let (message, parsed) = without_place(&message);
-    // What a function says itself about its arguments, without what the engine wraps around it.
+    // The message of a function about its arguments, without the text that the engine adds.
     let own = message.rsplit_once("coercion failed with: Error during planning: ");
     let message = own.map_or(message, |(_, own)| own);
     SqlError::Query {

@@ -1,5 +1,5 @@
-//! Filters that a scan applies itself: conditions in the language of `--where`, and comparisons of a column with constants,
-//! which become such conditions.
+//! Filters that a scan applies itself: conditions in the language of `--where`, and comparisons of a column with
+//! constants, which become such conditions.
 //!
 //! What is translated here is exact; every other filter stays with the engine.
 
@@ -19,7 +19,7 @@ enum Constant {
     Text(Arc<str>),
 }
 
-/// The condition that a filter is; `None` if it is no comparison of one column with constants.
+/// The condition for a filter; `None` if the filter is not a comparison of one column with constants.
 pub(super) fn condition(filter: &Expr, columns: &[ChosenColumn]) -> Option<Condition> {
     if let Some(condition) = called(filter) {
         return Some(condition);
@@ -102,7 +102,8 @@ fn find(expression: &Expr, columns: &[ChosenColumn]) -> Option<ChosenColumn> {
     columns.iter().find(|column| column.name() == named.name).cloned()
 }
 
-/// Whether values of the column can be tested. Dates are days to SQL and texts to us, of which some are no day.
+/// Whether values of the column can be tested. Dates are days in SQL, but texts in our columns, and some of these are
+/// not a day.
 fn fits(column: &ChosenColumn, test: &Test) -> bool {
     match (column.kind(), test) {
         (Kind::Date | Kind::Board, _) => false,

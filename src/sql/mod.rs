@@ -17,7 +17,7 @@
 //! same kernels as everywhere. Rows of a query without grouping, joins and sorting come in the order of the records,
 //! whatever the number of threads.
 //!
-//! What a scan rejects is counted as in any other run: [`Session::summaries`].
+//! Records that a scan rejects are counted as in any other run: [`Session::summaries`].
 //!
 //! With the feature `cluster`, the same queries run on many machines: `cluster`.
 
@@ -71,7 +71,7 @@ use tokio::sync::mpsc::Receiver;
 pub use datafusion::arrow;
 pub use write::RowWriter;
 
-/// How a session reads tables.
+/// Options for reading tables.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct SessionOptions {
@@ -79,7 +79,7 @@ pub struct SessionOptions {
     pub analyzer: &'static dyn Analyzer,
     /// Threads of a scan.
     pub threads: usize,
-    /// How the records of each table are read.
+    /// Options for reading the records of each table.
     pub read: ReadOptions,
 }
 
@@ -89,7 +89,7 @@ impl SessionOptions {
         Self { analyzer, threads: 1, read: ReadOptions::default() }
     }
 
-    /// How functions judge positions.
+    /// The rules by which functions judge positions.
     fn judging(&self) -> Judging {
         let decode = &self.read.decode;
         Judging { tier: self.analyzer.tier(), validity: decode.validity, keep_en_passant: decode.keep_en_passant }
@@ -115,7 +115,7 @@ impl fmt::Debug for SessionOptions {
     }
 }
 
-/// Inputs, and how they are read.
+/// Inputs, and the options for reading them.
 #[derive(Debug)]
 struct PositionSource {
     inputs: Inputs,
@@ -136,7 +136,8 @@ impl fmt::Display for PositionSource {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of memory for grouping, joins and sorting; more goes to temporary files. Without it there is no limit.
+    /// Bytes of memory for grouping, joins and sorting; beyond it, they use temporary files. Without it there is no
+    /// limit.
     pub memory: Option<usize>,
     /// The directory of temporary files, instead of that of the system.
     pub temp: Option<PathBuf>,
@@ -151,12 +152,12 @@ setters!(Limits {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SqlError {
-    /// The text is wrong, or cannot be carried out.
+    /// The text is invalid, or cannot be executed.
     #[error("{}{message}", at(*place))]
     Query {
         /// Line and column, both counted from 1, where they are known.
         place: Option<(u64, u64)>,
-        /// What is wrong, and what would be right.
+        /// The error, with a suggestion if possible.
         message: String,
     },
     /// There is no column of this name.
@@ -166,13 +167,13 @@ pub enum SqlError {
         place: Option<(u64, u64)>,
         /// The name.
         name: String,
-        /// The names that there are.
+        /// The existing names.
         known: Vec<String>,
     },
     /// A table cannot be opened.
     #[error(transparent)]
     Table(Arc<crate::Error>),
-    /// The limit of memory is too small.
+    /// The memory limit is too small.
     #[error("{0}")]
     Memory(String),
     /// A temporary file, or a file that the engine reads by itself, failed: the system's reason.
@@ -215,7 +216,7 @@ pub struct Statement {
     marked: Vec<Marked>,
 }
 
-/// A session: tables that statements created, and the threads that carry statements out.
+/// A session: tables that statements created, and the threads that run statements.
 ///
 /// ```
 /// use lanefish::sql::{Limits, Session, SessionOptions};
@@ -240,7 +241,7 @@ pub struct Session {
     rejects: tokio::sync::Mutex<Rejects>,
     columns: Arc<Mutex<Vec<crate::table::ChosenColumn>>>,
     paths: Arc<Paths>,
-    /// The cluster that carries statements out, if it is not this process.
+    /// The cluster that runs statements, if it is not this process.
     #[cfg(feature = "cluster")]
     link: Option<cluster::Link>,
 }
@@ -255,7 +256,7 @@ impl fmt::Debug for Session {
 #[derive(Debug)]
 struct Rejects {
     lines: Option<Receiver<Vec<u8>>>,
-    /// Those that came before anybody asked for rows.
+    /// Lines that arrived before rows were requested.
     waiting: VecDeque<Vec<u8>>,
 }
 
@@ -269,7 +270,7 @@ impl Rejects {
     }
 }
 
-/// What [`Rows`] have after some time.
+/// The state of [`Rows`] after waiting for some time.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Step {
@@ -319,7 +320,7 @@ impl Session {
         }
         let mut config = config().with_target_partitions(threads);
         if let Some(memory) = limits.memory {
-            // What every sort keeps for merging: at most a fourth of its share.
+            // The memory that every sort reserves for merging: at most a quarter of its share.
             let reserved = &mut config.options_mut().execution.sort_spill_reservation_bytes;
             *reserved = (*reserved).min(memory / (4 * threads));
         }
@@ -338,9 +339,9 @@ impl Session {
         )
     }
 
-    /// A session whose statements are carried out on a cluster: every machine of it must be able to read the files
-    /// under the same names. Rows come in the order that a statement asks for, otherwise in any; lines of rejected
-    /// records stay where they are read.
+    /// A session whose statements run on a cluster: all of its machines must be able to read the files under the same
+    /// names. Rows come in the order that a statement requests, otherwise in any order. Lines of rejected records are
+    /// not sent.
     ///
     /// # Errors
     /// If threads cannot be started, or only a part of the records is to be read.
@@ -399,11 +400,11 @@ impl Session {
     /// The statements of a text, separated by semicolons.
     ///
     /// # Errors
-    /// If the text is no SQL.
+    /// If the text is not valid SQL.
     pub fn parse(text: &str) -> Result<Vec<Statement>, SqlError> {
         let columns = columns::columns_for(text);
         let (marked_text, marked) = conditions::mark(text);
-        // What is wrong is told of the text as it was given.
+        // Errors refer to the original text.
         let (statements, marked) = match DFParser::parse_sql(&marked_text) {
             Ok(statements) => (statements, marked),
             Err(_) => (DFParser::parse_sql(text)?, Vec::new()),
@@ -415,11 +416,11 @@ impl Session {
         Ok(statements.collect())
     }
 
-    /// Begins to carry out a statement. Nothing is read before the first rows are asked for, unless the statement
-    /// creates a table of rows.
+    /// Starts a statement. Nothing is read before the first rows are requested, unless the statement creates a table of
+    /// rows.
     ///
     /// # Errors
-    /// If the statement cannot be planned: a table or column that does not exist, say.
+    /// If the statement cannot be planned, for example because a table or column does not exist.
     pub fn run(&self, statement: &Statement) -> Result<Rows<'_>, SqlError> {
         let mut columns = self.columns.lock().unpoisoned();
         columns.clone_from(&statement.columns);
@@ -473,7 +474,7 @@ impl Session {
         DataFrame::new(state, plan).execute_stream().await
     }
 
-    /// Begins to carry out a plan on the cluster.
+    /// Starts a plan on the cluster.
     #[cfg(feature = "cluster")]
     async fn execute(&self, frame: DataFrame) -> datafusion::common::Result<SendableRecordBatchStream> {
         let context = Arc::new(frame.task_ctx());
@@ -484,18 +485,18 @@ impl Session {
         datafusion::physical_plan::execute_stream(plan, context)
     }
 
-    /// How far all scans are together.
+    /// Progress of all scans together.
     pub fn progress(&self) -> Progress {
         self.reads.progress()
     }
 
-    /// What the scans have read since the last call, of those that were read to their end or to their limit; waits for
-    /// those that are under way. [`Rows`] that still have a scan under way must be dropped before.
+    /// The summaries of the scans since the last call that were read to their end or to their limit; waits for scans
+    /// that are still running. [`Rows`] with a running scan must be dropped before.
     ///
-    /// Of a cluster, only the numbers of records are known.
+    /// For a cluster, only the numbers of records are known.
     ///
     /// # Errors
-    /// If the scheduler of a cluster does not answer any more.
+    /// If the scheduler of a cluster no longer answers.
     pub fn summaries(&self) -> Result<Vec<Summary>, SqlError> {
         #[cfg(feature = "cluster")]
         if let Some(link) = &self.link {
@@ -505,7 +506,7 @@ impl Session {
         Ok(self.reads.take())
     }
 
-    /// How far the present job is on the cluster, if the session has one.
+    /// Progress of the current job on the cluster, if the session has one.
     #[cfg(feature = "cluster")]
     pub fn job_progress(&self) -> Option<cluster::JobProgress> {
         self.link.as_ref().map(cluster::Link::progress)
@@ -552,7 +553,7 @@ impl Rows<'_> {
     /// Waits for the next rows, but no longer than this.
     ///
     /// # Errors
-    /// If the statement failed; nothing comes after.
+    /// If the statement failed; no more rows are returned then.
     pub fn step(&mut self, patience: Duration) -> Result<Step, SqlError> {
         let step = self.session.runtime.block_on(async {
             let mut rejects = self.session.rejects.lock().await;
@@ -588,7 +589,7 @@ impl Rows<'_> {
                 if let Some(link) = &self.session.link {
                     link.end();
                 }
-                // Scans that nobody waits for may still report what they rejected.
+                // Scans whose rows are no longer needed may still report rejected records.
                 self.stream = None;
                 match self.session.reads.is_running() {
                     true => {
@@ -610,7 +611,7 @@ impl Rows<'_> {
 #[cfg(feature = "cluster")]
 impl Drop for Rows<'_> {
     fn drop(&mut self) {
-        // It has not ended, and nobody wants the rest.
+        // It has not ended, and the rest is not needed.
         if let (Some(_), Some(link)) = (&self.stream, &self.session.link) {
             link.cancel();
         }

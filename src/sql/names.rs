@@ -1,8 +1,8 @@
-//! Statements as they were meant: names of result columns, and what the parser gets wrong.
+//! Corrections of parsed statements: names of result columns, and errors of the parser.
 //!
-//! An expression without a name is named by its own text, as in the query: the engine would write the whole name of the
-//! table, which is a path, before each column in it, and the types of constants around them. A name that another column
-//! has already is numbered.
+//! An expression without a name is named by its own text in the query. The engine would add the whole name of the
+//! table, which is a path, to each column, and the types to constants. If another column already has a name, a number
+//! is added.
 
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast::{
@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// Names the columns of a query, and puts right what was parsed wrongly.
+/// Names the columns of a query, and corrects what was parsed wrongly.
 pub(super) fn repair(statement: &mut Parsed) {
     match statement {
         Parsed::Statement(statement) => {
@@ -69,8 +69,9 @@ fn name(item: &mut SelectItem, names: &mut BTreeSet<String>) {
     }
 }
 
-/// `a is distinct from b and c` is `(a is distinct from b) and c`: the parser of this version takes all that follows for
-/// the second operand. Called for operands before what they are operands of; what stands in parentheses is left alone.
+/// `a is distinct from b and c` means `(a is distinct from b) and c`, but this version of the parser takes everything
+/// after `from` as the second operand. Called for operands before the expressions that contain them; expressions in
+/// parentheses are not changed.
 fn regroup(expression: &mut Expr) {
     let is_or = |op: &BinaryOperator| *op == BinaryOperator::Or;
     let is_any = |op: &BinaryOperator| matches!(op, BinaryOperator::And | BinaryOperator::Or);
@@ -84,7 +85,7 @@ fn regroup(expression: &mut Expr) {
     if !matches!(operand, Expr::BinaryOp { op, .. } if binds_less(op)) {
         return;
     }
-    // The leftmost of what is connected is the operand, and takes the place of all of it.
+    // The leftmost of the connected expressions is the operand, and replaces all of them.
     let nothing = || Expr::Identifier(Ident::new(""));
     let mut connected = std::mem::replace(operand, nothing());
     let first = first_operand(&mut connected, binds_less);
@@ -93,7 +94,7 @@ fn regroup(expression: &mut Expr) {
     *expression = connected;
 }
 
-/// The leftmost of what such operators connect.
+/// The leftmost expression that such operators connect.
 fn first_operand<'a>(expression: &'a mut Expr, connects: &dyn Fn(&BinaryOperator) -> bool) -> &'a mut Expr {
     if !matches!(expression, Expr::BinaryOp { op, .. } if connects(op)) {
         return expression;

@@ -1,9 +1,9 @@
 //! Paths as tables: `from 'dump.pgn.zst'`.
 //!
-//! A path names a file, a directory or, with `*`, `?` or `[...]`, several files. What has positions is a table of them;
-//! Parquet and Arrow files without positions are read by the engine, as they are. So are CSV, TSV and JSON files, even if
-//! one of their columns is `fen`: queries name their own columns, and functions compute the others. Where the format is
-//! named, they are tables of positions, too.
+//! A path names a file, a directory or, with `*`, `?` or `[...]`, several files. Files with positions are tables of
+//! positions. Parquet and Arrow files without positions are read by the engine, as they are. So are CSV, TSV and JSON
+//! files, even if one of their columns is `fen`: queries use their own columns, and functions compute the others. If
+//! the user names the format, they are tables of positions as well.
 
 use super::errors::of_table;
 use super::reads::Reads;
@@ -36,7 +36,7 @@ use tokio::runtime::Handle;
 pub(super) struct Paths {
     pub(super) options: SessionOptions,
     pub(super) reads: Arc<Reads>,
-    /// The columns of tables of positions: those that the present query may name.
+    /// The columns of tables of positions that the current query may name.
     pub(super) columns: Arc<Mutex<Vec<ChosenColumn>>>,
     /// For files without positions.
     pub(super) others: DynamicListTableFactory,
@@ -45,10 +45,10 @@ pub(super) struct Paths {
     pub(super) pieces: Option<usize>,
 }
 
-/// The bytes that show what a file is.
+/// Number of first bytes by which a format is detected.
 const HEAD: usize = 64 << 10;
 
-/// What the engine reads by itself, by extension; compressed files are named by two.
+/// The files that the engine reads itself, by extension; compressed files have two.
 const OTHERS: [&str; 9] = ["csv", "tsv", "json", "jsonl", "ndjson", "parquet", "arrow", "arrows", "feather"];
 
 #[async_trait]
@@ -84,7 +84,7 @@ impl Paths {
         };
         let options = self.options.clone();
         let found = tokio::task::spawn_blocking(move || inputs(&names, &options)).await;
-        // Why a file cannot be opened is told when its table is.
+        // Errors from opening a file are reported when its table is opened.
         Ok(matches!(found, Ok(Ok(Some(_)))))
     }
 
@@ -120,7 +120,7 @@ impl Paths {
         }
         let table = self.others.try_new(name).await?;
         table.ok_or_else(|| {
-            plan_datafusion_err!("'{name}' has no positions, and is no Parquet, CSV, TSV, JSON or Arrow file")
+            plan_datafusion_err!("'{name}' has no positions, and is not a Parquet, CSV, TSV, JSON or Arrow file")
         })
     }
 
@@ -134,7 +134,7 @@ impl Paths {
     }
 }
 
-/// How files are read whose extensions the engine does not know, although it can read them.
+/// Options for files that the engine can read although it does not know their extensions.
 fn unnamed_format(name: &str) -> Result<Option<ListingOptions>> {
     let (stem, last) = name.rsplit_once('.').unwrap_or((name, ""));
     let compressed = Compression::of_extension(last).is_some();
@@ -174,7 +174,7 @@ impl TableFunctionImpl for Plain {
     }
 }
 
-/// The files that a name stands for; `None` if it is no path.
+/// The files that a name refers to; `None` if it is not a path.
 fn files(name: &str) -> Result<Option<Vec<PathBuf>>> {
     let path = Path::new(name);
     if path.exists() {
@@ -195,7 +195,7 @@ fn files(name: &str) -> Result<Option<Vec<PathBuf>>> {
     }
 }
 
-/// The inputs of positions that these names stand for; `None` if they are for the engine.
+/// The inputs of positions that these names refer to; `None` if the engine reads them.
 fn inputs(names: &[PathBuf], options: &SessionOptions) -> std::result::Result<Option<Inputs>, Error> {
     if options.read.from.is_some() {
         return Inputs::resolve(names, |_| true).map(Some);
@@ -205,7 +205,7 @@ fn inputs(names: &[PathBuf], options: &SessionOptions) -> std::result::Result<Op
         Err(Error::EmptyDirectory { .. }) => return Ok(None),
         inputs => inputs?,
     };
-    // All files of a table are read alike, so that the first one says what they are.
+    // All files of a table are read in the same way, so the first one decides.
     match inputs.sources.first() {
         // The engine reads no zip archives.
         Some(first) if !first.is_member() && !has_positions(first, options)? => Ok(None),
@@ -213,7 +213,7 @@ fn inputs(names: &[PathBuf], options: &SessionOptions) -> std::result::Result<Op
     }
 }
 
-/// Whether a file has positions: otherwise the engine reads it, or nobody can.
+/// Whether a file has positions. Otherwise only the engine may be able to read it.
 fn has_positions(source: &Source, options: &SessionOptions) -> std::result::Result<bool, Error> {
     let name = source.name().file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let is_other = name.split('.').skip(1).any(|part| OTHERS.contains(&part));

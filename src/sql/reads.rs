@@ -1,4 +1,4 @@
-//! What the scans of a session read: how far they are, what they rejected, and how they ended.
+//! The scans of a session: their progress, rejected records, and summaries.
 
 use crate::error::Reject;
 use crate::locks::Unpoisoned;
@@ -9,12 +9,12 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Rejected records that may wait to be taken.
+/// Maximum number of rejected records that wait to be taken.
 const WAITING: usize = 4096;
-/// Between two looks whether there is room for more of them.
+/// Interval between checks whether there is room for more of them.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// What all scans of a session report to.
+/// The object to which all scans of a session report.
 #[derive(Debug)]
 pub(super) struct Reads {
     state: Mutex<State>,
@@ -72,7 +72,7 @@ impl Reads {
         Read { reads: Arc::clone(self), counter, rejects: self.rejects.clone(), summary: None }
     }
 
-    /// How far all scans are together.
+    /// Progress of all scans together.
     pub(super) fn progress(&self) -> Progress {
         let mut all = Progress::default();
         for counter in &self.state().counters {
@@ -88,7 +88,7 @@ impl Reads {
         self.state().running > 0
     }
 
-    /// Waits for all scans to end, and returns what they read. Nobody may wait for their rows any more.
+    /// Waits for all scans to end, and returns their summaries. Their rows must no longer be needed.
     pub(super) fn take(&self) -> Vec<Summary> {
         let state = self.state();
         let ended = self.ended.wait_while(state, |state| state.running > 0);
@@ -99,14 +99,14 @@ impl Reads {
 }
 
 impl Read {
-    /// Reports how far the scan is.
+    /// Reports the progress of the scan.
     pub(super) fn progress(&self, progress: Progress) {
         self.counter.bytes.store(progress.bytes, Ordering::Relaxed);
         self.counter.records.store(progress.records, Ordering::Relaxed);
         self.counter.games.store(progress.games, Ordering::Relaxed);
     }
 
-    /// Reports a rejected record; waits for room, unless nobody wants the rows any more.
+    /// Reports a rejected record; waits for room, unless the rows are no longer needed.
     pub(super) fn reject(&self, reject: &Reject, interrupt: &AtomicBool) {
         let Some(rejects) = &self.rejects else {
             return;
@@ -122,7 +122,7 @@ impl Read {
         }
     }
 
-    /// Ends the scan with what it read.
+    /// Ends the scan with its summary.
     pub(super) fn end(mut self, summary: Summary) {
         self.summary = Some(summary);
     }

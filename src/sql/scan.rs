@@ -1,9 +1,9 @@
 //! The scan: a run of the pipeline as a leaf of a plan.
 //!
-//! All partitions of a scan share one run on all threads, and each takes the next batch that is ready: how an input can
-//! be divided does not matter, nothing is decompressed twice, and a partition that nobody reads holds nothing back. A
-//! scan with a single partition therefore has the rows in the order of the records. The run is a [`Stream`] that begins
-//! with the first row that is asked for.
+//! All partitions of a scan share one run on all threads, and each takes the next batch that is ready. So it does not
+//! matter how an input can be divided, nothing is decompressed twice, and an unread partition does not block the
+//! others. A scan with a single partition has the rows in the order of the records. The run is a [`Stream`] that starts
+//! when the first row is requested.
 
 use super::PositionSource;
 use super::reads::{Read, Reads};
@@ -32,12 +32,12 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
-/// Finished batches that may wait for each partition.
+/// Maximum number of finished batches that wait, per partition.
 const WAITING: usize = 4;
 /// The name of the scan in plans.
 pub(super) const NAME: &str = "PositionScan";
 
-/// What a scan reads and returns.
+/// The inputs and columns of a scan.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) source: Arc<PositionSource>,
@@ -49,7 +49,7 @@ pub(super) struct Request {
 
 #[cfg(feature = "cluster")]
 impl Request {
-    /// Whether its rows depend on the records before them, from the beginning of the first input on.
+    /// Whether its rows depend on earlier records, back to the beginning of the first input.
     pub(super) fn depends_on_records_before(&self) -> bool {
         self.columns.iter().any(ChosenColumn::depends_on_records_before)
             || self.conditions.iter().any(Condition::depends_on_records_before)
@@ -73,11 +73,11 @@ struct Shared {
     partitions: BTreeSet<usize>,
 }
 
-/// A run that is under way, or `None` after its end. Partitions wait in turn; dropped, it ends.
+/// A running run, or `None` after its end. Partitions wait in turn. The run ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct ScanRun(tokio::sync::Mutex<Option<Stream<Batch, Result<()>>>>);
 
-/// What a run returns; after an error, nothing comes.
+/// The output of a run, which ends after an error.
 pub(super) type Batch = Result<RecordBatch>;
 
 impl Scan {
@@ -91,7 +91,7 @@ impl Scan {
         }
     }
 
-    /// The run that a partition reads: a new one if it has read the last one before.
+    /// The run that a partition reads: a new one if the partition has already read the last one.
     fn run_for(&self, partition: usize) -> Result<Arc<ScanRun>> {
         let mut shared = self.shared.lock().unpoisoned();
         if let Some(run) = &shared.run
@@ -111,7 +111,7 @@ impl Scan {
         Ok(run)
     }
 
-    /// A run that all partitions read is theirs alone: it ends when they are dropped.
+    /// A run that all partitions read is owned by them only, so that it ends when they are dropped.
     fn forget_complete(&self, shared: &mut Shared) {
         if shared.partitions.len() == self.properties.partitioning.partition_count() {
             *shared = Shared::default();
@@ -155,7 +155,7 @@ impl ScanRun {
         if let Some(batch) = next.await {
             return Some(batch);
         }
-        // Without an error, what was read so far would be taken for all there is.
+        // Without an error, the rows read so far would look like the complete result.
         let panicked = |_| Err(external("a thread ended with a panic"));
         stream.take()?.end().unwrap_or_else(panicked).err().map(Err)
     }
@@ -170,13 +170,13 @@ impl ScanRun {
     }
 }
 
-/// What of the inputs a run reads; all of it by default.
+/// The part of the inputs that a run reads; all of them by default.
 #[derive(Default)]
 pub(super) struct ScanPart {
     /// Instead of all inputs.
     pub(super) own: Option<Inputs>,
     pub(super) shard: Option<Shard>,
-    /// Called with what was read, unless nobody wants it; may return the error that stands for a failure.
+    /// Called with the summary, unless it is not needed; may return the error to report for a failure.
     pub(super) on_end: Option<Box<OnEnd>>,
 }
 
@@ -187,17 +187,17 @@ pub(super) fn external(error: impl Into<Box<dyn std::error::Error + Send + Sync>
     DataFusionError::External(error.into())
 }
 
-/// How a run ended that did not fail by itself.
+/// Why a run stopped without an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Complete,
     /// It has all the rows that are requested.
     Enough,
-    /// Nobody takes rows any more.
+    /// The rows are no longer needed.
     Abandoned,
 }
 
-/// Reads all inputs, as far as rows are requested.
+/// Reads the inputs until no more rows are requested.
 fn read_all(request: &Request, part: ScanPart, read: Read, sender: &Sender<Batch>) -> Result<()> {
     let interrupt = sender.interrupt();
     let Request { source, columns, conditions, limit, schema } = request;
@@ -237,7 +237,7 @@ fn read_all(request: &Request, part: ScanPart, read: Read, sender: &Sender<Batch
             end = End::Abandoned;
         }
     }
-    // How much of the rest had been read by then depends on timing.
+    // The amount of the rest that had been read by then depends on timing.
     if end == End::Abandoned {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! The columns of the records that pass some conditions, as record batches.
 //!
-//! The columns of conditions are filled first, a tile at a time; of the others only the rows that pass are kept, and a
-//! tile of which nothing passes fills none of them.
+//! The columns of conditions are filled first, one tile at a time. Of the other columns, only the rows that pass are
+//! kept. They are not filled at all for a tile without such rows.
 
 use super::columns::widened_batch;
 use crate::choose::Condition;
@@ -23,16 +23,17 @@ pub(super) struct Select {
     /// All columns.
     all: Columns,
     described: Vec<Described>,
-    /// As in files.
+    /// The schema with the types of files.
     narrow: SchemaRef,
-    /// As SQL sees it.
+    /// The schema with the types of SQL.
     schema: SchemaRef,
 }
 
-/// Rows of a batch at most, but for a tile: what the engine's own sources return, and its operators expect.
+/// Maximum number of rows of a batch, except that a tile is not divided. The engine's own sources return this number,
+/// and its operators expect it.
 const ROWS: usize = 8192;
 
-/// What a chunk becomes.
+/// The output of one chunk.
 #[derive(Debug, Default)]
 pub(super) struct Selected {
     cells: Vec<Array>,
@@ -41,14 +42,14 @@ pub(super) struct Selected {
 }
 
 impl Selected {
-    /// The rows.
+    /// The selected rows.
     pub(super) fn into_batches(self) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> {
         self.batches.into_iter()
     }
 }
 
 impl Select {
-    /// These columns, with the schema that SQL sees, of records that pass all conditions.
+    /// These columns, with the types of SQL, for records that pass all conditions.
     pub(super) fn new(columns: Vec<ChosenColumn>, conditions: Vec<Condition>, wide: SchemaRef) -> Self {
         let described: Vec<Described> = columns.iter().map(Described::of).collect();
         Self {

@@ -1,4 +1,4 @@
-//! Inputs as a table: a column for each of the catalogue, filled where a query names it.
+//! Inputs as a table with every column of the catalogue; only columns that a query names are filled.
 
 use super::PositionSource;
 #[cfg(feature = "cluster")]
@@ -40,7 +40,7 @@ impl PositionTable {
         }
     }
 
-    /// The same, divided for a cluster.
+    /// A table that is divided for a cluster.
     #[cfg(feature = "cluster")]
     pub(super) fn divided(self, pieces: Vec<Piece>) -> Self {
         Self { schema: Arc::new(super::columns::nullable_schema(&self.columns)), pieces: Some(pieces), ..self }

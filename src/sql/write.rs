@@ -1,4 +1,4 @@
-//! Rows of any types on their way into a file.
+//! Writing rows of any types to a file.
 
 use super::arrow::array::RecordBatch;
 use super::arrow::csv::{Writer as CsvWriter, WriterBuilder as CsvBuilder};
@@ -29,7 +29,8 @@ enum Writer {
     ArrowStream(Box<StreamWriter<Written>>),
 }
 
-/// What the writer of a format has written, until it is passed on: writers want outputs of their own.
+/// The bytes that the writer of a format has written, until they are passed on. It is needed because writers own their
+/// outputs.
 #[derive(Clone, Debug, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
@@ -63,7 +64,7 @@ fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Erro
 }
 
 impl RowWriter {
-    /// Begins a file of rows with this schema. What is missing is empty in CSV and null in JSON Lines.
+    /// Begins a file of rows with this schema. Missing values are empty in CSV and null in JSON lines.
     ///
     /// # Errors
     /// If writing fails, or the format cannot hold values of these types.

@@ -1,7 +1,7 @@
-//! What only a full report shows, and plain statistics do not take the time for.
+//! Statistics that take longer and that only a full report shows.
 //!
-//! As in the rest of the statistics, a position increments counters in tables, whose indices come from words that
-//! the lanes have made. Whatever is rare (checks, en passant captures, beginnings of games) is visited one by one.
+//! As in the rest of the statistics, a position increments counters in tables, whose indices are parts of words that
+//! the lanes compute. Rare records (checks, en passant captures, beginnings of games) are visited one by one.
 
 use super::heat::EventMaps;
 use super::joint::{BEYOND, BEYOND_MOVES, Joint, MOST_PHASE};
@@ -17,7 +17,7 @@ use crate::table::{Array, Batch, Field, Texts, Values, rows_of};
 use crate::tiers::Analyzer;
 use std::collections::{BTreeMap, HashMap};
 
-/// The boards of a run of records, with what is known of them.
+/// The boards of a run of records, with their results.
 pub(super) struct Boards<'a> {
     pub(super) groups: &'a [Group],
     pub(super) results: &'a [GroupResults],
@@ -43,8 +43,8 @@ pub(super) struct Details {
     /// Legal moves in bits 0 to 7, pieces above them.
     pieces_moves: NarrowTally<{ 1 << 15 }>,
     ply: Tally<{ 1 << 16 }>,
-    /// The result in bits 0 and 1, the phase above them. The tables take turns: all positions of a game have the same
-    /// result, and increments of the same counter would wait for each other.
+    /// The result in bits 0 and 1, the phase above them. Several tables are used in turn: all positions of a game have
+    /// the same result, and consecutive increments of the same counter would wait for each other.
     phase_results: [Tally<128>; 4],
     /// The column of the score in bits 0 to 6, the phase above them.
     phase_scores: Tally<{ 32 * COLUMNS }>,
@@ -60,7 +60,7 @@ pub(super) struct Details {
     games: Games,
 }
 
-/// Facts of games.
+/// Statistics of games.
 #[derive(Clone, Debug, Default)]
 struct Games {
     count: u64,
@@ -70,7 +70,7 @@ struct Games {
     speeds: [u64; Speed::ALL.len() + 1],
 }
 
-/// The columns of a batch that say something about games.
+/// The columns of a batch about games.
 struct GameColumns<'a> {
     eco: Option<&'a Texts>,
     elo: [Option<&'a Values<u16>>; 2],
@@ -102,8 +102,8 @@ fn phase_of(counts: u64) -> usize {
 }
 
 impl Details {
-    /// Adds the boards that count to these details and to the joint tables. There only legal moves and flags are counted:
-    /// the rest [follows](Self::signatures) from the kinds of material.
+    /// Adds the boards that count to these details and to the joint tables. In the joint tables, only legal moves and
+    /// flags are counted here; the rest [follows](Self::signatures) from the kinds of material.
     pub(super) fn add_boards(&mut self, analyzer: &dyn Analyzer, boards: &Boards<'_>, joint: &mut Joint) {
         let mut signatures = [[0; Group::LEN]; super::Stats::RUN];
         analyzer.signatures(boards.groups, &mut signatures);
@@ -156,16 +156,16 @@ impl Details {
         self.pieces_moves.add(index as usize);
     }
 
-    /// Counts the squares of checkers, castling rooks and en passant captures. Masked lanes must be empty boards without
-    /// checkers.
+    /// Counts the squares of checkers, castling rooks and en passant captures. Masked lanes must be empty boards
+    /// without checkers.
     pub(super) fn add_events(&mut self, analyzer: &dyn Analyzer, groups: &[Group], results: &[GroupResults]) {
         self.events.add(groups, results, |groups, results, counters| {
             analyzer.count_events(groups, results, counters);
         });
     }
 
-    /// Adds what the rows of a batch carry, from `start` on, of those whose bit is set in the mask; with the counts of
-    /// their boards.
+    /// Adds the fields of the rows of a batch, from `start` on, whose bit is set in the mask, together with the counts
+    /// of their boards.
     pub(super) fn add_fields(&mut self, batch: &Batch, start: usize, mask: &[u64], counts: &[BoardCounts]) {
         let counts = counts.as_flattened().chunks(64);
         if let Some(Array::U8(column)) = batch.values(Field::Result) {
@@ -228,8 +228,8 @@ impl Details {
         self.games.merge(&other.games);
     }
 
-    /// The number of boards of each kind of material. Of those that are not yet in the joint tables, pieces and material
-    /// are added to these.
+    /// The number of boards of each kind of material. The pieces and material of boards that are not yet in the joint
+    /// tables are added to these tables.
     pub(super) fn signatures(&self, joint: &mut Joint) -> BTreeMap<Signature, u64> {
         let mut signatures = BTreeMap::new();
         for (index, count) in self.signatures.counts() {
@@ -246,7 +246,8 @@ impl Details {
         signatures
     }
 
-    /// What was counted, with the kinds of material, the numbers of positions by material, and by phase.
+    /// The counts as [`report::Details`], from the kinds of material and the numbers of positions by material and by
+    /// phase.
     pub(super) fn report(
         &self,
         signatures: BTreeMap<Signature, u64>,

@@ -1,9 +1,9 @@
-//! Statistics of groups of positions: by phase, by opening, by anything that is a column.
+//! Statistics of groups of positions: by phase, by opening, or by any other column.
 //!
-//! The lanes want whole groups of eight boards, so the records of a tile are first sorted: boards and their results go
-//! to a buffer of their group of positions, which is counted whenever it is full. What records carry is counted at
-//! once, by a mask for each group. The statistics of all positions are those of all groups, merged, so they are not
-//! counted a second time.
+//! The lanes need full groups of eight boards. So the boards of a tile and their results are first copied to buffers,
+//! one per group of positions, and a buffer is counted whenever it is full. The fields of the records are counted
+//! immediately, with a mask for each group. The statistics of all positions are the merged statistics of all groups, so
+//! they are not counted a second time.
 
 use super::details::Boards;
 use super::{Carried, Stats};
@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// By what positions are grouped.
+/// The column by which positions are grouped, and the width of ranges.
 ///
 /// ```
 /// use lanefish::stats::GroupBy;
@@ -129,16 +129,16 @@ impl GroupBy {
     pub fn name(&self) -> &str {
         self.column().map_or("", ChosenColumn::name)
     }
-    /// Numbers in ranges of this width, from a multiple of it on, are one group.
+    /// The width of ranges: numbers from a multiple of it up to the next one are one group.
     pub fn width(&self) -> u64 {
         self.width
     }
-    /// Whether the column depends on the records before.
+    /// Whether the column depends on earlier records.
     #[cfg(feature = "cluster")]
     pub(crate) fn depends_on_records_before(&self) -> bool {
         self.columns.iter().any(ChosenColumn::depends_on_records_before)
     }
-    /// The queries that the column needs answered.
+    /// The queries that the column needs.
     pub fn queries(&self) -> Queries {
         self.columns.queries()
     }
@@ -152,32 +152,32 @@ impl GroupBy {
     }
 }
 
-/// Most groups: each takes up to a few hundred kilobytes.
+/// Maximum number of groups: each takes up to a few hundred kilobytes.
 pub const MOST_GROUPS: usize = 1000;
-/// Groups of eight boards that wait to be counted together.
+/// Number of groups of eight boards that are counted together.
 const WAITING: usize = 16;
-/// Ranges that are found without a search: those of numbers near zero.
+/// Number of ranges near zero, which are found without a search.
 const NEAR: usize = 4096;
 
-/// The place of no group.
+/// The place that means "no group".
 const NO_GROUP: u16 = u16::MAX;
 
 /// Statistics of groups under construction.
 #[derive(Debug)]
 pub(crate) struct Grouped {
-    /// That of the tiles.
+    /// The analyzer that the tiles used.
     analyzer: Option<&'static dyn Analyzer>,
     details: bool,
     groups: Vec<(GroupValue, Sorted)>,
     /// The place of each value among the groups.
     places: HashMap<GroupValue, u16>,
-    /// The same for ranges near zero.
+    /// The place of each range near zero.
     near: Vec<u16>,
-    /// There are too many groups: what is counted is not used.
+    /// Whether there are too many groups; the counts are then not used.
     pub(crate) is_over: bool,
 }
 
-/// The statistics of one group, and what waits to be counted.
+/// The statistics of one group, and the boards that are not yet counted.
 #[derive(Debug)]
 struct Sorted {
     stats: Stats,
@@ -217,7 +217,7 @@ impl Grouped {
             Array::U16(column) => self.find_ranges(column, width, tile.mask, &mut places),
             Array::I16(column) => self.find_ranges(column, width, tile.mask, &mut places),
             Array::U32(column) => self.find_ranges(column, width, tile.mask, &mut places),
-            // Sets of squares and keys are numbers, too, if hardly ones to group by.
+            // Sets of squares and keys are also numbers, although hardly useful for grouping.
             Array::U64(column) => {
                 let numbers = column.values().iter().map(|&number| number as i64);
                 let column = Values::from_clean_parts(numbers.collect(), column.present().to_vec());
@@ -229,7 +229,7 @@ impl Grouped {
         if self.is_over {
             return;
         }
-        // Details need the counts of boards for what records carry, and are counted by masks.
+        // Details need the counts of boards together with the fields of records, and are counted with masks.
         let masks = self.details && !tile.batch.fields.is_empty();
         let carried = if masks { None } else { Carried::of(tile) };
         let mut present: Vec<u16> = Vec::new();
@@ -241,7 +241,7 @@ impl Grouped {
             let run = row..row + len;
             row += len;
             let Some((_, sorted)) = self.groups.get_mut(usize::from(place)) else {
-                // They do not count.
+                // These records do not count.
                 continue;
             };
             if masks {
@@ -284,7 +284,7 @@ impl Grouped {
         let words = column.values().chunks(64).zip(column.present());
         for ((values, &present), (places, &mask)) in words.zip(places.chunks_mut(64).zip(mask)) {
             if width == 1 && present & mask == !0 {
-                // As a rule all have been seen before.
+                // Usually all values have been seen before.
                 let mut most = 0;
                 for (place, &number) in places.iter_mut().zip(values) {
                     let near = usize::try_from(number.into()).unwrap_or(usize::MAX);
@@ -340,7 +340,7 @@ impl Grouped {
         place
     }
 
-    /// The place of the group of a value, which is made if there is none.
+    /// The place of the group for a value; the group is created if there is none.
     fn place(&mut self, value: GroupValue) -> u16 {
         if let Some(&place) = self.places.get(&value) {
             return place;
@@ -359,7 +359,7 @@ impl Grouped {
         place
     }
 
-    /// The statistics of the groups, in no order.
+    /// The statistics of the groups, in arbitrary order.
     pub(crate) fn finish(self) -> impl Iterator<Item = (GroupValue, Stats)> {
         let analyzer = self.analyzer;
         self.groups.into_iter().map(move |(value, mut group)| {
@@ -420,7 +420,7 @@ impl Sorted {
         self.waiting = waiting;
     }
 
-    /// Counts what waits.
+    /// Counts the boards in the buffer.
     #[inline(never)]
     fn count(&mut self, analyzer: &dyn Analyzer) {
         let len = std::mem::take(&mut self.waiting);

@@ -1,4 +1,4 @@
-//! Heat maps: how often each square is occupied by each piece, attacked by each side, or the place of something rarer.
+//! Heat maps: how often each square is occupied by each piece, attacked by each side, or the square of a rarer event.
 //!
 //! The lanes count *vertically* ([`VerticalCounters`]); their bits are converted to numbers here, when the counters
 //! are full or the maps are needed.
@@ -20,11 +20,12 @@ fn add<const DEPTH: usize>(maps: &mut [Squares], sets: &[[[u64; Group::LEN]; DEP
 /// Bits of [`Deep`] counters.
 const DEPTH: usize = 24;
 
-/// As [`VerticalCounters`], for some 16 million groups: turning them into numbers that seldom costs next to nothing.
+/// Counters like [`VerticalCounters`], for about 16 million groups. They are converted to numbers so rarely that the
+/// cost is negligible.
 #[derive(Clone, Debug)]
 struct Deep<const MAPS: usize> {
     planes: [[[u64; Group::LEN]; DEPTH]; MAPS],
-    /// How many counters were added.
+    /// Number of counters that were added.
     added: u32,
 }
 
@@ -35,7 +36,7 @@ impl<const MAPS: usize> Default for Deep<MAPS> {
 }
 
 impl<const MAPS: usize> Deep<MAPS> {
-    /// Most counters that can be added.
+    /// Maximum number of counters that can be added.
     const ROOM: u32 = (1 << DEPTH) / VerticalCounters::<MAPS>::GROUPS as u32 - 1;
 
     fn add(&mut self, counters: &VerticalCounters<MAPS>) {
@@ -60,7 +61,7 @@ impl<const MAPS: usize> Deep<MAPS> {
     }
 }
 
-/// Heat maps under construction: counts of each square, a1 first, for each of some sets.
+/// Heat maps under construction: counts for each square, a1 first, for several sets of squares.
 #[derive(Clone, Debug)]
 pub(super) struct Heat<const MAPS: usize> {
     maps: [Squares; MAPS],
@@ -71,7 +72,7 @@ pub(super) struct Heat<const MAPS: usize> {
 /// The pieces in the order `PNBRQKpnbrqk`, then squares attacked by White and by Black.
 pub(super) type SquareMaps = Heat<14>;
 
-/// Pieces that give check, rooks that may castle, and en passant squares on which a capture is legal.
+/// Checking pieces, rooks with castling rights, and en passant squares on which a capture is legal.
 pub(super) type EventMaps = Heat<3>;
 
 impl<const MAPS: usize> Default for Heat<MAPS> {
@@ -129,7 +130,7 @@ impl<const MAPS: usize> Heat<MAPS> {
 
 /// Adds the counters of the eight lanes vertically, then spreads the sum's bits over the 64 numbers.
 fn empty_into(map: &mut [u64; 64], planes: &[[u64; Group::LEN]]) {
-    // Eight lanes take three bits more.
+    // The sum of eight lanes has three more bits.
     let mut sum = [0u64; DEPTH + 3];
     let sum = &mut sum[..planes.len() + 3];
     for lane in 0..Group::LEN {

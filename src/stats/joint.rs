@@ -1,9 +1,9 @@
 //! Joint counts of the numbers of a position: three tables in which each position increments one counter each.
 //!
-//! The lanes put all numbers of a position into one word ([`BoardCounts`]), so that the index of a counter is cut out
-//! of that word by a shift and a mask. Histograms of single numbers, checks, mates and castling rights are sums over
-//! these tables. The few positions with more queens than any game has do not fit; each of their numbers is counted by
-//! itself, and they are in no joint distribution.
+//! The lanes put all numbers of a position into one word ([`BoardCounts`]), so that the index of a counter is extracted
+//! from that word by a shift and a mask. Histograms of single numbers, checks, mates and castling rights are sums over
+//! these tables. The few positions with more queens than any game has do not fit. Each of their numbers is counted
+//! separately, and they are not in any joint distribution.
 
 use super::flags::Flags;
 use super::tally::Tally;
@@ -11,11 +11,11 @@ use crate::kernels::BoardCounts;
 use crate::report::Matrix;
 use crate::table::rows_of;
 
-/// Numbers that fit into the tables: fewer than 128 points of material, a phase below 32.
+/// Bits that are set if a number does not fit into the tables: 128 points of material or more, a phase of 32 or more.
 pub(super) const BEYOND: u64 = 0xFF80 << 16 | 0xFF80 << 32 | 0xE000;
-/// Of the counts of legal moves: 256 and more.
+/// Bits that are set if there are 256 legal moves or more.
 pub(super) const BEYOND_MOVES: u64 = 0xFF00;
-/// The phase is never more than this.
+/// The maximum of the phase.
 pub(super) const MOST_PHASE: usize = 24;
 
 /// Positions by pieces and phase, by material of both sides, and by legal moves and flags.
@@ -30,7 +30,7 @@ pub(super) struct Joint {
     beyond: Option<Box<Beyond>>,
 }
 
-/// Numbers of positions that the tables have no room for.
+/// Numbers of positions that do not fit into the tables.
 #[derive(Clone, Debug, Default)]
 struct Beyond {
     moves: Tally<1024>,
@@ -43,7 +43,7 @@ struct Beyond {
 }
 
 impl Joint {
-    /// Adds these lanes of a group; `counts` are those of their legal moves.
+    /// Adds these lanes of a group; `counts` are the numbers of their legal moves.
     #[inline(always)]
     pub(super) fn add_group(&mut self, words: &BoardCounts, counts: &[u64; 8], lanes: u8) {
         let any = words.iter().fold(0, |any, word| any | word);
@@ -71,7 +71,7 @@ impl Joint {
         }
     }
 
-    /// Adds a board, of which it is not known whether it fits into the tables.
+    /// Adds a board that may not fit into the tables.
     pub(super) fn add_any(&mut self, word: u64, counts: u64) {
         match word & BEYOND | counts & BEYOND_MOVES {
             0 => self.add(word),
@@ -79,15 +79,15 @@ impl Joint {
         }
     }
 
-    /// Adds legal moves and flags of a board that fits into the tables; pieces and material are [added](Self::add_pieces)
-    /// later.
+    /// Adds legal moves and flags of a board that fits into the tables; pieces and material are
+    /// [added](Self::add_pieces) later.
     #[inline(always)]
     pub(super) fn add_moves_flags(&mut self, word: u64) {
         self.moves_flags.add((word >> 48) as usize);
     }
 
-    /// Adds boards with these queens, rooks, bishops, knights and pawns of White and of Black to the tables of pieces and
-    /// material.
+    /// Adds boards with these queens, rooks, bishops, knights and pawns of White and of Black to the tables of pieces
+    /// and material.
     pub(super) fn add_pieces(&mut self, pieces: [[u8; 5]; 2], count: u64) {
         let sum = |weights: [usize; 5], side: usize| -> usize {
             let numbers = pieces[side].iter().zip(weights);
@@ -138,7 +138,7 @@ impl Joint {
         });
         std::array::from_fn(|_| sides.next().unwrap_or_default())
     }
-    /// Number of positions by material of White (rows) and Black (columns), of those that are in the table.
+    /// Number of positions by material of White (rows) and Black (columns), for the positions in the table.
     pub(super) fn by_material(&self) -> Matrix {
         let black = self.material.counts().chunks(1 << 7);
         let rows = (0..1 << 7).map(|white| black.clone().map(|counts| counts[white]).collect());

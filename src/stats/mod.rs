@@ -1,14 +1,14 @@
 //! Dataset statistics: mergeable aggregates, integers only.
 //!
-//! Everything is counted in integers and divided only for display, so the results are the same to the last bit
-//! whatever the order of the tiles, the number of threads and the tier.
+//! Everything is counted in integers and divided only for display, so the results are identical, bit for bit, whatever
+//! the order of the tiles, the number of threads and the tier.
 //!
 //! The work per position is arranged so that the hot loop does very little. The lanes put all small numbers of a
 //! position into one word, the [board counts](BoardCounts); the loop increments one counter in each of three joint
-//! tables, whose indices are parts of that word. Whatever can be derived from the tables afterwards (histograms,
-//! checks, mates, sides, castling) is not counted separately, and the number of attacked squares is the total
-//! of a heat map. The heat maps themselves are counted
-//! *vertically*: see [`VerticalCounters`](crate::kernels::VerticalCounters).
+//! tables, whose indices are parts of that word. Statistics that can be derived from the tables afterwards (histograms,
+//! checks, mates, sides, castling) are not counted separately, and the number of attacked squares is the total of a
+//! heat map. The heat maps themselves are counted *vertically*: see
+//! [`VerticalCounters`](crate::kernels::VerticalCounters).
 
 mod details;
 mod flags;
@@ -217,8 +217,8 @@ impl Stats {
         start
     }
 
-    /// Adds all lanes of at most [`Self::RUN`] groups; those that do not count must be empty boards without moves, attacks
-    /// and checkers.
+    /// Adds all lanes of at most [`Self::RUN`] groups; those that do not count must be empty boards without moves,
+    /// attacks and checkers.
     fn add_groups(&mut self, analyzer: &dyn Analyzer, groups: &[Group], results: &[GroupResults]) {
         let mut kinds = [0u64; Group::LEN];
         for results in results {

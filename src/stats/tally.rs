@@ -64,12 +64,12 @@ impl<const N: usize> Tally<N> {
     }
 }
 
-/// As [`Tally`], for large tables of which a run mostly uses some parts: counters of 16 bits, so that these parts stay
-/// in the caches, and a map of what does not fit into them.
+/// A [`Tally`] for large tables of which a run mostly uses a few parts. It has counters of 16 bits, so that these parts
+/// stay in the caches, and a map for overflows.
 #[derive(Clone, Debug)]
 pub(super) struct NarrowTally<const N: usize> {
     counts: Box<[u16; N]>,
-    /// How often the counter of a number has overflowed.
+    /// The number of overflows of each counter.
     overflows: HashMap<usize, u64>,
 }
 
@@ -111,7 +111,7 @@ impl<const N: usize> NarrowTally<N> {
         }
     }
 
-    /// The numbers that occurred, and how often.
+    /// The numbers that occurred, with their counts.
     pub(super) fn counts(&self) -> BTreeMap<usize, u64> {
         let counts = nonzero(&*self.counts).map(|number| (number, self.counts[number].into()));
         let mut counts: BTreeMap<_, _> = counts.collect();
@@ -122,7 +122,7 @@ impl<const N: usize> NarrowTally<N> {
     }
 }
 
-/// The places of what is not zero in a table, most of which is.
+/// The indices of the non-zero entries of a mostly empty table.
 fn nonzero(counts: &[u16]) -> impl Iterator<Item = usize> + '_ {
     const PART: usize = 512;
     let parts = (0..).step_by(PART).zip(counts.chunks(PART));

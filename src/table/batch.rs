@@ -1,4 +1,4 @@
-//! A batch of records: what every format decodes to and every output is written from.
+//! A batch of records: every format decodes to batches, and every output is written from them.
 //!
 //! A batch is columns, not rows: packed boards in groups of eight, the two clocks, and whatever else the
 //! records carry (score, result, move, ply, game, …) as one optional column each. The kernels read the
@@ -63,7 +63,7 @@ impl Batch {
     pub fn new() -> Self {
         Self::default()
     }
-    /// One record, of which nothing is known.
+    /// One record without any data.
     pub(crate) fn of_one() -> Self {
         let mut batch = Self::default();
         batch.push(Packed::default(), 0, 0);
@@ -119,7 +119,7 @@ impl Batch {
     /// The position of a record, clocks included.
     ///
     /// # Errors
-    /// Where the planes are no board, see [`Packed::unpack`].
+    /// If the planes are not a board, see [`Packed::unpack`].
     ///
     /// # Panics
     /// When the record is out of range.
@@ -136,7 +136,7 @@ impl Batch {
         };
         self.first_index + distance
     }
-    /// The same, counted from the first record of the batch and with those that a selection left out.
+    /// The number of a record, counted from the first record of the batch, including those that a selection left out.
     #[inline]
     pub(crate) fn ordinal(&self, record: usize) -> u64 {
         match &self.ordinals {
@@ -171,11 +171,11 @@ impl Batch {
     pub fn values(&self, field: Field) -> Option<&Array> {
         self.fields.get(&field)
     }
-    /// Whether nothing is known of the records but their boards and clocks.
+    /// Whether the records have nothing except boards and clocks.
     pub(crate) fn has_only_boards(&self) -> bool {
         self.fields.is_empty() && self.tags.is_empty()
     }
-    /// Bytes of all texts, those that neighbours share counted once.
+    /// Bytes of all texts; a text that neighbouring records share is counted once.
     pub(crate) fn text_len(&self) -> u64 {
         let fields = self.fields.values().filter_map(|values| match values {
             Array::Text(texts) => Some(texts),

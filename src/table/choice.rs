@@ -14,9 +14,9 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ColumnFamily {
-    /// What comes before the name.
+    /// The prefix before the name.
     pub prefix: &'static str,
-    /// How listings show its columns.
+    /// The form in which listings show its columns.
     pub pattern: &'static str,
     /// The type of their values.
     pub kind: Kind,
@@ -32,7 +32,7 @@ pub static TAGS: ColumnFamily = ColumnFamily {
     meaning: "any tag of the game, such as tag:Event",
 };
 
-/// A column that is no part of the catalogue, but computed from columns of it: a value of an expression with a name.
+/// A column that is not in the catalogue but computed from its columns: the value of a named expression.
 pub trait ComputedColumn: fmt::Debug + Send + Sync {
     /// Its name.
     fn name(&self) -> &str;
@@ -96,8 +96,8 @@ impl ChosenColumn {
             Self::Computed(column) => column.meaning(),
         }
     }
-    /// Whether its values depend on the records before, which a part of an input does not have: numbers that count from
-    /// the first input on, the openings of the way to a position, and scores before it.
+    /// Whether its values depend on earlier records, which a part of an input does not have: numbers that count from
+    /// the first input, openings of earlier positions of the game, and earlier scores.
     #[cfg(feature = "cluster")]
     pub(crate) fn depends_on_records_before(&self) -> bool {
         match self {
@@ -177,7 +177,7 @@ fn rule_of_tags(name: &str) -> &'static str {
     }
 }
 
-/// Why names are not a choice of columns.
+/// The reason why names are not a choice of columns.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColumnsError {
@@ -200,7 +200,7 @@ impl FromIterator<ChosenColumn> for Columns {
 }
 
 impl Columns {
-    /// What `compute` writes by default.
+    /// The default columns of `compute`.
     pub const DEFAULT: &'static str =
         "fen,legal_moves,checkers,in_check,checkmate,stalemate,attacked_white,attacked_black";
 
@@ -220,7 +220,7 @@ impl Columns {
     pub fn named(names: &str) -> Result<Self, ColumnsError> {
         Self::named_with(names, |_| None)
     }
-    /// The same with columns of other names.
+    /// A choice that may also use columns with other names.
     ///
     /// # Errors
     /// If there is no column of a name, or a column is named twice.

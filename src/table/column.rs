@@ -1,4 +1,4 @@
-//! What a column is: its name and type, what it needs, and how it is filled.
+//! Columns: their names and types, the data that they need, and the code that fills them.
 
 use super::array::Array;
 use super::field::Fields;
@@ -78,7 +78,7 @@ impl fmt::Debug for Column {
 }
 
 impl Column {
-    /// Whether it is a field as it is, rather than computed, from the position alone or also from a field.
+    /// Whether it is an unchanged field, rather than computed from the position or from fields.
     pub fn is_carried(&self) -> bool {
         self.fields.iter().any(|field| Fields::ALL.contains(field) && field.name() == self.name)
     }

@@ -1,26 +1,27 @@
 //! Static exchange evaluation: what a move wins or loses if both sides then capture on its target square as they like.
 //!
-//! The sides take in turn, each with its least valuable piece. Which piece that is depends only on what has been taken so
-//! far, so that there is one sequence of captures, and each side may end it before its turn. The value is the
-//! [minimax](https://www.chessprogramming.org/SEE_-_The_Swap_Algorithm) of that sequence: a side that takes wins the piece
-//! on the square and exposes its own, hence, from the last capture back to the first, the best that a side can do is
-//! `max(0, piece on the square - best of the other side)`. The move itself must be played: its value is the captured piece
-//! less the best of the other side.
+//! The sides take in turn, each with its least valuable piece. This piece depends only on the previous captures, so
+//! there is one sequence of captures, and each side may end it before its turn. The value is the
+//! [minimax](https://www.chessprogramming.org/SEE_-_The_Swap_Algorithm) of that sequence. A side that takes wins the
+//! piece on the square and exposes its own. So, from the last capture back to the first, the best result of a side is
+//! `max(0, piece on the square - best result of the other side)`. The move itself must be played: its value is the
+//! captured piece minus the best result of the other side.
 //!
-//! Stockfish asks in `see_ge` whether this value reaches a threshold, which takes fewer steps for one threshold and none of
-//! the memory for the sequence. A value answers it for all thresholds, and with the same rules it is the same answer:
+//! Stockfish's `see_ge` tests whether this value reaches a threshold, which takes fewer steps for one threshold and
+//! needs no memory for the sequence. The value gives the answer for all thresholds, and the answers are the same,
+//! because the rules are the same:
 //!
 //! - A pawn is worth 208, a knight 781, a bishop 825, a rook 1276, a queen 2538; a king cannot be lost and is worth 0.
 //! - Castling, promotions and en passant captures have the value 0.
 //! - Of several pieces of a kind, the one on the lowest square takes.
 //! - Sliders join once what stands between them and the square has taken.
 //! - A king takes only if the other side does not attack the square, and is the last to take.
-//! - A piece that is absolutely pinned before the move does not take as long as some pinner of its side's pieces stands where
-//!   it stood. A slider behind a pinner, on the same line, is a pinner as well. As in Stockfish, these are two sets of a
-//!   side and not pairs of pieces: one pinner that is left keeps all pinned pieces out.
+//! - A piece that is absolutely pinned before the move does not take as long as some pinner of its side's pieces is on
+//!   its original square. A slider behind a pinner, on the same line, is a pinner as well. As in Stockfish, these are
+//!   two sets of a side and not pairs of pieces: one pinner that is left keeps all pinned pieces out.
 //!
-//! A move that is not legal, or a board that is no position, has a value by the same rules: an empty square has no value,
-//! and of several kings of a side the one on the lowest square is that which pieces are pinned to.
+//! An illegal move, or a board that is not a position, has a value by the same rules: an empty square has no value, and
+//! if a side has several kings, pieces are pinned to the king on the lowest square.
 
 use super::move_facts::role_at;
 use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks};
@@ -52,7 +53,7 @@ struct Pieces {
     diagonal: Bitboard,
 }
 
-/// The pieces of a side that are pinned to its king, and what pins them.
+/// The pieces of a side that are pinned to its king, and the pinners.
 #[derive(Clone, Copy)]
 struct Pins {
     pinned: Bitboard,

@@ -1,8 +1,8 @@
-//! What records may carry besides their position.
+//! The fields that records may carry, in addition to their position.
 
 use super::array::{Array, Texts, Values};
 
-/// What a record may carry besides its position.
+/// A field that a record may carry, in addition to its position.
 ///
 /// The order is the order of columns in files and listings. New fields go to the end of [`Self::ALL`]; those after it
 /// are in no file: decoders derive them where they are requested.
@@ -38,7 +38,7 @@ pub enum Field {
     Date,
     /// Site, for Lichess the address of the game.
     Site,
-    /// EPD operations, as they stood in the line.
+    /// EPD operations, as in the line.
     Operations,
     /// Moves to mate, positive where White mates, negative where Black does; 0 where the side to move is mated.
     Mate,
@@ -66,25 +66,25 @@ pub enum Field {
     RatingDeviation,
     /// The en passant square that counts in the Polyglot key although no capture on it is legal.
     KeyEnPassant,
-    /// How often the record occurred, where repetition was left out and counted.
+    /// How often the record occurred, if duplicates were removed and counted.
     Count,
     /// Derived: plies of the main line of the game.
     GamePlies = 60,
-    /// Derived: number of the last position on the way here that the list of openings has.
+    /// Derived: number of the latest position of the game so far that the list of openings has.
     PositionOpening = 61,
-    /// Derived: the score of the record before on the way here, if it is one and no sentinel.
+    /// Derived: the score of the previous record of the game, if it has one that is not a sentinel.
     ScoreBefore = 62,
-    /// Derived: the last score on the way here, before this record, that is neither 0 nor a sentinel.
+    /// Derived: the latest score of the game before this record that is neither 0 nor a sentinel.
     LastScore = 63,
 }
 
-/// The column of dates that are no days, beside the column of days.
+/// The column of dates that are not full days, next to the column of days.
 pub(crate) const DATE_TEXT: &str = "date_text";
 
-/// The column of scores as they are stored, sentinels among them.
+/// The column of scores as they are stored, including sentinels.
 pub(crate) const RAW_SCORE: &str = "raw_score";
 
-/// The column of scores that are sentinels, beside the column of scores.
+/// The column of scores that are sentinels, next to the column of scores.
 pub(crate) const SCORE_SENTINEL: &str = "score_sentinel";
 
 /// The largest [`Field::Score`] of sources that are text: larger evaluations are read as this.
@@ -139,7 +139,7 @@ impl Field {
         self.names().0
     }
 
-    /// The name between backticks, as sentences have it.
+    /// The name between backticks, for sentences.
     pub(crate) const fn quoted_name(self) -> &'static str {
         self.names().1
     }
@@ -259,15 +259,15 @@ impl Fields {
         }
         set
     }
-    /// All but this field.
+    /// All fields except this one.
     pub const fn without(self, field: Field) -> Self {
         Self(self.0 & !(1 << (field as u8)))
     }
-    /// Whether any of those is among these.
+    /// Whether both sets have a field in common.
     pub(crate) const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
-    /// These fields and those.
+    /// The union of both sets.
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

@@ -1,5 +1,4 @@
-//! How columns are filled: a record as a lane with its results, and the columns that take more than a line of
-//! the catalogue.
+//! Filling columns: a record as a lane with its results, and the columns that need more than a line in the catalogue.
 
 use super::array::{Array, Texts, Values, bits_where};
 use super::field::{Field, is_sentinel};
@@ -96,7 +95,7 @@ pub(super) fn count(set: u64) -> u8 {
     set.count_ones() as u8
 }
 
-/// A value of each lane, for every record of a tile, also those that do not count.
+/// A value for each lane, for every record of a tile, including those that do not count.
 pub(super) fn each<T: Clone + Default>(tile: &Tile<'_>, value: impl Fn(&Lane<'_>) -> T) -> Values<T> {
     let fill = inlined(
         #[inline(always)]
@@ -120,7 +119,7 @@ pub(super) fn each<T: Clone + Default>(tile: &Tile<'_>, value: impl Fn(&Lane<'_>
     values.into()
 }
 
-/// A carried field as it is; missing where records do not have it.
+/// An unchanged field of the records; missing if a record does not have it.
 pub(super) fn carried_as_it_is(tile: &Tile<'_>, field: Field) -> Array {
     match tile.batch.values(field) {
         Some(values) => values.rows(tile.start..tile.start + tile.len),
@@ -137,7 +136,7 @@ pub(super) fn texts(tile: &Tile<'_>, bytes: usize, push: impl Fn(&mut Strings, u
     Array::Strings(strings)
 }
 
-/// Codes of few words.
+/// Codes for a few words.
 pub(super) fn words(words: &[Arc<str>], codes: Values<u32>) -> Array {
     Array::Text(Texts::from_parts(codes, words.to_vec()))
 }
@@ -176,7 +175,7 @@ pub(super) fn castling(tile: &Tile<'_>) -> Array {
     coded(tile, |position, text| position.write_castling_field(text, CastlingStyle::Outermost))
 }
 
-/// A text for each position, which `write` writes and of which it returns the length.
+/// A text for each position; `write` writes the text and returns its length.
 fn coded(tile: &Tile<'_>, write: impl Fn(&Coded, &mut [u8]) -> usize) -> Array {
     let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(tile.len));
     let mut room = Room::behind(&mut bytes);
@@ -306,9 +305,9 @@ pub(super) fn score_of_mover(tile: &Tile<'_>) -> Array {
     Array::I16(Values::from_clean_parts(values, present))
 }
 
-/// Whether a score of 0 stands in place of one: those before it say that the game was decided by then, and it was.
+/// Whether a score of 0 is a placeholder: the game was won, and the earlier scores show that it was already decided.
 pub(super) fn score_placeholder(tile: &Tile<'_>) -> Array {
-    /// As much as a score that is 0 next time may be away from it.
+    /// Maximum distance from 0 of a score after which a score of 0 is plausible.
     const NEAR: u16 = 100;
     let scores = raw_scores(tile);
     let [results, last_scores] = [Field::Result, Field::LastScore].map(|field| carried_as_it_is(tile, field));

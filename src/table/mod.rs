@@ -1,6 +1,6 @@
-//! Records as columns: what they carry, what is computed about them, and the catalogue of all columns by name.
+//! Records as columns: the fields that they carry, computed values, and the catalogue of all columns by name.
 //!
-//! A [`Batch`] is what a format decodes a chunk to: boards in groups of eight, clocks, and an [`Array`] for each
+//! A [`Batch`] is a decoded chunk: boards in groups of eight, clocks, and an [`Array`] for each
 //! [`Field`] that its records carry. A [`Tile`] is a run of its rows with the results of the queries and a mask of
 //! the records that count. A [`Column`] of the [catalogue](COLUMNS) fills an [`Array`] from a tile, so that CSV,
 //! JSON lines and other outputs read the same arrays.

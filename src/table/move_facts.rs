@@ -1,6 +1,6 @@
-//! Facts of the move of a record, from the planes of its board.
+//! Properties of the move of a record, computed from the planes of its board.
 //!
-//! Moves may be any that records carry, legal or not: nothing here relies on the rules.
+//! Moves may be illegal: no code here relies on the rules.
 
 use super::array::{Array, Values};
 use super::field::Field;
@@ -12,7 +12,7 @@ use crate::chess::{Bitboard, Color, Move, MoveKind, Role, Square};
 use crate::packed::{Group, Packed};
 use std::sync::{Arc, LazyLock};
 
-/// A flag of each move; missing where the record has none.
+/// A flag for each move; missing if the record has no move.
 pub(super) fn flags_of_moves(tile: &Tile<'_>, is: impl Fn(&Packed, Move) -> bool) -> Array {
     let (mut flags, mut present) = (vec![false; tile.len], vec![0; tile.len.div_ceil(64)]);
     each_move(tile, |row, mv| {
@@ -22,7 +22,7 @@ pub(super) fn flags_of_moves(tile: &Tile<'_>, is: impl Fn(&Packed, Move) -> bool
     Array::Flag(Values::from_clean_parts(flags, present))
 }
 
-/// A number for each move; missing where the record has none.
+/// A number for each move; missing if the record has no move.
 pub(super) fn numbers_of_moves(tile: &Tile<'_>, number: impl Fn(&Packed, Move) -> i16) -> Array {
     let (mut numbers, mut present) = (vec![0; tile.len], vec![0; tile.len.div_ceil(64)]);
     each_move(tile, |row, mv| {
@@ -101,7 +101,7 @@ pub(super) fn captures(board: &Packed, mv: Move) -> bool {
     }
 }
 
-/// Whether a move gives check: whether a piece of the side to move, where it then stands, attacks the other king.
+/// Whether a move gives check: whether a piece of the side to move attacks the other king after the move.
 pub(super) fn checks(board: &Packed, mv: Move) -> bool {
     let planes = board.planes();
     let (us, occupied) = (board.side_to_move(), Bitboard(planes.occupied()));
@@ -113,7 +113,7 @@ pub(super) fn checks(board: &Packed, mv: Move) -> bool {
     };
     let moved = moved(board, mv);
     let gone = from | to;
-    // What stands where after the move: the piece that arrives, and for castling the rook.
+    // The pieces on their squares after the move: the piece that arrives, and for castling the rook.
     let (arrives, at, gone, also) = match mv.kind {
         MoveKind::Normal => (moved, to, gone, Bitboard::EMPTY),
         MoveKind::Promotion(role) => (Some(role), to, gone, Bitboard::EMPTY),

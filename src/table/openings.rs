@@ -8,7 +8,7 @@ use crate::canonical::{Canonical, keys};
 use crate::packed::Packed;
 use std::sync::{Arc, LazyLock};
 
-/// What a position is called.
+/// An opening.
 #[derive(Debug)]
 pub(crate) struct Opening {
     /// The code, such as `B12`.
@@ -17,13 +17,13 @@ pub(crate) struct Opening {
     pub(crate) name: Arc<str>,
 }
 
-/// No position of the list has fewer pieces.
+/// The minimum number of pieces of the positions in the list.
 const FEWEST_PIECES: u32 = 22;
 /// A power of two, more than twice the number of positions.
 const SLOTS: usize = 1 << 13;
 /// Words of the filter, a power of two.
 const WORDS: usize = 1 << 10;
-/// In place of the number of an opening: the slot is empty.
+/// The value of an empty slot, instead of the number of an opening.
 const EMPTY: u16 = u16::MAX;
 
 struct List {

@@ -10,13 +10,13 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// What a value must be.
+/// The test for a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Test {
     /// There is a value.
     Present,
-    /// There is none.
+    /// There is no value.
     Missing,
     /// A number in one of these ranges; a flag is 0 or 1.
     Numbers(Vec<RangeInclusive<i128>>),

@@ -1,10 +1,10 @@
-//! A queue of rows that still lie where they were made, cut into runs without a copy.
+//! A queue of rows that stay in their original place, cut into runs without a copy.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Some rows of what holds them.
+/// A range of rows of their container.
 pub(crate) type RowRun<T> = (Arc<T>, Range<usize>);
 
 /// Rows in order.

@@ -1,4 +1,4 @@
-//! Classes of time controls: the column `speed`, and what games are selected by.
+//! Classes of time controls, for the column `speed` and for selecting games.
 
 /// The time control classes of Lichess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Speed {
     pub const ALL: [Self; 6] =
         [Self::UltraBullet, Self::Bullet, Self::Blitz, Self::Rapid, Self::Classical, Self::Correspondence];
 
-    /// The name, as options have it.
+    /// The name in options.
     pub const fn name(self) -> &'static str {
         match self {
             Self::UltraBullet => "ultrabullet",
@@ -37,9 +37,9 @@ impl Speed {
 
     /// The class of a `TimeControl` tag, by the time that a player has for forty moves; `None` if it is unknown.
     ///
-    /// Understood are seconds with or without increment (`300+3`, also with fractions), periods (`40/7200:3600`), whose
-    /// times are added up, and hourglasses (`*180`). No clock (`-`) is correspondence, and so is an hour per move or more
-    /// (`1/86400`).
+    /// It understands seconds with or without increment (`300+3`, also with fractions), periods (`40/7200:3600`), whose
+    /// times are added up, and hourglasses (`*180`). No clock (`-`) is correspondence, and so is an hour per move or
+    /// more (`1/86400`).
     ///
     /// ```
     /// use lanefish::games::Speed;

@@ -7,7 +7,7 @@ use super::array::Values;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Strings {
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// The end of each text.
     ends: Values<u32>,
 }
 
@@ -29,7 +29,7 @@ impl Strings {
         self.bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
         self.end(text.is_some());
     }
-    /// Adds a row: what is appended.
+    /// Adds a row with the text that a function appends.
     ///
     /// # Panics
     /// As [`Self::push`].
@@ -67,7 +67,7 @@ impl Strings {
         let start = row.checked_sub(1).map_or(0, |before| ends[before]);
         (&self.bytes[start as usize..], (ends[row] - start) as usize)
     }
-    /// The length of the longest one.
+    /// The length of the longest text.
     pub(crate) fn longest(&self) -> usize {
         let ends = self.ends.values();
         let starts = [0].into_iter().chain(ends.iter().copied());

@@ -14,11 +14,10 @@ use std::sync::Arc;
 
 /// A run of judged records with the results of the queries on them.
 ///
-/// Rows are those of the batch that the records are in, and so everywhere: a tile is a window of a batch, and what it
-/// has of a row is found by [`Tile::records`].
+/// Row numbers are those of the batch: a tile is a window of a batch. [`Tile::records`] gives the data of each row.
 #[derive(Debug)]
 pub struct Tile<'a> {
-    /// What answered the queries.
+    /// The analyzer that answered the queries.
     pub analyzer: &'static dyn Analyzer,
     /// The batch that the records are in; shared, so that a job can keep it.
     pub batch: &'a Arc<Batch>,
@@ -76,7 +75,7 @@ impl<'a> Tile<'a> {
     /// count.
     ///
     /// # Panics
-    /// If `start` is no multiple of 64, or the batch, the results or the mask end before the tile.
+    /// If `start` is not a multiple of 64, or the batch, the results or the mask end before the tile.
     pub fn new(
         analyzer: &'static dyn Analyzer,
         batch: &'a Arc<Batch>,
@@ -99,7 +98,7 @@ impl<'a> Tile<'a> {
             positions: OnceCell::new(),
         }
     }
-    /// The same records, of which only those of this mask count: a bit for each, from the first one on.
+    /// The same tile with another mask of the records that count, with a bit for each record from the first one on.
     ///
     /// # Panics
     /// If the mask ends before the tile.

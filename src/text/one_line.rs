@@ -1,7 +1,7 @@
 //! Text from files, made safe for terminals and for formats with one record per line.
 //!
 //! A tag or a comment may hold any character. A line feed in it would split one record into two lines,
-//! an escape sequence would reach the terminal of whoever reads a message, and a change of the writing direction
+//! an escape sequence would reach the terminal of the reader, and a change of the writing direction
 //! would show what stands after it in another order. To prevent this, control characters, the line separators of
 //! Unicode and its controls of directions are replaced: by blanks, and in JSON by their escapes. Joiners stay: some
 //! scripts need them.

@@ -1,4 +1,4 @@
-//! Lanes that are only measured, and only counting legal moves: the compiler takes long for each kernel on them.
+//! Lanes that are only benchmarked, and only for counting legal moves, since compiling each kernel for them takes long.
 
 use super::set_wise::SetWise;
 use super::{Analyzer, Tier};

@@ -1,10 +1,10 @@
-//! The tiers: which implementation runs on this CPU, behind one seam.
+//! The tiers: implementations of the kernels, of which one is chosen for this CPU.
 //!
-//! Everything above this module calls an [`Analyzer`] on whole runs of groups and never knows which
-//! instructions it uses. The results are the same, bit for bit, whichever it is.
+//! All code above this module calls an [`Analyzer`] on whole runs of groups, and does not depend on the instructions
+//! that it uses. The results are identical, bit for bit, for all of them.
 //!
-//! Reading and writing of text has no analyzer and uses the best instructions of the CPU.
-//! [`Tier::restrict_process`] makes a tier the limit of everything, as `lanefish --tier` does.
+//! Reading and writing text does not use an analyzer, but the best instructions of the CPU. [`Tier::restrict_process`]
+//! restricts everything to a tier, as `lanefish --tier` does.
 
 #[cfg(target_arch = "x86_64")]
 mod counts_only;
@@ -36,7 +36,7 @@ struct Entry {
     needs: &'static [&'static str],
     /// The CPU features that each of its implementations uses.
     uses: &'static [&'static [&'static str]],
-    /// Why it is the best on a CPU.
+    /// The reason why it is the best on a CPU.
     why: &'static str,
     /// Whether it is a good choice if it runs.
     is_advisable: fn() -> bool,
@@ -164,7 +164,7 @@ impl Tier {
     }
 }
 
-/// [`Tier::restrict_process`] comes too late.
+/// [`Tier::restrict_process`] was called too late.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "CPU features that the tier `{0}` does not use may be in use already; restrict the process before anything else"
@@ -213,7 +213,7 @@ impl FromStr for Tier {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Alternative {
-    /// The slider algorithm of its per-piece code, or how its lanes come about.
+    /// The slider algorithm of its per-piece code, or the kind of its lanes.
     pub name: &'static str,
     /// Whether it uses intrinsics.
     pub kind: Kind,
@@ -225,8 +225,8 @@ pub struct Alternative {
     pub analyzer: Option<Box<dyn Analyzer>>,
 }
 
-/// Per-piece code on other slider algorithms, and lanes that the compiler vectorises by itself, for measuring whether the
-/// tiers have chosen well.
+/// Per-piece code with other slider algorithms, and lanes that the compiler vectorises by itself. They are for
+/// measuring whether the tiers use the best ones.
 pub fn alternatives() -> Vec<Alternative> {
     fn boxed(analyzer: impl Analyzer + 'static) -> Box<dyn Analyzer> {
         Box::new(analyzer)
@@ -318,7 +318,7 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     /// [`Queries::CHECKERS`].
     ///
     /// # Panics
-    /// As [`Self::count_squares`].
+    /// As for [`Self::count_squares`].
     fn count_events(&self, groups: &[Group], results: &[GroupResults], counters: &mut EventCounters) {
         kernels::count_events(simd::Scalar, groups, results, counters);
     }

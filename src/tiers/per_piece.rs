@@ -51,7 +51,7 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
     fn analyze(&self, groups: &[Group], queries: Queries, results: &mut [GroupResults]) {
         let results = &mut results[..groups.len()];
         let sliders = self.sliders;
-        // The most frequent query has code of its own.
+        // The most frequent query has separate code.
         let only_moves = queries == Queries::MOVES;
         sliders.enter(
             #[inline(always)]
@@ -100,7 +100,7 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
     }
 }
 
-/// How many sliders of a kind are looked up without checking whether they exist.
+/// Number of sliders of a kind that are looked up without checking whether they exist.
 const ALWAYS: usize = 2;
 
 /// Calls with the squares of a set and a mask that is zero if there was none.
@@ -123,7 +123,7 @@ fn each_of(set: u64, mut visit: impl FnMut(Square, u64)) {
     }
 }
 
-/// A board from the view of the side to move, with everything known of its king.
+/// A board from the view of the side to move, with the data about its king.
 #[derive(Clone, Copy, Debug)]
 struct View<A> {
     sliders: A,

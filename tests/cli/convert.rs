@@ -44,7 +44,7 @@ fn fields_survive_in_boards() {
     let inputs = [&*games, &puzzles, &epd];
     let boards = dir.name("x.boards");
     let convert = [&["convert", "-o", &boards], &inputs[..]].concat();
-    let note = "lanefish: boards cannot hold these, which were omitted: tag `Event` (2 games)\n";
+    let note = "lanefish: boards cannot store these fields, so they were dropped: tag `Event` (2 games)\n";
     assert_eq!(stderr_of(0, &convert), note);
     let rows = |inputs: &[&str]| output(0, &[&["compute", "--columns", columns], inputs].concat());
     assert_eq!(rows(&[&boards]), rows(&inputs));
@@ -89,7 +89,7 @@ fn evaluations_keep_depth_and_nodes() {
          {\"fen\":\"4k3/8/8/8/8/8/4P3/4K3 b - -\",\"evals\":[]}\n",
     );
     let boards = dir.name("a.boards");
-    let lost = "lanefish: boards cannot hold these, which were omitted: moves of lines of play after the first (1)\n";
+    let lost = "lanefish: boards cannot store these fields, so they were dropped: moves of lines of play after the first (1)\n";
     assert_eq!(stderr_of(0, &["convert", &evals, "-o", &boards]), lost);
     let columns = "score,depth,knodes,move";
     for input in [&evals, &boards] {
@@ -115,7 +115,7 @@ fn lost_tags_are_named() {
     for threads in ["1", "3"] {
         let out = dir.name(&format!("{threads}.boards"));
         let stderr = stderr_of(0, &["convert", "--threads", threads, &pgn, "-o", &out]);
-        assert_eq!(stderr, format!("lanefish: boards cannot hold these, which were omitted: {lost}\n"));
+        assert_eq!(stderr, format!("lanefish: boards cannot store these fields, so they were dropped: {lost}\n"));
     }
     let stderr = stderr_of(0, &["convert", &wide, "-o", &dir.name("w.boards")]);
     assert!(stderr.contains("tag `X00` (1 game), ") && stderr.ends_with("tag `X19` (1 game) and 5 more\n"), "{stderr}");
@@ -146,7 +146,7 @@ fn lost_texts_are_named() {
         let out = dir.name("x.boards");
         let stderr =
             stderr_of(0, &[&["convert", &pgn, "-o", &out, "--force", "--threads", threads], arguments].concat());
-        stderr.replace("lanefish: boards cannot hold these, which were omitted: ", "").trim_end().to_owned()
+        stderr.replace("lanefish: boards cannot store these fields, so they were dropped: ", "").trim_end().to_owned()
     };
     for threads in ["1", "3"] {
         assert_eq!(convert(&[], threads), lost(2000));

@@ -416,7 +416,7 @@ fn comparing() {
     let differs = output(0, &["stats", "--compare", "--html", &page, &report, &two]);
     assert!(differs.contains("B ") && differs.contains("2 positions"));
     assert!(fs::read_to_string(&page).unwrap().contains("two.fen"));
-    fails(2, &["stats", "--compare", &sample], "needs two inputs");
+    fails(2, &["stats", "--compare", &sample], "needs exactly two inputs, got 1");
     fails(2, &["stats", "--compare", &sample, "nowhere.epd"], "nowhere.epd");
     fails(2, &["stats", "--compare", "--json", &sample, &two], "cannot be used with");
 }

@@ -93,7 +93,7 @@ impl From<&Position> for Coded {
     }
 }
 
-/// Of what was read: code 7 is no piece.
+/// The pieces that were read; code 7 is not a piece.
 impl From<&Coded> for Position {
     #[inline(always)]
     fn from(coded: &Coded) -> Self {

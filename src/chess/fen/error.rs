@@ -1,4 +1,4 @@
-//! What can be wrong with a text, and how it is said.
+//! Errors in the text of a position, and their messages.
 //!
 //! An error is the field, the byte and what was expected there, not a finished message: so rejects can be
 //! counted by reason ([`Expected::name`]) as well as explained.
@@ -21,7 +21,7 @@ pub enum FenField {
     Halfmove,
     /// The move number.
     Fullmove,
-    /// What follows the six fields.
+    /// The text after the six fields.
     Rest,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for FenField {
     }
 }
 
-/// What was expected at the error.
+/// The expected text at the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Expected {
     /// A piece or empty squares.
@@ -145,7 +145,7 @@ impl fmt::Display for FenError {
 }
 impl std::error::Error for FenError {}
 
-/// Why a text is no playable position.
+/// The reason why a text is not a playable position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PositionError {

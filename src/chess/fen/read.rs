@@ -296,7 +296,7 @@ impl<'a> Cursor<'a> {
         Ok((position, dropped_castling))
     }
 
-    /// What was read, and what follows it.
+    /// The result, and the text after it.
     #[inline(always)]
     fn finish(mut self, mut position: Position, options: FenOptions, dropped_castling: u64) -> Fen<'a> {
         self.skip_blanks();
@@ -324,7 +324,7 @@ pub fn parse(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
     read(line, line.len(), options, false)
 }
 
-/// As [`parse`], of a line in a longer text: of its first `len` bytes. Vectors look at what follows them.
+/// The same as [`parse`], for a line in a longer text: its first `len` bytes. Vectors may read the bytes after them.
 ///
 /// # Panics
 /// If the text is shorter.
@@ -390,7 +390,7 @@ fn read(text: &[u8], len: usize, options: FenOptions, lenient: bool) -> Result<F
     Ok(cursor.finish(position, options, dropped_castling))
 }
 
-/// As [`parse`], byte by byte.
+/// The same as [`parse`], byte by byte.
 #[cfg(test)]
 pub(super) fn parse_slowly(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
     let mut cursor = Cursor { line: line.trim_ascii_end(), text: line, at: 0 };
@@ -416,7 +416,7 @@ impl Position {
     /// ```
     ///
     /// # Errors
-    /// As [`parse`], and when something follows the fields.
+    /// As for [`parse`], and if text follows the fields.
     pub fn from_fen_unvalidated(text: &str) -> Result<Self, FenError> {
         let fen = parse(text.as_bytes(), FenOptions::default())?;
         if let Some(&found) = fen.rest.first() {

@@ -1,4 +1,4 @@
-//! What nearly all lines have in common, read without a branch on any byte.
+//! Reading of the usual form of lines, without a branch on any byte.
 //!
 //! The pieces are read by vectors. The other fields are words between blanks, whose places come from one comparison,
 //! so that nothing depends on how long they are. Where anything differs, nothing is read: then [`super::read`] reads

@@ -15,7 +15,7 @@ use crate::text::short_text::ShortText;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// How castling rights are written.
+/// The notation for castling rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum CastlingStyle {
     /// `K`, `Q`, `k`, `q` for an outermost rook, the file's letter for another (X-FEN).
@@ -134,7 +134,7 @@ impl Coded {
         self.write_castling(text, 0, style)
     }
 
-    /// As [`Self::write_castling`], whatever the rights are.
+    /// The same as [`Self::write_castling`], for any rights.
     fn write_castling_one_by_one(&self, text: &mut Text, mut at: usize, style: CastlingStyle) -> usize {
         let start = at;
         for color in Color::ALL {

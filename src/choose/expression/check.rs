@@ -1,4 +1,4 @@
-//! The check: which columns and functions there are, and whether types fit.
+//! The check of an expression: whether its columns and functions exist, and whether types fit.
 
 use super::error::ExpressionError;
 use super::evaluate::Evaluated;
@@ -10,16 +10,16 @@ use crate::table::predicate::Test;
 use crate::table::{ChosenColumn, OF_GAMES};
 use std::sync::Arc;
 
-/// The plan of a tree, and its type; columns that it has are added to the scope.
+/// The plan for a tree, and its type; its columns are added to the scope.
 pub(super) fn check(text: &str, tree: &Tree, scope: &mut Scope) -> Result<(Node, Type)> {
     Check { text, scope, copies: 0 }.expression(tree)
 }
 
-/// Turns what was parsed into a plan.
+/// Turns a parsed tree into a plan.
 struct Check<'a> {
     text: &'a str,
     scope: &'a mut Scope,
-    /// Operations of values that stand in the plan more than once.
+    /// Number of operations in values that occur in the plan more than once.
     copies: usize,
 }
 
@@ -109,7 +109,7 @@ impl Check<'_> {
         if let Some(place) = self.scope.named(name) {
             return Ok((Node::Named(place), self.scope.named[place].kind));
         }
-        // A tag is named as it stands in files.
+        // A tag has the same name as in files.
         let column = ChosenColumn::named(name).or_else(|| ChosenColumn::named(&name.to_ascii_lowercase()));
         if self.scope.of_games && !column.as_ref().is_some_and(ChosenColumn::is_of_games) {
             return self.wrong(tree, format!("`{}` is not a column of games: {}", short(name), columns_of_games()));
@@ -138,7 +138,7 @@ impl Check<'_> {
     }
 
     fn negated(&mut self, expression: &Tree) -> Result<Checked> {
-        // The smallest integer has no positive one.
+        // The smallest integer has no positive counterpart.
         if let Form::Integer(number) = expression.form
             && let Some(number) = 0_i64.checked_sub_unsigned(number)
         {
@@ -155,7 +155,7 @@ impl Check<'_> {
     fn is_null(&mut self, expression: &Tree) -> Result<Node> {
         let (node, _) = self.expression(expression)?;
         Ok(match node {
-            // As in tables, a date without a day is none.
+            // As in tables, a date without a day is null.
             Node::Column(place) if self.scope.is_date(place) => Node::IsNull(Box::new(Node::Days(place))),
             Node::Column(place) => Node::Test(place, Test::Missing),
             node => Node::IsNull(Box::new(node)),
@@ -253,7 +253,7 @@ impl Check<'_> {
         let ((left, left_kind), (right, right_kind)) =
             (as_number(left, left_kind, right_kind), as_number(right, right_kind, left_kind));
         let kind = match (left_kind, right_kind) {
-            // By their values: neither is converted.
+            // They are compared by value, and neither is converted.
             (Type::Integer, Type::Bits) | (Type::Bits, Type::Integer) => {
                 let sides = [(left, left_kind), (right, right_kind)];
                 return Ok(mixed(comparison, sides));
@@ -269,7 +269,7 @@ impl Check<'_> {
         }
     }
 
-    /// A day that dates are compared with, in days since 1970-01-01.
+    /// The day with which dates are compared, in days since 1970-01-01.
     fn day(&self, all: &Tree, text: &str) -> Result<Node> {
         match Date::parse(text.as_bytes()).and_then(Date::days) {
             Some(days) => Ok(Node::Integer(days.into())),
@@ -279,7 +279,7 @@ impl Check<'_> {
         }
     }
 
-    /// Another copy of a value: their number is limited, so that plans grow no faster than texts.
+    /// Copies a value. The number of copies is limited, so that plans grow no faster than texts.
     fn copied(&mut self, all: &Tree, value: &Checked) -> Result<Checked> {
         self.copies += value.0.len();
         match self.copies > MOST_COPIES {
@@ -550,12 +550,12 @@ fn counted(values: usize) -> String {
     }
 }
 
-/// What a condition on games can name.
+/// The columns that a condition on games can name.
 fn columns_of_games() -> String {
     format!("there are {} and \"tag:NAME\"", OF_GAMES.join(", "))
 }
 
-/// The beginning of what may be long.
+/// The beginning of a text that may be long.
 fn short(text: &str) -> String {
     const MOST: usize = 40;
     match text.char_indices().nth(MOST) {
@@ -651,7 +651,7 @@ fn tested(comparison: Comparison, left: &Node, right: &Node) -> Option<Node> {
     ))
 }
 
-/// What is in a range of both lists.
+/// The ranges that are in both lists.
 fn common(
     one: &[std::ops::RangeInclusive<i128>],
     other: &[std::ops::RangeInclusive<i128>],

@@ -9,7 +9,7 @@ use crate::queries::Queries;
 use crate::table::{Array, Column, ComputedColumn, Fields, Kind, Tile};
 use std::sync::Arc;
 
-/// Values with names, in the order in which they were given: each can use those before it.
+/// Named values, in the order in which they were given. Each can use the names before it.
 ///
 /// ```
 /// use lanefish::choose::expression::Definitions;
@@ -26,19 +26,19 @@ pub struct Definitions(Arc<(Scope, Vec<Arc<str>>)>);
 /// Most of them.
 const MOST: usize = 256;
 
-/// A text that defines nothing.
+/// An invalid definition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefinitionError {
     /// There is no `=`.
     #[error("`{0}`: expected NAME=EXPR")]
     Form(String),
-    /// The name is none, or means something else.
+    /// The name is invalid, or already has a meaning.
     #[error("`{name}` cannot be a name: {reason}")]
     Name {
         /// The name.
         name: String,
-        /// Why it cannot be one.
+        /// The reason.
         reason: &'static str,
     },
     /// There are too many.
@@ -53,11 +53,11 @@ impl Definitions {
     /// Definitions of the form `NAME=EXPR`.
     ///
     /// # Errors
-    /// If one of them means nothing, or its name means something else already.
+    /// If one of them is invalid, or its name already has a meaning.
     pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, DefinitionError> {
         Self::parse_in(Scope::default(), texts)
     }
-    /// The same for conditions on games: everything may only use the columns that are the same for all records of a game.
+    /// Definitions for conditions on games: they may only use columns that are the same for all records of a game.
     ///
     /// ```
     /// use lanefish::choose::expression::Definitions;
@@ -69,7 +69,7 @@ impl Definitions {
     /// ```
     ///
     /// # Errors
-    /// As of [`Definitions::parse`], and if one of them uses another column or looks at a position.
+    /// As for [`Definitions::parse`], and if one of them uses another column or depends on a position.
     pub fn parse_of_games<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, DefinitionError> {
         Self::parse_in(Scope::of_games(), texts)
     }
@@ -94,14 +94,14 @@ impl Definitions {
     /// A condition that may use these names.
     ///
     /// # Errors
-    /// If the text is no condition.
+    /// If the text is not a condition.
     pub fn condition(&self, text: &str) -> Result<Condition, ExpressionError> {
         Condition::with(text, self)
     }
     /// A formula that may use these names.
     ///
     /// # Errors
-    /// If the text is no expression.
+    /// If the text is not an expression.
     pub fn formula(&self, text: &str) -> Result<Formula, ExpressionError> {
         Formula::with(text, self)
     }
@@ -125,7 +125,7 @@ impl Definitions {
     }
 }
 
-/// Why a text cannot be a name.
+/// The reason why a text cannot be a name.
 fn wrong_name(name: &str, scope: &Scope) -> Option<&'static str> {
     let lower = name.to_ascii_lowercase();
     let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -142,7 +142,7 @@ fn wrong_name(name: &str, scope: &Scope) -> Option<&'static str> {
     }
 }
 
-/// A named value as a column, under the name that was asked for.
+/// A named value as a column, with the requested name.
 #[derive(Debug)]
 struct NamedColumn {
     name: Box<str>,

@@ -1,14 +1,14 @@
-//! What is wrong with an expression, and where.
+//! Errors in expressions, and their places.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Most letters of the text that are shown.
+/// Maximum number of letters of the text that are shown.
 const SHOWN: usize = 76;
 
-/// An expression that means nothing.
+/// An invalid expression.
 ///
-/// Displayed, it is a message, the text, and a line with marks under what is wrong.
+/// It is displayed as a message, the text, and a line with marks below the invalid part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpressionError {
     message: String,
@@ -21,7 +21,7 @@ impl ExpressionError {
     pub(super) fn new(text: &str, place: Range<usize>, message: impl Into<String>) -> Self {
         Self { message: message.into(), text: text.into(), place, unknown_column: None }
     }
-    /// About the text as a whole.
+    /// An error about the text as a whole.
     pub(super) fn whole(text: &str, message: impl Into<String>) -> Self {
         Self::new(text, 0..text.len(), message)
     }
@@ -29,21 +29,21 @@ impl ExpressionError {
         let message = format!("there is no column `{name}`");
         Self { unknown_column: Some(name.into()), ..Self::new(text, place, message) }
     }
-    /// What is wrong.
+    /// The message.
     pub fn message(&self) -> &str {
         &self.message
     }
-    /// The bytes of the text that are wrong.
+    /// The invalid bytes of the text.
     pub fn place(&self) -> Range<usize> {
         self.place.clone()
     }
-    /// The name of a column that there is not.
+    /// The name of a column that does not exist.
     pub fn unknown_column(&self) -> Option<&str> {
         self.unknown_column.as_deref()
     }
-    /// The text around the place, and below it marks: two lines.
+    /// The text around the place, and a second line with marks below it.
     pub fn excerpt(&self) -> String {
-        // Each letter takes one column: what would not is shown as a blank.
+        // Letters that do not take exactly one column are shown as blanks.
         let letters: Vec<(usize, char)> = self.text.char_indices().map(|(at, letter)| (at, plain(letter))).collect();
         let first = letters.iter().position(|&(at, _)| at >= self.place.start).unwrap_or(letters.len());
         let marked = letters.iter().filter(|&&(at, _)| self.place.contains(&at)).count().max(1);

@@ -1,4 +1,4 @@
-//! Plans over tiles.
+//! Evaluation of plans over tiles.
 
 use super::plan::{Arithmetic, Comparison, Filled, Function, Node, RealFunction, Type};
 use super::real;
@@ -31,7 +31,7 @@ pub enum Evaluated {
     Real(Vec<Option<f64>>),
     /// Texts.
     Text(Vec<Option<Arc<str>>>),
-    /// Nothing, for any record.
+    /// Null for every record.
     Null,
 }
 
@@ -58,7 +58,7 @@ impl Evaluated {
     }
 }
 
-/// The values of a plan as such.
+/// The values of a plan, in their own type.
 pub(super) fn owned(node: &Node, values: &Filled<'_>) -> Evaluated {
     match kind(node, values) {
         Type::Boolean => Evaluated::Boolean(flags(&truth(node, values), values.len())),
@@ -112,17 +112,17 @@ fn flags(truth: &Truth, len: usize) -> Vec<Option<bool>> {
 }
 
 impl Truth {
-    /// The same for all rows.
+    /// The same value for all rows.
     fn all(value: Option<bool>, len: usize) -> Self {
         let bits = |is: bool| vec![if is { !0 } else { 0 }; len.div_ceil(64)];
         Self { yes: bits(value == Some(true)), no: bits(value == Some(false)) }
     }
-    /// Known where there is a value.
+    /// Known in the rows that have a value.
     fn of_bits(yes: Vec<u64>, present: &[u64]) -> Self {
         let no = yes.iter().zip(present).map(|(yes, present)| present & !yes).collect();
         Self { yes, no }
     }
-    /// As a function of each row says.
+    /// Given by a function of each row.
     fn collect(values: impl Iterator<Item = Option<bool>>, len: usize) -> Self {
         let mut truth = Self::all(None, len);
         for (row, value) in values.enumerate() {
@@ -141,7 +141,7 @@ impl Truth {
     }
 }
 
-/// Where a condition is true, and where it is false.
+/// The rows in which a condition is true, and those in which it is false.
 pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
     let len = values.len();
     match node {
@@ -208,7 +208,7 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
             chosen
         }
         Node::Call(_, _, nodes) => {
-            // Only `coalesce` is of conditions.
+            // Only `coalesce` takes conditions.
             let mut chosen = Truth::all(None, len);
             for node in nodes {
                 let next = truth(node, values);
@@ -501,7 +501,7 @@ impl Numeric for f64 {
     }
 }
 
-/// What is a number.
+/// Values that are numbers.
 fn number(value: f64) -> Option<f64> {
     (!value.is_nan()).then_some(value)
 }
@@ -520,7 +520,7 @@ impl RealFunction {
     }
 }
 
-/// The numbers that stand for values of each record; `None` where one is missing.
+/// The hashes of the values of each record; `None` if a value is missing.
 fn draws(operands: &[(Type, Node)], values: &Filled<'_>) -> Vec<Option<Draw>> {
     fn add<T: Copy>(draws: &mut [Option<Draw>], values: &[Option<T>], with: impl Fn(Draw, T) -> Draw) {
         for (draw, &value) in draws.iter_mut().zip(values) {

@@ -1,17 +1,17 @@
-//! Expressions over columns, in the language of SQL: which records are taken, how likely, and what they are given.
+//! SQL expressions over columns, for conditions, probabilities and new values of records.
 //!
-//! The text means what it means in a query of the SQL engine. It is parsed and checked
-//! against the catalogue of columns into a small typed plan. The plan runs over whole tiles: columns become arrays with a
-//! bit for each value that is there, and conditions two sets of bits, of the rows in which they are true and of those in
-//! which they are false; what is in neither is unknown, as SQL has it. A [`Condition`] is divided at its outermost `and`s:
-//! what needs no query is tested first, and what follows only if any record is left.
+//! An expression has the same meaning as in a query of the SQL engine. It is parsed and checked against the catalogue
+//! of columns, which gives a small typed plan. The plan runs over whole tiles. Columns become arrays with a validity
+//! bit for each value. Conditions become two sets of bits: the rows in which they are true, and those in which they are
+//! false. All other rows are unknown, as in SQL. A [`Condition`] is divided at its outermost `and`s. The parts that
+//! need no query are tested first, and the others only if any record is left.
 //!
-//! Integers are exact: signed with 64 bits, sets of squares and keys unsigned. What has no exact result (overflow, a
-//! division by zero, a shift out of range) has none: it is null. Real numbers are those of IEEE 754 with 64 bits, computed
-//! in the order of the text; they are the same to the bit on every machine, and what would be NaN is null.
+//! Integers are exact and have 64 bits: unsigned for sets of squares and keys, signed otherwise. An operation without
+//! an exact result (overflow, a division by zero, a shift out of range) gives null. Real numbers are 64-bit IEEE 754
+//! numbers, computed in the order of the text. They are identical on every machine, and NaN becomes null.
 //!
-//! [`Definitions`] give names to values. Expressions that use them are made by [`Definitions::condition`] and
-//! [`Definitions::formula`]; a named value is evaluated once for each tile, wherever it occurs.
+//! [`Definitions`] name values. [`Definitions::condition`] and [`Definitions::formula`] make expressions that use them.
+//! A named value is evaluated once for each tile, however often it occurs.
 
 mod check;
 mod definitions;
@@ -142,8 +142,8 @@ impl Condition {
         self.choose(&Tile::new(analyzer, &record, 0, 1, &results, &[1]), &mut mask);
         mask != [0]
     }
-    /// Clears the bits of the records of a tile, a bit each from the first one on, for which it is not true. The tile must
-    /// have results for its [queries](Self::queries).
+    /// Clears the bits of the records of a tile, a bit each from the first one on, for which it is not true. The tile
+    /// must have results for its [queries](Self::queries).
     pub fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
         let (checked, conjuncts) = &*self.0;
         let values = checked.scope.of(tile);

@@ -1,23 +1,23 @@
 //! From text to a tree, with the precedence and the literals of the SQL engine.
 //!
-//! The parser of the engine itself cannot be used: on malformed texts with nested cases it takes time that is exponential
-//! in their depth. This one looks at each token once, and how deep and how long a text may be is limited.
+//! The parser of the engine itself cannot be used: on malformed texts with nested cases, its time is exponential in
+//! their depth. This parser examines each token once, and the depth and the length of a text are limited.
 
 use super::error::{ExpressionError, plain};
 use std::ops::Range;
 
-/// The longest text, in bytes.
+/// Maximum length of a text, in bytes.
 const LONGEST: usize = 64 << 10;
-/// How high a tree may be: plans are run by threads with small stacks.
+/// Maximum height of a tree: threads with small stacks run plans.
 const HIGHEST: u32 = 200;
 
-/// Words that are no names: those that begin no value, and then those that do.
+/// Words that cannot be names: first those that cannot start a value, then those that can.
 pub(super) const KEY_WORDS: [&str; 26] = [
     "and", "or", "in", "is", "like", "ilike", "between", "when", "then", "else", "end", "select", "from", "where",
     "cast", "exists", "interval", "escape", "distinct", "having", "as", // Beginnings of values:
     "not", "case", "true", "false", "null",
 ];
-/// How many begin no value.
+/// Number of words that cannot start a value.
 const NO_VALUES: usize = 17;
 
 /// A part of a text.
@@ -139,7 +139,7 @@ impl Binary {
     }
 }
 
-/// Operators, of which those that begin like others come first.
+/// Operators; those that start with another operator come before it.
 const OPERATORS: [(&str, Token); 21] = [
     ("<=", Token::Binary(Binary::LessOrEqual)),
     (">=", Token::Binary(Binary::GreaterOrEqual)),
@@ -228,7 +228,7 @@ impl<'a> Parser<'a> {
         shown
     }
 
-    /// Goes on to the next token.
+    /// Moves to the next token.
     fn advance(&mut self) -> Result<()> {
         let start = self.skip_blanks(self.place.end)?;
         let rest = &self.text[start..];
@@ -286,7 +286,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The length of what stands in quotes, with them; two in a row are one of the text.
+    /// The length of a quoted text, including the quotes; two quotes in a row are one quote of the text.
     fn quoted(&self, start: usize, quote: char) -> Result<usize> {
         let mut letters = self.text[start + 1..].char_indices().peekable();
         while let Some((at, letter)) = letters.next() {
@@ -297,7 +297,7 @@ impl<'a> Parser<'a> {
         self.wrong(start..self.text.len(), format!("unterminated: the closing {quote} is missing"))
     }
 
-    /// What stands in quotes.
+    /// The content of a quoted text.
     fn unquoted(&self) -> String {
         let inner = &self.text[self.place.start + 1..self.place.end - 1];
         let quote = &self.text[self.place.start..self.place.start + 1];
@@ -326,7 +326,7 @@ impl<'a> Parser<'a> {
 
     fn tree(&self, form: Form, start: usize, parts: &[&Tree]) -> Result<Tree> {
         let height = 1 + parts.iter().map(|part| part.height).max().unwrap_or(0);
-        // The place of the next token is beyond the end: what ends is the token before it.
+        // The next token is beyond the end, so the place is that of the token before it.
         let end = self.text[..self.place.start].trim_end().len().max(start);
         if height > HIGHEST {
             return self.wrong(start..end, format!("the expression is nested more than {HIGHEST} deep"));
@@ -353,7 +353,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What an operator after a tree makes of it; false if there is none that binds so tightly.
+    /// Combines a tree with the operator after it; false if no operator binds tightly enough.
     fn infix(&mut self, than: u8, start: usize, left: Tree) -> Result<(Tree, bool)> {
         let tree = match self.token {
             Token::Binary(operator) if operator.binds() > than => {
@@ -399,7 +399,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// As many operands of `and` or `or` as there are.
+    /// All operands of a chain of `and` or `or`.
     fn chain(&mut self, word: &str, binds: u8, start: usize, first: Tree) -> Result<Tree> {
         let mut operands = vec![first];
         while self.takes(word)? {
@@ -489,7 +489,7 @@ impl<'a> Parser<'a> {
         Ok(Tree { form: Form::Like { sides: Box::new([left, right]), escape, ignores_case, negated }, ..tree })
     }
 
-    /// What does not begin with an operand: one, or an operator before one.
+    /// Parses an operand, or a prefix operator and its operand.
     fn prefix(&mut self) -> Result<Tree> {
         let start = self.place.start;
         let unary = match self.token {
@@ -543,7 +543,7 @@ impl<'a> Parser<'a> {
         match text.parse::<f64>() {
             Ok(number) if !number.is_finite() => too_large(),
             Ok(number) if text.bytes().all(is_of_number) => Ok(Form::Number(number)),
-            _ => self.wrong(self.place.clone(), format!("`{}` is no number", self.shown())),
+            _ => self.wrong(self.place.clone(), format!("`{}` is not a number", self.shown())),
         }
     }
 
@@ -551,7 +551,7 @@ impl<'a> Parser<'a> {
     fn word(&mut self, start: usize) -> Result<Tree> {
         let word = self.text[self.place.clone()].to_owned();
         let lower = word.to_ascii_lowercase();
-        // Words that stand for a value begin one.
+        // Words that are values can start one.
         if KEY_WORDS[..NO_VALUES].contains(&&*lower) {
             return self.expected("a column, a number, a 'text' or `(`");
         }

@@ -3,24 +3,24 @@
 use crate::chess::{Color, Piece, Role, Square};
 use crate::packed::Group;
 
-/// What must stand where: one of several boards with pieces, squares that may hold anything, and squares that are empty.
+/// A pattern: one of several boards with required pieces, arbitrary squares, and empty squares.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Pattern {
-    /// Any of these, whoever is to move or if White is.
+    /// The boards that apply to both sides to move, or to White only.
     boards: Vec<Squares>,
-    /// The same for Black to move, if that makes a difference.
+    /// The boards for Black to move, if they are different.
     with_black_to_move: Option<Vec<Squares>>,
 }
 
 /// A board of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Squares {
-    /// The squares on which White's pawns, knights, .. and then Black's must stand.
+    /// The squares on which White's pawns, knights, … and then Black's must be.
     pieces: [u64; 12],
     empty: u64,
 }
 
-/// How a pattern is read, a word each.
+/// The words that modify a pattern.
 #[derive(Clone, Copy, Debug, Default)]
 struct Words {
     exact: bool,
@@ -99,7 +99,7 @@ impl Squares {
         self.map(|squares| squares.swap_bytes().reverse_bits())
     }
 
-    /// The lanes whose boards have it, a bit each.
+    /// The lanes whose boards match it, as bits.
     fn lanes(&self, sets: &Sets) -> u8 {
         let mut missing = sets.occupied.map(|occupied| occupied & self.empty);
         for (place, &squares) in self.pieces.iter().enumerate().filter(|(_, squares)| **squares != 0) {
@@ -114,7 +114,7 @@ fn lanes_where(is: [bool; Group::LEN]) -> u8 {
     is.iter().enumerate().fold(0, |lanes, (lane, &is)| lanes | u8::from(is) << lane)
 }
 
-/// What stands where on eight boards.
+/// The pieces and empty squares of eight boards.
 struct Sets<'a> {
     group: &'a Group,
     occupied: [u64; Group::LEN],
@@ -144,8 +144,8 @@ fn number(piece: Piece) -> usize {
 }
 
 impl Pattern {
-    /// The board part of a FEN, in which digits are squares that may hold anything and `.` is one that must be empty; and
-    /// words that say how it is read.
+    /// The board part of a FEN, in which digits are arbitrary squares and `.` is an empty one, and words that modify
+    /// it.
     pub(super) fn parse(text: &str, words: &str) -> Result<Self, String> {
         let words = Words::parse(words)?;
         let board = Squares::parse(text, words.exact)?;
@@ -178,7 +178,7 @@ impl Pattern {
     }
 }
 
-/// Pieces of which one stands on a square.
+/// A square, and pieces of which one must be on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct On {
     square: u64,
@@ -199,7 +199,7 @@ impl On {
         Ok(Self { square: 1 << on.index(), pieces })
     }
 
-    /// The lanes on whose boards one of them stands there, a bit each.
+    /// The lanes on whose boards one of these pieces is on the square, as bits.
     pub(super) fn lanes(&self, group: &Group) -> u8 {
         let sets = Sets::of(group);
         let all = self.pieces.iter().fold([0; Group::LEN], |mut all, &place| {

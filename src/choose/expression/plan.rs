@@ -24,7 +24,7 @@ pub enum Type {
     Real,
     /// A text.
     Text,
-    /// Null, whatever the record.
+    /// Null for every record.
     Null,
 }
 
@@ -75,7 +75,7 @@ impl Type {
     }
 }
 
-/// What the names of expressions stand for: columns, each once, and values that were given names.
+/// The meaning of names in expressions: columns, each of them once, and named values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     /// Whether names are those of [columns of games](ChosenColumn::is_of_games) only.
@@ -167,7 +167,7 @@ impl Scope {
         let is_constant = self.columns(node).next().is_none() && !self.looks_at_boards(node);
         is_constant.then(|| owned(node, &self.filled(None)))
     }
-    /// Whether a plan, or a named value that it needs, looks at boards.
+    /// Whether a plan, or a named value that it needs, depends on boards.
     fn looks_at_boards(&self, node: &Node) -> bool {
         let mut looks = false;
         let needs = self.needs(node);
@@ -201,7 +201,7 @@ fn queries_of(column: &ChosenColumn) -> Queries {
 /// The values of columns and names in a tile.
 pub(super) struct Filled<'a> {
     scope: &'a Scope,
-    /// `None` for constants: as if it were one record, of which nothing is known.
+    /// `None` for constants, which are evaluated like a single record without values.
     tile: Option<&'a Tile<'a>>,
     columns: Vec<OnceCell<Array>>,
     named: Vec<OnceCell<Evaluated>>,
@@ -216,7 +216,7 @@ impl<'a> Filled<'a> {
     }
     pub(super) fn named(&self, place: usize) -> &Evaluated {
         let value = |place: usize| self.named[place].get_or_init(|| owned(&self.scope.named[place].node, self));
-        // One after the other: names of names of names would take stack.
+        // Evaluated one after the other, because recursion through nested names would need stack.
         for &place in &self.scope.named[place].needs {
             value(place);
         }
@@ -236,7 +236,7 @@ impl<'a> Filled<'a> {
     }
 }
 
-/// How numbers or texts are compared.
+/// A comparison of numbers or texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal,
@@ -281,12 +281,12 @@ pub(super) enum RealFunction {
     Interpolate(Curve),
 }
 
-/// Straight lines through points, in their order.
+/// Linear interpolation between points, in their order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Curve(pub(super) Arc<[(f64, f64)]>);
 
 impl Curve {
-    /// The first y before the first point, the last one behind the last.
+    /// The value: the first y before the first point, and the last y after the last point.
     pub(super) fn at(&self, x: f64) -> f64 {
         let Self(points) = self;
         let after = points.partition_point(|&(point, _)| point <= x);
@@ -320,9 +320,9 @@ pub(super) enum Node {
     IsNull(Box<Node>),
     /// Whether it is true, and not unknown.
     IsTrue(Box<Node>),
-    /// Of two values of this type.
+    /// Compares two values of this type.
     Compare(Comparison, Type, Box<[Node; 2]>),
-    /// Of two values of this type, as the result is.
+    /// Combines two values of this type to a result of the same type.
     Arithmetic(Arithmetic, Type, Box<[Node; 2]>),
     Negate(Type, Box<Node>),
     Absolute(Type, Box<Node>),
@@ -337,7 +337,7 @@ pub(super) enum Node {
     Uniform(Vec<(Type, Node)>),
     Matches(Pattern),
     On(On),
-    /// A value as one of another type.
+    /// A value converted to another type.
     Convert(Type, Type, Box<Node>),
 }
 
@@ -361,7 +361,7 @@ impl Like {
             true => letter.to_lowercase().next().unwrap_or(letter),
             false => letter,
         };
-        // Where to go on after the last `%`, if what follows does not match.
+        // The place to continue from after the last `%`, if the rest does not match.
         let mut again: Option<(usize, &str)> = None;
         let (mut at, mut rest) = (0, text);
         loop {
@@ -458,10 +458,10 @@ impl Node {
         self.operands().into_iter().for_each(|node| node.visit(visit));
     }
 
-    /// About how long it takes, compared with others.
+    /// Its approximate cost, compared with others.
     pub(super) fn cost(&self, scope: &Scope) -> u32 {
         let of_column = |column: &ChosenColumn| match column {
-            // Texts are written for each record, and moves are looked for.
+            // Texts are written for each record, and moves have to be searched for.
             column if !column.is_carried() && column.kind() == Kind::Text => 50,
             column if column.kind() == Kind::Text => 4,
             _ => 1,

@@ -1,9 +1,9 @@
 //! `exp`, `ln` and `power`, the same to the bit on every machine, and within one unit in the last place.
 //!
-//! What a system's library answers differs from one to the next in the last bit, and what is fused differs from one CPU to
-//! the next. These functions consist of sums, products and quotients of doubles alone, each of which IEEE 754 rounds in one
-//! way. They work with pairs of doubles whose sum is the value (T. J. Dekker, "A floating-point technique for extending the
-//! available precision", 1971), about 100 bits, so that what is lost on the way is far below the last place.
+//! System libraries differ in the last bit of results, and CPUs differ in which operations they fuse. These functions
+//! therefore consist only of sums, products and quotients of doubles, whose rounding IEEE 754 defines exactly. They
+//! work with pairs of doubles whose sum is the value (T. J. Dekker, "A floating-point technique for extending the
+//! available precision", 1971). Such pairs have about 100 bits, so that rounding errors are far below the last place.
 
 /// A value as the sum of two doubles, the second one at most half a unit in the last place of the first.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +149,7 @@ fn ln_of(x: f64) -> Pair {
     Pair(k * LN_2[0], 0.0).plus(sum(k * LN_2[1], k * LN_2[2])).plus(of_m)
 }
 
-/// `x` to the power of `y`, as the standard of C says of all limits; NaN of a negative number and a fraction.
+/// `x` to the power of `y`, with all limits as in the C standard; NaN for a negative number and a fraction.
 pub(super) fn power(x: f64, y: f64) -> f64 {
     let is_integer = y.is_infinite() || y.floor() == y;
     // Beyond 2^53, all are even.

@@ -676,7 +676,7 @@ fn whatever_is_written_is_an_error_or_an_expression() {
         ] {
             assert!(text.parse::<Condition>().is_err(), "{}", &text[..40.min(text.len())]);
         }
-        // Many operators of one kind are no depth.
+        // Many operators of one kind do not count as depth.
         let many = format!("ply > 1{}", " and ply > 1".repeat(5000));
         let many: Condition = many.parse().unwrap();
         let (batch, _) = records(&mut Random::new(1), 10);

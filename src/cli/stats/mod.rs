@@ -1,7 +1,7 @@
-//! `stats`: what a dataset consists of, for people, for programs, and for comparison.
+//! `stats`: reports on datasets, for people, for programs, and for comparison.
 //!
-//! A report comes from reading positions, from merging the reports of earlier runs, or from a file of one; whatever
-//! shows it does not know which.
+//! A report comes from reading positions, from merging the reports of earlier runs, or from a file with a report. The
+//! code that shows it does not depend on its origin.
 
 mod text;
 
@@ -38,20 +38,20 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     json: bool,
 
-    /// Also draw heat maps: where each kind of piece stands
+    /// Also draw a heat map for each kind of piece
     #[arg(long, conflicts_with = "json")]
     maps: bool,
 
-    /// Also count what takes longer
+    /// Add statistics that take longer
     ///
     /// Distinct positions (estimated), kinds of material, joint distributions, squares of checkers and castling rooks,
-    /// and of games plies, ratings, openings and time controls.
+    /// and, for games, their length, openings, ratings and time controls.
     #[arg(long)]
     details: bool,
 
     /// Write a page with plots, boards and remarks to this file
     ///
-    /// One HTML file, which loads nothing, for screens, phones and paper. Implies --details.
+    /// A self-contained HTML file for screens, phones and paper. Implies --details.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     html: Option<PathBuf>,
 
@@ -61,10 +61,10 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     csv: Option<PathBuf>,
 
-    /// Also count each group of positions by itself: phase, result, eco, ply/20, …
+    /// Add a report for each group of positions: phase, result, eco, ply/20, …
     ///
-    /// Any column can be given; of numbers, ranges of WIDTH are one group. Without a width, numbers of many values have
-    /// ranges of a usual width (ply/10, score/100, white_elo/100).
+    /// Any column can be given; numbers are grouped into ranges of WIDTH. Without a width, columns with many values use
+    /// a default (ply/10, score/100, white_elo/100).
     #[arg(long, value_name = "COLUMN[/WIDTH]", conflicts_with_all = ["merge", "compare"])]
     by: Option<GroupBy>,
 
@@ -72,24 +72,24 @@ pub(crate) struct StatsArgs {
     #[arg(long, hide_short_help = true, conflicts_with_all = ["merge", "compare"])]
     exact_distinct: bool,
 
-    /// Merge the inputs, which are files that --json has written
+    /// Merge the inputs, which are files written by --json
     ///
-    /// Of the shards of a dataset, say: the result is that of one run over everything, to the bit. Exact numbers of
+    /// For example, of the shards of a dataset: the result is identical to that of a single run. Exact numbers of
     /// distinct positions are left out, since the same position may be in several parts.
     #[arg(long, conflicts_with = "compare")]
     merge: bool,
 
     /// Compare two inputs
     ///
-    /// Shares with their difference in percentage points, distributions with their total variation distance: half the sum
-    /// of the differences of all shares. Inputs whose names end in .json are what --json has written.
+    /// Shares are shown with their difference in percentage points, distributions with their total variation distance:
+    /// half the sum of the differences of all shares. Inputs whose names end in .json are reports written by --json.
     #[arg(long, conflicts_with_all = ["json", "maps", "csv"])]
     compare: bool,
 
-    /// Count on a cluster: its scheduler
+    /// Count on the cluster with this scheduler
     ///
-    /// The result is that of one process, to the bit. The machines of the cluster must be able to read the inputs under
-    /// the same names; lanefish cluster --help has more.
+    /// The result is identical to that of one process. The machines of the cluster must be able to read the inputs
+    /// under the same names; lanefish cluster --help has more.
     #[cfg(feature = "cluster")]
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["merge", "exact_distinct"])]
     cluster: Option<String>,
@@ -101,16 +101,16 @@ struct Made {
     games: u64,
     /// The `run` key.
     run: Map<String, Value>,
-    /// The same for the page, if positions were read.
+    /// The facts about the run for the page, if positions were read.
     page_run: Option<html::Run>,
-    /// How fast it was, for people.
+    /// The speed, as text for people.
     speed: String,
 }
 
-/// Where a report is written to, besides standard output.
+/// Where a report is written, in addition to standard output.
 struct Files {
     page: Option<Output>,
-    /// Removed again if nothing is written.
+    /// Directories that are removed again if nothing is written.
     _directories: MadeDirectories,
 }
 
@@ -143,10 +143,10 @@ impl StatsArgs {
     fn run_comparison(&self, session: &Invocation<'_>) -> Result<u8> {
         let inputs = &self.read.inputs;
         let [a, b] = inputs.as_slice() else {
-            bail!("--compare needs two inputs, but there are {}", inputs.len());
+            bail!("--compare needs exactly two inputs, got {}", inputs.len());
         };
         if self.read.inputs.iter().all(|path| !is_report(path)) {
-            // What is wrong with the second one should not be found after the first one has been read.
+            // An error in the second input should not be found only after the first one has been read.
             session.prepare(inputs, &self.read.reading)?;
         }
         let Files { mut page, .. } = self.open_files(session)?;
@@ -206,7 +206,7 @@ impl StatsArgs {
         }
         let timed = session.read(inputs, reading, RunChoice::default(), &job, |part| job.add(part))?;
         let Timed { summary, elapsed } = &timed;
-        // What was read before the damaged part of an input counts and is shown.
+        // The records before the damaged part of an input count and are shown.
         if !summary.failure.as_ref().is_none_or(Error::is_of_input) {
             return Ok((None, timed));
         }
@@ -240,7 +240,7 @@ impl StatsArgs {
         Ok((Some(made), timed))
     }
 
-    /// The same on a cluster.
+    /// Counts the positions of the inputs on a cluster.
     #[cfg(feature = "cluster")]
     fn read_on_cluster(
         &self,
@@ -260,11 +260,11 @@ impl StatsArgs {
         let begin = Instant::now();
         let global = session.global();
         if global.shard.is_some() || global.skip > 0 || global.limit.is_some() {
-            bail!("--cluster counts whole inputs: --shard, --skip and --limit are for one process");
+            bail!("--cluster counts whole inputs: --shard, --skip and --limit work in a single process only");
         }
         let inputs = session.take_inputs(inputs, reading, false)?;
         if inputs.sources.iter().any(lanefish::input::Source::is_stdin) {
-            bail!("--cluster: the machines of a cluster cannot read this standard input; name files");
+            bail!("--cluster: the machines of a cluster cannot read standard input; name files");
         }
         let mut rejects = session.open_rejects()?;
         let read = session.read_options(reading, Validity::default())?;
@@ -334,7 +334,7 @@ impl StatsArgs {
     fn merged(&self, session: &Invocation<'_>) -> Result<Made> {
         let mut inputs = self.read.inputs.iter();
         let Some(first) = inputs.next() else {
-            bail!("--merge: name the files that stats --json has written");
+            bail!("--merge: name files written by stats --json");
         };
         let Made { mut report, mut games, run, .. } = read_report(first)?;
         let mut all_left_out = left_out(&run);
@@ -409,7 +409,7 @@ impl StatsArgs {
         super::print(out.as_bytes())
     }
 
-    /// Opens the page, and finds out now whether other files can be written later.
+    /// Opens the page, and checks in advance whether the other files can be written.
     fn open_files(&self, session: &Invocation<'_>) -> Result<Files> {
         let inputs = &self.read.inputs;
         let mut made = MadeDirectories::default();
@@ -455,7 +455,7 @@ impl StatsArgs {
         Ok(session.commit(outputs)?)
     }
 
-    /// Where a report comes from.
+    /// The origin of a report.
     fn about(&self, made: &Made, inputs: &[PathBuf]) -> html::About {
         let names = inputs.iter().map(|path| match path.as_os_str() == "-" {
             true => "standard input".to_owned(),
@@ -477,7 +477,7 @@ impl StatsArgs {
     }
 }
 
-/// What was left out, by option: from the `run` key of a report.
+/// The numbers of records left out by each option, from the `run` key of a report.
 fn left_out(run: &Map<String, Value>) -> BTreeMap<String, LeftOut> {
     let options = run.get("left_out").and_then(Value::as_object).into_iter().flatten();
     let left_out = options.map(|(option, left)| {
@@ -488,7 +488,7 @@ fn left_out(run: &Map<String, Value>) -> BTreeMap<String, LeftOut> {
     left_out.collect()
 }
 
-/// The command as it was typed, quoted for a shell where that is needed.
+/// The command as it was typed, quoted for a shell where necessary.
 fn command_line() -> String {
     let is_plain = |text: &str| {
         !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./,:=+%@".contains(&byte))
@@ -521,7 +521,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The report in a file that `--json` has written.
+/// Reads a report from a file written by `--json`.
 fn read_report(path: &Path) -> Result<Made> {
     let shown = || path.display().to_string();
     let mut text = Vec::new();

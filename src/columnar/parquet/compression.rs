@@ -4,10 +4,10 @@ use std::fmt;
 use std::io;
 use std::str::FromStr;
 
-/// How pages are compressed.
+/// The compression of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     None,
     /// Snappy.
     Snappy,
@@ -55,12 +55,12 @@ impl fmt::Display for Compression {
 }
 
 impl Compression {
-    /// As the metadata of a file says it.
+    /// Its representation in the metadata of a file.
     pub(super) fn codec(self) -> parquet::basic::Compression {
         match self {
             Self::None => parquet::basic::Compression::UNCOMPRESSED,
             Self::Snappy => parquet::basic::Compression::SNAPPY,
-            // The level is not part of files.
+            // The level is not stored in files.
             Self::Zstd(_) => parquet::basic::Compression::ZSTD(Default::default()),
         }
     }
@@ -73,7 +73,7 @@ impl Compression {
     }
 }
 
-/// What compresses one page after the other.
+/// A compressor for one page after the other.
 pub(super) enum Compressor {
     None,
     Snappy(Box<snap::raw::Encoder>),

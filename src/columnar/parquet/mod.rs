@@ -1,10 +1,10 @@
 //! Parquet files.
 //!
-//! Pages are encoded on any thread ([`Parquet::encode`]) and put together by the thread that writes ([`ParquetFile`]): the
-//! pages of a row group wait until it is complete, then each column is written in one piece, with its dictionary before
-//! it. What the file says about them (statistics, page index, schema) is written at the end by the crate `parquet`, whose
-//! own writer would take several times as long as the columns themselves. At the end it is also known which columns
-//! have any value at all.
+//! Pages are encoded on any thread ([`Parquet::encode`]) and joined by the writing thread ([`ParquetFile`]). The pages
+//! of a row group wait until it is complete; then each column is written in one piece, after its dictionary. The
+//! metadata (statistics, page index, schema) are written at the end by the crate `parquet`. Its writer for columns is
+//! not used, because it would take several times as long as computing the columns. Only at the end is it known which
+//! columns have any value at all.
 
 mod compression;
 mod page;
@@ -137,7 +137,7 @@ struct Chunk {
     uncompressed: u64,
     nulls: u64,
     has_plain_pages: bool,
-    /// `None` if that of a page is not known, or there is no value.
+    /// `None` if the range of a page is not known, or there is no value.
     range: Option<Range>,
     pages: Vec<Placed>,
 }

@@ -1,8 +1,8 @@
 //! A column of a block as a data page.
 //!
-//! Numbers of up to 16 bits are codes of themselves in a dictionary of all small numbers, so that pages are packed to
-//! as many bits as their largest value has, and need not know of each other; pages with larger numbers, and wider
-//! numbers, are written as they are. Flags are bits. Texts that repeat have the codes that their block has given them.
+//! Numbers of up to 16 bits are their own codes in a dictionary of all small numbers. So pages are packed to the bits
+//! that their largest value needs, and do not depend on each other. Pages with larger numbers, and wider numbers, are
+//! written as they are. Flags are bits. Repeated texts have the codes that their block assigned.
 //!
 //! After the specification at <https://github.com/apache/parquet-format>: encodings `PLAIN` and `RLE_DICTIONARY`,
 //! definition levels, and the compact protocol of Thrift for page headers.
@@ -14,7 +14,7 @@ use crate::table::{Array, Kind, Texts, Values};
 use std::io;
 use std::sync::Arc;
 
-/// Numbers below this are codes of themselves.
+/// Numbers below this limit are their own codes.
 const NUMBERS: u32 = 1 << 12;
 
 /// A finished page.
@@ -41,7 +41,7 @@ pub(super) struct DictionaryPage {
     pub(super) uncompressed: usize,
 }
 
-/// What a dictionary is made of.
+/// The content of a dictionary.
 pub(super) enum Words<'a> {
     /// All numbers of a type below the number of codes.
     Numbers(Kind, u32),
@@ -80,7 +80,7 @@ fn push_bits(words: &[u64], bits: usize, out: &mut Vec<u8>) {
     out.truncate(start + len);
 }
 
-/// Codes of as many bits as the largest one has: the width, and one run.
+/// Codes with the bits that the largest one needs: the width, and one run.
 fn push_codes(codes: &[u32], most: u32, out: &mut Vec<u8>) {
     let width = (u32::BITS - most.leading_zeros()).max(1);
     out.push(width as u8);
@@ -124,7 +124,7 @@ pub(super) struct PageEncoder {
     codes: Vec<u32>,
 }
 
-/// What the values of a page turned out to be.
+/// The encoding of the values of a page.
 struct Written {
     range: Option<Range>,
     codes: Option<u32>,
@@ -232,7 +232,7 @@ impl PageEncoder {
         Ok((bytes, header + self.content.len()))
     }
 
-    /// Which rows have a value, as one run, after its length.
+    /// The rows that have a value, as one run, after its length.
     fn push_levels(&mut self, present: &[u64], rows: usize, there: usize) {
         let out = &mut self.content;
         out.extend_from_slice(&[0; 4]);
@@ -346,7 +346,7 @@ impl PageEncoder {
     }
 }
 
-/// The values that are there.
+/// The values that are not missing.
 fn there_of<T: Copy + Default>(values: &Values<T>, all: bool) -> std::borrow::Cow<'_, [T]> {
     if all {
         return values.values().into();

@@ -14,7 +14,7 @@ pub(super) enum Range {
     Bytes(Vec<u8>, Vec<u8>),
 }
 
-/// The longest texts that are kept.
+/// Maximum length of texts that are kept.
 const LONGEST: usize = 256;
 
 impl Range {
@@ -61,7 +61,7 @@ impl Range {
         }
     }
 
-    /// As the metadata of a column chunk say it.
+    /// Its representation in the metadata of a column chunk.
     pub(super) fn statistics(self, nulls: u64) -> Statistics {
         let nulls = Some(nulls);
         match self {

@@ -1,16 +1,16 @@
-//! How often kinds occur, as a table with bars.
+//! Distributions of kinds, as a table with bars.
 
 use super::super::facts::Bars;
 use super::markup::{Escaped, Table, bar};
 use crate::text::numbers::{grouped, percent, percentage};
 use std::fmt::{self, Write};
 
-/// Rows of a comparison.
+/// Maximum number of rows of a comparison.
 const MOST_PAIRS: usize = 15;
-/// Rows of a table; more of them make two tables beside each other.
+/// Maximum number of rows of a table; longer ones become two tables next to each other.
 const LONG: usize = 20;
 
-/// A name that may be broken after the `v` of a kind of material.
+/// The name of a kind of material, with a possible line break after the `v`.
 fn breakable(name: &str) -> String {
     let text = Escaped(name).to_string();
     match text.split_once('v') {
@@ -21,7 +21,7 @@ fn breakable(name: &str) -> String {
     }
 }
 
-/// A figure with a bar for each kind that occurs: in their order, or the `most` most frequent.
+/// A figure with a bar for each kind that occurs: all in their order, or the `most` most frequent.
 pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt::Result {
     let total = bars.total();
     let mut kinds: Vec<&(String, u64)> = bars.bars.iter().filter(|(_, count)| *count > 0).collect();
@@ -41,7 +41,7 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
     }
     write!(
         out,
-        "<figure class=\"bars\"><figcaption><h3>{}</h3><p>{} different among {} {}{}</p></figcaption>",
+        "<figure class=\"bars\"><figcaption><h3>{}</h3><p>{} distinct values in {} {}{}</p></figcaption>",
         Escaped(bars.title),
         grouped(all),
         grouped(total),
@@ -64,7 +64,7 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
     Ok(())
 }
 
-/// The same for two: the share in each, with two bars. The most different first.
+/// A figure for two distributions: the share in each, with two bars. The largest differences come first.
 pub(super) fn comparison(out: &mut String, title: &str, note: &str, bars: &[(&str, [u64; 2])]) -> fmt::Result {
     let totals = [0, 1].map(|at: usize| bars.iter().map(|(_, counts)| counts[at]).sum::<u64>().max(1));
     let shares = |counts: &[u64; 2]| [0, 1].map(|at: usize| counts[at] as f64 / totals[at] as f64 * 100.0);

@@ -1,4 +1,4 @@
-//! Histograms as bars: which numbers share a bar, what is left out at the ends, and the ticks of the axes.
+//! Layout of histograms: the ranges of the bars, cropping at the ends, and the ticks of the axes.
 
 use super::super::Histogram;
 
@@ -7,28 +7,28 @@ use super::super::Histogram;
 pub(super) struct Bins {
     /// The first number of the first bar.
     pub(super) first: i64,
-    /// Numbers of a bar.
+    /// Width of a bar: its number of numbers.
     pub(super) width: i64,
     /// The bars of each histogram.
     pub(super) series: Vec<Vec<u64>>,
-    /// How many numbers each histogram has.
+    /// The sum of the counts of each histogram.
     pub(super) totals: Vec<u64>,
-    /// The numbers of each histogram that are smaller than those shown, and those that are larger.
+    /// The counts of each histogram below and above the shown range.
     pub(super) beyond: [Vec<u64>; 2],
 }
 
-/// Bars that are still told apart on a phone.
+/// Maximum number of bars that can be distinguished on a phone.
 const MOST_BARS: i64 = 80;
-/// With fewer bars, each number gets its own.
+/// With fewer bars than this, each number gets its own.
 const FEW_BARS: i64 = 40;
-/// A plot of one number should not be one block.
+/// Minimum number of bars, so that a plot of a single number is not one block.
 const LEAST_BARS: i64 = 9;
-/// Tails that hold a thousandth, or a hundredth, at either end may be cropped, if that leaves less than this share of
-/// the range.
+/// Tails with a thousandth, or a hundredth, of the counts at either end may be cropped, if less than this share of the
+/// range remains.
 const TAILS: [(u64, f64); 2] = [(1000, 0.75), (100, 0.4)];
 
 impl Bins {
-    /// Bars of this width, or of a multiple of it if there would be too many. `None` if there is nothing to show.
+    /// Makes bars of this width, or of a multiple of it if there would be too many. `None` if there is nothing to show.
     pub(super) fn of(histograms: &[&Histogram], width: i64) -> Option<Self> {
         let present = || histograms.iter().filter(|histogram| !histogram.is_empty());
         let least = present().filter_map(|h| h.quantile(0, 1)).min()?;
@@ -53,7 +53,7 @@ impl Bins {
         };
         let (mut first, mut bars) = (low.div_euclid(width), count(width));
         while bars < LEAST_BARS {
-            // Alternately, and not below zero if no number is.
+            // The range grows at both ends alternately, but not below zero if no number is negative.
             if bars % 2 == 0 || least >= 0 && first == 0 {
                 bars += 1;
             } else {
@@ -97,8 +97,8 @@ impl Bins {
         self.series[series][bar] as f64 / self.totals[series].max(1) as f64 * 100.0
     }
 
-    /// Where the axis of shares ends, in percent, and whether bars are cut off there: if one or two of them are more
-    /// than four times as high as all others, the others would be invisible.
+    /// The end of the axis of shares, in percent, and whether bars are cut off there. If one or two bars are more than
+    /// four times as high as all others, they are cut off, since the others would be invisible.
     pub(super) fn top(&self) -> (f64, bool) {
         let bars = 0..self.len();
         let mut shares: Vec<f64> =
@@ -108,7 +108,7 @@ impl Bins {
         let most = 2 * self.series.len();
         if occupied > 5 * most {
             let spikes = (1..=most).find(|&rank| shares[rank - 1] > 4.0 * shares[rank]);
-            // What is cut off must not be nearly everything.
+            // The bars that are cut off must not be nearly all of them.
             if let Some(spikes) = spikes
                 && shares[..spikes].iter().sum::<f64>() < 75.0 * self.series.len() as f64
             {
@@ -132,7 +132,7 @@ pub(super) fn ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
         .find(|&step| step >= rough * 0.999)
         .unwrap_or(10.0 * power);
     let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
-    // Counted, not added up: no rounding errors.
+    // Each tick is computed from its index, to avoid accumulating rounding errors.
     (first as i64..=last as i64).map(|at| at as f64 * step).collect()
 }
 

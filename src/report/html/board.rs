@@ -6,7 +6,7 @@ use crate::text::numbers::{grouped, percent, percentage};
 use std::fmt::{self, Write};
 
 const SQUARE: usize = 20;
-/// The board begins here, right of the numbers of the ranks.
+/// Left edge of the board, to the right of the rank numbers.
 const LEFT: usize = 14;
 const TOP: usize = 2;
 
@@ -15,7 +15,7 @@ pub(super) fn name(square: usize) -> String {
     format!("{}{}", (b'a' + (square % 8) as u8) as char, square / 8 + 1)
 }
 
-/// A board: for each square a class of the style and what it says.
+/// Draws a board, with a style class and a description for each square.
 fn draw(out: &mut String, label: &str, square: impl Fn(usize) -> (String, String)) -> fmt::Result {
     let (width, height) = (LEFT + 8 * SQUARE + 2, TOP + 8 * SQUARE + 16);
     write!(
@@ -44,16 +44,17 @@ fn draw(out: &mut String, label: &str, square: impl Fn(usize) -> (String, String
     Ok(())
 }
 
-/// How shades grow with counts.
+/// The relation of shades to counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scale {
-    /// As the counts.
+    /// Shades grow linearly with counts.
     Linear,
-    /// As their square roots: most squares of a piece have little compared with the one where it begins.
+    /// Shades grow with the square roots of counts, because most squares of a piece have low counts compared with its
+    /// start square.
     Root,
 }
 
-/// The class of a share of the largest: ten levels, and none for zero.
+/// The style class for a share of the maximum: ten levels, and a separate one for zero.
 fn level(share: f64) -> String {
     match share > 0.0 {
         true => format!("q{}", ((share * 10.0).ceil() as usize).clamp(1, 10) - 1),
@@ -85,7 +86,8 @@ pub(super) fn heat_map(
     Ok(())
 }
 
-/// A board with the differences of shares: one hue where the first has more, the other where the second has.
+/// A board with the differences of shares, in one hue where the first has more, and in another where the second has
+/// more.
 pub(super) fn difference(out: &mut String, title: &str, note: &str, [a, b]: [&Squares; 2]) -> fmt::Result {
     let shares = [a, b].map(|counts| {
         let sum = counts.iter().sum::<u64>().max(1) as f64;
@@ -102,7 +104,7 @@ pub(super) fn difference(out: &mut String, title: &str, note: &str, [a, b]: [&Sq
     let label = format!("Board of differences: {title}, {best}.");
     draw(out, &label, |square| {
         let difference = difference(square);
-        // Differences that are small beside the largest are as good as none.
+        // Differences that are small compared with the largest count as zero.
         let share = difference.abs() / most;
         let class = level(if share < 0.1 { 0.0 } else { share });
         let hue = if difference > 0.0 && class != "z" { "o" } else { "" };

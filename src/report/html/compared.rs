@@ -1,4 +1,4 @@
-//! The page of two datasets.
+//! The page that compares two datasets.
 
 use super::super::Comparison;
 use super::About;
@@ -78,12 +78,12 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, abouts: [&About; 
     Ok(())
 }
 
-/// The distance, in front of something else.
+/// The distance, as a prefix.
 fn distance(distance: Option<f64>) -> String {
     distance.map_or(String::new(), |distance| format!("distance {distance:.3} · "))
 }
 
-/// What was compared, and what differs most.
+/// The compared datasets, and the largest differences.
 fn summary(out: &mut String, comparison: &Comparison, abouts: [&About; 2]) -> fmt::Result {
     out.push_str("<section id=\"summary\">\n<div>\n<h2>Datasets</h2>\n<dl class=\"numbers\">");
     for ((name, class), (about, positions)) in
@@ -104,7 +104,7 @@ fn summary(out: &mut String, comparison: &Comparison, abouts: [&About; 2]) -> fm
     for (name, about) in ["A", "B"].into_iter().zip(abouts) {
         if !about.left_out.is_empty() {
             let left_out = about.left_out.join(". ");
-            writeln!(out, "<p class=\"about\">{name} is a choice. {}.</p>", Escaped(&left_out))?;
+            writeln!(out, "<p class=\"about\">{name} is a selection. {}.</p>", Escaped(&left_out))?;
         }
     }
     for (name, only) in ["A", "B"].into_iter().zip(&comparison.only) {

@@ -12,13 +12,13 @@ const LEFT: f64 = 38.0;
 const RIGHT: f64 = 352.0;
 const TOP: f64 = 18.0;
 
-/// More columns or rows would be too small to be told apart on a phone.
+/// Maximum number of columns and rows; more would be too small to distinguish on a phone.
 const MOST_COLUMNS: usize = 41;
 const MOST_ROWS: usize = 32;
-/// Rows and columns at the ends that hold less than this part of all are left out.
+/// Rows and columns at the ends are left out if their share is below this.
 const TAIL: u64 = 1000;
 
-/// What the shade of a cell means.
+/// The meaning of the shade of a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shade {
     /// The logarithm of the count.
@@ -27,7 +27,7 @@ pub(super) enum Shade {
     Row,
 }
 
-/// Rows or columns that are drawn as one, from a first to a last.
+/// The rows or columns that are drawn, from a first to a last one, some of them combined.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     first: usize,
@@ -37,7 +37,7 @@ struct Span {
 }
 
 impl Span {
-    /// The range that holds nearly everything, in at most `most` cells.
+    /// The range with nearly all counts, in at most `most` cells.
     fn of(sums: &[u64], most: usize) -> Self {
         let total: u64 = sums.iter().sum();
         let beyond = |ends: &mut dyn Iterator<Item = &u64>| {
@@ -84,11 +84,11 @@ pub(super) fn heat_map(out: &mut String, joint: &Joint, shade: Shade) -> fmt::Re
     let most = cells.iter().flatten().copied().max().unwrap_or(0);
     let how = match shade {
         Shade::Count => format!("colour: 1 to {} positions, logarithmic", grouped(most)),
-        // Beyond the largest scores, all are in one column.
+        // All scores beyond the largest are in one column.
         Shade::Row if columns.first == 0 || columns.covers(joint.columns.labels.len() - 1) => {
-            "colour: share of the row; the outermost columns hold all scores beyond".to_owned()
+            "colour: share within the row; the outermost columns include all scores beyond".to_owned()
         }
-        Shade::Row => "colour: share of the row, up to its largest".to_owned(),
+        Shade::Row => "colour: share within the row, relative to its maximum".to_owned(),
     };
     write!(
         out,
@@ -178,7 +178,7 @@ pub(super) fn heat_map(out: &mut String, joint: &Joint, shade: Shade) -> fmt::Re
     Ok(())
 }
 
-/// The matrix in few enough cells.
+/// Combines the cells of a matrix until there are few enough.
 fn condensed(matrix: &Matrix) -> (Span, Span, Vec<Vec<u64>>) {
     let mut sums = vec![0; matrix.columns()];
     for (_, column, count) in matrix.iter() {
@@ -236,7 +236,7 @@ fn numbers<'a>(joint: &'a Joint, rows: Span, columns: Span, cells: &[Vec<u64>]) 
     OwnedTable { caption: joint.title, head, rows: rows.collect() }
 }
 
-/// A table whose heads are made here.
+/// The numbers of a joint distribution as a table.
 struct OwnedTable<'a> {
     caption: &'a str,
     head: Vec<String>,
@@ -251,7 +251,7 @@ impl OwnedTable<'_> {
     }
 }
 
-/// A mean for each phase, with the number of scores, as bars to both sides of zero.
+/// Mean scores by phase, with the number of scores, as bars to both sides of zero.
 pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)], axis: &str) -> fmt::Result {
     let Some(rows) = means.iter().map(|&(phase, ..)| phase + 1).max() else {
         return Ok(());
@@ -319,7 +319,7 @@ pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)], axis: &str) -
     Ok(())
 }
 
-/// The results of each row as a stacked bar: columns are White won, draw, Black won, unknown.
+/// The results in each row as a stacked bar. The columns are White won, draw, Black won, unknown.
 pub(super) fn results(out: &mut String, joint: &Joint) -> fmt::Result {
     let of_row = |row: usize| {
         let count = |column: usize| joint.cells.count(row, column);
@@ -333,7 +333,7 @@ pub(super) fn results(out: &mut String, joint: &Joint) -> fmt::Result {
     let height = (210.0 / rows as f64).clamp(6.0, 16.0);
     let bottom = TOP + height * rows as f64;
     let total: u64 = known.iter().sum();
-    // In the order of the columns.
+    // The results, in the order of the columns.
     let (white_won, black_won) = (joint.columns.label(0), joint.columns.label(2));
     let mut all = Results::default();
     (0..rows).for_each(|row| {

@@ -1,11 +1,11 @@
-//! Pieces of HTML. Everything that is not written here in full goes through [`Escaped`].
+//! Building blocks of HTML. All text that is not a literal here is written through [`Escaped`].
 
 use super::super::{Report, Results};
 use crate::text::numbers::{grouped, percent};
 use crate::text::one_line;
 use std::fmt::{self, Display, Write};
 
-/// A text in which nothing is markup, neither between tags nor in a quoted attribute.
+/// A text that is escaped, both for text between tags and for quoted attributes.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl Display for Escaped<'_> {
@@ -17,8 +17,8 @@ impl Display for Escaped<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
-                // Control characters are not allowed in HTML, and file names may have them; those of directions would
-                // reach beyond the text.
+                // Control characters are not allowed in HTML, but file names may contain them. Direction marks would
+                // also affect the text after them.
                 c if one_line::is_control(c) => f.write_char('\u{FFFD}')?,
                 c => f.write_char(c)?,
             }
@@ -32,7 +32,7 @@ pub(super) fn unbroken(text: &str) -> String {
     text.replace(" %", "\u{A0}%").replace("± ", "±\u{A0}")
 }
 
-/// A text with code between backticks.
+/// A text in which backticks mark code.
 pub(super) struct Prose<'a>(pub(super) &'a str);
 
 impl Display for Prose<'_> {
@@ -81,7 +81,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// The table, hidden until it is asked for.
+    /// The table, hidden until the reader opens it.
     pub(super) fn write_details(&self, out: &mut String) -> fmt::Result {
         out.push_str("<details><summary>Numbers</summary>");
         self.write(out)?;
@@ -90,7 +90,7 @@ impl Table<'_> {
     }
 }
 
-/// A bar in a cell of a table: this part of the longest.
+/// A bar in a cell of a table, with this fraction of the maximum length.
 pub(super) fn bar(part: f64) -> String {
     if part <= 0.0 {
         return String::new();
@@ -99,7 +99,7 @@ pub(super) fn bar(part: f64) -> String {
     format!("<span class=\"bar\"><i style=\"width:{width:.1}%\"></i></span>")
 }
 
-/// The results of some records as one bar of three parts. Nothing without results.
+/// The results of some records as one bar of three parts; empty if there are no results.
 pub(super) fn stack(report: &Report, results: &Results) -> String {
     let &Results { white, draw, black, .. } = results;
     let known = white + draw + black;
@@ -123,10 +123,10 @@ pub(super) fn stack(report: &Report, results: &Results) -> String {
     text
 }
 
-/// The end of the head of a page and the begin of its body, up to the main part.
+/// The head of a page and the beginning of its body, up to the main part.
 pub(super) struct Head<'a> {
     pub(super) title: &'a str,
-    /// What kind of page it is.
+    /// The kind of page.
     pub(super) kind: &'a str,
     /// Lines below the title.
     pub(super) inputs: Vec<String>,
@@ -134,7 +134,7 @@ pub(super) struct Head<'a> {
     pub(super) sections: &'a [(&'a str, &'a str)],
 }
 
-/// Inputs that are named below the title; the others are counted.
+/// Maximum number of inputs that are named below the title; the others are only counted.
 const MOST_INPUTS: usize = 4;
 
 impl Head<'_> {

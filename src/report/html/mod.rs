@@ -1,28 +1,28 @@
 //! Reports as pages: one HTML file with everything in it, for a browser, a phone and paper.
 //!
-//! # What is shown, in which order
+//! # Content and order
 //!
-//! The first screen answers two questions: *what is in this dataset, and is anything odd?* It has the numbers that
-//! people ask for first, and the [remarks](Report::remarks) beside them, each with the option that helps. What follows
-//! is for those who want to know more, from what a dataset is made for to what it is made of: results and scores,
-//! positions and moves, material, boards, joint distributions, games, groups. What a dataset does not have is left out.
+//! The first screen answers two questions: *what is in this dataset, and is anything unusual?* It has the most
+//! important numbers and, next to them, the [remarks](Report::remarks), each with the option that helps. The sections
+//! after it have the details: results and scores, positions and moves, material, boards, joint distributions, games,
+//! groups. Sections without data are left out.
 //!
-//! All of it comes from the [`facts`](super::facts): a plot that is new there appears here by itself, among
-//! "Positions and moves" unless a section claims its key.
+//! The page is generated from the [`facts`](super::facts). A new plot there appears here automatically, in "Positions
+//! and moves" unless another section claims its key.
 //!
-//! # How
+//! # Design
 //!
-//! * Drawings are SVG, written by hand: histograms, boards, joint distributions. They are about as wide as a phone, and
-//!   wider screens put more of them beside each other, so that letters have the same size everywhere.
-//! * Axes begin at zero. Where a few bars dwarf the rest they are cut off, where the scale is logarithmic, and where the
-//!   range is cropped, the title or the line below it says so. The numbers are in tables below the drawings.
+//! * Drawings are hand-written SVG: histograms, boards, joint distributions. They are about as wide as a phone, and
+//!   wider screens show more of them next to each other, so that letters have the same size everywhere.
+//! * Axes begin at zero. If high bars are cut off, the scale is logarithmic, or the range is cropped, then the title or
+//!   the line below it says so. The numbers are in tables below the drawings.
 //! * One hue means "how much" (blue, darker is more; lighter is more in the dark). A second one (orange) only means
 //!   dataset B in a comparison; people who do not see colours well tell blue from orange. Results have no hue: white,
 //!   grey, black. Text has a contrast of at least 4.5 to 1 in both modes.
-//! * Every drawing has a text that says what is to be seen in it, every table a caption and named rows and columns.
-//! * The page is complete without its script, which only shows the values of what is pointed at, touched or reached with
-//!   the arrow keys, sooner and on more devices than a browser does by itself.
-//! * Nothing is loaded from anywhere, and everything that comes from outside is escaped.
+//! * Every drawing has a text that describes its content, every table a caption and named rows and columns.
+//! * The page is complete without its script. The script only shows the values below the pointer, a finger or the
+//!   selection by arrow keys, sooner and on more devices than browsers do by default.
+//! * The page loads nothing from elsewhere, and all input is escaped.
 
 mod bars;
 mod bins;

@@ -7,7 +7,7 @@ use super::markup::{Escaped, Table};
 use crate::text::numbers::{decimal, grouped, percent, percentage, signed};
 use std::fmt::{self, Write};
 
-/// What a plot is of.
+/// The data of a plot.
 pub(super) struct Plot<'a> {
     pub(super) title: &'a str,
     pub(super) axis: &'a str,
@@ -15,7 +15,7 @@ pub(super) struct Plot<'a> {
     pub(super) width: i64,
     /// One histogram, or two to compare, with their names.
     pub(super) series: &'a [(&'a str, &'a Histogram)],
-    /// What is said below the title of two.
+    /// The text below the title if there are two histograms.
     pub(super) note: String,
 }
 
@@ -27,7 +27,7 @@ const TOP: f64 = 22.0;
 const BOTTOM: f64 = 158.0;
 
 impl Plot<'_> {
-    /// A figure; nothing if there is nothing to show.
+    /// A figure; empty if there is nothing to show.
     pub(super) fn write(&self, out: &mut String) -> fmt::Result {
         let histograms: Vec<&Histogram> = self.series.iter().map(|&(_, histogram)| histogram).collect();
         let Some(bins) = Bins::of(&histograms, self.width) else {
@@ -51,7 +51,7 @@ impl Plot<'_> {
         Ok(())
     }
 
-    /// What lies beyond the range that is shown.
+    /// Describes the counts outside the range that is shown.
     fn tails(&self, out: &mut String, bins: &Bins) -> fmt::Result {
         let mut tails = Vec::new();
         for (side, beyond) in ["below", "above"].into_iter().zip(&bins.beyond) {
@@ -83,7 +83,7 @@ impl Plot<'_> {
         let y = |share: f64| BOTTOM - (share / top).min(1.0) * (BOTTOM - TOP);
         let bar = (RIGHT - LEFT) / bins.len() as f64;
         let x = |at: usize| LEFT + bar * at as f64;
-        // The shares.
+        // The axis of shares.
         let levels = ticks(0.0, top, 4);
         let decimals = match levels.get(1) {
             Some(&step) if step < 0.0999 => 2,
@@ -106,7 +106,7 @@ impl Plot<'_> {
         let mut path = String::new();
         for at in 0..bins.len() {
             if bins.series[0][at] > 0 {
-                // At least a hair for what is not zero.
+                // Any count except zero is visible.
                 let y = y(bins.share(0, at)).min(BOTTOM - 0.6);
                 write!(path, "M{:.1} {BOTTOM}V{y:.1}H{:.1}V{BOTTOM}z", x(at) + gap, x(at + 1) - gap)?;
             }
@@ -122,7 +122,7 @@ impl Plot<'_> {
         for at in 0..bins.len() {
             let shares = (0..bins.series.len()).map(|series| bins.share(series, at));
             if shares.clone().any(|share| share > top * 1.001) {
-                // Where a bar is cut off: a gap, and its value.
+                // A bar that is cut off has a gap, and its value as text.
                 let share = shares.fold(0.0, f64::max);
                 let middle = x(at) + bar / 2.0;
                 let anchor = if middle > WIDTH / 2.0 { "end" } else { "start" };
@@ -140,7 +140,7 @@ impl Plot<'_> {
                 )?;
             }
         }
-        // The numbers.
+        // The axis of numbers.
         write!(out, "<path class=\"x\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/>")?;
         let last = bins.first + bins.width * bins.len() as i64;
         let high = if bins.width == 1 { last - 1 } else { last };
@@ -148,7 +148,7 @@ impl Plot<'_> {
             if number.fract() != 0.0 {
                 continue;
             }
-            // One number per bar: below its middle. Otherwise the bar begins there.
+            // With one number per bar, the number is below the middle of the bar; otherwise it is where the bar begins.
             let half = if bins.width == 1 { 0.5 } else { 0.0 };
             let x = LEFT + ((number - bins.first as f64) / bins.width as f64 + half) * bar;
             write!(
@@ -165,7 +165,7 @@ impl Plot<'_> {
             HEIGHT - 6.0,
             Escaped(self.axis)
         )?;
-        // What the pointer meets: the whole height of each bar.
+        // The areas for the pointer have the whole height of the plot.
         for at in 0..bins.len() {
             write!(
                 out,
@@ -179,7 +179,7 @@ impl Plot<'_> {
         Ok(())
     }
 
-    /// What a bar says.
+    /// The description of a bar.
     fn label(&self, bins: &Bins, at: usize) -> String {
         let numbers = range(bins.numbers(at));
         let parts = self.series.iter().enumerate().map(|(series, (name, _))| {
@@ -193,7 +193,7 @@ impl Plot<'_> {
         format!("{numbers}: {}", parts.collect::<Vec<_>>().join(", "))
     }
 
-    /// The plot in words.
+    /// The description of a plot.
     fn description(&self, bins: &Bins) -> String {
         let mut text = format!("Histogram: {}.", self.title);
         for (series, (name, histogram)) in self.series.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The page of a dataset, section by section.
+//! The page about a dataset, section by section.
 
 use super::super::facts::{Bars, Plot as Facts, Unit};
 use super::super::remarks::ENOUGH;
@@ -13,20 +13,20 @@ use crate::distinct::Sketch;
 use crate::text::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
 use std::fmt::{self, Write};
 
-/// Which plots belong to which section; the rest is with positions and moves.
+/// The keys of the plots in each section; all others are in "Positions and moves".
 const RESULTS: &[&str] = &["score"];
 const MATERIAL: &[&str] = &["pieces", "phase", "material_balance", "material_white", "material_black"];
 const GAMES: &[&str] = &["game_length", "white_elo", "black_elo"];
-/// Groups that are shown.
+/// Maximum number of groups that are shown.
 const MOST_GROUPS: usize = 250;
-/// A larger JSON object is not embedded: the page should open at once.
+/// Maximum size of an embedded JSON object, so that the page opens quickly.
 #[cfg(feature = "json")]
 const MOST_JSON: usize = 700_000;
 
-/// Kinds of material that are listed.
+/// Maximum number of kinds of material that are listed.
 const MOST_SIGNATURES: usize = 30;
 
-/// A section: its id, its title, and what is in it.
+/// A section: its id, its title, and its content.
 struct Section {
     id: &'static str,
     title: &'static str,
@@ -76,7 +76,7 @@ pub(super) fn chosen(out: &mut String, about: &About) -> fmt::Result {
     if about.left_out.is_empty() {
         return Ok(());
     }
-    write!(out, "<p class=\"about\">Not everything was taken. ")?;
+    write!(out, "<p class=\"about\">Not all positions were taken. ")?;
     for sentence in &about.left_out {
         write!(out, "{}. ", Escaped(sentence))?;
     }
@@ -114,7 +114,7 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
                     tile("Distinct", grouped(exact), percent(exact, positions))?;
                 }
                 None => {
-                    // No more than there are.
+                    // An estimate may exceed the number of positions.
                     let estimate = details.distinct.estimates()[3].min(positions);
                     let note =
                         format!("{}, estimated ± {} %", percent(estimate, positions), decimal(Sketch::ERROR * 100.0));
@@ -179,12 +179,12 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         out.push_str("</li>\n");
     }
     if remarks.is_empty() {
-        // Only what was looked at.
+        // The text names only the checks that were made.
         let sides = match report.positions >= ENOUGH {
             true => ", and balanced sides.".to_owned(),
             false => format!(". Shares are judged from {} positions on.", grouped(ENOUGH)),
         };
-        writeln!(out, "<li><p>Nothing odd was found: no rejected records, mates or duplicates{sides}</p></li>")?;
+        writeln!(out, "<li><p>Nothing unusual was found: no rejected records, mates or duplicates{sides}</p></li>")?;
     }
     out.push_str("</ul>\n</div>\n</section>\n");
     Ok(())
@@ -205,7 +205,7 @@ fn results(out: &mut String, report: &Report) -> fmt::Result {
     Ok(())
 }
 
-/// The mean score of each phase.
+/// Mean scores by phase.
 fn mean_scores(out: &mut String, report: &Report) -> fmt::Result {
     let Some(details) = &report.details else {
         return Ok(());
@@ -270,9 +270,9 @@ fn boards(out: &mut String, report: &Report) -> fmt::Result {
     let mut others = String::new();
     for each in boards.iter().filter(|board| board.counts.iter().any(|&count| count > 0)) {
         let sum: u64 = each.counts.iter().sum();
-        // What is rare is shown as a share of its kind.
+        // Rare things are shown as shares of their own total.
         let (whole, of) = match each.key {
-            "checkers" => (sum, "the pieces that give check"),
+            "checkers" => (sum, "the checking pieces"),
             "en_passant" => (sum, "the en passant squares"),
             _ => (report.positions, "the positions"),
         };
@@ -289,7 +289,7 @@ fn boards(out: &mut String, report: &Report) -> fmt::Result {
             for level in 0..10 {
                 write!(out, "<i class=\"q{level}\"></i>")?;
             }
-            writeln!(out, "</span> the most of any square of the board; the colour follows {scale}</p>")?;
+            writeln!(out, "</span> maximum on this board; the colour follows {scale}</p>")?;
             grid(out, "boards", &figures);
         }
     }
@@ -334,7 +334,7 @@ fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
 fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
     let total: u64 = groups.values.values().map(|report| report.positions).sum();
     let largest = groups.values.values().map(|report| report.positions).max().unwrap_or(1).max(1);
-    // The largest ones, in their order.
+    // The largest groups, in their original order.
     let mut shown: Vec<(&GroupValue, &Report)> = groups.values.iter().collect();
     shown.sort_by_key(|(_, report)| std::cmp::Reverse(report.positions));
     shown.truncate(MOST_GROUPS);
@@ -471,18 +471,18 @@ fn plots(out: &mut String, report: &Report, accept: impl Fn(&str) -> bool) -> fm
     Ok(())
 }
 
-/// Figures beside each other.
+/// Figures next to each other.
 fn grid(out: &mut String, class: &str, figures: &str) {
     if !figures.is_empty() {
         out.extend(["<div class=\"", class, "\">\n", figures, "</div>\n"]);
     }
 }
 
-/// The numbers for programs.
+/// The numbers for programs, as JSON.
 #[cfg(feature = "json")]
 fn embed(out: &mut String, report: &Report) -> fmt::Result {
     let details = report.details.as_ref();
-    // It would be too long: some 25 bytes each.
+    // The sketches would make it too long: about 25 bytes each.
     if details.is_some_and(|details| details.signatures.len() > MOST_JSON / 25) {
         return Ok(());
     }

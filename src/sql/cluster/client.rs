@@ -1,4 +1,4 @@
-//! The client: where the scheduler is, what it says of a job, and what its machines read.
+//! The client: its connection with the scheduler, the progress of a job, and the summaries of the machines.
 
 use super::codec::{LogicalCodec, PhysicalCodec};
 use super::http;
@@ -23,22 +23,22 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long the first executor may take to appear, and a lost one to come back.
+/// Time for the first executor to appear, and for a lost one to come back.
 const LONELY: Duration = Duration::from_secs(30);
-/// Between two looks at a job.
+/// Interval between checks of a job.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long a job may have nothing to do before it has ended.
+/// Maximum time that a job may have no tasks before it ends.
 const IDLE: Duration = Duration::from_secs(30);
-/// After this many requests without a response, the scheduler is taken to be gone.
+/// Number of requests without a response after which the scheduler counts as gone.
 const MOST_SILENT: u32 = 3;
-/// Fewest and most partitions of a query.
+/// Minimum and maximum number of partitions of a query.
 const PARTITIONS: (usize, usize) = (16, 4096);
-/// Partitions for each slot: machines are not equally fast.
+/// Number of partitions per slot: several, because machines are not equally fast.
 const PARTITIONS_PER_SLOT: usize = 4;
-/// The largest message: reports of many groups are large.
+/// Maximum size of a message: reports of many groups are large.
 pub(super) const MESSAGE: usize = 256 << 20;
 
-/// A cluster that can be asked: a scheduler with at least one executor.
+/// A cluster that can run queries: a scheduler with at least one executor.
 ///
 /// ```no_run
 /// use lanefish::sql::cluster::Cluster;
@@ -62,7 +62,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The cluster whose scheduler has this address, as `HOST:PORT`. Waits up to 30 seconds for its first executor.
+    /// Connects to the cluster whose scheduler has this address, as `HOST:PORT`. Waits up to 30 seconds for its first
+    /// executor.
     ///
     /// # Errors
     /// If the scheduler cannot be reached, something else is there, or no executor comes.
@@ -82,12 +83,12 @@ impl Cluster {
         }
     }
 
-    /// Tasks that its executors run at the same time.
+    /// Number of tasks that its executors can run at the same time.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Tasks into which a query is divided.
+    /// Number of tasks into which a query is divided.
     pub(in crate::sql) fn partitions(&self) -> usize {
         (PARTITIONS_PER_SLOT * self.slots).clamp(PARTITIONS.0, PARTITIONS.1)
     }
@@ -117,17 +118,17 @@ fn lonely(address: &str) -> SqlError {
     ))
 }
 
-/// How far a job is.
+/// Progress of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JobProgress {
-    /// Stages that are known.
+    /// Number of known stages.
     pub stages: usize,
-    /// Stages that are done.
+    /// Number of finished stages.
     pub stages_done: usize,
-    /// Tasks that have begun.
+    /// Number of tasks that have begun.
     pub tasks: usize,
-    /// Tasks that are done.
+    /// Number of finished tasks.
     pub tasks_done: usize,
 }
 
@@ -138,14 +139,14 @@ pub(in crate::sql) struct Link {
     job: Mutex<Watched>,
 }
 
-/// The present job.
+/// The current job.
 #[derive(Debug, Default)]
 struct Watched {
     plan: Option<Arc<dyn ExecutionPlan>>,
     looked: Option<Instant>,
     progress: JobProgress,
     lonely: Option<Instant>,
-    /// Since when all tasks that there are have been done.
+    /// The time since which all known tasks have been finished.
     idle: Option<Instant>,
     silent: u32,
     has_ended: bool,
@@ -180,9 +181,9 @@ impl Link {
             .with_target_partitions(self.cluster.partitions())
             .upgrade_for_ballista()
             .with_ballista_job_name("lanefish")
-            // Its plans of some queries are refused by its own check of them, after which the job never ends.
+            // The engine refuses its own plans of some queries in this check, and then the job never ends.
             .with_ballista_adaptive_query_planner(false)
-            // The number of a job is known at once, and whether the scheduler is there all the time.
+            // The number of a job is then known at once, and it is always known whether the scheduler is there.
             .set_bool(BALLISTA_CLIENT_PULL, true)
             .with_ballista_grpc_client_max_message_size(MESSAGE)
             .with_ballista_logical_extension_codec(Arc::new(LogicalCodec::default()))
@@ -203,7 +204,7 @@ impl Link {
         *self.job() = Watched { plan: Some(Arc::clone(plan)), ..Watched::default() };
     }
 
-    /// How far the job is.
+    /// Progress of the current job.
     pub(in crate::sql) fn progress(&self) -> JobProgress {
         self.job().progress
     }
@@ -255,12 +256,12 @@ impl Link {
         Ok(())
     }
 
-    /// The job has ended well.
+    /// Notes that the job has succeeded.
     pub(in crate::sql) fn end(&self) {
         self.job().has_ended = true;
     }
 
-    /// The number of the job, if it has ended well; asked for once.
+    /// The number of the job, if it has succeeded; returned only once.
     fn ended_job(&self) -> Option<String> {
         let mut job = self.job();
         let id = job.id().filter(|_| job.has_ended);
@@ -268,7 +269,7 @@ impl Link {
         id
     }
 
-    /// Cancels the job, if it has begun; nobody wants its rows.
+    /// Cancels the job, if it has begun, because its rows are no longer needed.
     pub(in crate::sql) fn cancel(&self) {
         if let Some(id) = self.job().id() {
             // It may have ended, and the scheduler may be gone.
@@ -276,7 +277,7 @@ impl Link {
         }
     }
 
-    /// What the scans of the last job read, if there was one that ended well.
+    /// The summaries of the scans of the last job, if there was one that succeeded.
     ///
     /// # Errors
     /// If the scheduler does not say.
@@ -316,12 +317,12 @@ impl Link {
     }
 }
 
-/// The scheduler is not there any more.
+/// The error if the scheduler is no longer there.
 fn gone(address: &str, reason: &str) -> SqlError {
     SqlError::Cluster(format!("the scheduler at {address} is gone: {reason}"))
 }
 
-/// Counts stages and tasks in what the scheduler says of a job.
+/// Counts stages and tasks in the scheduler's description of a job.
 fn progress_of(stages: &Value) -> JobProgress {
     let mut progress = JobProgress::default();
     let stages = stages.get("stages").unwrap_or(stages).as_array();

@@ -1,4 +1,4 @@
-//! How our tables, scans and functions travel in plans, around the codecs of the engine.
+//! Encoding of our tables, scans and functions in plans, in addition to the codecs of the engine.
 
 use super::errors::carried;
 use super::pieces::Piece;
@@ -27,21 +27,21 @@ use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::sync::Arc;
 
-/// A table, as it travels.
+/// A table in its encoded form.
 #[derive(Serialize, Deserialize)]
 enum AnyTable {
     Positions(TableWire),
     Statistics(CountingWire, Vec<Piece>),
 }
 
-/// A leaf of a plan, as it travels.
+/// A leaf of a plan in its encoded form.
 #[derive(Serialize, Deserialize)]
 enum AnyScan {
     Positions(ScanWire),
     Statistics(CountingWire),
 }
 
-/// Carries tables and functions in plans of queries.
+/// Encodes tables and functions in plans of queries.
 #[derive(Debug, Default)]
 pub(super) struct LogicalCodec(BallistaLogicalExtensionCodec);
 
@@ -123,7 +123,7 @@ impl LogicalExtensionCodec for LogicalCodec {
     }
 }
 
-/// Carries scans and functions in plans of tasks.
+/// Encodes scans and functions in plans of tasks.
 #[derive(Debug, Default)]
 pub(super) struct PhysicalCodec(BallistaPhysicalExtensionCodec);
 
@@ -194,7 +194,8 @@ impl PhysicalExtensionCodec for PhysicalCodec {
     }
 }
 
-/// How a function judges positions, if it does; nothing for the default, which all machines have registered.
+/// The encoded rules by which a function judges positions, if it does; empty for the default, which all machines have
+/// registered.
 fn judging(judging: Option<Judging>, bytes: &mut Vec<u8>) -> Result<()> {
     if let Some(judging) = judging
         && !judging.is_default()

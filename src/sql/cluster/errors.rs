@@ -1,14 +1,14 @@
-//! Errors on their way through the cluster, which passes them on as text, several times quoted.
+//! Errors that are sent through the cluster, which passes them on as text, quoted several times.
 //!
-//! An error of ours carries its message a second time as hexadecimal digits between two marks, so that the client finds
-//! it whatever is around it.
+//! Our errors contain their message a second time, as hexadecimal digits between two marks, so that the client finds it
+//! whatever text is around it.
 
 use datafusion::common::DataFusionError;
 use std::fmt::{self, Write};
 
-/// What is before the digits.
+/// The mark before the digits.
 const BEGIN: &str = "[lanefish:";
-/// What is after them.
+/// The mark after the digits.
 const END: char = ']';
 
 /// An error that the client will find again.
@@ -36,7 +36,7 @@ pub(in crate::sql) fn carried(message: &str) -> DataFusionError {
     DataFusionError::External(Box::new(Carried(message.to_owned())))
 }
 
-/// What an error of the cluster says, if it is one.
+/// The message of an error of the cluster, if it is one.
 pub(in crate::sql) fn explained(error: &DataFusionError) -> Option<String> {
     explained_text(&error.to_string())
 }
@@ -45,7 +45,7 @@ fn explained_text(text: &str) -> Option<String> {
     if let Some(ours) = found(text) {
         return Some(ours);
     }
-    // What calls of the scheduler fail with.
+    // The text of failed calls to the scheduler.
     if let Some((_, status)) = text.split_once("Status { code: ") {
         let message = status.split_once("message: \"").map(|(_, rest)| rest);
         let message = message.and_then(|rest| rest.split_once('"'));

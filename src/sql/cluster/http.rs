@@ -1,41 +1,41 @@
-//! The little of HTTP that asking a scheduler takes: one request, one answer, and never a long wait.
+//! The part of HTTP that requests to a scheduler need: one request, one response, and short timeouts.
 
 use serde_json::Value;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// How long a connection may take.
+/// Maximum time for a connection.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long an answer may take.
+/// Maximum time for a response.
 const ANSWER: Duration = Duration::from_secs(10);
-/// No answer is larger.
+/// Maximum size of a response.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The JSON that a path of a server has.
+/// Fetches the JSON at a path of a server.
 pub(super) fn get(address: &str, path: &str) -> io::Result<Value> {
     let body = request(address, "GET", path)?;
     serde_json::from_slice(&body).map_err(io::Error::other)
 }
 
-/// Sends a request without content, and returns the content of the answer.
+/// Sends a request without content, and returns the content of the response.
 pub(super) fn request(address: &str, method: &str, path: &str) -> io::Result<Vec<u8>> {
     let mut stream = connect(address)?;
     stream.set_read_timeout(Some(ANSWER))?;
     stream.set_write_timeout(Some(ANSWER))?;
-    // With version 1.0, the answer comes in one piece, and ends with the connection.
+    // With version 1.0, the response comes in one piece, and ends with the connection.
     let asked =
         format!("{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     stream.write_all(asked.as_bytes())?;
     let mut answer = Vec::new();
     stream.take(MOST_BYTES).read_to_end(&mut answer)?;
-    let odd = || io::Error::new(io::ErrorKind::InvalidData, "the answer is no HTTP");
+    let odd = || io::Error::new(io::ErrorKind::InvalidData, "the response is not HTTP");
     let end = memchr::memmem::find(&answer, b"\r\n\r\n").ok_or_else(odd)?;
     let head = String::from_utf8_lossy(&answer[..end]);
     let status = head.strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5));
     match status {
         Some(status) if status.starts_with('2') => Ok(answer.split_off(end + 4)),
-        Some(status) => Err(io::Error::other(format!("the answer has status {status}"))),
+        Some(status) => Err(io::Error::other(format!("the response has status {status}"))),
         None => Err(odd()),
     }
 }

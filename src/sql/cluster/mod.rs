@@ -1,4 +1,4 @@
-//! The same queries on many machines, by Ballista, the distributed engine of DataFusion.
+//! Queries on many machines, with Ballista, the distributed engine of DataFusion.
 //!
 //! # Data flow
 //!
@@ -12,16 +12,17 @@
 //! client      rows of the last stage, from the executors that made them
 //! ```
 //!
-//! - `pieces` divides the inputs, as [`crate::pipeline::ReadOptions::shard`] does, so that every record is in one piece.
-//! - `wire` and `codec` are the form in which tables, scans and functions travel.
+//! - `pieces` divides the inputs, as [`crate::pipeline::ReadOptions::shard`] does, so that every record is in one
+//!   piece.
+//! - `wire` and `codec` encode tables, scans and functions for messages.
 //! - `scan` reads pieces, on an executor.
-//! - `statistics` are the same reports as of one process: each piece is counted by itself, and the client merges.
-//! - `client` watches a job: how far it is, and whether anybody still works on it.
-//! - `process` are the scheduler and the executors.
+//! - `statistics` gives the same reports as one process: each piece is counted separately, and the client merges them.
+//! - `client` watches a job: its progress, and whether an executor still works on it.
+//! - `process` has the scheduler and the executors.
 //!
 //! Every machine must be able to read the files under the same names, and run the same version. Nothing is encrypted,
-//! and there is no authentication: whoever reaches the scheduler or an executor can read every file that its user can
-//! read. They listen on the loopback address unless told otherwise.
+//! and there is no authentication: anyone who can reach the scheduler or an executor can read every file that its user
+//! can read. They listen on the loopback address unless configured otherwise.
 
 mod client;
 mod codec;
@@ -52,7 +53,7 @@ use statistics::StatisticsTable;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The inputs under names that do not depend on the present directory.
+/// The inputs under names that do not depend on the current directory.
 pub(super) fn absolute(inputs: &mut Inputs) -> Result<(), crate::Error> {
     for source in &mut inputs.sources {
         if let Some(path) = source.file() {
@@ -78,8 +79,8 @@ impl Session {
     /// Begins to count the statistics of inputs on the cluster: the rows are for [`Counted::add`].
     ///
     /// # Errors
-    /// If an input cannot be opened or is no regular file, the scheduler does not take the job, or the session has no
-    /// cluster.
+    /// If an input cannot be opened or is not a regular file, the scheduler does not accept the job, or the session has
+    /// no cluster.
     pub fn count(
         &self,
         mut inputs: Inputs,

@@ -1,11 +1,11 @@
 //! Inputs, divided into pieces of about the same size for the tasks of a cluster.
 //!
-//! A piece is a share of one input, where that can be entered in the middle, or some whole inputs. The division is made
-//! once, where the query comes from, and travels with it.
+//! A piece is a share of one input, if it can be read from the middle, or some whole inputs. The client divides the
+//! inputs once and sends the division with the query.
 //!
 //! In plans of tasks, the pieces are the rows of a table in memory, one in each partition, and a scan is an operator
-//! that reads what its input names. It cannot be a leaf: the scheduler gives every task its share of the leaves that it
-//! knows, and leaves others whole, so that each task would read everything.
+//! that reads the pieces that its input names. A scan cannot be a leaf: the scheduler gives every task its share of the
+//! leaves that it knows, and leaves others whole, so each task would read everything.
 
 use crate::error::Error;
 use crate::formats::{self, Layout};
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-/// Less than this is not worth a task.
+/// Minimum size of a task.
 const LEAST: u64 = 64 << 10;
 
 /// Some whole inputs, or a share of one.
@@ -38,7 +38,7 @@ impl Piece {
         Self { inputs: 0..inputs.sources.len(), shard: None }
     }
 
-    /// What of the inputs it is. What was found in place of inputs is in the first piece.
+    /// The part of the inputs. Broken entries found instead of inputs belong to the first piece.
     pub(crate) fn of(&self, inputs: &Inputs) -> (Inputs, Option<Shard>) {
         let sources = inputs.sources.get(self.inputs.clone()).unwrap_or_default();
         let mut own = Inputs::of(sources.iter().cloned());
@@ -102,7 +102,7 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
 /// Divides inputs into about this number of pieces, or fewer if they are small; at least one.
 ///
 /// # Errors
-/// If an input cannot be opened, or is no regular file.
+/// If an input cannot be opened, or is not a regular file.
 pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Result<Vec<Piece>, Error> {
     let mut lengths = Vec::with_capacity(inputs.sources.len());
     for source in &inputs.sources {
@@ -138,17 +138,17 @@ pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Resu
 
 fn length(source: &Source) -> Result<u64, Error> {
     if source.is_member() {
-        let reason = "is a file of a zip archive, and machines of a cluster do not read those: extract it first";
+        let reason = "is a file of a zip archive: a cluster does not read those; extract it first";
         return Err(Error::UnknownFormat { path: Arc::clone(source.name()), reason: reason.to_owned() });
     }
     let found = std::fs::metadata(source.name()).and_then(|found| match source.file().filter(|_| found.is_file()) {
         Some(_) => Ok(found.len()),
-        None => Err(std::io::Error::other("is not a regular file, and machines of a cluster read only those")),
+        None => Err(std::io::Error::other("is not a regular file: a cluster reads only regular files")),
     });
     found.map_err(|error| Error::Open { path: Arc::clone(source.name()), source: error })
 }
 
-/// Whether an input can be entered in the middle.
+/// Whether an input can be read from the middle.
 fn is_divisible(source: &Source, read: &ReadOptions) -> Result<bool, Error> {
     let column = read.decode.fen_column.as_deref();
     let mut opened = formats::open_with(source, read.from, column, read.access, Arc::default())?;

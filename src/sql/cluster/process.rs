@@ -1,8 +1,8 @@
 //! The processes of a cluster: a scheduler, and executors that take tasks from it.
 //!
-//! Executors ask the scheduler for tasks, so that only they need to know where the other is; results and intermediate
-//! rows are fetched from where they were made. An executor that says nothing for some time is taken to be gone, and its
-//! tasks go to others.
+//! Executors ask the scheduler for tasks, so that only they need to know an address. Results and intermediate rows are
+//! fetched from the executors that made them. An executor that is silent for some time counts as gone, and its tasks
+//! are given to others.
 
 use super::client::MESSAGE;
 use super::codec::{LogicalCodec, PhysicalCodec};
@@ -31,27 +31,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// An executor asks for tasks at least this often, even when it has no room for them: every five seconds. One that has
-/// been silent for this long is gone.
+/// Time of silence after which an executor counts as gone. Executors ask for tasks at least every five seconds, even if
+/// they have no room for them.
 const SILENT_SECONDS: u64 = 20;
-/// How often the scheduler looks for silent executors.
+/// Interval at which the scheduler looks for silent executors.
 const LOOK_SECONDS: u64 = 4;
-/// How long jobs wait for an executor once the last one is gone.
+/// Time that jobs wait for an executor after the last one is gone.
 const LONELY_SECONDS: u64 = 30;
-/// How often an executor removes old files from its work directory, and how old they are.
+/// Interval at which an executor removes old files from its work directory, and their age.
 const CLEAN_SECONDS: u64 = 600;
 const OLD_SECONDS: u64 = 7 * 24 * 3600;
-/// How long an executor tries to reach the scheduler when it starts.
+/// Time for which an executor tries to reach the scheduler when it starts.
 const CONNECT_SECONDS: u16 = 30;
-/// How long tasks may take to end once the executor is asked to.
+/// Time for tasks to end after the executor is asked to end.
 const LAST_TASKS: Duration = Duration::from_secs(5);
-/// Between two looks at whether the process should end.
+/// Interval between checks whether the process should end.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Gathers the rows of a job in one last task.
 ///
-/// Of a last stage with several tasks, the scheduler keeps the results of executors that it has lost: their rows would
-/// be fetched in vain, or twice if the executor was only slow. Those of all other stages are made again.
+/// If the last stage has several tasks, the scheduler keeps results of executors that it has lost. Fetching their rows
+/// would fail, or give them twice if the executor was only slow. The results of all other stages are made again.
 #[derive(Debug)]
 struct OneResult;
 
@@ -70,12 +70,12 @@ impl PhysicalOptimizerRule for OneResult {
     }
 }
 
-/// The functions of all sessions, as where nothing else is said.
+/// The functions of all sessions, with the default rules for positions.
 fn judging() -> Judging {
     Judging { tier: Tier::best(), validity: Validity::default(), keep_en_passant: false }
 }
 
-/// Whether something can listen there; with port 0, a port that is free.
+/// Checks that it is possible to listen at this address; for port 0, chooses a free port.
 fn free(bind: SocketAddr) -> Result<SocketAddr, SqlError> {
     let bound = TcpListener::bind(bind).and_then(|listener| listener.local_addr());
     bound.map_err(|error| SqlError::Cluster(format!("cannot listen on {bind}: {error}")))
@@ -87,7 +87,7 @@ async fn asked_to_end(interrupt: &AtomicBool) {
     }
 }
 
-/// Runs a scheduler until `interrupt` is set; `ready` is told where it listens. It keeps everything in memory: if it
+/// Runs a scheduler until `interrupt` is set; `ready` is called with its address. It keeps everything in memory: if it
 /// ends, so do its jobs.
 ///
 /// # Errors
@@ -129,7 +129,7 @@ pub fn run_scheduler(bind: SocketAddr, interrupt: &AtomicBool, ready: impl FnOnc
         })),
         override_logical_codec: Some(Arc::new(LogicalCodec::default())),
         override_physical_codec: Some(Arc::new(PhysicalCodec::default())),
-        // No page of the web may ask.
+        // Requests from web pages are refused.
         cors_allowed_origins: own,
         ..SchedulerConfig::default()
     };
@@ -150,21 +150,22 @@ pub fn run_scheduler(bind: SocketAddr, interrupt: &AtomicBool, ready: impl FnOnc
     })
 }
 
-/// What an executor is.
+/// Options of an executor.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExecutorOptions {
     /// The scheduler, as `HOST:PORT`.
     pub scheduler: String,
-    /// Where others fetch what it made; with port 0, a port that is free.
+    /// The address from which others fetch its results; with port 0, any free port.
     pub bind: SocketAddr,
-    /// The name or address under which others reach it, instead of the one from which the scheduler sees it come.
+    /// The name or address under which others reach it, instead of the address that the scheduler sees.
     pub advertise: Option<String>,
-    /// Tasks at the same time.
+    /// Number of simultaneous tasks.
     pub slots: usize,
-    /// The directory in which it makes one for its files, instead of that of the system.
+    /// The directory in which it creates one for its files, instead of the system's temporary directory.
     pub work_directory: Option<PathBuf>,
-    /// Bytes of memory for grouping, joins and sorting of all tasks; without it, 70 % of what the machine has.
+    /// Bytes of memory for grouping, joins and sorting, for all tasks together; by default 70 % of the machine's
+    /// memory.
     pub memory: Option<u64>,
 }
 
@@ -190,7 +191,7 @@ crate::setters::setters!(ExecutorOptions {
     memory: Option<u64>,
 });
 
-/// Runs an executor until `interrupt` is set or the process is asked to end; `ready` is told where it listens. If the
+/// Runs an executor until `interrupt` is set or the process is asked to end; `ready` is called with its address. If the
 /// scheduler ends, the executor waits for the next one.
 ///
 /// # Errors
@@ -212,7 +213,7 @@ pub fn run_executor(
     let work_directory = directory
         .path()
         .to_str()
-        .ok_or_else(|| SqlError::Cluster("the name of the work directory is no UTF-8".to_owned()))?;
+        .ok_or_else(|| SqlError::Cluster("the name of the work directory is not valid UTF-8".to_owned()))?;
     let message = u32::try_from(MESSAGE).unwrap_or(u32::MAX);
     let slots = options.slots.max(1);
     let mut registry = BallistaFunctionRegistry::default();
@@ -261,7 +262,7 @@ pub fn run_executor(
             } => Ok(()),
         }
     });
-    // Tasks that are under way are not waited for.
+    // This does not wait for running tasks.
     runtime.shutdown_background();
     ended.map_err(|error| match error {
         ballista_core::error::BallistaError::General(message) => SqlError::Cluster(message),
@@ -274,7 +275,7 @@ fn host_and_port(address: &str) -> Result<(String, u16), SqlError> {
     let parts = address.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
     match parts {
         Some((host, port)) if !host.is_empty() => Ok((host.to_owned(), port)),
-        _ => Err(SqlError::Cluster(format!("`{address}` is no address: expected HOST:PORT"))),
+        _ => Err(SqlError::Cluster(format!("`{address}` is not an address: expected HOST:PORT"))),
     }
 }
 

@@ -23,7 +23,7 @@ use futures::{StreamExt, TryStreamExt};
 use std::fmt;
 use std::sync::Arc;
 
-/// Finished batches that may wait.
+/// Maximum number of finished batches that wait.
 const WAITING: usize = 4;
 
 /// The names of the metrics of a scan.
@@ -61,12 +61,12 @@ pub(super) fn failure_of(failure: &Error) -> DataFusionError {
     carried(&format!("{text} (on {})", machine()))
 }
 
-/// What is made of a piece.
+/// The output for a piece.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     /// The columns of its records.
     Columns(Arc<Request>),
-    /// The report of all of them.
+    /// The report on its records.
     Statistics(Arc<PositionSource>, Counting),
 }
 
@@ -78,7 +78,7 @@ impl Work {
         }
     }
 
-    /// The inputs, as they travel.
+    /// The inputs in their encoded form.
     pub(super) fn source(&self) -> SourceWire {
         SourceWire::of(match self {
             Self::Columns(request) => &request.source,

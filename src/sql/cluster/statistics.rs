@@ -25,13 +25,13 @@ use datafusion::physical_plan::ExecutionPlan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-/// What is counted, besides what always is.
+/// Optional statistics.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Counting {
-    /// Also what takes longer: [`Statistics::with_details`].
+    /// Also count details: [`Statistics::with_details`].
     pub details: bool,
-    /// Also each group of positions by itself: [`Statistics::grouped_by`].
+    /// Also count each group of positions: [`Statistics::grouped_by`].
     pub by: Option<GroupBy>,
     /// Whether the lines of rejected records are requested.
     pub rejects: bool,
@@ -43,12 +43,12 @@ crate::setters::setters!(Counting {
     rejects: bool,
 });
 
-/// What a row holds.
+/// The kind of a row.
 const REJECTS: u8 = 0;
 const REPORT: u8 = 1;
 const SUMMARY: u8 = 2;
 
-/// Bytes of lines of rejected records that travel together.
+/// Number of bytes of lines of rejected records that are sent together.
 const LINES: usize = 64 << 10;
 
 static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
@@ -120,7 +120,7 @@ pub(super) fn begin(
     ScanRun::begin(2, move |sender| count(&source, &piece, &counting, number, sender, &told))
 }
 
-/// A row: the place is that among the rows of the piece.
+/// A row, with its place among the rows of the piece.
 fn row(piece: u32, place: u32, kind: u8, content: &[u8]) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(
         Arc::clone(&SCHEMA),
@@ -180,20 +180,20 @@ fn count(
     Ok(())
 }
 
-/// The reports of pieces, on their way to one report.
+/// The reports of pieces, which are merged to one report.
 ///
 /// Made for the rows of [`Session::count`](crate::sql::Session::count).
 #[derive(Debug)]
 pub struct Counted {
     report: Option<Report>,
-    /// The pieces whose reports have come.
+    /// The pieces whose reports have arrived.
     reports: BTreeSet<u32>,
     summaries: BTreeMap<u32, Vec<u8>>,
     pieces: usize,
 }
 
 impl Counted {
-    /// Nothing yet, of this number of pieces.
+    /// The initial state, for this number of pieces.
     pub(super) fn new(pieces: usize) -> Self {
         Self { report: None, reports: BTreeSet::new(), summaries: BTreeMap::new(), pieces }
     }
@@ -201,7 +201,7 @@ impl Counted {
     /// Adds rows, and passes on the lines of rejected records that are among them.
     ///
     /// # Errors
-    /// If `on_rejects` fails, or the rows are none of statistics.
+    /// If `on_rejects` fails, or the rows are not rows of statistics.
     pub fn add<E: From<SqlError>>(
         &mut self,
         rows: &RecordBatch,
@@ -237,7 +237,7 @@ impl Counted {
         Ok(())
     }
 
-    /// All of it, once there are no more rows.
+    /// The merged report, once there are no more rows.
     ///
     /// # Errors
     /// If a piece is missing.

@@ -1,6 +1,6 @@
-//! What travels between machines: tables, scans and how positions are judged, as compressed JSON behind four bytes.
+//! Messages between machines: tables, scans and rules for positions, as compressed JSON after four bytes.
 //!
-//! All machines must run the same version: what each of them does with the same message is then the same.
+//! All machines must run the same version, so that each of them treats a message in the same way.
 
 use super::pieces::Piece;
 use super::statistics::Counting;
@@ -23,27 +23,27 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// What messages begin with; the last byte is their version.
+/// The first bytes of messages; the last byte is their version.
 const MAGIC: &[u8; 4] = b"LFC\x01";
-/// No message is larger.
+/// Maximum size of a message.
 const MOST_BYTES: usize = 256 << 20;
 /// The level of compression.
 const LEVEL: i32 = 1;
 
-/// The version of the sender, and what it sends.
+/// The version of the sender, and the content.
 #[derive(Serialize, Deserialize)]
 struct Message<T> {
     version: String,
     content: T,
 }
 
-/// Only the version, of a message that may be of another one.
+/// The version only, for messages that may have another version.
 #[derive(Deserialize)]
 struct Versioned {
     version: String,
 }
 
-/// Whether these bytes are a message of ours.
+/// Whether these bytes are one of our messages.
 pub(super) fn is_ours(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
@@ -55,7 +55,7 @@ pub(super) fn encoded<T: Serialize>(content: &T) -> Result<Vec<u8>> {
 
 fn encoded_by<T: Serialize>(version: &str, content: &T) -> Result<Vec<u8>> {
     let message = Message { version: version.to_owned(), content };
-    // Names of files that are no UTF-8, for instance.
+    // For instance, names of files that are not valid UTF-8.
     let json = serde_json::to_vec(&message)
         .map_err(|error| super::errors::carried(&format!("this cannot be sent to a cluster: {error}")))?;
     let mut bytes = MAGIC.to_vec();
@@ -63,7 +63,7 @@ fn encoded_by<T: Serialize>(version: &str, content: &T) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a message contains.
+/// The content of a message.
 pub(super) fn decoded<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     let Some(compressed) = bytes.strip_prefix(MAGIC) else {
         return Err(wrong(&"not a message of lanefish"));
@@ -86,7 +86,7 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
     DataFusionError::Execution(format!("a message of another machine cannot be read: {reason}"))
 }
 
-/// The inputs, and how they are read.
+/// The inputs, and the options for reading them.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SourceWire {
     paths: Vec<PathBuf>,
@@ -106,7 +106,7 @@ impl SourceWire {
         }
     }
 
-    /// The same on this machine, with what its CPU has, and one thread for each piece.
+    /// The inputs on this machine, with the instructions of its CPU, and one thread for each piece.
     pub(super) fn into_source(self) -> Result<PositionSource> {
         let analyzer = Tier::best().analyzer().ok_or_else(|| wrong(&"this CPU has no tier"))?;
         let mut inputs = Inputs::of(self.paths);
@@ -124,7 +124,7 @@ pub(super) struct TableWire {
     pub(super) columns: Vec<String>,
 }
 
-/// What of a table is read.
+/// The part of a table that is read.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ScanWire {
     pub(super) source: SourceWire,
@@ -172,7 +172,7 @@ pub(super) fn columns(names: &[String]) -> Result<Vec<ChosenColumn>> {
     columns.collect()
 }
 
-/// How positions are judged; with which instructions is the matter of each machine.
+/// The rules for judging positions. Each machine chooses the instructions itself.
 #[derive(Serialize, Deserialize)]
 pub(super) struct JudgingWire {
     validity: Validity,
@@ -188,7 +188,7 @@ impl JudgingWire {
     }
 }
 
-/// What was read of a piece.
+/// The summary of a piece.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct SummaryWire {
     records: u64,
@@ -198,19 +198,19 @@ pub(super) struct SummaryWire {
     bytes: u64,
     reasons: BTreeMap<String, u64>,
     first_rejects: Vec<RejectWire>,
-    /// What, how, whether it is a detail, how often, and the first one.
+    /// The parts of a remark: name, text, whether it is a detail, count, and the first occurrence.
     remarks: Vec<(String, String, bool, u64, Option<String>)>,
     misfits: Vec<MisfitWire>,
     left_out: BTreeMap<String, (u64, u64, u64)>,
-    /// Of files: path, format and note.
+    /// Notes on files: path, format and note.
     notes: Vec<(PathBuf, String, String)>,
     skipped_files: Option<String>,
 }
 
-/// What was left out of records, the first of its kind.
+/// Values that were left out of records, with the first of each kind.
 #[derive(Serialize, Deserialize)]
 struct MisfitWire {
-    /// The name of the field or key, and whether it is one of a field.
+    /// The name of the field or key, and whether it is a field.
     name: String,
     is_field: bool,
     times: u64,
@@ -277,7 +277,7 @@ impl SummaryWire {
         }
     }
 
-    /// Adds it to what was read before.
+    /// Adds it to the summary of earlier pieces.
     pub(super) fn add_to(self, all: &mut Summary) {
         all.records += self.records;
         all.rejected += self.rejected;
@@ -303,7 +303,7 @@ impl SummaryWire {
         all.skipped_files = all.skipped_files.take().or(self.skipped_files);
         for (path, format, note) in self.notes {
             let is_same = |file: &FileSummary| *file.path == *path && file.note.as_deref() == Some(note.as_str());
-            // Every shard of a file has the same to say of it.
+            // Every shard of a file has the same note.
             if !all.files.iter().any(is_same) {
                 all.files.push(FileSummary {
                     path: path.into(),
@@ -395,7 +395,7 @@ fn interned(text: &str) -> &'static str {
     text
 }
 
-/// The same for remarks.
+/// A text of a remark that lives as long as the process.
 fn remark(what: &str, how: &str, is_detail: bool) -> &'static Remark {
     static KNOWN: Mutex<Vec<&'static Remark>> = Mutex::new(Vec::new());
     let (what, how) = (interned(what), interned(how));

@@ -1,7 +1,7 @@
-//! Functions of positions: computed columns of any FEN or board, and what else is often asked of a position.
+//! Functions of positions: computed columns for any FEN or board, and other common functions.
 //!
-//! Arrays go in and come out; between them the rows pass through the same decoder, judge and kernels as those of files.
-//! What is no valid position gives null, and so does null.
+//! Functions take and return arrays. Their rows pass through the same decoder, judge and kernels as those of files.
+//! Invalid positions and nulls yield null.
 
 mod columns;
 mod positions;
@@ -22,7 +22,7 @@ use datafusion::logical_expr::{AggregateUDF, ColumnarValue, ScalarUDF};
 use positions::{Matches, Play, PopCount};
 use statistics::PositionStats;
 
-/// How positions are judged.
+/// The rules for judging positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Judging {
     pub(super) tier: Tier,
@@ -42,13 +42,13 @@ impl Judging {
 
 #[cfg(feature = "cluster")]
 impl Judging {
-    /// Whether positions are judged as they are where nothing is said.
+    /// Whether positions are judged by the default rules.
     pub(super) fn is_default(self) -> bool {
         self.validity == Validity::default() && !self.keep_en_passant
     }
 }
 
-/// How a function judges positions, if it is one of ours that does.
+/// The rules by which a function judges positions, if it is one of ours that does.
 #[cfg(feature = "cluster")]
 pub(super) fn judging_of(function: &ScalarUDF) -> Option<Judging> {
     let function = function.inner();
@@ -59,7 +59,7 @@ pub(super) fn judging_of(function: &ScalarUDF) -> Option<Judging> {
     of_column.or(of_pattern).or(of_move)
 }
 
-/// The same of an aggregate.
+/// The rules by which an aggregate judges positions, if it is one of ours that does.
 #[cfg(feature = "cluster")]
 pub(super) fn judging_of_aggregate(function: &AggregateUDF) -> Option<Judging> {
     let function = function.inner().downcast_ref::<PositionStats>();

@@ -1,4 +1,4 @@
-//! Functions that are no columns: patterns of pieces, moves, bits.
+//! Functions that are not columns: patterns of pieces, moves, bits.
 
 use super::{Judging, arrays, as_given, failed, position_type, positions_of, text_type};
 use crate::chess::{Move, Piece, Position, Square};
@@ -34,7 +34,7 @@ impl<T: Send, F: Fn(usize, &Position) -> Option<T> + Sync> Job for Each<F> {
     }
 }
 
-/// The value of each row; none where the row is no position, or has none.
+/// The value of each row; `None` if the row is not a position, or has no value.
 fn each<T: Clone + Send>(
     judging: Judging,
     array: &ArrayRef,
@@ -77,8 +77,8 @@ impl Matches {
     }
 }
 
-/// The board part of a FEN as a pattern: a letter is that piece, a digit that many squares that may hold anything, a
-/// point a square that is empty.
+/// The board part of a FEN as a pattern: a letter is a piece, a digit that many arbitrary squares, a dot an empty
+/// square.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pattern {
     pieces: Vec<(Square, Piece)>,
@@ -184,7 +184,7 @@ impl Play {
     }
 }
 
-/// The FEN after a move in UCI form or SAN; none if it is no legal move.
+/// The FEN after a move in UCI form or SAN; `None` if it is not a legal move.
 fn after(position: &Position, text: &str) -> Option<String> {
     let mv = Move::from_uci(text, position).or_else(|_| position.parse_san(text)).ok()?;
     let mut after = position.clone();

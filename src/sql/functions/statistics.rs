@@ -1,7 +1,7 @@
-//! `position_stats`: the statistics of a group of positions, as `stats --json` has them.
+//! `position_stats`: the statistics of a group of positions, as in `stats --json`.
 //!
-//! The state of a group is its report, which merges to the bit, whoever counted the parts. It travels as the JSON that
-//! reports are written as, compressed, behind four bytes that say what it is and which version.
+//! The state of a group is its report. Reports merge exactly, whatever thread or machine counted the parts. The encoded
+//! state is the JSON of the report, compressed, after four bytes with its kind and version.
 
 use super::{Judging, failed, position_type, positions_of, present};
 use crate::jobs::Statistics;
@@ -13,15 +13,15 @@ use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, Volatility};
 use std::sync::Arc;
 
-/// What states begin with; the last byte is their version.
+/// The first bytes of states; the last byte is their version.
 const MAGIC: &[u8; 4] = b"LFS\x01";
-/// No state is larger: a report has some thousand numbers.
+/// Maximum size of a state: a report has some thousand numbers.
 const MOST_BYTES: usize = 64 << 20;
 /// The level of compression.
 const LEVEL: i32 = 1;
-/// What the counters of a group take, about: measured with 2,000 groups.
+/// Approximate memory of the counters of a group, measured with 2,000 groups.
 const COUNTERS: usize = 512 << 10;
-/// What a report takes, about.
+/// Approximate memory of a report.
 const REPORT: usize = 64 << 10;
 
 /// The aggregate.
@@ -70,15 +70,15 @@ impl AggregateUDFImpl for PositionStats {
 #[derive(Debug)]
 struct Group {
     judging: Judging,
-    /// What is counted here.
+    /// The positions counted here.
     counting: Option<Statistics>,
     rejected: u64,
-    /// What was counted elsewhere.
+    /// The reports counted elsewhere.
     merged: Report,
 }
 
 impl Group {
-    /// All of it.
+    /// The complete report.
     fn report(&mut self) -> Result<&Report> {
         if let Some(counting) = self.counting.take() {
             let counted = counting.finish(self.rejected, self.judging.keep_en_passant);
@@ -128,15 +128,15 @@ pub(in crate::sql) fn encoded(report: &Report) -> Result<Vec<u8>> {
     Ok([MAGIC.as_slice(), &compressed].concat())
 }
 
-/// The report that a state is.
+/// Decodes the report in a state.
 pub(in crate::sql) fn decoded(state: &[u8]) -> Result<Report> {
     let wrong = |what: String| DataFusionError::Execution(format!("position_stats: a state {what}"));
     let Some(compressed) = state.strip_prefix(MAGIC) else {
         return Err(wrong("of another version; all machines must have the same".to_owned()));
     };
     let json = zstd::bulk::decompress(compressed, MOST_BYTES)?;
-    let json = serde_json::from_slice(&json).map_err(|error| wrong(format!("is no JSON: {error}")))?;
-    Report::from_json(&json).map_err(|error| wrong(format!("is no report: {error}")))
+    let json = serde_json::from_slice(&json).map_err(|error| wrong(format!("is not JSON: {error}")))?;
+    Report::from_json(&json).map_err(|error| wrong(format!("is not a report: {error}")))
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! Boards side by side, darker where there is more.
+//! Boards side by side; squares with higher counts are darker.
 
 use super::Text;
 use lanefish::report::facts::Board;
 use std::fmt::Write;
 
-/// Columns of a board with its ranks and the gap behind it.
+/// Columns of a board with its ranks and the gap after it.
 const BOARD: usize = 20;
 
 impl Text<'_> {
-    /// Boards, as many beside each other as fit, each relative to its own hottest square.
+    /// Draws boards next to each other, as far as they fit. Shades are relative to the maximum of each board.
     pub(super) fn boards(&self, out: &mut String, boards: &[Board]) -> std::fmt::Result {
-        // The last one has no gap behind it.
+        // The last one has no gap after it.
         let per_row = ((self.width + 2) / BOARD).clamp(1, 6);
         for boards in boards.chunks(per_row) {
             out.push('\n');

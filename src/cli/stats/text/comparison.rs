@@ -7,7 +7,7 @@ use lanefish::report::Comparison;
 use lanefish::text::numbers::{grouped, percentage, tenths};
 use std::fmt::Write;
 
-/// Writes what two datasets have in common and where they differ; A and B are names of theirs.
+/// Writes a comparison of two datasets, which are named A and B.
 pub(in crate::cli::stats) fn write(
     out: &mut String,
     comparison: &Comparison,
@@ -56,7 +56,7 @@ pub(in crate::cli::stats) fn write(
         table.add_row([Cell::new(title), nothing(), nothing(), nothing(), nothing(), right(distance(value))]);
     }
     writeln!(out, "\n{}", table.trim_fmt())?;
-    let legend = "distance: total variation, 0 for equal distributions, 1 for those that share nothing";
+    let legend = "distance: total variation, 0 for equal distributions, 1 for disjoint ones";
     writeln!(out, "\n{}", style.faint(legend))?;
     for (letter, only) in ["A", "B"].into_iter().zip(&comparison.only) {
         if !only.is_empty() {

@@ -1,7 +1,7 @@
 //! A report as text for people: tables, bars and boards that fit the terminal.
 //!
-//! Everything but the tables goes through the facts of the report, in their order, so that a new fact appears here
-//! by itself.
+//! Everything except the tables is generated from the facts of the report, in their order, so that new facts appear
+//! here automatically.
 
 mod boards;
 pub(super) mod comparison;
@@ -17,12 +17,12 @@ use lanefish::report::{HeatMap, Report, Squares};
 use lanefish::text::numbers::{counted, grouped};
 use std::fmt::Write;
 
-/// Columns of text where the output is no terminal.
+/// Width of the text if the output is not a terminal.
 const WIDTH: usize = 80;
-/// Columns that the narrowest text takes, and those that the widest makes use of.
+/// Minimum and maximum width of the text.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=132;
 
-/// How a report is written.
+/// Options for the text of a report.
 pub(super) struct Text<'a> {
     pub(super) report: &'a Report,
     pub(super) games: u64,
@@ -38,7 +38,7 @@ pub(super) fn width() -> usize {
 }
 
 impl Text<'_> {
-    /// The report; with the boards of all pieces if they are asked for.
+    /// The text of the report; with the boards for all pieces if requested.
     pub(super) fn write(&self, out: &mut String, all_boards: bool) -> std::fmt::Result {
         let report = self.report;
         let games = match self.games {

@@ -7,9 +7,9 @@ use std::fmt::Write;
 
 /// Columns of a line beside its bar: the range, the count, the share and the gaps.
 const BESIDE: usize = 36;
-/// Most lines of a plot.
+/// Maximum number of lines of a plot.
 const LINES: usize = 20;
-/// Most kinds that are shown.
+/// Maximum number of kinds that are shown.
 pub(super) const KINDS: usize = 12;
 /// Widths of ranges of numbers that are easy to read.
 const WIDTHS: [i64; 16] = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000];
@@ -21,7 +21,7 @@ struct Line {
 }
 
 impl Text<'_> {
-    /// A plot. What is less than a thousandth at either end shares a line.
+    /// Draws a plot. Numbers at either end whose share is less than a thousandth are combined in one line.
     pub(super) fn plot(&self, out: &mut String, plot: &Plot) -> std::fmt::Result {
         let histogram = &plot.histogram;
         let (Some(low), Some(high)) = (histogram.quantile(1, 1000), histogram.quantile(999, 1000)) else {
@@ -67,7 +67,7 @@ impl Text<'_> {
         let mut kinds: Vec<&(String, u64)> = bars.bars.iter().filter(|(_, count)| *count > 0).collect();
         let all = kinds.len() as u64 + bars.rest.0;
         if all > KINDS as u64 {
-            // In their own order, but only the most frequent.
+            // Only the most frequent kinds, in their original order.
             kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
             kinds.truncate(KINDS);
         }
@@ -108,7 +108,7 @@ fn range_name(first: i64, last: i64) -> String {
     }
 }
 
-/// A bar with steps of an eighth of a cell; everything that is not zero is visible.
+/// A bar with steps of an eighth of a cell; any number except zero is visible.
 pub(super) fn bar(count: u64, tallest: u64, longest: usize) -> String {
     let eighths = (count as u128 * longest as u128 * 8).div_ceil(tallest.into()) as usize;
     let mut bar = "█".repeat(eighths / 8);

@@ -1,4 +1,4 @@
-//! Tables of counts, of spreads, of distinct positions and of groups.
+//! Tables with counts, summary statistics, distinct positions and groups.
 
 use super::Text;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// A header line with nothing below it.
 pub(crate) const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// Columns that two tables beside each other need, or a table with quantiles.
+/// Width needed by two tables next to each other, or by a table with quantiles.
 const WIDE: usize = 76;
 
 pub(super) fn right(text: impl ToString) -> Cell {
@@ -53,7 +53,7 @@ impl Text<'_> {
             ("captures", report.legal_captures, moves),
             ("promotions", report.legal_promotions, moves),
             ("castling moves", report.legal_castles, moves),
-            ("en passants", report.legal_en_passants, moves),
+            ("en passant", report.legal_en_passants, moves),
         ];
         if report.results.known() > 0 {
             right_side.extend([
@@ -99,24 +99,24 @@ impl Text<'_> {
         let mut table = Table::new();
         table.load_style(RULED);
         table.set_header(match is_wide {
-            true => vec!["a position has", "mean", "std. dev.", "least", "5 %", "median", "95 %", "most"],
-            false => vec!["a position has", "mean", "median", "least", "most"],
+            true => vec!["per position", "mean", "std. dev.", "min", "5 %", "median", "95 %", "max"],
+            false => vec!["per position", "mean", "median", "min", "max"],
         });
         let mut row = |name: &str, histogram: &Histogram| {
             let summary = histogram.summary();
             let median = summary.median.map_or("-".to_owned(), |v| v.to_string());
-            let (mean, least, most) = (decimal(summary.mean), whole(summary.min), whole(summary.max));
+            let (mean, min, max) = (decimal(summary.mean), whole(summary.min), whole(summary.max));
             let numbers = match is_wide {
                 true => vec![
                     mean,
                     decimal(summary.stddev),
-                    least,
+                    min,
                     whole(histogram.quantile(5, 100)),
                     median,
                     whole(histogram.quantile(95, 100)),
-                    most,
+                    max,
                 ],
-                false => vec![mean, median, least, most],
+                false => vec![mean, median, min, max],
             };
             let mut cells = vec![Cell::new(name)];
             cells.extend(numbers.into_iter().map(right));
@@ -155,14 +155,14 @@ impl Text<'_> {
             ["boards", "… and sides to move", "… and castling rights", "… and en passant captures"];
         let estimates = details.distinct.estimates();
         for (name, count) in NAMES.into_iter().zip(details.exact_distinct.unwrap_or(estimates)) {
-            // An estimate may be too large.
+            // An estimate may exceed the number of positions.
             let share = percent(count.min(self.report.positions), self.report.positions);
             table.add_row([Cell::new(name), right(grouped(count)), right(share)]);
         }
         writeln!(out, "\n{}", table.trim_fmt())
     }
 
-    /// What is odd, in lines that fit.
+    /// The remarks, in lines that fit.
     pub(super) fn remarks(&self, out: &mut String) -> std::fmt::Result {
         let remarks = self.report.remarks();
         if remarks.is_empty() {
