@@ -278,7 +278,7 @@ fn only_reports_of_one_kind_are_merged() {
     ] {
         fails(2, &["stats", "--merge", a, b], why);
     }
-    fails(2, &["stats", "--merge"], "name the files");
+    fails(2, &["stats", "--merge"], "name files written by");
     fails(2, &["stats", "--merge", "nowhere.json"], "nowhere.json");
     assert_eq!(json(0, &["stats", "--json", "--merge", &plain, &plain])["positions"], 4);
     let merged = json(0, &["stats", "--json", "--merge", &by_phase, &by_phase]);
