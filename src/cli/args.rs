@@ -5,25 +5,10 @@
 //! at once and with exit status 2.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgAction, Args, ValueEnum, ValueHint};
 use lanefish::formats::Format;
 use lanefish::pipeline::Shard;
 use std::path::PathBuf;
-
-/// Process chess positions in bulk, one board per SIMD lane.
-#[derive(Debug, Parser)]
-#[command(name = "lanefish", version, disable_version_flag = true, max_term_width = 100)]
-pub(crate) struct Cli {
-    #[command(flatten)]
-    pub(crate) global: Global,
-
-    /// Print the version; with -v also what this CPU offers and which tier is used
-    #[arg(short = 'V', long)]
-    pub(crate) version: bool,
-
-    #[command(subcommand)]
-    pub(crate) command: Option<Command>,
-}
 
 /// Options of every command, before or after it.
 #[derive(Debug, Args)]
@@ -256,29 +241,4 @@ pub(crate) struct OutputArgs {
     /// Compression level [default: 3 for .zst, 6 for .gz, 9 for .bz2]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) level: Option<i32>,
-}
-
-/// The commands, one file each.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Stats(super::stats::StatsArgs),
-    Compute(super::compute::ComputeArgs),
-    Convert(super::convert::ConvertArgs),
-    Shuffle(super::shuffle::ShuffleArgs),
-    Dedup(super::dedup::DedupArgs),
-    Split(super::split::SplitArgs),
-    Interleave(super::interleave::InterleaveArgs),
-    Games(super::games::GamesArgs),
-    Show(super::show::ShowArgs),
-    #[cfg(feature = "sql")]
-    Sql(super::sql::SqlArgs),
-    #[cfg(feature = "cluster")]
-    Cluster(super::cluster::ClusterArgs),
-    Perft(super::perft::PerftArgs),
-    Bench(super::bench::BenchArgs),
-    Generate(super::generate::GenerateArgs),
-    Verify(super::verify::VerifyArgs),
-    Info(super::info::InfoArgs),
-    Completions(super::completions::CompletionsArgs),
-    Man(super::man::ManArgs),
 }

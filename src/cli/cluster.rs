@@ -74,16 +74,16 @@ struct ExecutorArgs {
 }
 
 impl ClusterArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
-        log_to_stderr(session);
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+        log_to_stderr(invocation);
         // Tasks get some time to end, and files are removed.
         interrupt::be_patient();
         match &self.role {
             Role::Scheduler(scheduler) => run_scheduler(scheduler.bind, interrupt::flag(), |bind| {
-                session.note(format_args!("scheduler on {bind}"));
+                invocation.note(format_args!("scheduler on {bind}"));
             })?,
             Role::Executor(executor) => {
-                let slots = executor.slots.map_or(session.threads, usize::from);
+                let slots = executor.slots.map_or(invocation.threads, usize::from);
                 let options = ExecutorOptions::new(&executor.scheduler)
                     .bind(executor.bind)
                     .advertise(executor.advertise.clone())
@@ -91,7 +91,7 @@ impl ClusterArgs {
                     .work_directory(executor.work_dir.clone())
                     .memory(executor.memory);
                 run_executor(&options, interrupt::flag(), |bind| {
-                    session.note(format_args!(
+                    invocation.note(format_args!(
                         "executor on {bind} with {}, for the scheduler at {}",
                         counted(slots as u64, "slot"),
                         executor.scheduler
@@ -104,9 +104,9 @@ impl ClusterArgs {
 }
 
 /// Logging of the engine: warnings, with -v every task, with -vv everything.
-fn log_to_stderr(session: &Invocation<'_>) {
-    let level = match session.global().verbose {
-        _ if session.global().quiet => "error",
+fn log_to_stderr(invocation: &Invocation<'_>) {
+    let level = match invocation.global().verbose {
+        _ if invocation.global().quiet => "error",
         0 => "warn",
         1 => "info",
         _ => "debug",
@@ -117,7 +117,7 @@ fn log_to_stderr(session: &Invocation<'_>) {
 }
 
 /// The cluster that --cluster names.
-pub(crate) fn connect(session: &Invocation<'_>, address: &str) -> Result<Cluster, SqlError> {
-    let _phase = session.phase("waiting for an executor");
+pub(crate) fn connect(invocation: &Invocation<'_>, address: &str) -> Result<Cluster, SqlError> {
+    let _phase = invocation.phase("waiting for an executor");
     Cluster::connect(address)
 }

@@ -74,14 +74,19 @@ impl From<Masks> for rows::Masks {
 }
 
 impl ComputeArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.list_columns {
             return list_columns(self.json);
         }
         let columns = super::choice::columns(&self.columns, &self.reading.chosen.definitions()?)?;
         let format = write::format_of(self.format, &self.output, Content::Rows)?;
         let written = Written::Columns(&columns, self.masks.into());
-        write::write(session, (&self.inputs, &self.reading), written, Wanted::rows(&self.output, format, &self.write))
+        write::write(
+            invocation,
+            (&self.inputs, &self.reading),
+            written,
+            Wanted::rows(&self.output, format, &self.write),
+        )
     }
 }
 

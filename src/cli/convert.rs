@@ -30,13 +30,13 @@ pub(crate) struct ConvertArgs {
 }
 
 impl ConvertArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let format = write::format_of(self.to, &self.output, Content::Records)?;
         #[cfg(feature = "parquet")]
         let fen = self.fen;
         #[cfg(not(feature = "parquet"))]
         let fen = false;
         let read = (&self.read.inputs[..], &self.read.reading);
-        write::write(session, read, Written::Records { fen }, Wanted::records(&self.output, format, &self.write))
+        write::write(invocation, read, Written::Records { fen }, Wanted::records(&self.output, format, &self.write))
     }
 }

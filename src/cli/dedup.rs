@@ -101,9 +101,9 @@ fn keep(text: &str) -> Result<Keep, String> {
 }
 
 impl DedupArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.output.output.is_none() && self.to.is_none() {
-            return self.count(session);
+            return self.count(invocation);
         }
         let format = write::format_of(self.to, &self.output, Content::Records)?;
         let reading = &self.read.reading;
@@ -116,7 +116,7 @@ impl DedupArgs {
         let dedup = Dedup::default().key(self.key.key()).keep(self.keep.clone()).against(against).counts(self.counts);
         let mut deduplicated = Deduplicated::default();
         let (done, written) = write::write_by(
-            session,
+            invocation,
             (&self.read.inputs, reading),
             Written::Records { fen: false },
             Wanted::records(&self.output, format, &self.write),
@@ -130,20 +130,20 @@ impl DedupArgs {
         let Deduplicated { compared, kept, rejected_against, .. } = deduplicated;
         let duplicates = compared - kept;
         if done.summary.failure.is_none() {
-            session.note(format_args!("{} left out", counted(duplicates, "duplicate")));
+            invocation.note(format_args!("{} left out", counted(duplicates, "duplicate")));
             if rejected_against > 0 {
                 let bad = counted(rejected_against, "bad record");
-                session.note(format_args!("--against: {bad} were not compared; verify lists them"));
+                invocation.note(format_args!("--against: {bad} were not compared; verify lists them"));
             }
         }
         let name = self.key.to_possible_value();
         let name = name.as_ref().map_or("record", |name| name.get_name());
         let own = [("distinct", json!({ name: kept })), ("duplicates", json!(duplicates))];
-        space::conclude(session, done, self.json, written, own)
+        space::conclude(invocation, done, self.json, written, own)
     }
 
     /// Counts the distinct records, by each key.
-    fn count(&self, session: &Invocation<'_>) -> Result<u8> {
+    fn count(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if !self.against.is_empty() {
             bail!("--against is for an output: name a file with -o");
         }
@@ -151,10 +151,10 @@ impl DedupArgs {
             bail!("--counts is for an output: name a file with -o");
         }
         let reading = &self.read.reading;
-        session.prepare(&self.read.inputs, reading)?;
+        invocation.prepare(&self.read.inputs, reading)?;
         let dedup = Dedup::default();
         let mut distinct = lanefish::datasets::Distinct::default();
-        let done = session.read_by(&self.read.inputs, reading, RunChoice::default(), |inputs, options| {
+        let done = invocation.read_by(&self.read.inputs, reading, RunChoice::default(), |inputs, options| {
             let (summary, counted) = dedup.count(inputs, options);
             distinct = counted;
             summary
@@ -185,6 +185,6 @@ impl DedupArgs {
         // The key `relative` is not counted.
         let (_, kept) = of_key.unwrap_or(("position", counts[3].1));
         let own = [("distinct", json!(distinct)), ("duplicates", json!(records - kept))];
-        space::conclude(session, done, self.json, 0, own)
+        space::conclude(invocation, done, self.json, 0, own)
     }
 }

@@ -26,10 +26,10 @@ pub(crate) struct GamesArgs {
 }
 
 impl GamesArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         self.read.reading.chosen.check_of_games()?;
         let format = write::format_of(self.format, &self.output, Content::Games)?;
         let read = (&self.read.inputs[..], &self.read.reading);
-        write::write(session, read, Written::Games, Wanted::rows(&self.output, format, &self.write))
+        write::write(invocation, read, Written::Games, Wanted::rows(&self.output, format, &self.write))
     }
 }

@@ -45,7 +45,7 @@ pub(crate) struct GenerateArgs {
 const SHARD: u64 = 1 << 14;
 
 impl GenerateArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let is_stdout = self.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         let to = self.to.or(is_stdout.then_some(OutputFormat::Records(Format::FEN)));
         let format = write::format_of(to, &self.output, Content::Records)?;
@@ -53,14 +53,14 @@ impl GenerateArgs {
         if let Some(needed) = job.needs().iter().next() {
             bail!("{format} files need `{}`, which generated positions do not have", needed.name());
         }
-        let mut output = write::open(session, &self.output, format)?;
+        let mut output = write::open(invocation, &self.output, format)?;
         let named = output.named();
         let failed = |source| named.failed(source);
         let mut file = job.open(&mut output).map_err(failed)?;
         let interrupt = interrupt::flag();
         let shards = self.number.div_ceil(SHARD);
-        let threads = (session.threads as u64).min(shards);
-        let phase = session.phase("generating");
+        let threads = (invocation.threads as u64).min(shards);
+        let phase = invocation.phase("generating");
         thread::scope(|scope| {
             // Each of n threads makes every nth shard; receiving from them in turn restores the order.
             let receivers = (0..threads)
@@ -96,7 +96,7 @@ impl GenerateArgs {
         })?;
         drop(phase);
         let complete = job.finish(file).map_err(failed)?;
-        write::commit(session, vec![(output, format, &complete)], None)?;
+        write::commit(invocation, vec![(output, format, &complete)], None)?;
         Ok(0)
     }
 

@@ -3,8 +3,8 @@
 //!
 //! The derived definitions describe each argument. Properties that many arguments share are written here once.
 
-use super::args::Cli;
 use super::choice::column_names;
+use super::command::Cli;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, ValueHint};

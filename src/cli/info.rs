@@ -43,12 +43,12 @@ impl InfoArgs {
         self.calibrate
     }
 
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.files.is_empty() {
-            let mut facts = cpu_facts(session.global().tier()?, session.analyzer);
+            let mut facts = cpu_facts(invocation.global().tier()?, invocation.analyzer);
             let calibration = match self.calibrate {
                 true => {
-                    let _phase = session.phase("calibrating");
+                    let _phase = invocation.phase("calibrating");
                     Some(Calibration::measure()?)
                 }
                 false => None,
@@ -70,14 +70,14 @@ impl InfoArgs {
             // Each file of a zip archive is described separately.
             let inputs = Inputs::resolve(std::slice::from_ref(path), formats::is_supported)?;
             for source in &inputs.sources {
-                facts.push(file_facts(session, source)?);
+                facts.push(file_facts(invocation, source)?);
             }
             for skipped in &inputs.skipped {
-                session.note(format_args!("{}: not a supported format, skipped", skipped.display()));
+                invocation.note(format_args!("{}: not a supported format, skipped", skipped.display()));
             }
         }
         let status = self.tell(&facts)?;
-        session.commit(None)?;
+        invocation.commit(None)?;
         Ok(status)
     }
 
@@ -179,9 +179,9 @@ fn evidence(format: Format, head: &[u8]) -> String {
 /// Larger inputs without a count in their header are not read in full just to be counted.
 const COUNTED: u64 = 16 << 20;
 
-fn file_facts(session: &Invocation<'_>, source: &Source) -> Result<Object> {
+fn file_facts(invocation: &Invocation<'_>, source: &Source) -> Result<Object> {
     let path = source.name();
-    let opened = formats::open(source, None, session.access(), Arc::default())?;
+    let opened = formats::open(source, None, invocation.access(), Arc::default())?;
     let (format, compression) = (opened.format, opened.input.compression());
     let mut input = opened.input;
     let evidence = match format.sampled(&[]) {
@@ -198,7 +198,7 @@ fn file_facts(session: &Invocation<'_>, source: &Source) -> Result<Object> {
     ]);
     facts.extend(evidence.map(|evidence| ("evidence".to_owned(), json!(evidence))));
     if format == Format::BOARDS && compression.is_none() && source.file().is_some() {
-        let boards = BoardsFile::open_with(path, session.access())?;
+        let boards = BoardsFile::open_with(path, invocation.access())?;
         let (major, minor) = boards.version();
         let columns: Vec<String> = boards.columns().iter().map(|c| c.name.clone()).collect();
         facts.insert("version".to_owned(), json!(format!("{major}.{minor}")));
@@ -209,7 +209,7 @@ fn file_facts(session: &Invocation<'_>, source: &Source) -> Result<Object> {
         let checksum = "header, index and end are intact; verify checks the blocks";
         facts.insert("checksum".to_owned(), json!(checksum));
     } else if let Some(tables) = format.tables() {
-        let opened = formats::open(source, Some(format), session.access(), Arc::default())?;
+        let opened = formats::open(source, Some(format), invocation.access(), Arc::default())?;
         let table = tables.facts(opened.input.into_random_access(format.name())?);
         let table = table.map_err(|damage| lanefish::Error::Damaged { path: Arc::clone(path), damage })?;
         let columns = table.columns.iter();
@@ -219,8 +219,8 @@ fn file_facts(session: &Invocation<'_>, source: &Source) -> Result<Object> {
         facts.insert("groups".to_owned(), json!(table.groups));
     } else if bytes.is_some_and(|bytes| bytes <= COUNTED) {
         let reading = Reading { from: None, ..Reading::default() };
-        session.prepare_source(source.clone());
-        let done = session.read(&[], &reading, RunChoice::default(), &Nothing, |()| Ok(()))?;
+        invocation.prepare_source(source.clone());
+        let done = invocation.read(&[], &reading, RunChoice::default(), &Nothing, |()| Ok(()))?;
         if let Some(failure) = done.summary.failure {
             return Err(failure.into());
         }

@@ -36,18 +36,18 @@ pub(crate) struct InterleaveArgs {
 }
 
 impl InterleaveArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let format = write::format_of(self.to, &self.output, Content::Records)?;
         let reading = &self.read.reading;
         let interleave = Interleave::default().seed(reading.games.seed).by(self.by.into());
         let (done, written) = write::write_by(
-            session,
+            invocation,
             (&self.read.inputs, reading),
             Written::Records { fen: false },
             Wanted::records(&self.output, format, &self.write),
             &[],
             |inputs, options, job, sink| interleave.run(inputs, options, job, sink),
         )?;
-        space::conclude(session, done, self.json, written, [])
+        space::conclude(invocation, done, self.json, written, [])
     }
 }

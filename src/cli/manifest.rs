@@ -108,22 +108,22 @@ fn hash_of(mut file: &File, pool: &ThreadPool, path: &Path) -> Result<(u64, Stri
     }
 }
 
-fn pool_of(session: &Invocation<'_>) -> Result<ThreadPool> {
-    let threads = session.threads;
+fn pool_of(invocation: &Invocation<'_>) -> Result<ThreadPool> {
+    let threads = invocation.threads;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     Ok(pool.map_err(|error| Error::Threads { threads, reason: error.to_string() })?)
 }
 
 impl Manifests {
-    /// Starts the manifests for these outputs, after the session has prepared its inputs.
+    /// Starts the manifests for these outputs, after the invocation has prepared its inputs.
     pub(crate) fn begin<'a>(
-        session: &Invocation<'_>,
+        invocation: &Invocation<'_>,
         seed: u64,
         against: &[Arc<Path>],
         outputs: impl IntoIterator<Item = &'a Output>,
     ) -> Result<Self> {
         let all = |paths: &[Arc<Path>]| paths.iter().map(Input::new).collect::<Result<Vec<_>>>();
-        let (inputs, against) = (all(&session.input_paths())?, all(against)?);
+        let (inputs, against) = (all(&invocation.input_paths())?, all(against)?);
         let mut files = Vec::new();
         for output in outputs {
             let Some(file) = output.file() else {
@@ -131,7 +131,7 @@ impl Manifests {
             };
             let mut name = OsString::from(file.path());
             name.push(SUFFIX);
-            files.push(session.open_beside(Path::new(&name))?);
+            files.push(invocation.open_beside(Path::new(&name))?);
         }
         Ok(Self { seed, inputs, against, files })
     }
@@ -140,12 +140,12 @@ impl Manifests {
     /// are meant to appear together.
     pub(crate) fn complete(
         self,
-        session: &Invocation<'_>,
+        invocation: &Invocation<'_>,
         summary: &Summary,
         outputs: Vec<(Output, OutputFormat, u64)>,
     ) -> Result<Vec<Output>> {
-        let _phase = session.phase("hashing");
-        let pool = pool_of(session)?;
+        let _phase = invocation.phase("hashing");
+        let pool = pool_of(invocation)?;
         let mut read: BTreeMap<&Path, VecDeque<&FileSummary>> = BTreeMap::new();
         for file in &summary.files {
             read.entry(&file.path).or_default().push_back(file);
@@ -263,7 +263,7 @@ fn listed(manifest: &Value) -> Option<Vec<Listed>> {
 }
 
 /// Checks whether the files of a manifest are unchanged; returns the exit status.
-pub(crate) fn verify(session: &Invocation<'_>, manifest: &Path, as_json: bool) -> Result<u8> {
+pub(crate) fn verify(invocation: &Invocation<'_>, manifest: &Path, as_json: bool) -> Result<u8> {
     let bytes = fs::read(manifest).map_err(|source| Error::Open { path: Arc::from(manifest), source })?;
     let value: Value = serde_json::from_slice(&bytes)
         .with_context(|| format!("{} is not a manifest of lanefish", manifest.display()))?;
@@ -273,13 +273,13 @@ pub(crate) fn verify(session: &Invocation<'_>, manifest: &Path, as_json: bool) -
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let pool = pool_of(session)?;
+    let pool = pool_of(invocation)?;
     let mut objects = Vec::new();
     let mut text = Vec::new();
     let mut ok = true;
     for file in &files {
         let problem = {
-            let _phase = session.phase("hashing");
+            let _phase = invocation.phase("hashing");
             file.problem(beside, &pool)?
         };
         ok &= problem.is_none();

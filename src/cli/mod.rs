@@ -8,6 +8,7 @@ mod chosen;
 mod closed;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod command;
 mod completions;
 mod compute;
 mod convert;
@@ -41,8 +42,9 @@ mod verify;
 mod write;
 
 use anyhow::Result;
-use args::{Cli, Command, TierChoice};
+use args::TierChoice;
 use clap::FromArgMatches;
+use command::{Cli, Command};
 use invocation::Invocation;
 use lanefish::text::one_line;
 use serde_json::{Map, Value};

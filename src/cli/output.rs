@@ -93,7 +93,7 @@ pub(crate) fn stdout() -> Result<io::StdoutLock<'static>, Error> {
 }
 
 impl Output {
-    /// Opens a file, or standard output for `-` and for no name. Commands call the method of the session, which first
+    /// Opens a file, or standard output for `-` and for no name. Commands call the method of the invocation, which first
     /// checks whether the same place is already used.
     pub(crate) fn open(path: Option<&Path>, force: bool, packing: Option<Packing>, threads: usize) -> Result<Self> {
         let sink = Sink::open(path, force)?;

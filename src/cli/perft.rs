@@ -48,24 +48,27 @@ pub(crate) struct PerftArgs {
 }
 
 impl PerftArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if !self.suite.is_empty() {
-            return self.suite(session);
+            return self.suite(invocation);
         }
         let Some((depth, fen)) = self.position_and_depth.split_last() else {
             bail!("missing DEPTH");
         };
         let depth: u32 =
             depth.parse().ok().filter(|&depth| depth <= 100).with_context(|| format!("`{depth}` is not a depth"))?;
-        let position = position_of(&fen.join(" "), session, false)?;
-        let phase = session.phase(&format!("counting to depth {depth}"));
+        let position = position_of(&fen.join(" "), invocation, false)?;
+        let phase = invocation.phase(&format!("counting to depth {depth}"));
         let begin = Instant::now();
-        let moves =
-            if self.divide { perft::divide(&position, depth, session.analyzer, session.threads)? } else { Vec::new() };
+        let moves = if self.divide {
+            perft::divide(&position, depth, invocation.analyzer, invocation.threads)?
+        } else {
+            Vec::new()
+        };
         let nodes = if self.divide && depth > 0 {
             moves.iter().map(|(_, nodes)| nodes).sum()
         } else {
-            perft::perft(&position, depth, session.analyzer, session.threads)?
+            perft::perft(&position, depth, invocation.analyzer, invocation.threads)?
         };
         let seconds = begin.elapsed().as_secs_f64();
         drop(phase);
@@ -77,8 +80,8 @@ impl PerftArgs {
             object.insert("nodes".to_owned(), json!(nodes));
             object.insert("seconds".to_owned(), json!(seconds));
             object.insert("nodes_per_second".to_owned(), json!(rate));
-            object.insert("tier".to_owned(), json!(session.analyzer.tier().name()));
-            object.insert("threads".to_owned(), json!(session.threads));
+            object.insert("tier".to_owned(), json!(invocation.analyzer.tier().name()));
+            object.insert("threads".to_owned(), json!(invocation.threads));
             if self.divide {
                 let moves: Map<_, _> =
                     moves.iter().map(|(mv, nodes)| (mv.uci(&position).to_string(), json!(nodes))).collect();
@@ -93,21 +96,21 @@ impl PerftArgs {
         }
         writeln!(text, "nodes {nodes}")?;
         super::print(&text)?;
-        session.note(format_args!("{seconds:.3} s, {} nodes/s", short(rate)));
+        invocation.note(format_args!("{seconds:.3} s, {} nodes/s", short(rate)));
         Ok(0)
     }
 
-    fn suite(&self, session: &Invocation<'_>) -> Result<u8> {
+    fn suite(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let reading = Reading { from: None, ..Reading::default() };
         let mut cases = Vec::new();
-        let done = session.read(&self.suite, &reading, RunChoice::default(), &Suite, |some| {
+        let done = invocation.read(&self.suite, &reading, RunChoice::default(), &Suite, |some| {
             cases.extend(some.cases);
             Ok(())
         })?;
         if done.summary.failure.is_none()
             && let Some(path) = without_counts(&done.summary.files, &cases)
         {
-            session.report(&done.summary);
+            invocation.report(&done.summary);
             bail!(
                 "{} has no counts: expected `FEN ;D1 20 ;D2 400`, or lines such as `perft 2 400` below `epd FEN`",
                 path.display()
@@ -115,7 +118,7 @@ impl PerftArgs {
         }
         let (mut checked, mut wrong, mut skipped, mut all_nodes) = (0u64, Vec::new(), 0u64, 0u64);
         let begin = Instant::now();
-        let phase = session.phase("counting");
+        let phase = invocation.phase("counting");
         for (number, case) in cases.iter().enumerate() {
             phase.set(format!("counting, position {} of {}", number + 1, cases.len()));
             for &Count { depth, expected, line } in &case.counts {
@@ -123,7 +126,7 @@ impl PerftArgs {
                     skipped += 1;
                     continue;
                 }
-                let nodes = perft::perft(&case.position, depth, session.analyzer, session.threads)?;
+                let nodes = perft::perft(&case.position, depth, invocation.analyzer, invocation.threads)?;
                 checked += 1;
                 all_nodes += nodes;
                 if nodes != expected {
@@ -132,7 +135,8 @@ impl PerftArgs {
                         Some(line) => format!("{file}:{line}"),
                         None => file.to_string(),
                     };
-                    session.note(format_args!("{place}: {nodes} at depth {depth}, not {expected}: {}", case.position));
+                    invocation
+                        .note(format_args!("{place}: {nodes} at depth {depth}, not {expected}: {}", case.position));
                     wrong.push(json!({
                         "file": file.to_string(),
                         "line": line,
@@ -158,8 +162,8 @@ impl PerftArgs {
                 ("nodes".to_owned(), json!(all_nodes)),
                 ("seconds".to_owned(), json!(seconds)),
                 ("nodes_per_second".to_owned(), json!(rate)),
-                ("tier".to_owned(), json!(session.analyzer.tier().name())),
-                ("threads".to_owned(), json!(session.threads)),
+                ("tier".to_owned(), json!(invocation.analyzer.tier().name())),
+                ("threads".to_owned(), json!(invocation.threads)),
                 ("ok".to_owned(), json!(ok)),
             ]);
             super::print_object(&object)?;
@@ -172,9 +176,9 @@ impl PerftArgs {
                 self.max_nodes,
             );
             super::print(text.as_bytes())?;
-            session.note(format_args!("{seconds:.3} s, {} nodes/s", short(rate)));
+            invocation.note(format_args!("{seconds:.3} s, {} nodes/s", short(rate)));
         }
-        let status = session.conclude(done.summary)?;
+        let status = invocation.conclude(done.summary)?;
         Ok(if ok { status } else { status.max(SOMETHING_WRONG) })
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn looks_like_fen(argument: &OsStr) -> bool {
 }
 
 /// The position of a FEN; no argument or `startpos` is the start position.
-pub(crate) fn position_of(fen: &str, session: &Invocation<'_>, keep_en_passant: bool) -> Result<Position> {
+pub(crate) fn position_of(fen: &str, invocation: &Invocation<'_>, keep_en_passant: bool) -> Result<Position> {
     if fen.is_empty() || fen == "startpos" {
         return Ok(Position::standard());
     }
@@ -30,7 +30,7 @@ pub(crate) fn position_of(fen: &str, session: &Invocation<'_>, keep_en_passant: 
         let rest = String::from_utf8_lossy(parsed.rest);
         bail!("`{fen}`: `{rest}` follows the six fields");
     }
-    let violations = parsed.violations(session.validity(Validity::Playable));
+    let violations = parsed.violations(invocation.validity(Validity::Playable));
     if !violations.is_empty() {
         bail!("`{fen}` is not a valid position: {violations}");
     }

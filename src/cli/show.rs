@@ -70,21 +70,21 @@ impl Job for Take {
 }
 
 impl ShowArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if let Some(first) = self.inputs.first()
             && looks_like_fen(first.as_os_str())
             && !Path::new(first).exists()
         {
             let words: Vec<_> = self.inputs.iter().map(|word| word.to_string_lossy()).collect();
             let keep = self.reading.keep_en_passant;
-            let position = position_of(&words.join(" "), session, keep)?;
-            super::print(self.draw(&position, session.style).as_bytes())?;
+            let position = position_of(&words.join(" "), invocation, keep)?;
+            super::print(self.draw(&position, invocation.style).as_bytes())?;
             return Ok(0);
         }
         let choice = RunChoice { skip: self.index, limit: Some(1), ..RunChoice::default() };
         let mut first = true;
-        let style = session.style;
-        let done = session.read(&self.inputs, &self.reading, choice, &Take, |positions| {
+        let style = invocation.style;
+        let done = invocation.read(&self.inputs, &self.reading, choice, &Take, |positions| {
             for (index, position) in positions {
                 let blank = if first { "" } else { "\n" };
                 first = false;
@@ -97,7 +97,7 @@ impl ShowArgs {
         if done.summary.failure.is_none() && done.summary.records == 0 {
             anyhow::bail!("there is no record to draw");
         }
-        session.conclude(done.summary)
+        invocation.conclude(done.summary)
     }
 
     fn draw(&self, position: &Position, style: Style) -> String {

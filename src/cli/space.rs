@@ -53,7 +53,7 @@ impl SpaceArgs {
 
 /// Reports the result of a command, as JSON if requested.
 pub(crate) fn conclude(
-    session: &Invocation<'_>,
+    invocation: &Invocation<'_>,
     done: Timed,
     json: bool,
     written: u64,
@@ -73,5 +73,5 @@ pub(crate) fn conclude(
         object.insert("seconds".to_owned(), json!(elapsed.as_secs_f64()));
         super::print_object(&object)?;
     }
-    session.conclude(summary)
+    invocation.conclude(summary)
 }

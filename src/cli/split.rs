@@ -63,7 +63,7 @@ enum By {
 const PART: &str = "{part}";
 
 impl SplitArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let Some(pattern) = self.output.to_str().filter(|pattern| pattern.contains(PART)) else {
             bail!("-o {}: {PART}, which stands for the name of a part, is missing", self.output.display());
         };
@@ -74,7 +74,7 @@ impl SplitArgs {
             By::Game => SplitBy::Game,
             By::Record => SplitBy::Record,
         });
-        session.prepare(&self.read.inputs, reading)?;
+        invocation.prepare(&self.read.inputs, reading)?;
         let mut jobs = Vec::new();
         let mut outputs = Vec::new();
         for share in self.parts.iter() {
@@ -83,19 +83,23 @@ impl SplitArgs {
             let format = self.write.write.apply(write::format_of(self.to, &args, Content::Records)?)?;
             let job = WriteJob::new(Written::Records { fen: false }, format)?;
             let job = job.allow_loss(self.write.allow_loss);
-            outputs.push((write::open(session, &args, format)?, format));
+            outputs.push((write::open(invocation, &args, format)?, format));
             jobs.push(job);
         }
         let all = outputs.iter().map(|(output, _)| output);
-        let manifests =
-            self.write.write.manifest.then(|| Manifests::begin(session, reading.games.seed, &[], all)).transpose()?;
+        let manifests = self
+            .write
+            .write
+            .manifest
+            .then(|| Manifests::begin(invocation, reading.games.seed, &[], all))
+            .transpose()?;
         let names: Vec<_> = outputs.iter().map(|(output, _)| output.named()).collect();
         let mut files = Vec::new();
         for ((job, (output, _)), named) in jobs.iter().zip(&mut outputs).zip(&names) {
             files.push(job.open(output).map_err(|source| named.failed(source))?);
         }
         let mut written = vec![0; jobs.len()];
-        let done = session.read_by(&self.read.inputs, reading, RunChoice::default(), |inputs, options| {
+        let done = invocation.read_by(&self.read.inputs, reading, RunChoice::default(), |inputs, options| {
             split.run(inputs, options, &jobs, |part, records, made| {
                 written[part] += records;
                 jobs[part].put(&mut files[part], made).map_err(|source| names[part].failed(source))
@@ -111,14 +115,14 @@ impl SplitArgs {
             let omits = outputs.first().map(|(_, format)| *format);
             let outputs = outputs.into_iter().zip(&complete);
             let outputs = outputs.map(|((output, format), complete)| (output, format, complete)).collect();
-            write::commit(session, outputs, manifests.map(|manifests| (manifests, &done.summary)))?;
+            write::commit(invocation, outputs, manifests.map(|manifests| (manifests, &done.summary)))?;
             if let Some(format) = omits {
-                write::report_losses(session, format, &all, &done.summary.lost_tags);
+                write::report_losses(invocation, format, &all, &done.summary.lost_tags);
             }
         }
         let parts = self.parts.iter().zip(&written);
         let parts: serde_json::Map<String, Value> =
             parts.map(|(share, written)| (share.name.clone(), json!(written))).collect();
-        space::conclude(session, done, self.json, written.iter().sum(), [("parts", Value::Object(parts))])
+        space::conclude(invocation, done, self.json, written.iter().sum(), [("parts", Value::Object(parts))])
     }
 }

@@ -85,7 +85,7 @@ fn shown_or_written() -> impl TypedValueParser<Value = Shown> {
 }
 
 impl SqlArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let text = self.text()?;
         let format = self.format()?;
         if let (Shown::Table, Some(path)) = (format, &self.output.output)
@@ -99,41 +99,41 @@ impl SqlArgs {
             bail!("there is no statement");
         }
         #[cfg(feature = "cluster")]
-        if self.cluster.is_some() && session.global().rejects.is_some() {
+        if self.cluster.is_some() && invocation.global().rejects.is_some() {
             bail!(
                 "--rejects: the lines of rejected records stay on the machines that read them; \
                  lanefish verify --rejects FILE lists them"
             );
         }
         let (output, is_binary) = match format {
-            Shown::Table => (session.open_output(&self.output)?, false),
-            Shown::Rows(format) => (super::write::open(session, &self.output, format)?, !format.is_text()),
+            Shown::Table => (invocation.open_output(&self.output)?, false),
+            Shown::Rows(format) => (super::write::open(invocation, &self.output, format)?, !format.is_text()),
         };
-        let mut rejects = session.open_rejects()?;
-        let read = session.read_options(&self.reading, Validity::default())?;
-        let options = SessionOptions::new(session.analyzer).threads(session.threads).read(read);
-        let sql = self.session(session, options, rejects.is_some()).map_err(failed)?;
+        let mut rejects = invocation.open_rejects()?;
+        let read = invocation.read_options(&self.reading, Validity::default())?;
+        let options = SessionOptions::new(invocation.analyzer).threads(invocation.threads).read(read);
+        let sql = self.session(invocation, options, rejects.is_some()).map_err(failed)?;
         let mut printer = Printer { format, is_one: self.output.output.is_some() || is_binary, output, results: 0 };
         let mut status = 0;
         for statement in &statements {
-            let done = carry_out(session, &sql, statement, &mut printer, &mut rejects);
+            let done = carry_out(invocation, &sql, statement, &mut printer, &mut rejects);
             // The error of a statement is more informative than that the cluster does not answer.
             let summaries = match (&done, sql.summaries()) {
                 (Err(_), Err(_)) => Vec::new(),
                 (_, summaries) => summaries.map_err(failed)?,
             };
             for summary in summaries {
-                session.report(&summary);
+                invocation.report(&summary);
                 // The error of a table is more informative than that reading it failed.
-                status = status.max(session.outcome(summary)?);
+                status = status.max(invocation.outcome(summary)?);
             }
             done.map_err(|error| match error.downcast() {
                 Ok(error) => failure(error, &text),
                 Err(error) => error,
             })?;
         }
-        session.keep_rejects(rejects);
-        session.commit(Some(printer.output))?;
+        invocation.keep_rejects(rejects);
+        invocation.commit(Some(printer.output))?;
         Ok(status)
     }
 
@@ -141,13 +141,13 @@ impl SqlArgs {
     fn session(
         &self,
         #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "not in this build"))]
-        session: &Invocation<'_>,
+        invocation: &Invocation<'_>,
         options: SessionOptions,
         rejects: bool,
     ) -> Result<SqlSession, SqlError> {
         #[cfg(feature = "cluster")]
         if let Some(address) = &self.cluster {
-            return SqlSession::on_cluster(options, super::cluster::connect(session, address)?);
+            return SqlSession::on_cluster(options, super::cluster::connect(invocation, address)?);
         }
         let limits = self.reading.space.limits();
         SqlSession::new(options, &limits, rejects)
@@ -232,7 +232,7 @@ fn failure(error: SqlError, text: &str) -> anyhow::Error {
 
 /// Runs a statement and prints its rows.
 fn carry_out(
-    session: &Invocation<'_>,
+    invocation: &Invocation<'_>,
     sql: &SqlSession,
     statement: &Statement,
     printer: &mut Printer,
@@ -242,7 +242,7 @@ fn carry_out(
     let schema = rows.schema();
     // Printing starts with the first rows, so that a query that fails before prints nothing.
     let mut printing = None;
-    let mut meter = Meter::new(session.global().progress, None);
+    let mut meter = Meter::new(invocation.global().progress, None);
     loop {
         match rows.step(PATIENCE)? {
             Step::Batch(batch) if !schema.fields().is_empty() => {
@@ -276,7 +276,7 @@ fn carry_out(
             Some(printing) => printing,
             None => printer.begin(&schema)?,
         };
-        printer.end(printing, session)?;
+        printer.end(printing, invocation)?;
     }
     Ok(())
 }
@@ -351,7 +351,7 @@ impl Printer {
         Ok(())
     }
 
-    fn end(&mut self, printing: Printing, session: &Invocation<'_>) -> Result<()> {
+    fn end(&mut self, printing: Printing, invocation: &Invocation<'_>) -> Result<()> {
         match printing {
             Printing::Rows(writer) => {
                 let named = self.output.named();
@@ -361,7 +361,7 @@ impl Printer {
                 self.output.put(format!("{table}\n").as_bytes())?;
                 if let more @ 1.. = rows.saturating_sub(MOST_SHOWN) {
                     let more = counted(more as u64, "more row");
-                    session.note(format_args!("{more} not shown; --format csv has all of them"));
+                    invocation.note(format_args!("{more} not shown; --format csv has all of them"));
                 }
             }
         }

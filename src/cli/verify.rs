@@ -53,15 +53,15 @@ impl Job for Everything {
 }
 
 impl VerifyArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if let Some(manifest) = &self.manifest {
-            return manifest::verify(session, manifest, self.json);
+            return manifest::verify(invocation, manifest, self.json);
         }
         let run = RunChoice { default_validity: Validity::Strict, past_damage: true, ..RunChoice::default() };
-        let done = session.read(&self.read.inputs, &self.read.reading, run, &Everything, |()| Ok(()))?;
+        let done = invocation.read(&self.read.inputs, &self.read.reading, run, &Everything, |()| Ok(()))?;
         let summary = done.summary;
         if let Some(Error::Interrupted) = summary.failure {
-            return session.conclude(summary);
+            return invocation.conclude(summary);
         }
         let damaged = summary.files.iter().any(|file| !file.damage.is_empty());
         let ok = summary.rejected == 0 && !damaged && summary.failure.is_none();
@@ -72,7 +72,7 @@ impl VerifyArgs {
         }
         // Parts that need more than the options allow were not read.
         let refused = summary.files.iter().any(|file| file.damage.iter().any(|damage| damage.is_limit));
-        let status = session.conclude(summary)?;
+        let status = invocation.conclude(summary)?;
         Ok(match (refused, damaged) {
             (true, _) => FAILED,
             (_, true) => status.max(SOMETHING_WRONG),

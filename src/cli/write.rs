@@ -92,8 +92,8 @@ fn of_path(path: &Path, content: Content) -> Result<OutputFormat> {
 }
 
 /// Opens an output for this format.
-pub(crate) fn open(session: &Invocation<'_>, args: &OutputArgs, format: OutputFormat) -> Result<Output> {
-    let output = session.open_output(args)?;
+pub(crate) fn open(invocation: &Invocation<'_>, args: &OutputArgs, format: OutputFormat) -> Result<Output> {
+    let output = invocation.open_output(args)?;
     if format.is_table() && output.is_compressed() {
         bail!("{format} files are not compressed as a whole: name the file without the last extension");
     }
@@ -160,20 +160,20 @@ impl Write for Place<'_> {
 
 /// Reads inputs and writes the output.
 pub(crate) fn write(
-    session: &Invocation<'_>,
+    invocation: &Invocation<'_>,
     read: (&[PathBuf], &Reading),
     written: Written<'_>,
     wanted: Wanted<'_>,
 ) -> Result<u8> {
     let (done, _) =
-        write_by(session, read, written, wanted, &[], |inputs, options, job, sink| run(inputs, options, job, sink))?;
-    session.conclude(done.summary)
+        write_by(invocation, read, written, wanted, &[], |inputs, options, job, sink| run(inputs, options, job, sink))?;
+    invocation.conclude(done.summary)
 }
 
 /// Lets a function read the inputs, and writes the output. Returns the summary, which the caller reports, and the
 /// number of records written. Some commands compare their inputs with other files.
 pub(crate) fn write_by(
-    session: &Invocation<'_>,
+    invocation: &Invocation<'_>,
     (inputs, reading): (&[PathBuf], &Reading),
     written: Written<'_>,
     Wanted { place, format, more, allow_loss }: Wanted<'_>,
@@ -182,19 +182,19 @@ pub(crate) fn write_by(
 ) -> Result<(Timed, u64)> {
     let format = more.apply(format)?;
     let job = WriteJob::new(written, format)?.allow_loss(allow_loss);
-    session.prepare(inputs, reading)?;
+    invocation.prepare(inputs, reading)?;
     // These files are also still read while the output is written.
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
-    session.compare(place.output.as_deref(), &others)?;
-    let mut output = open(session, place, format)?;
+    invocation.compare(place.output.as_deref(), &others)?;
+    let mut output = open(invocation, place, format)?;
     let seed = reading.games.seed;
-    let manifests = more.manifest.then(|| Manifests::begin(session, seed, against, [&output])).transpose()?;
+    let manifests = more.manifest.then(|| Manifests::begin(invocation, seed, against, [&output])).transpose()?;
     let named = output.named();
     let failed = |source| named.failed(source);
     let space = reading.space.beside(place.output.as_deref());
     let mut to = Place::of(&mut output, job.can_change() && !allow_loss, &space.directory)?;
     let mut file = job.open(&mut to).map_err(failed)?;
-    let done = session.read_by(inputs, reading, RunChoice::default(), |inputs, options| {
+    let done = invocation.read_by(inputs, reading, RunChoice::default(), |inputs, options| {
         let options = options.space(space);
         work(inputs, options, &job, &mut |part| job.put(&mut file, part).map_err(failed))
     })?;
@@ -205,32 +205,33 @@ pub(crate) fn write_by(
             held.rewind().and_then(|()| io::copy(&mut held, &mut output)).map_err(failed)?;
         }
         records = complete.records;
-        commit(session, vec![(output, format, &complete)], manifests.map(|manifests| (manifests, &done.summary)))?;
-        report_losses(session, format, &complete, &done.summary.lost_tags);
+        commit(invocation, vec![(output, format, &complete)], manifests.map(|manifests| (manifests, &done.summary)))?;
+        report_losses(invocation, format, &complete, &done.summary.lost_tags);
     }
     Ok((done, records))
 }
 
 /// Reports the fields that the output does not keep.
-pub(crate) fn report_losses(session: &Invocation<'_>, format: OutputFormat, complete: &Complete, tags: &LostTags) {
+pub(crate) fn report_losses(invocation: &Invocation<'_>, format: OutputFormat, complete: &Complete, tags: &LostTags) {
     let lacking = complete.losses.lacking();
     let lacking = lacking.map(|(what, records)| format!("{what} ({})", counted(records, "record")));
     let tags = (!tags.is_empty()).then(|| tags.to_string());
     let lacking: Vec<String> = lacking.chain(tags).collect();
     if !lacking.is_empty() {
-        session.note(format_args!("{format} cannot store these fields, so they were dropped: {}", lacking.join(", ")));
+        invocation
+            .note(format_args!("{format} cannot store these fields, so they were dropped: {}", lacking.join(", ")));
     }
     if let Some(note) = complete.losses.note_of_changes(format) {
-        session.note(format_args!("{note}"));
+        invocation.note(format_args!("{note}"));
     }
     if let Some(note) = complete.note_of_chains(format) {
-        session.note(format_args!("{note}"));
+        invocation.note(format_args!("{note}"));
     }
 }
 
 /// Makes complete outputs appear, with their final first bytes and their manifests.
 pub(crate) fn commit(
-    session: &Invocation<'_>,
+    invocation: &Invocation<'_>,
     outputs: Vec<(Output, OutputFormat, &Complete)>,
     manifests: Option<(Manifests, &Summary)>,
 ) -> Result<()> {
@@ -242,8 +243,8 @@ pub(crate) fn commit(
         complete.push((output, format, written.records));
     }
     let files = match manifests {
-        Some((manifests, summary)) => manifests.complete(session, summary, complete)?,
+        Some((manifests, summary)) => manifests.complete(invocation, summary, complete)?,
         None => complete.into_iter().map(|(output, ..)| output).collect(),
     };
-    Ok(session.commit(files)?)
+    Ok(invocation.commit(files)?)
 }

@@ -85,7 +85,7 @@ const PACKED_BYTES: f64 = (lanefish::packed::Group::BYTES / lanefish::packed::Gr
 const MOST_POSITIONS: u64 = 100_000;
 
 impl BenchArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         ensure!(
             self.seconds > 0.0 && self.seconds <= 3600.0,
             "--seconds must be > 0 and at most 3600, got {}",
@@ -94,7 +94,7 @@ impl BenchArgs {
         let options = BenchOptions {
             time: Duration::from_secs_f64(self.seconds),
             filter: self.filter.clone(),
-            threads: session.global().threads.map_or(1, usize::from),
+            threads: invocation.global().threads.map_or(1, usize::from),
             size: self.size as usize * 1_000_000,
         };
         let all: Vec<Group> =
@@ -108,9 +108,10 @@ impl BenchArgs {
             all.iter().copied().map(titles::in_short).collect::<Vec<_>>().join(", ")
         );
         let mut status = 0;
-        let positions = if self.input.is_empty() { sample_positions() } else { self.positions(session, &mut status)? };
+        let positions =
+            if self.input.is_empty() { sample_positions() } else { self.positions(invocation, &mut status)? };
         let mut rows = Vec::new();
-        let phase = session.phase("preparing");
+        let phase = invocation.phase("preparing");
         let at = |done: usize| {
             if let Some(title) = titles.get(done) {
                 let (row, of) = (done + 1, titles.len());
@@ -120,8 +121,8 @@ impl BenchArgs {
         at(0);
         for group in all {
             let show = |row: Row| {
-                if session.verbose() {
-                    session.note(format_args!("{}", row.title()));
+                if invocation.verbose() {
+                    invocation.note(format_args!("{}", row.title()));
                 }
                 rows.push(row);
                 at(rows.len());
@@ -130,14 +131,14 @@ impl BenchArgs {
                 Group::Sliders => measure_sliders(&options, &positions, show),
                 Group::Kernels => measure_kernels(&options, &positions, show),
                 Group::Decode => measure_decode(&options, &positions, show),
-                Group::Scan => measure_scan(&options, &positions, session.analyzer, show),
-                Group::Commands => measure_commands(&options, &positions, session.analyzer, show),
+                Group::Scan => measure_scan(&options, &positions, invocation.analyzer, show),
+                Group::Commands => measure_commands(&options, &positions, invocation.analyzer, show),
             }?;
         }
         drop(phase);
         let faults = faults(&rows);
         for fault in &faults {
-            session.note(format_args!("{fault}"));
+            invocation.note(format_args!("{fault}"));
         }
         if !faults.is_empty() {
             status = SOMETHING_WRONG;
@@ -158,16 +159,16 @@ impl BenchArgs {
         Ok(status)
     }
 
-    fn positions(&self, session: &Invocation<'_>, status: &mut u8) -> Result<Vec<Position>> {
+    fn positions(&self, invocation: &Invocation<'_>, status: &mut u8) -> Result<Vec<Position>> {
         let reading =
             Reading { from: None, keep_en_passant: false, games: SelectionArgs::default(), ..Reading::default() };
         let run = RunChoice { limit: Some(MOST_POSITIONS), ..RunChoice::default() };
         let mut positions = Vec::new();
-        let read = session.read(&self.input, &reading, run, &Positions, |some| {
+        let read = invocation.read(&self.input, &reading, run, &Positions, |some| {
             positions.extend(some);
             Ok(())
         })?;
-        *status = session.conclude(read.summary)?;
+        *status = invocation.conclude(read.summary)?;
         ensure!(!positions.is_empty(), "the input holds no valid position");
         Ok(positions)
     }

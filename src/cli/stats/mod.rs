@@ -115,41 +115,41 @@ struct Files {
 }
 
 impl StatsArgs {
-    pub(crate) fn run(&self, session: &Invocation<'_>) -> Result<u8> {
+    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.compare {
-            return self.run_comparison(session);
+            return self.run_comparison(invocation);
         }
         if self.merge {
-            let made = self.merged(session)?;
-            let files = self.open_files(session)?;
-            self.show(session, &made)?;
-            self.write_files(session, &made, files)?;
+            let made = self.merged(invocation)?;
+            let files = self.open_files(invocation)?;
+            self.show(invocation, &made)?;
+            self.write_files(invocation, &made, files)?;
             return Ok(0);
         }
         let reading = &self.read.reading;
-        session.prepare(&self.read.inputs, reading)?;
-        let files = self.open_files(session)?;
-        let (made, timed) = self.read(session, &self.read.inputs, reading)?;
+        invocation.prepare(&self.read.inputs, reading)?;
+        let files = self.open_files(invocation)?;
+        let (made, timed) = self.read(invocation, &self.read.inputs, reading)?;
         if let Some(made) = made {
-            self.show(session, &made)?;
+            self.show(invocation, &made)?;
             if timed.summary.failure.is_none() {
-                self.write_files(session, &made, files)?;
+                self.write_files(invocation, &made, files)?;
             }
         }
-        session.conclude(timed.summary)
+        invocation.conclude(timed.summary)
     }
 
     /// Shows two datasets side by side.
-    fn run_comparison(&self, session: &Invocation<'_>) -> Result<u8> {
+    fn run_comparison(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let inputs = &self.read.inputs;
         let [a, b] = inputs.as_slice() else {
             bail!("--compare needs exactly two inputs, got {}", inputs.len());
         };
         if self.read.inputs.iter().all(|path| !is_report(path)) {
             // An error in the second input should not be found only after the first one has been read.
-            session.prepare(inputs, &self.read.reading)?;
+            invocation.prepare(inputs, &self.read.reading)?;
         }
-        let Files { mut page, .. } = self.open_files(session)?;
+        let Files { mut page, .. } = self.open_files(invocation)?;
         let mut made = Vec::new();
         let mut summaries = Vec::new();
         for path in [a, b] {
@@ -158,10 +158,10 @@ impl StatsArgs {
                 continue;
             }
             let one = std::slice::from_ref(path);
-            session.prepare(one, &self.read.reading)?;
-            let (counted, timed) = self.read(session, one, &self.read.reading)?;
+            invocation.prepare(one, &self.read.reading)?;
+            let (counted, timed) = self.read(invocation, one, &self.read.reading)?;
             if timed.summary.failure.is_some() {
-                return session.conclude(timed.summary);
+                return invocation.conclude(timed.summary);
             }
             made.extend(counted);
             summaries.push(timed.summary);
@@ -173,26 +173,31 @@ impl StatsArgs {
         let names = [a, b].map(|path| path.display().to_string());
         let names = names.each_ref().map(|name| one_line::of(name));
         let mut out = String::new();
-        text::comparison::write(&mut out, &comparison, names.each_ref().map(|name| &**name), session.style)?;
+        text::comparison::write(&mut out, &comparison, names.each_ref().map(|name| &**name), invocation.style)?;
         super::print(out.as_bytes())?;
         if let Some(page) = &mut page {
             let about = |made: &Made, path: &PathBuf| self.about(made, std::slice::from_ref(path));
             let abouts = [about(first, a), about(second, b)];
             page.put(html::comparison(&comparison, abouts.each_ref()).as_bytes())?;
         }
-        session.commit(page)?;
+        invocation.commit(page)?;
         let mut status = 0;
         for summary in summaries {
-            status = status.max(session.conclude(summary)?);
+            status = status.max(invocation.conclude(summary)?);
         }
         Ok(status)
     }
 
     /// Counts the positions of the inputs. There is no report if the run failed for a reason other than its input.
-    fn read(&self, session: &Invocation<'_>, inputs: &[PathBuf], reading: &Reading) -> Result<(Option<Made>, Timed)> {
+    fn read(
+        &self,
+        invocation: &Invocation<'_>,
+        inputs: &[PathBuf],
+        reading: &Reading,
+    ) -> Result<(Option<Made>, Timed)> {
         #[cfg(feature = "cluster")]
         if let Some(address) = &self.cluster {
-            return self.read_on_cluster(session, inputs, reading, address);
+            return self.read_on_cluster(invocation, inputs, reading, address);
         }
         let mut job = Statistics::new();
         if self.details || self.csv.is_some() || self.html.is_some() {
@@ -202,9 +207,9 @@ impl StatsArgs {
             job = job.grouped_by(by.clone());
         }
         if self.exact_distinct {
-            job = job.with_exact_distinct(&reading.space.beside(None), session.threads)?;
+            job = job.with_exact_distinct(&reading.space.beside(None), invocation.threads)?;
         }
-        let timed = session.read(inputs, reading, RunChoice::default(), &job, |part| job.add(part))?;
+        let timed = invocation.read(inputs, reading, RunChoice::default(), &job, |part| job.add(part))?;
         let Timed { summary, elapsed } = &timed;
         // The records before the damaged part of an input count and are shown.
         if !summary.failure.as_ref().is_none_or(Error::is_of_input) {
@@ -213,12 +218,12 @@ impl StatsArgs {
         let report = job.finish(summary.rejected, reading.keep_en_passant)?;
         let seconds = elapsed.as_secs_f64();
         let rate = summary.records as f64 / seconds;
-        let tier = session.analyzer.tier().name();
-        let threads = match session.threads {
+        let tier = invocation.analyzer.tier().name();
+        let threads = match invocation.threads {
             1 => "1 thread".to_owned(),
             threads => format!("{threads} threads"),
         };
-        let mut run = run_to_json(session.analyzer.tier(), session.threads, *elapsed, summary);
+        let mut run = run_to_json(invocation.analyzer.tier(), invocation.threads, *elapsed, summary);
         run.insert("command".to_owned(), json!(command_line()));
         let made = Made {
             report,
@@ -226,7 +231,7 @@ impl StatsArgs {
             run,
             page_run: Some(html::Run {
                 tier: tier.to_owned(),
-                threads: session.threads,
+                threads: invocation.threads,
                 seconds,
                 rate,
                 bytes: summary.bytes,
@@ -244,7 +249,7 @@ impl StatsArgs {
     #[cfg(feature = "cluster")]
     fn read_on_cluster(
         &self,
-        session: &Invocation<'_>,
+        invocation: &Invocation<'_>,
         inputs: &[PathBuf],
         reading: &Reading,
         address: &str,
@@ -258,18 +263,18 @@ impl StatsArgs {
         use std::time::{Duration, Instant};
 
         let begin = Instant::now();
-        let global = session.global();
+        let global = invocation.global();
         if global.shard.is_some() || global.skip > 0 || global.limit.is_some() {
             bail!("--cluster counts whole inputs: --shard, --skip and --limit work in a single process only");
         }
-        let inputs = session.take_inputs(inputs, reading, false)?;
+        let inputs = invocation.take_inputs(inputs, reading, false)?;
         if inputs.sources.iter().any(lanefish::input::Source::is_stdin) {
             bail!("--cluster: the machines of a cluster cannot read standard input; name files");
         }
-        let mut rejects = session.open_rejects()?;
-        let read = session.read_options(reading, Validity::default())?;
-        let options = SessionOptions::new(session.analyzer).read(read);
-        let cluster = super::cluster::connect(session, address)?;
+        let mut rejects = invocation.open_rejects()?;
+        let read = invocation.read_options(reading, Validity::default())?;
+        let options = SessionOptions::new(invocation.analyzer).read(read);
+        let cluster = super::cluster::connect(invocation, address)?;
         let slots = cluster.slots();
         let sql = SqlSession::on_cluster(options.clone(), cluster)?;
         let counting = Counting::default()
@@ -296,7 +301,7 @@ impl StatsArgs {
         }
         meter.finish();
         let (report, summary) = counted.finish()?;
-        session.keep_rejects(rejects);
+        invocation.keep_rejects(rejects);
         let elapsed = begin.elapsed();
         let seconds = elapsed.as_secs_f64();
         let rate = summary.records as f64 / seconds;
@@ -331,7 +336,7 @@ impl StatsArgs {
     }
 
     /// Merges the reports of earlier runs.
-    fn merged(&self, session: &Invocation<'_>) -> Result<Made> {
+    fn merged(&self, invocation: &Invocation<'_>) -> Result<Made> {
         let mut inputs = self.read.inputs.iter();
         let Some(first) = inputs.next() else {
             bail!("--merge: name files written by stats --json");
@@ -377,7 +382,7 @@ impl StatsArgs {
             }
         }
         if exact && count > 1 {
-            session.note(format_args!(
+            invocation.note(format_args!(
                 "exact numbers of distinct positions are left out: the same position may be in several parts"
             ));
         }
@@ -395,22 +400,22 @@ impl StatsArgs {
         })
     }
 
-    fn show(&self, session: &Invocation<'_>, made: &Made) -> Result<()> {
+    fn show(&self, invocation: &Invocation<'_>, made: &Made) -> Result<()> {
         if self.json {
             let mut object = made.report.to_json();
             object.insert("run".to_owned(), made.run.clone().into());
             return super::print_object(&object);
         }
         let mut out = String::new();
-        let view = Text { report: &made.report, games: made.games, style: session.style, width: text::width() };
+        let view = Text { report: &made.report, games: made.games, style: invocation.style, width: text::width() };
         view.write(&mut out, self.maps)?;
         out.push('\n');
-        out.push_str(&session.style.faint(&format!("{}\n", made.speed)));
+        out.push_str(&invocation.style.faint(&format!("{}\n", made.speed)));
         super::print(out.as_bytes())
     }
 
     /// Opens the page, and checks in advance whether the other files can be written.
-    fn open_files(&self, session: &Invocation<'_>) -> Result<Files> {
+    fn open_files(&self, invocation: &Invocation<'_>) -> Result<Files> {
         let inputs = &self.read.inputs;
         let mut made = MadeDirectories::default();
         if let Some(directory) = &self.csv {
@@ -424,7 +429,7 @@ impl StatsArgs {
             }
             made.make(directory).with_context(failed)?;
             let mut entries = fs::read_dir(directory).with_context(failed)?;
-            if entries.next().is_some() && !session.global().force {
+            if entries.next().is_some() && !invocation.global().force {
                 bail!("{} is not empty; --force replaces files in it", directory.display());
             }
         }
@@ -432,12 +437,12 @@ impl StatsArgs {
             return Ok(Files { page: None, _directories: made });
         };
         let output = OutputArgs { output: Some(path.clone()), level: None };
-        // Reports of earlier runs are inputs that the session has not prepared.
-        session.compare(Some(path), inputs)?;
-        Ok(Files { page: Some(session.open_output(&output)?), _directories: made })
+        // Reports of earlier runs are inputs that the invocation has not prepared.
+        invocation.compare(Some(path), inputs)?;
+        Ok(Files { page: Some(invocation.open_output(&output)?), _directories: made })
     }
 
-    fn write_files(&self, session: &Invocation<'_>, made: &Made, files: Files) -> Result<()> {
+    fn write_files(&self, invocation: &Invocation<'_>, made: &Made, files: Files) -> Result<()> {
         let mut outputs = Vec::new();
         if let Some(mut page) = files.page {
             let about = self.about(made, &self.read.inputs);
@@ -447,12 +452,12 @@ impl StatsArgs {
         if let Some(directory) = &self.csv {
             for (name, content) in csv::files(&made.report) {
                 let path = directory.join(name);
-                let mut output = Output::open(Some(&path), session.global().force, None, 1)?;
+                let mut output = Output::open(Some(&path), invocation.global().force, None, 1)?;
                 output.put(&content)?;
                 outputs.push(output);
             }
         }
-        Ok(session.commit(outputs)?)
+        Ok(invocation.commit(outputs)?)
     }
 
     /// The origin of a report.
