@@ -8,7 +8,7 @@ use lanefish::arrow::array::{Array, Int16Array, UInt16Array};
 use lanefish::input::Inputs;
 use lanefish::jobs::Scan;
 use lanefish::table::Columns;
-use lanefish::tiers::Tier;
+use lanefish::tiers;
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -18,10 +18,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         files.push("data/lichess-2025-05.pgn".into());
     }
     let inputs = Inputs::resolve(&files, |_| true)?;
-    let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
     let columns = Columns::named("legal_moves,score")?;
 
-    let mut scan = Scan::new(inputs, columns, analyzer, |options| options.threads(2));
+    let mut scan = Scan::new(inputs, columns, tiers::best(), |options| options.threads(2));
     for field in scan.schema().fields() {
         println!("{}: {}", field.name(), field.data_type());
     }

@@ -8,7 +8,7 @@ use lanefish::formats::is_supported;
 use lanefish::input::Inputs;
 use lanefish::jobs::Statistics;
 use lanefish::pipeline::{RunOptions, run};
-use lanefish::tiers::Tier;
+use lanefish::tiers;
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -20,9 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Of directories, the files that some format claims.
     let inputs = Inputs::resolve(&files, is_supported)?;
 
-    let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
     let threads = std::thread::available_parallelism()?.get();
-    let options = RunOptions::new(analyzer).threads(threads);
+    let options = RunOptions::new(tiers::best()).threads(threads);
 
     let statistics = Statistics::new();
     let summary = run(&inputs, options, &statistics, |counted| statistics.add(counted));

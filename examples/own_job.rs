@@ -13,7 +13,7 @@ use lanefish::input::Inputs;
 use lanefish::pipeline::{Job, RunOptions, run};
 use lanefish::queries::Queries;
 use lanefish::table::{Fields, Tile};
-use lanefish::tiers::Tier;
+use lanefish::tiers;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
@@ -54,10 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         files.push("data/sample.epd".into());
     }
     let inputs = Inputs::resolve(&files, |_| true)?;
-    let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 
     let mut counts: BTreeMap<Square, u64> = BTreeMap::new();
-    let options = RunOptions::new(analyzer).threads(2);
+    let options = RunOptions::new(tiers::best()).threads(2);
     let summary = run(&inputs, options, &MatedKings, |mated| {
         for square in mated {
             *counts.entry(square).or_default() += 1;

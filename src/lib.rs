@@ -55,11 +55,10 @@
 //! ```
 //! use lanefish::jobs::Statistics;
 //! use lanefish::pipeline::{RunOptions, run};
-//! use lanefish::{input::Inputs, tiers::Tier};
+//! use lanefish::{input::Inputs, tiers};
 //!
-//! let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 //! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
-//! let options = RunOptions::new(analyzer).threads(2);
+//! let options = RunOptions::new(tiers::best()).threads(2);
 //! let job = Statistics::new();
 //! let summary = run(&inputs, options, &job, |counted| job.add(counted));
 //! assert!(summary.failure.is_none());
@@ -74,15 +73,14 @@
 //! ```
 //! use lanefish::jobs::{OutputFormat, WriteJob, Written};
 //! use lanefish::pipeline::{RunOptions, run};
-//! use lanefish::{input::Inputs, output::rows::Masks, table::Columns, tiers::Tier};
+//! use lanefish::{input::Inputs, output::rows::Masks, table::Columns, tiers};
 //!
-//! let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 //! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
 //! let columns = Columns::named("fen,legal_moves,in_check")?;
 //! let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv)?;
 //! let mut csv = Vec::new();
 //! let mut file = job.open(&mut csv)?;
-//! let summary = run(&inputs, RunOptions::new(analyzer), &job, |part| {
+//! let summary = run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
 //!     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "rows".into(), source })
 //! });
 //! job.finish(file)?;

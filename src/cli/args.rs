@@ -4,6 +4,7 @@
 //! checked values (an analyzer that this CPU has, a number of threads, …), so that errors in the arguments are reported
 //! at once and with exit status 2.
 
+use super::count::count;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum, ValueHint};
 use lanefish::formats::Format;
@@ -49,11 +50,11 @@ pub(crate) struct Global {
     pub(crate) shard: Option<Shard>,
 
     /// Skip the first N records
-    #[arg(long, global = true, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = count)]
     pub(crate) skip: u64,
 
     /// Stop after N records (not counting skipped ones)
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", value_parser = count)]
     pub(crate) limit: Option<u64>,
 
     /// Read files instead of memory-mapping them

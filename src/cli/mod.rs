@@ -12,6 +12,7 @@ mod command;
 mod completions;
 mod compute;
 mod convert;
+mod count;
 mod dedup;
 mod directories;
 mod games;

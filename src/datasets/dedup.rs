@@ -64,15 +64,14 @@ pub enum Keep {
 /// ```
 /// use lanefish::datasets::Dedup;
 /// use lanefish::jobs::{OutputFormat, WriteJob, Written};
-/// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers::Tier};
+/// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers};
 ///
-/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 /// let twice = ["data/sample.epd".into(), "data/sample.epd".into()];
 /// let inputs = Inputs::resolve(&twice, |_| true)?;
 /// let job = WriteJob::new(Written::Records { fen: false }, OutputFormat::Records(Format::EPD))?;
 /// let mut epd = Vec::new();
 /// let mut file = job.open(&mut epd)?;
-/// let (summary, kept) = Dedup::default().run(&inputs, RunOptions::new(analyzer), &job, |part| {
+/// let (summary, kept) = Dedup::default().run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
 ///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "distinct".into(), source })
 /// });
 /// job.finish(file)?;

@@ -23,14 +23,13 @@ use std::time::Duration;
 /// ```
 /// use lanefish::datasets::Interleave;
 /// use lanefish::jobs::{OutputFormat, WriteJob, Written};
-/// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers::Tier};
+/// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers};
 ///
-/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 /// let inputs = Inputs::resolve(&["data/sample.epd".into(), "data/lichess-2025-05.pgn".into()], |_| true)?;
 /// let job = WriteJob::new(Written::Records { fen: false }, OutputFormat::Records(Format::FEN))?;
 /// let mut fen = Vec::new();
 /// let mut file = job.open(&mut fen)?;
-/// let summary = Interleave::default().seed(1).run(&inputs, RunOptions::new(analyzer), &job, |part| {
+/// let summary = Interleave::default().seed(1).run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
 ///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "mixed".into(), source })
 /// });
 /// job.finish(file)?;

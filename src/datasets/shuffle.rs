@@ -31,14 +31,13 @@ pub enum Unit {
 /// ```
 /// use lanefish::datasets::Shuffle;
 /// use lanefish::jobs::{OutputFormat, WriteJob, Written};
-/// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers::Tier};
+/// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers};
 ///
-/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 /// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
 /// let job = WriteJob::new(Written::Records { fen: false }, OutputFormat::Records(Format::EPD))?;
 /// let mut epd = Vec::new();
 /// let mut file = job.open(&mut epd)?;
-/// let summary = Shuffle::default().seed(7).run(&inputs, RunOptions::new(analyzer), &job, |part| {
+/// let summary = Shuffle::default().seed(7).run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
 ///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "shuffled".into(), source })
 /// });
 /// job.finish(file)?;

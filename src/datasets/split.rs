@@ -120,16 +120,15 @@ impl fmt::Display for Shares {
 /// ```
 /// use lanefish::datasets::Split;
 /// use lanefish::jobs::{OutputFormat, WriteJob, Written};
-/// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers::Tier};
+/// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers};
 ///
-/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 /// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
 /// let written = Written::Records { fen: false };
 /// let job = |_| WriteJob::new(written, OutputFormat::Records(Format::FEN));
 /// let jobs = (0..2).map(job).collect::<Result<Vec<_>, _>>()?;
 /// let split = Split::new("train=0.9,test=0.1".parse()?).seed(3);
 /// let mut written = [0, 0];
-/// let summary = split.run(&inputs, RunOptions::new(analyzer), &jobs, |part, records, _| {
+/// let summary = split.run(&inputs, RunOptions::new(tiers::best()), &jobs, |part, records, _| {
 ///     written[part] += records;
 ///     Ok(())
 /// });

@@ -22,13 +22,12 @@ pub struct Changed {
 /// ```
 /// use lanefish::jobs::{FileOptions, RecordFile};
 /// use lanefish::pipeline::RunOptions;
-/// use lanefish::{input::Inputs, tiers::Tier};
+/// use lanefish::{input::Inputs, tiers};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let file = RecordFile::new(&directory.path().join("sample.fen"), None, FileOptions::default())?;
 /// let inputs = Inputs::resolve(&["data/lichess-2025-05.pgn".into()], |_| true)?;
-/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
-/// let (_, losses) = file.write(&inputs, RunOptions::new(analyzer));
+/// let (_, losses) = file.write(&inputs, RunOptions::new(tiers::best()));
 /// assert!(losses.lacking().any(|(what, records)| what == "`move`" && records > 0));
 /// assert_eq!(losses.changed().count(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

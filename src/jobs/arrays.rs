@@ -211,7 +211,7 @@ struct Work<'a> {
 /// ```
 /// use arrow_array::{ArrayRef, StringArray, UInt16Array};
 /// use lanefish::jobs::{ComputeOptions, ArrowPositions, compute};
-/// use lanefish::{table::Columns, tiers::Tier};
+/// use lanefish::{table::Columns, tiers};
 /// use std::sync::Arc;
 ///
 /// let fens: ArrayRef = Arc::new(StringArray::from(vec![
@@ -219,9 +219,8 @@ struct Work<'a> {
 ///     "8/8/8/8/8/8/6k1/4K2R w K - 0 1",
 /// ]));
 /// let positions = ArrowPositions::of_array(&fens.data_type().clone(), vec![fens])?;
-/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 /// let columns = Columns::named("legal_moves")?;
-/// let computed = compute(&positions, &columns, &ComputeOptions::new(analyzer))?;
+/// let computed = compute(&positions, &columns, &ComputeOptions::new(tiers::best()))?;
 /// let moves = computed.batches[0].column(0).as_any().downcast_ref::<UInt16Array>();
 /// assert_eq!(moves.ok_or("numbers")?.values()[..], [20, 12]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -40,14 +40,13 @@ setters!(FileOptions {
 /// ```
 /// use lanefish::jobs::{FileOptions, RecordFile};
 /// use lanefish::pipeline::RunOptions;
-/// use lanefish::{input::Inputs, tiers::Tier};
+/// use lanefish::{input::Inputs, tiers};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("sample.boards");
 /// let file = RecordFile::new(&path, None, FileOptions::default())?;
 /// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
-/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
-/// let (summary, _) = file.write(&inputs, RunOptions::new(analyzer));
+/// let (summary, _) = file.write(&inputs, RunOptions::new(tiers::best()));
 /// assert!(summary.failure.is_none() && path.exists());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

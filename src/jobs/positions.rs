@@ -7,7 +7,7 @@ use crate::input::Inputs;
 use crate::pipeline::{Job, ReadOptions, RunOptions, Summary, run};
 use crate::queries::Queries;
 use crate::table::{Batch, Fields, Tile};
-use crate::tiers::Tier;
+use crate::tiers;
 use std::fmt;
 use std::path::Path;
 use std::task::Poll;
@@ -80,9 +80,8 @@ impl PositionReader {
     /// # Errors
     /// If a thread cannot be started.
     pub fn new(inputs: Inputs, read: ReadOptions, threads: usize) -> Result<Self, Error> {
-        let analyzer = Tier::best().analyzer().expect("the best tier is available");
         let work = move |sender: &Sender<Batch>| {
-            let mut options = RunOptions::new(analyzer).threads(threads).read(read);
+            let mut options = RunOptions::new(tiers::best()).threads(threads).read(read);
             options.interrupt = Some(sender.interrupt());
             run(&inputs, options, &Collect, |part| sender.send(part))
         };

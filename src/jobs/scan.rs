@@ -28,12 +28,11 @@ const WAITING: usize = 4;
 ///
 /// ```
 /// use lanefish::jobs::Scan;
-/// use lanefish::{input::Inputs, table::Columns, tiers::Tier};
+/// use lanefish::{input::Inputs, table::Columns, tiers};
 ///
-/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 /// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
 /// let columns = Columns::named("fen,legal_moves")?;
-/// let mut scan = Scan::new(inputs, columns, analyzer, |options| options.threads(2));
+/// let mut scan = Scan::new(inputs, columns, tiers::best(), |options| options.threads(2));
 /// let mut rows = 0;
 /// for batch in &mut scan {
 ///     rows += batch?.num_rows() as u64;

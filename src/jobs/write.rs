@@ -29,15 +29,14 @@ use std::sync::Arc;
 /// ```
 /// use lanefish::jobs::{OutputFormat, WriteJob, Written};
 /// use lanefish::pipeline::{RunOptions, run};
-/// use lanefish::{input::Inputs, output::rows::Masks, table::Columns, tiers::Tier};
+/// use lanefish::{input::Inputs, output::rows::Masks, table::Columns, tiers};
 ///
-/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 /// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
 /// let columns = Columns::named("fen,legal_moves,in_check")?;
 /// let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv)?;
 /// let mut csv = Vec::new();
 /// let mut file = job.open(&mut csv)?;
-/// let summary = run(&inputs, RunOptions::new(analyzer), &job, |part| {
+/// let summary = run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
 ///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "rows".into(), source })
 /// });
 /// job.finish(file)?;

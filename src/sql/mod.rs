@@ -220,10 +220,9 @@ pub struct Statement {
 ///
 /// ```
 /// use lanefish::sql::{Limits, Session, SessionOptions};
-/// use lanefish::tiers::Tier;
+/// use lanefish::tiers;
 ///
-/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
-/// let session = Session::new(SessionOptions::new(analyzer), &Limits::default(), false)?;
+/// let session = Session::new(SessionOptions::new(tiers::best()), &Limits::default(), false)?;
 /// let query = "select in_check, count(*) from 'data/sample.epd' group by in_check";
 /// let mut rows = 0;
 /// for statement in Session::parse(query)? {

@@ -98,6 +98,19 @@ static TIERS: &[Entry] = &[
     ),
 ];
 
+/// The analyzer of the best tier of this CPU, which nearly all programs want.
+///
+/// ```
+/// use lanefish::tiers::{self, Tier};
+/// assert_eq!(tiers::best().tier(), Tier::best());
+/// ```
+///
+/// # Panics
+/// Never: every CPU can run the portable tier.
+pub fn best() -> &'static dyn Analyzer {
+    Tier::best().analyzer().expect("every CPU runs the portable tier")
+}
+
 impl Tier {
     /// No intrinsics; runs everywhere.
     pub const PORTABLE: Self = Self(&TIERS[0]);

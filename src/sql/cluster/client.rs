@@ -43,11 +43,10 @@ pub(super) const MESSAGE: usize = 256 << 20;
 /// ```no_run
 /// use lanefish::sql::cluster::Cluster;
 /// use lanefish::sql::{Session, SessionOptions};
-/// use lanefish::tiers::Tier;
+/// use lanefish::tiers;
 ///
-/// let analyzer = Tier::best().analyzer().ok_or("every CPU runs the portable tier")?;
 /// let cluster = Cluster::connect("127.0.0.1:50050")?;
-/// let session = Session::on_cluster(SessionOptions::new(analyzer), cluster)?;
+/// let session = Session::on_cluster(SessionOptions::new(tiers::best()), cluster)?;
 /// for statement in Session::parse("select phase, count(*) from '/shared/dump.boards' group by phase")? {
 ///     for batch in session.run(&statement)? {
 ///         println!("{:?}", batch?);
