@@ -4,7 +4,7 @@
 //! strict level also checks the rules of single positions. Bad records become rejects, and the job receives the
 //! tile with a mask of the records that count.
 
-use super::order::Settings;
+use super::settings::Settings;
 use super::{Job, TILE};
 use crate::chess::validity::Validity;
 use crate::choose::{Assignments, Changes, Chooser, LeftOutBy, choose};

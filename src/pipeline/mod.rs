@@ -23,12 +23,14 @@
 //! nearest cache.
 
 mod batches;
+mod cutter;
 mod feed;
 mod judge;
 mod line;
 mod number;
 mod order;
 mod sampled;
+mod settings;
 mod sieve;
 mod summary;
 
@@ -52,9 +54,11 @@ use crate::queries::Queries;
 use crate::setters::setters;
 use crate::table::{Fields, Tile};
 use crate::tiers::Analyzer;
-use feed::{Feed, GIANT};
-use order::{Chosen, Settings, Shared, StopOnDrop, work};
+use cutter::GIANT;
+use feed::Feed;
+use order::{Shared, StopOnDrop, work};
 use sampled::run_sampled;
+use settings::{Chosen, Settings};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Numbering: the step that processes one chunk after the other, in the order of the input.
 
 use super::feed::Work;
-use super::order::Settings;
+use super::settings::Settings;
 use super::summary::{FileSummary, Outcome};
 use crate::choose::{LeftOutBy, Selection};
 use crate::error::{Error, Reject};

@@ -1,0 +1,109 @@
+//! What all workers of a run share and none changes, and the count of the chosen records.
+
+use crate::choose::{Assignments, Chooser, Selection};
+use crate::formats::{DecodeOptions, Decoded, Format, selected};
+use crate::games::GameRow;
+use crate::locks::Unpoisoned;
+use crate::tiers::Analyzer;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+/// Time that a worker waits for data that no signal announces, such as those of a slow pipe.
+pub(super) const PATIENCE: Duration = Duration::from_millis(10);
+
+/// The constant data of a run, the same for all workers.
+pub(super) struct Settings<'a> {
+    pub(super) analyzer: &'static dyn Analyzer,
+    pub(super) decode: DecodeOptions,
+    /// The decoding options for formats without games: with the fields needed by the selection.
+    pub(super) decode_records: DecodeOptions,
+    /// Whether all lines of the inputs are read.
+    pub(super) knows_lines: bool,
+    /// Numbers of the requested records, and of the requested rows of games.
+    pub(super) records: Range<u64>,
+    pub(super) games: Range<u64>,
+    /// The choice among the good records.
+    pub(super) choices: &'a [&'a dyn Chooser],
+    /// The new values for these records.
+    pub(super) set: Option<&'a Assignments>,
+    /// Number of the choices that apply before limits.
+    pub(super) before_limits: usize,
+    /// The requested records among the chosen ones; `records` are then all records.
+    pub(super) chosen: Option<Chosen>,
+    pub(super) past_damage: bool,
+    pub(super) strict: bool,
+}
+
+impl Settings<'_> {
+    /// The decoding options for a format.
+    pub(super) fn decode(&self, format: Format) -> &DecodeOptions {
+        match format.about().selects {
+            true => &self.decode,
+            false => &self.decode_records,
+        }
+    }
+    /// The selection for a format that does not select while it decodes.
+    pub(super) fn selection(&self, format: Format) -> Option<&Selection> {
+        let selection = self.decode_records.games.as_deref();
+        selection.filter(|_| !format.about().selects)
+    }
+    /// Whether rows of games are made from the records of this format.
+    pub(super) fn makes_game_rows(&self, format: Format) -> bool {
+        self.selection(format).is_some_and(|selection| selection.last_of_games)
+    }
+    /// Selects among the records of a chunk.
+    pub(super) fn select(&self, format: Format, decoded: &mut Decoded) {
+        if let Some(selection) = self.selection(format) {
+            let fields = self.decode.fields;
+            let fields = if selection.last_of_games { fields.union(GameRow::fields()) } else { fields };
+            selected::select(decoded, selection, fields);
+        }
+    }
+}
+
+/// Counts the chosen records, one chunk after the other, because only the count tells which of them are requested.
+pub(super) struct Chosen {
+    requested: Range<u64>,
+    /// The next chunk, and the number of records chosen before it.
+    next: Mutex<(u64, u64)>,
+    counted: Condvar,
+}
+
+impl Chosen {
+    /// The range of the chosen records that is requested.
+    pub(super) fn new(requested: Range<u64>) -> Self {
+        Self { requested, next: Mutex::new((0, 0)), counted: Condvar::new() }
+    }
+    /// The numbers of the requested records of a chunk, given its chosen records, and whether later chunks have none.
+    /// Waits for all chunks before it, which other workers are already processing.
+    pub(super) fn requested(&self, chunk: u64, chosen: &[u64], stopped: &AtomicBool) -> (Range<u64>, bool) {
+        let mut next = self.next.lock().unpoisoned();
+        while next.0 != chunk {
+            if stopped.load(Ordering::Relaxed) {
+                return (0..0, true);
+            }
+            next = self.counted.wait_timeout(next, PATIENCE).unpoisoned().0;
+        }
+        let (before, after) = (next.1, next.1 + chosen.len() as u64);
+        *next = (chunk + 1, after);
+        drop(next);
+        self.counted.notify_all();
+        let Range { start, end } = self.requested;
+        let is_last = after >= end;
+        if before >= end || after < start {
+            return (0..0, is_last);
+        }
+        // From the last skipped record to the last taken one, so that the result does not depend on how chunks are cut.
+        let first = match start.saturating_sub(before) {
+            0 => 0,
+            skipped => chosen[skipped as usize - 1] + 1,
+        };
+        let last = match end - before {
+            left if left <= chosen.len() as u64 => chosen[left as usize - 1] + 1,
+            _ => u64::MAX,
+        };
+        (first..last, is_last)
+    }
+}
