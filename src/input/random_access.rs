@@ -13,7 +13,7 @@ use std::sync::Mutex;
 pub struct RandomAccess {
     store: Store,
     len: u64,
-    /// How many of them count as read already.
+    /// Number of them that count as read already.
     counted: u64,
 }
 
@@ -50,7 +50,7 @@ impl RandomAccess {
         matches!(self.store, Store::Whole(_))
     }
 
-    /// How many of the bytes count as read already.
+    /// Number of the bytes that count as read already.
     pub(crate) fn counted(&self) -> u64 {
         self.counted
     }

@@ -93,7 +93,7 @@ pub(super) struct Member {
     content: Content,
 }
 
-/// How the content of a member follows from its bytes.
+/// The way in which the content of a member is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     /// The bytes are the content.

@@ -1,6 +1,7 @@
-//! Records in another format.
+//! Writing records in another format.
 //!
-//! Text is finished when a chunk ends; records of a format that is made of blocks are joined [in order](super::in_order).
+//! Text is finished when its chunk ends. A block may need the records of several chunks, which are joined [in
+//! order](super::in_order).
 
 use super::in_order::{Cut, Finished, InOrder};
 use crate::formats::{Encoded, Encoder, Losses, RecordBlock, RecordBlocks, Refusal};
@@ -11,14 +12,14 @@ use crate::table::{Batch, Fields, Tile};
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// Encodes all records, and counts what the format does not keep.
+/// Encodes all records, and counts the values that the format does not keep.
 #[derive(Debug)]
 pub(super) struct Conversion {
     encoder: &'static dyn Encoder,
     joint: Option<InOrder<RecordBlocks, Encoded>>,
-    /// Pieces that have been written, whose memory is used again: new memory would cost more than what is done in it.
+    /// Written pieces whose memory is used again: allocating memory would take longer than filling it.
     used: Mutex<Vec<Encoded>>,
-    /// The same of batches of copied records.
+    /// Batches of copied records, kept for the same reason.
     emptied: Mutex<Vec<Batch>>,
 }
 
@@ -30,24 +31,24 @@ impl Cut for RecordBlocks {
     }
 }
 
-/// Records of a format that is made of blocks are copied where fewer than these follow each other on average: many short
+/// Formats made of blocks copy records if runs of consecutive ones are shorter than this on average, because many short
 /// runs would cost more.
 const SHORT: usize = 16;
-/// How many are copied into one batch: so few that its memory comes from what was used before.
+/// Number of records that are copied into one batch, small enough to fit into the memory of an earlier one.
 const COPIED: usize = 2048;
-/// How many of these batches, and how many written pieces, wait to be used again.
+/// Number of used batches, and of written pieces, that are kept to be used again.
 const EMPTIED: usize = 32;
-/// The largest piece that does, in bytes: a chunk of chains may become fifty times as long.
+/// The largest piece that is kept, in bytes: the output of a chunk of chains may be fifty times as long as the chunk.
 const LARGEST_USED: usize = 4 << 20;
 
-/// What a chunk becomes.
+/// The output of one chunk.
 #[derive(Debug, Default)]
 pub(super) struct Converted {
     piece: Encoded,
     /// Copies of records that come after those of the piece.
     copied: Batch,
     blocks: Option<Finished<Encoded>>,
-    /// What the format does not keep.
+    /// The values that the format does not keep.
     pub(super) losses: Losses,
     /// Records that are written.
     pub(super) records: u64,

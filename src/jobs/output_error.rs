@@ -35,7 +35,11 @@ pub enum OutputError {
         format: Format,
     },
     /// The extension belongs to a format that lanefish does not write.
-    #[error("'{path}' would be {what}: lanefish cannot write that format yet; {known}", path = path.display(), known = written())]
+    #[error(
+        "'{path}' would be {what}: lanefish cannot write that format yet; {known}",
+        path = path.display(),
+        known = written()
+    )]
     UnsupportedExtension {
         /// The name of the output.
         path: PathBuf,
@@ -101,7 +105,7 @@ fn advice(content: Content) -> String {
     }
 }
 
-/// What a format holds in place of a content.
+/// The content that a format holds in place of another one.
 fn holds(format: OutputFormat, content: Content) -> &'static str {
     match (format, content) {
         (OutputFormat::Pgn, _) => "games",

@@ -58,7 +58,7 @@ enum Kind<'a> {
     Table(Box<Table<'a>>),
 }
 
-/// What a chunk becomes.
+/// The output of one chunk.
 #[derive(Debug)]
 pub struct WritePart {
     part: Part,
@@ -96,25 +96,25 @@ enum To<W: Write> {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Complete {
-    /// What should replace its first bytes, if that is possible: counts that were not known at the beginning.
+    /// Bytes that replace its first ones, if the output can be rewound: counts that were not known at the beginning.
     pub start: Option<Vec<u8>>,
     /// Number of records, or games, in it.
     pub records: u64,
-    /// What the format does not keep of the records.
+    /// The values of the records that the format does not keep.
     pub losses: Losses,
     /// Number of chains of records, for a format that has chains; otherwise 0.
     pub chains: u64,
 }
 
 impl Complete {
-    /// Adds what is counted of another output.
+    /// Adds the counts of another output.
     pub fn merge(&mut self, other: &Self) {
         self.records += other.records;
         self.losses.merge(&other.losses);
         self.chains += other.chains;
     }
 
-    /// What it costs that many chains are short; `None` where it does not cost much.
+    /// A note on the cost of short chains; `None` if it is small.
     pub fn note_of_chains(&self, format: OutputFormat) -> Option<String> {
         // In a single chain, all records go on with the one before, however few there are.
         let alone = self.chains > 1 && self.records / self.chains < FEW_RECORDS;
@@ -129,7 +129,7 @@ impl Complete {
     }
 }
 
-/// With fewer records in a chain, what it costs to begin one is most of a file.
+/// If chains have fewer records on average, most of the file consists of the beginnings of chains.
 const FEW_RECORDS: u64 = 8;
 
 impl fmt::Debug for WriteJob<'_> {
@@ -213,7 +213,7 @@ impl<'a> WriteJob<'a> {
         Ok(WriteFile { to, records: 0, losses: Losses::default(), chains: 0 })
     }
 
-    /// Writes what a chunk became; the parts come in order, as a run passes them on.
+    /// Writes the output of one chunk. The parts must come in order, as a run passes them on.
     ///
     /// # Errors
     /// If writing fails, or the format cannot hold the records.
@@ -291,10 +291,10 @@ impl<'a> WriteJob<'a> {
         }
     }
 
-    /// What a batch becomes that comes from no run, all of whose records are written. Batches are numbered from zero
+    /// Encodes a batch that does not come from a run; all of its records are written. Batches are numbered from zero
     /// without gaps, and may be encoded in any order on any thread.
     ///
-    /// Of columns and games it makes nothing: these are computed by runs.
+    /// The part is empty for columns and games, because only runs compute these.
     pub fn batch(&self, batch: &Arc<Batch>, number: u64) -> WritePart {
         let mut part = self.begin();
         match (&self.kind, &mut part.part) {

@@ -26,7 +26,7 @@ pub(crate) struct Danger<L> {
     pub targets: L,
     /// Squares beside the king that become attacked when it steps there.
     pub behind_king: L,
-    /// What the king sees along each line.
+    /// The squares that the king sees along each line.
     sight: ByLine<L>,
     /// Not zero in lanes with a double check.
     pub double_checks: L,

@@ -16,8 +16,8 @@ use crate::table::Tile;
 use bytemuck::{Pod, Zeroable};
 use std::sync::Mutex;
 
-/// What is collected: the parts of [`Canonical`], of which the last word has the side to move in bit 63, the castling
-/// rooks of rank 8 and rank 1 in bits 8 to 23, and the en passant square, plus one, in bits 0 to 7.
+/// The collected form of a position: the parts of [`Canonical`], of which the last word has the side to move in bit 63,
+/// the castling rooks of rank 8 and rank 1 in bits 8 to 23, and the en passant square, plus one, in bits 0 to 7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(transparent)]
 struct Position([u64; 5]);

@@ -127,7 +127,7 @@ pub(crate) struct Store<P> {
     /// Bytes of the runs in memory, and how many may be there.
     held: AtomicU64,
     room: u64,
-    /// How many runs are sealed as they are, because little was superfluous in the last one that was looked at.
+    /// Number of runs that are sealed without thinning, because the last thinned one had few superfluous rows.
     patience: AtomicU32,
     spill: Spill,
     failure: Mutex<Option<Error>>,

@@ -291,7 +291,7 @@ mod tests {
         StopsSilently,
     }
 
-    /// How a run of the model goes.
+    /// One run of the model.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     struct Script {
         inputs: &'static [Input],

@@ -1,4 +1,4 @@
-//! What all workers of a run share and none changes, and the count of the chosen records.
+//! The constant data that all workers of a run share, and the count of the chosen records.
 
 use crate::choose::{Assignments, Chooser, Selection};
 use crate::formats::{DecodeOptions, Decoded, Format, selected};

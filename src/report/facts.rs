@@ -12,17 +12,17 @@ use crate::games::Speed;
 pub struct Share {
     /// Its name in files.
     pub key: &'static str,
-    /// What is counted.
+    /// The name of the counted property, as shown.
     pub title: &'static str,
-    /// How many.
+    /// Number of units with the property.
     pub count: u64,
-    /// Of how many.
+    /// Number of all units.
     pub whole: u64,
     /// The unit of the whole.
     pub unit: Unit,
 }
 
-/// What is counted.
+/// The unit that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
@@ -51,11 +51,11 @@ impl Unit {
 pub struct Plot {
     /// Its name in files.
     pub key: &'static str,
-    /// What the numbers are.
+    /// The name of the numbers, as shown.
     pub title: &'static str,
     /// The unit of the numbers.
     pub axis: &'static str,
-    /// What is counted.
+    /// The unit that is counted.
     pub unit: Unit,
     /// The width of the ranges in which numbers are shown.
     pub width: i64,
@@ -69,9 +69,9 @@ pub struct Plot {
 pub struct Bars {
     /// Its name in files.
     pub key: &'static str,
-    /// What the kinds are.
+    /// The name of the kinds, as shown.
     pub title: &'static str,
-    /// What is counted.
+    /// The unit that is counted.
     pub unit: Unit,
     /// The kinds and their counts.
     pub bars: Vec<(String, u64)>,
@@ -111,11 +111,11 @@ impl Board {
 pub struct Table {
     /// Its name in files.
     pub key: &'static str,
-    /// What the numbers are.
+    /// The name of the numbers, as shown.
     pub title: &'static str,
-    /// What the rows are.
+    /// The meaning of the rows.
     pub rows: Axis,
-    /// What the columns are.
+    /// The meaning of the columns.
     pub columns: Axis,
     /// The number of positions in each cell.
     pub cells: Matrix,
@@ -127,7 +127,7 @@ pub struct Table {
 pub struct Axis {
     /// Its name in files.
     pub key: &'static str,
-    /// What the numbers are.
+    /// The name of the numbers, as shown.
     pub title: &'static str,
     /// The names of the numbers; if empty, the numbers from zero on are shown as they are.
     pub labels: Vec<String>,

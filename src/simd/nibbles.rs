@@ -51,7 +51,7 @@ pub(crate) trait Bits: Copy {
     fn enter<R>(self, work: impl FnOnce() -> R) -> R;
     /// Spreads codes over the places of a set.
     fn spread(self, set: u64, codes: &[u8; 16]) -> Spread;
-    /// The same twice.
+    /// [`Self::spread`] for two sets, which some CPUs do at once.
     #[inline(always)]
     fn spread_two(self, sets: [u64; 2], codes: [&[u8; 16]; 2]) -> [Spread; 2] {
         [self.spread(sets[0], codes[0]), self.spread(sets[1], codes[1])]
@@ -59,7 +59,7 @@ pub(crate) trait Bits: Copy {
     /// The codes of the first 32 places of a set, in order; `bits` are sets for each bit of the codes, the lowest first, and
     /// what is set elsewhere does not matter. Codes without a place are zero.
     fn gather(self, set: u64, bits: [u64; 4]) -> [u8; 16];
-    /// The same twice.
+    /// [`Self::gather`] for two sets, which some CPUs do at once.
     #[inline(always)]
     fn gather_two(self, sets: [u64; 2], bits: [[u64; 4]; 2]) -> [[u8; 16]; 2] {
         [self.gather(sets[0], bits[0]), self.gather(sets[1], bits[1])]
@@ -68,7 +68,7 @@ pub(crate) trait Bits: Copy {
 
 /// Work for the best way of this CPU, whichever it is.
 pub(crate) trait Work {
-    /// What it results in.
+    /// The result of the work.
     type Done;
     /// Does it; to be inlined.
     fn with<B: Bits>(self, bits: B) -> Self::Done;

@@ -23,7 +23,7 @@ pub(crate) const ROOM: usize = 80;
     allow(unused_variables, reason = "without a token there is nothing to work on")
 )]
 impl RankText {
-    /// What this CPU can do.
+    /// The best implementation for this CPU.
     pub(crate) fn detect() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         {
@@ -172,7 +172,7 @@ mod x86 {
         at
     }
 
-    /// What 32 bytes of a board are.
+    /// The classes of 32 bytes of a board.
     struct Classes {
         /// The bits of the piece code, then whether a letter is small.
         codes: [u32; 4],

@@ -145,7 +145,7 @@ impl ScanRun {
         Ok(Self(Some(stream).into()))
     }
 
-    /// Its next rows.
+    /// Waits for the next rows; `None` after the last ones.
     async fn next(&self) -> Option<Batch> {
         let mut stream = self.0.lock().await;
         let next = poll_fn(|context| match &mut *stream {

@@ -46,7 +46,7 @@ impl PositionTable {
         Self { schema: Arc::new(super::columns::nullable_schema(&self.columns)), pieces: Some(pieces), ..self }
     }
 
-    /// What it reads.
+    /// The inputs that it reads.
     #[cfg(feature = "cluster")]
     pub(super) fn source(&self) -> &PositionSource {
         &self.source
@@ -58,7 +58,7 @@ impl PositionTable {
         &self.columns
     }
 
-    /// How it is divided for a cluster.
+    /// The division of the inputs for a cluster.
     #[cfg(feature = "cluster")]
     pub(super) fn pieces(&self) -> Option<&[Piece]> {
         self.pieces.as_deref()

@@ -87,7 +87,7 @@ impl Scores {
     }
 }
 
-/// What the records of a tile carry.
+/// The fields that the records of a tile carry.
 struct Carried<'a> {
     batch: &'a Batch,
     results: Option<&'a Values<u8>>,

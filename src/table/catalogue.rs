@@ -27,12 +27,12 @@ const ATTACKS: Queries = Queries::ATTACKS;
 const PINNED: Queries = Queries::PINNED;
 const MOBILITY: Queries = Queries::MOBILITY;
 
-/// What the way to a position is known by, besides the position.
+/// The fields that identify the records on the way to a position.
 const OPENING: &[Field] = &[Field::PositionOpening, Field::Game, Field::Ply];
 
-/// What the record before in the same game is known by, and what its score is.
+/// The fields that identify the record before in the same game or chain, and its score.
 const SCORE_BEFORE: &[Field] = &[Field::ScoreBefore, Field::Score, Field::Game, Field::Ply];
-/// The same for all records before, and what decides about this one.
+/// The fields that identify all records before, and those that decide whether a score is a placeholder.
 const SCORE_PLACEHOLDER: &[Field] = &[Field::LastScore, Field::Score, Field::Result, Field::Game, Field::Ply];
 
 const fn column(
@@ -173,7 +173,7 @@ pub static COLUMNS: &[Column] = &[
         |r| count(r.results.attacks_white[r.lane]),
         "number of squares that White attacks: sliders stop at the first piece, own pieces' squares count, pins are ignored"
     ),
-    computed!("attacked_black", U8, U8, ATTACKS, |r| count(r.results.attacks_black[r.lane]), "the same of Black"),
+    computed!("attacked_black", U8, U8, ATTACKS, |r| count(r.results.attacks_black[r.lane]), "the same for Black"),
     computed!(
         "attacks_white",
         Bits,
@@ -206,7 +206,7 @@ pub static COLUMNS: &[Column] = &[
         U16,
         MOBILITY,
         |r| (r.results.mobility[r.lane] >> 16 & 0xFFFF) as u16,
-        "the same of Black"
+        "the same for Black"
     ),
     computed!("pieces", U8, U8, NOTHING, |r| count(r.planes.occupied()), "number of pieces, pawns and kings included"),
     computed!("white_pieces", U8, U8, NOTHING, |r| count(r.white()), "of those, White's"),

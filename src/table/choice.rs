@@ -20,7 +20,7 @@ pub struct ColumnFamily {
     pub pattern: &'static str,
     /// The type of their values.
     pub kind: Kind,
-    /// What they mean.
+    /// The meaning of their values.
     pub meaning: &'static str,
 }
 
@@ -38,7 +38,7 @@ pub trait ComputedColumn: fmt::Debug + Send + Sync {
     fn name(&self) -> &str;
     /// The type of its values.
     fn kind(&self) -> Kind;
-    /// What it means: the expression.
+    /// The meaning of its values: the expression.
     fn meaning(&self) -> &str;
     /// The queries that it needs answered.
     fn queries(&self) -> Queries;
@@ -88,7 +88,7 @@ impl ChosenColumn {
             Self::Computed(column) => column.kind(),
         }
     }
-    /// What it means.
+    /// The meaning of its values.
     pub fn meaning(&self) -> &str {
         match self {
             Self::Listed(column) => column.meaning,

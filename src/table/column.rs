@@ -62,7 +62,7 @@ pub struct Column {
     pub name: &'static str,
     /// The type of its values.
     pub kind: Kind,
-    /// What it means.
+    /// The meaning of its values.
     pub meaning: &'static str,
     /// The queries that it needs answered.
     pub queries: Queries,

@@ -181,7 +181,7 @@ macro_rules! as_text {
             pub fn queries(&self) -> Queries {
                 self.0.0.queries
             }
-            /// What it reads of records besides their positions.
+            /// The fields of records that it reads, in addition to positions.
             pub fn fields(&self) -> Fields {
                 self.0.0.fields
             }

@@ -109,7 +109,7 @@ pub(super) enum Binary {
     ShiftRight,
 }
 
-/// How tightly operators bind, the loosest first.
+/// The precedence of operators, the loosest first.
 mod binds {
     pub(super) const OR: u8 = 5;
     pub(super) const AND: u8 = 10;

@@ -308,7 +308,7 @@ fn decode_table(rows: &[Row]) -> Option<Lines> {
     )
 }
 
-/// The same of whole commands.
+/// The table of whole commands.
 fn command_table(rows: &[Row]) -> Option<Lines> {
     position_table(rows, "Commands: time per position, millions of positions per second, input", |subject| {
         match *subject {

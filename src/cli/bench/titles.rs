@@ -37,7 +37,7 @@ fn algorithms() -> Vec<&'static str> {
     names
 }
 
-/// What runs a kernel.
+/// The names of the implementations that run a kernel.
 fn implementations(kernel: Kernel) -> Vec<&'static str> {
     let mut names: Vec<_> = Tier::all().map(Tier::name).collect();
     let alternatives = tiers::alternatives().into_iter();

@@ -22,7 +22,7 @@ const NUMBERS: u32 = 1 << 12;
 pub(super) struct Page {
     /// Header and content.
     pub(super) bytes: Vec<u8>,
-    /// The same before compression.
+    /// Number of bytes before compression.
     pub(super) uncompressed: usize,
     pub(super) rows: usize,
     pub(super) nulls: usize,
@@ -37,7 +37,7 @@ pub(super) struct Page {
 pub(super) struct DictionaryPage {
     /// Header and content.
     pub(super) bytes: Vec<u8>,
-    /// The same before compression.
+    /// Number of bytes before compression.
     pub(super) uncompressed: usize,
 }
 

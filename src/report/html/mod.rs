@@ -48,11 +48,11 @@ pub struct About {
     pub inputs: Vec<String>,
     /// The command that counted it, as typed, if it is known.
     pub command: Option<String>,
-    /// What its options left out: sentences without their full stops.
+    /// Records that its options left out: sentences without their full stops.
     pub left_out: Vec<String>,
     /// Number of games that were read, if the inputs have games.
     pub games: Option<u64>,
-    /// How it was counted; `None` if it was not counted now.
+    /// The run that counted the report; `None` for a report that was read from a file.
     pub run: Option<Run>,
 }
 
@@ -63,7 +63,7 @@ impl About {
     }
 }
 
-/// How a report was counted.
+/// The run that counted a report.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Run {
     /// The name of the tier.

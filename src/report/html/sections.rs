@@ -154,7 +154,7 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
             };
             writeln!(
                 out,
-                "<div class=\"wide\"><dt>Results of the positions</dt><dd>{}<small>{} {} · drawn {} · {} \
+                "<div class=\"wide\"><dt>Game result, by position</dt><dd>{}<small>{} {} · drawn {} · {} \
                  {}{unknown}</small></dd></div>",
                 stack(report, results),
                 report.title("White won"),
