@@ -4,7 +4,7 @@
 //! checked values (an analyzer that this CPU has, a number of threads, …), so that errors in the arguments are reported
 //! at once and with exit status 2.
 
-use super::count::count;
+use super::numbers::{count, record_size, size};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum, ValueHint};
 use lanefish::formats::Format;
@@ -136,32 +136,6 @@ impl Global {
 const TIER_VARIABLE: &str = "LANEFISH_TIER";
 /// The best tier that the CPU can run.
 const AUTO: &str = "auto";
-
-/// A number of bytes: `65536`, `64K`, `16M`, `2GiB`; the units are powers of 1024.
-pub(crate) fn size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kb" | "kib" => 10,
-        "m" | "mb" | "mib" => 20,
-        "g" | "gb" | "gib" => 30,
-        _ => return Err("the units are K, M and G".to_owned()),
-    };
-    digits
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(1 << shift))
-        .filter(|&size| size > 0)
-        .ok_or_else(|| "expected a size such as 65536, 64K, 16M or 2G".to_owned())
-}
-
-/// The size of a record: offsets within a chunk have 32 bits.
-fn record_size(text: &str) -> Result<usize, String> {
-    usize::try_from(size(text)?)
-        .ok()
-        .filter(|&size| (64..=1 << 30).contains(&size))
-        .ok_or_else(|| "expected at least 64 bytes and at most 1G".to_owned())
-}
 
 /// The tier, as given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! `cluster`: the processes that run queries on several machines, and the way in which commands reach them.
 
-use super::args::size;
 use super::interrupt;
 use super::invocation::Invocation;
+use super::numbers::size;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueHint};
 use lanefish::sql::SqlError;

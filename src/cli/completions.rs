@@ -1,8 +1,7 @@
 //! `completions`: shell completions, generated from the definitions of the arguments.
 
-use super::help;
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 /// Print shell completions
@@ -13,9 +12,10 @@ pub(crate) struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    pub(crate) fn run(&self) -> Result<u8> {
+    /// Prints the completions for a command line with these definitions.
+    pub(crate) fn run(&self, mut definitions: Command) -> Result<u8> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut help::command(), "lanefish", &mut script);
+        clap_complete::generate(self.shell, &mut definitions, "lanefish", &mut script);
         super::print(&script)?;
         Ok(0)
     }

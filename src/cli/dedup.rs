@@ -1,8 +1,8 @@
 //! `dedup`: one of several equal records, or the number of distinct records.
 
 use super::args::{OutputArgs, ReadArgs};
+use super::conclusion;
 use super::invocation::{Invocation, RunChoice, files_with};
-use super::space;
 use super::write::{self, RecordArgs, Wanted};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
@@ -139,7 +139,7 @@ impl DedupArgs {
         let name = self.key.to_possible_value();
         let name = name.as_ref().map_or("record", |name| name.get_name());
         let own = [("distinct", json!({ name: kept })), ("duplicates", json!(duplicates))];
-        space::conclude(invocation, done, self.json, written, own)
+        conclusion::conclude(invocation, done, self.json, written, own)
     }
 
     /// Counts the distinct records, by each key.
@@ -185,6 +185,6 @@ impl DedupArgs {
         // The key `relative` is not counted.
         let (_, kept) = of_key.unwrap_or(("position", counts[3].1));
         let own = [("distinct", json!(distinct)), ("duplicates", json!(records - kept))];
-        space::conclude(invocation, done, self.json, 0, own)
+        conclusion::conclude(invocation, done, self.json, 0, own)
     }
 }

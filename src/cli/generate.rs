@@ -22,7 +22,7 @@ use std::thread;
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArgs {
     /// Number of positions
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1000, value_parser = super::count::count)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1000, value_parser = super::numbers::count)]
     number: u64,
 
     /// Seed; the same seed gives the same positions, whatever the number of threads

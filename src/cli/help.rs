@@ -4,10 +4,9 @@
 //! The derived definitions describe each argument. Properties that many arguments share are written here once.
 
 use super::choice::column_names;
-use super::command::Cli;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command, CommandFactory, ValueHint};
+use clap::{ArgMatches, Command, ValueHint};
 use lanefish::formats::Format;
 use lanefish::jobs::{Content, OutputFormat};
 use lanefish::table::TAGS;
@@ -142,9 +141,9 @@ fn is_useless(command: &str, id: &str) -> bool {
     }
 }
 
-/// The definitions, complete.
-pub(super) fn command() -> Command {
-    let mut all = Cli::command()
+/// Adds headings, help and examples to the definitions of all commands.
+pub(super) fn complete(definitions: Command) -> Command {
+    let mut all = definitions
         .mut_args(|arg| match arg.get_id().as_str() {
             id if RARE.contains(&id) => arg.hide_short_help(true),
             "rejects" => arg.value_hint(ValueHint::FilePath),

@@ -1,9 +1,9 @@
 //! `interleave`: mixes inputs evenly and keeps the order within each.
 
 use super::args::{OutputArgs, ReadArgs};
+use super::conclusion;
 use super::invocation::Invocation;
 use super::shuffle::By;
-use super::space;
 use super::write::{self, RecordArgs, Wanted};
 use anyhow::Result;
 use clap::Args;
@@ -48,6 +48,6 @@ impl InterleaveArgs {
             &[],
             |inputs, options, job, sink| interleave.run(inputs, options, job, sink),
         )?;
-        space::conclude(invocation, done, self.json, written, [])
+        conclusion::conclude(invocation, done, self.json, written, [])
     }
 }

@@ -1,6 +1,6 @@
 //! `man`: manual pages, generated from the definitions of the arguments.
 
-use super::help::{self, ENVIRONMENT, STATUS, examples};
+use super::help::{ENVIRONMENT, STATUS, examples};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Command};
 use clap_mangen::Man;
@@ -21,13 +21,13 @@ pub(crate) struct ManArgs {
 }
 
 impl ManArgs {
-    pub(crate) fn run(&self) -> Result<u8> {
-        let all = help::command();
+    /// Prints or writes the pages for a command line with these definitions.
+    pub(crate) fn run(&self, all: &Command) -> Result<u8> {
         // Commands that clap generates, such as `help`, have no page.
-        let commands = || pages_of(&all, "");
+        let commands = || pages_of(all, "");
         if let Some(directory) = &self.directory {
             fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
-            let own = std::iter::once((String::new(), &all));
+            let own = std::iter::once((String::new(), all));
             for (name, command) in own.chain(commands()) {
                 let file = match &*name {
                     "" => "lanefish.1".to_owned(),
@@ -39,7 +39,7 @@ impl ManArgs {
             return Ok(0);
         }
         let (name, command) = match &self.command {
-            None => ("", &all),
+            None => ("", all),
             Some(name) => match commands().into_iter().find(|(known, _)| known == name) {
                 Some((_, command)) => (&**name, command),
                 None => {

@@ -11,8 +11,8 @@ mod cluster;
 mod command;
 mod completions;
 mod compute;
+mod conclusion;
 mod convert;
-mod count;
 mod dedup;
 mod directories;
 mod games;
@@ -24,6 +24,7 @@ mod interrupt;
 mod invocation;
 mod man;
 mod manifest;
+mod numbers;
 mod output;
 mod perft;
 mod places;
@@ -44,7 +45,7 @@ mod write;
 
 use anyhow::Result;
 use args::TierChoice;
-use clap::FromArgMatches;
+use clap::{CommandFactory, FromArgMatches};
 use command::{Cli, Command};
 use invocation::Invocation;
 use lanefish::text::one_line;
@@ -57,9 +58,14 @@ const SOMETHING_WRONG: u8 = 1;
 /// Exit status: the job could not be done. clap uses the same status for wrong usage.
 const FAILED: u8 = 2;
 
+/// The definitions of all commands and options, with their help.
+fn definitions() -> clap::Command {
+    help::complete(Cli::command())
+}
+
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> ExitCode {
-    let mut definitions = help::command();
+    let mut definitions = self::definitions();
     let parsed = definitions.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
         help::check(&mut definitions, &matches)?;
         Cli::from_arg_matches(&matches)
@@ -127,11 +133,11 @@ fn dispatch(cli: &Cli) -> Result<u8> {
     }
     match &cli.command {
         None => {
-            let _ = write!(io::stderr(), "{}", help::command().render_help());
+            let _ = write!(io::stderr(), "{}", definitions().render_help());
             Ok(FAILED)
         }
-        Some(Command::Completions(command)) => command.run(),
-        Some(Command::Man(command)) => command.run(),
+        Some(Command::Completions(command)) => command.run(definitions()),
+        Some(Command::Man(command)) => command.run(&definitions()),
         Some(Command::Info(command)) => command.run(&Invocation::new(global)?),
         Some(Command::Stats(command)) => command.run(&Invocation::new(global)?),
         Some(Command::Compute(command)) => command.run(&Invocation::new(global)?),

@@ -39,7 +39,7 @@ pub(crate) struct PerftArgs {
     suite: Vec<PathBuf>,
 
     /// With --suite, skip counts above this
-    #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "suite", value_parser = super::count::count)]
+    #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "suite", value_parser = super::numbers::count)]
     max_nodes: u64,
 
     /// One JSON object instead of text

@@ -27,7 +27,7 @@ pub(crate) struct ShowArgs {
     reading: Reading,
 
     /// Draw record number N (from 0) [default: the first record, or the first ones up to --limit]
-    #[arg(long, value_name = "N", conflicts_with = "limit", value_parser = super::count::count)]
+    #[arg(long, value_name = "N", conflicts_with = "limit", value_parser = super::numbers::count)]
     index: Option<u64>,
 
     /// Mark the squares that a side attacks

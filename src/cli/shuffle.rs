@@ -1,8 +1,8 @@
 //! `shuffle`: writes all records in a random order that the seed determines.
 
 use super::args::{OutputArgs, ReadArgs};
+use super::conclusion;
 use super::invocation::Invocation;
-use super::space;
 use super::write::{self, RecordArgs, Wanted};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -65,6 +65,6 @@ impl ShuffleArgs {
             &[],
             |inputs, options, job, sink| shuffle.run(inputs, options, job, sink),
         )?;
-        space::conclude(invocation, done, self.json, written, [])
+        conclusion::conclude(invocation, done, self.json, written, [])
     }
 }

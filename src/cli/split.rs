@@ -1,9 +1,9 @@
 //! `split`: writes each record to one of several files.
 
 use super::args::{OutputArgs, ReadArgs};
+use super::conclusion;
 use super::invocation::{Invocation, RunChoice};
 use super::manifest::Manifests;
-use super::space;
 use super::write::{self, RecordArgs};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
@@ -123,6 +123,6 @@ impl SplitArgs {
         let parts = self.parts.iter().zip(&written);
         let parts: serde_json::Map<String, Value> =
             parts.map(|(share, written)| (share.name.clone(), json!(written))).collect();
-        space::conclude(invocation, done, self.json, written.iter().sum(), [("parts", Value::Object(parts))])
+        conclusion::conclude(invocation, done, self.json, written.iter().sum(), [("parts", Value::Object(parts))])
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers of records as people write them: `1000000`, `1_000_000`, `1e6`, `1M`.
+//! Numbers of records and of bytes as people write them: `1000000`, `1_000_000`, `1e6`, `1M`; `64K`, `2GiB`.
 
 /// A whole number, with `_` between digits, with an exponent, or with `k`, `M`, `G` or `T` for a power of a thousand.
 pub(super) fn count(text: &str) -> Result<u64, String> {
@@ -33,6 +33,32 @@ fn parse(text: &str) -> Option<u64> {
     let digits = groups.collect::<String>() + fraction + &"0".repeat(zeros.min(20));
     let digits = digits.trim_start_matches('0');
     if digits.is_empty() { Some(0) } else { digits.parse().ok() }
+}
+
+/// A number of bytes: `65536`, `64K`, `16M`, `2GiB`; the units are powers of 1024.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        _ => return Err("the units are K, M and G".to_owned()),
+    };
+    digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(1 << shift))
+        .filter(|&size| size > 0)
+        .ok_or_else(|| "expected a size such as 65536, 64K, 16M or 2G".to_owned())
+}
+
+/// The size of a record: offsets within a chunk have 32 bits.
+pub(super) fn record_size(text: &str) -> Result<usize, String> {
+    usize::try_from(size(text)?)
+        .ok()
+        .filter(|&size| (64..=1 << 30).contains(&size))
+        .ok_or_else(|| "expected at least 64 bytes and at most 1G".to_owned())
 }
 
 #[cfg(test)]
