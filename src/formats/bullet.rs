@@ -1,26 +1,26 @@
 //! bulletformat: positions for training, 32 bytes each, seen from the side to move.
 //!
-//! If Black was to move, the board has been flipped vertically and the colors exchanged; who it was is not stored, nor are
-//! castling rights, en passant squares and clocks. So a record is read as a position with White to move and nothing of the
-//! kind, and its legal moves are those of that position: a note says so.
+//! If Black was to move, the board has been flipped vertically and the colors exchanged. The side to move, castling
+//! rights, en passant squares and clocks are not stored. A record is therefore read as a position with White to move
+//! and without any of these, and its legal moves are those of that position; a note says so.
 //!
 //! | at | bytes | meaning |
 //! | --- | --- | --- |
 //! | 0 | 8 | occupied squares, a1 in bit 0 |
-//! | 8 | 16 | a code of 4 bits for each of them, from a1 to h8, the low half of a byte first: 0 pawn, 1 knight, 2 bishop, 3 rook, 4 queen, 5 king, and 8 more if it is the opponent's; unused ones are 0 |
-//! | 24 | 2 | score in centipawns, of the side to move |
+//! | 8 | 16 | a code of 4 bits for each occupied square, from a1 to h8, the low half of a byte first: 0 pawn, 1 knight, 2 bishop, 3 rook, 4 queen, 5 king, and 8 more if it is the opponent's; unused ones are 0 |
+//! | 24 | 2 | score in centipawns, for the side to move |
 //! | 26 | 1 | result for the side to move: 0 loss, 1 draw, 2 win |
 //! | 27 | 1 | square of the king |
 //! | 28 | 1 | square of the opponent's king, flipped |
 //! | 29 | 3 | 0 |
 //!
-//! Numbers are little-endian. There is no header: a file is recognized by its first hundred records, in which the squares
-//! of the kings have to be those of their codes; one in ten may be bad, and is rejected when it is read. Scores are any
-//! number of 16 bits, mates and sentinels among them.
+//! Numbers are little-endian. There is no header: a file is recognized by its first hundred records, in which the
+//! stored squares of the kings must agree with the codes on the board. One record in ten may be bad; bad ones are
+//! rejected when the file is read. A score may be any 16-bit number, including mates and sentinels.
 //!
-//! Writing flips the boards in which Black is to move, and counts the records that have something for which there is no
-//! place. A score of -32,768 has no counterpart for Black and becomes 32,767, and a sentinel of either sign is stored as the
-//! positive one.
+//! Writing flips the boards in which Black is to move, and counts the records that have something the format cannot
+//! store. A score of -32,768 has no counterpart for Black and becomes 32,767, and a sentinel of either sign is stored
+//! as the positive one.
 //!
 //! The layout is that of the crate `bulletformat`.
 
@@ -39,7 +39,7 @@ use crate::simd::{Lanes, Simd, inlined};
 use crate::table::{Batch, Field, Fields, Tile};
 use std::ops::Range;
 
-/// bulletformat.
+/// The codec of bulletformat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bullet;
 
@@ -126,7 +126,8 @@ impl WriteFixed<LEN> for Bullet {
     }
 }
 
-/// The boards of eight records as the side to move sees them, and both kings; returns the lanes in which Black is to move.
+/// Builds the boards of eight records as the side to move sees them, and both kings; returns the lanes in which Black
+/// is to move.
 #[inline(always)]
 fn flipped_boards<S: Simd>(simd: S, group: &Group, words: &mut Words, kings: &mut [[u64; 8]; 2]) -> u8 {
     let mut black = 0;
@@ -155,7 +156,7 @@ fn flipped_boards<S: Simd>(simd: S, group: &Group, words: &mut Words, kings: &mu
     black as u8
 }
 
-/// Says what the records do not have.
+/// Adds the remark on what the records lack.
 #[derive(Debug)]
 struct Sideless;
 
@@ -209,7 +210,7 @@ impl Fixed<LEN> for Bullet {
     }
 }
 
-/// The boards of eight records, and the lanes that are good. `kings`: where the kings should be.
+/// Returns the boards of eight records, and the lanes that are good. `kings`: where the kings should be.
 #[inline(always)]
 fn boards<S: Simd>(simd: S, words: &Words, kings: &[[u64; 8]; 2], group: &mut Group) -> u8 {
     let mut bad = 0;

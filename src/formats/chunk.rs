@@ -1,4 +1,4 @@
-//! What decoders are given: a chunk, and how it is to be decoded.
+//! The arguments of decoders: a chunk, and the options for decoding it.
 
 use super::layout::Extent;
 use super::tables;
@@ -12,30 +12,31 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How to decode.
+/// Options for decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct DecodeOptions {
     /// Keep en passant squares as written, even where no en passant capture is legal.
     pub keep_en_passant: bool,
-    /// The validity level. Decoders check only what they alone can see (an en passant square
-    /// that is dropped afterwards); the rest is checked in bulk.
+    /// The validity level. Decoders check only what cannot be seen later (such as an en passant square that they drop);
+    /// everything else is checked in bulk.
     pub validity: Validity,
-    /// The requested fields; others need not be decoded. A run adds those that its job reads, and the same holds for
-    /// tags and rows of games.
+    /// The requested fields; others need not be decoded. A run adds the fields that its job reads; likewise tags and
+    /// rows of games.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub fields: Fields,
     /// Names of the tags of games that are requested in [`Batch::tags`](crate::table::Batch::tags).
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub tags: Arc<[Arc<str>]>,
-    /// Which games and which of their positions are taken; all by default. In a run, [`crate::choose::Choose::games`] comes
-    /// first.
+    /// The selection of games and of their positions; everything by default. In a run, [`crate::choose::Choose::games`]
+    /// comes first.
     pub games: Option<Arc<Selection>>,
     /// Whether [`Decoded::game_rows`](super::Decoded::game_rows) are requested.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub game_rows: bool,
-    /// Whether these are only to say where games are in the chunk, as copies of games need it: without tags and positions.
+    /// Whether the game rows only need to say where each game is in the chunk, without tags and positions: enough to
+    /// copy games.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub game_places: bool,
     /// Whether [`Decoded::lost_tags`](super::Decoded::lost_tags) are requested.
@@ -43,11 +44,11 @@ pub struct DecodeOptions {
     pub lost_tags: bool,
     /// Accept only what the PGN standard allows, not the common deviations.
     pub strict_pgn: bool,
-    /// The longest record (a line, a game) in bytes; a longer one is a reject.
+    /// The largest allowed record (a line, a game) in bytes; longer ones are rejected.
     pub max_record: usize,
-    /// Tables: memory for what is unpacked at the same time, in bytes.
+    /// Tables: the limit for data that is unpacked at the same time, in bytes.
     pub max_memory: u64,
-    /// The column of a table (also of text) that holds the positions as FEN, instead of `board` or `fen`.
+    /// The column of a table (also in text) that holds the positions as FEN, instead of `board` or `fen`.
     pub fen_column: Option<Arc<str>>,
 }
 
@@ -96,28 +97,28 @@ setters!(DecodeOptions {
 pub struct Chunk {
     /// The input.
     pub file: Arc<Path>,
-    /// The bytes.
+    /// Its bytes.
     pub bytes: Bytes,
-    /// Where they begin in the decompressed input.
+    /// Offset of the bytes in the decompressed input.
     pub offset: u64,
-    /// Whether the input is truncated after them, so that the last record may be incomplete.
+    /// Whether the input is truncated after these bytes, so that the last record may be incomplete.
     pub truncated: bool,
-    /// If the input is divided by frames: the place in the file of the frame from whose content `offset` counts.
+    /// If the input is divided by frames: where in the file the frame begins from whose content `offset` counts.
     pub frame: Option<u64>,
-    /// What of the bytes it is.
+    /// Which part of the bytes belongs to the chunk.
     pub(crate) extent: Extent,
-    /// The first line of the input, if it says how all others are read.
+    /// The first line of the input, if it determines how all others are read.
     pub header: Option<Arc<[u8]>>,
 }
 
 impl Chunk {
-    /// A chunk at the start of an input.
+    /// Makes a chunk at the start of an input.
     pub fn new(file: Arc<Path>, bytes: Bytes) -> Self {
         Self { file, bytes, offset: 0, truncated: false, frame: None, extent: Extent::All, header: None }
     }
 
-    /// Checks that a file that is read in place has not become shorter than what the chunk needs of it. If it has, what
-    /// was decoded may be zeros that were never in the file.
+    /// Checks that a file that is read in place still has all bytes of the chunk. If the file was truncated, the
+    /// decoded data may be zeros that were never in it.
     ///
     /// # Errors
     /// If the file has become shorter, or its length cannot be read.
@@ -126,13 +127,13 @@ impl Chunk {
         self.rows().map_or(Ok(()), tables::RowPart::check)
     }
 
-    /// Rows of a table.
+    /// Makes a chunk from rows of a table.
     pub fn of_rows(file: Arc<Path>, rows: tables::RowPart) -> Self {
         let (offset, bytes) = (rows.place(), rows.content());
         Self { offset, extent: Extent::Rows(rows), ..Self::new(file, bytes) }
     }
 
-    /// The rows that it is, if it is part of a table.
+    /// The rows of the chunk, if it is part of a table.
     pub fn rows(&self) -> Option<&tables::RowPart> {
         match &self.extent {
             Extent::Rows(rows) => Some(rows),
@@ -147,10 +148,10 @@ setters!(Chunk {
     header: Option<Arc<[u8]>>,
 });
 
-/// Bytes that a reject keeps of a record that is too long.
+/// Number of bytes that a reject keeps from a record that is too long.
 pub(crate) const GIANT_HEAD: usize = 4096;
 
-/// The reject of a record that is longer than [`DecodeOptions::max_record`]; the caller completes the place.
+/// The reject for a record that is longer than [`DecodeOptions::max_record`]; the caller adds the rest of the place.
 pub(crate) fn too_long(file: &Arc<Path>, record: &[u8], max_record: usize) -> Reject {
     Reject::new(
         Place::start_of(Arc::clone(file)),

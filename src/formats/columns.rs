@@ -1,4 +1,5 @@
-//! Which columns of a table are read, and as what: the one list of names for Parquet, Arrow, CSV, TSV and JSON lines.
+//! Chooses which columns of a table are read, and for which fields: one list of names for Parquet, Arrow, CSV, TSV and
+//! JSON lines.
 
 use super::DecodeOptions;
 use crate::table::{Array, DATE_TEXT, Field, Fields, RAW_SCORE, SCORE_SENTINEL};
@@ -6,22 +7,22 @@ use crate::text::one_line;
 #[cfg(feature = "parquet")]
 use arrow_schema::{DataType, TimeUnit};
 
-/// What the values of a column can be read as.
+/// The types as which the values of a column can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
-    /// Text that stands for any type: the columns of CSV, the keys of JSON.
+    /// Text that may represent any type: the columns of CSV, the keys of JSON.
     Cell,
-    /// Bytes, which may be meant as text.
+    /// Bytes, which may be text.
     Bytes,
-    /// 32 bytes.
+    /// Values of 32 bytes.
     Board,
     Integer,
-    /// Whole numbers of a unit of time, of which a second has this many.
+    /// Whole numbers that count units of time; this many units make a second.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no durations"))]
     Duration(i64),
     Date,
-    /// All are missing.
+    /// All values are missing.
     Null,
     Other,
 }
@@ -78,7 +79,7 @@ impl Column {
     }
 }
 
-/// Where the positions come from: numbers of columns.
+/// The columns, by number, from which positions are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Positions {
     Fen(usize),
@@ -86,7 +87,7 @@ pub(super) enum Positions {
 }
 
 impl Positions {
-    /// The column that has the positions themselves.
+    /// The column that holds the positions themselves.
     pub(super) fn column(&self) -> usize {
         match *self {
             Self::Fen(column) | Self::Board { board: column, .. } => column,
@@ -98,22 +99,22 @@ impl Positions {
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) positions: Positions,
-    /// Fields and their columns.
+    /// The fields, each with its column.
     pub(super) fields: Vec<(Field, usize, Kind)>,
-    /// The column of texts of dates that are no days, where dates are days.
+    /// The column with dates as text, for dates without a month or day, where the date column has whole days only.
     pub(super) date_text: Option<usize>,
-    /// The column of scores as they were stored, which count before those of the field.
+    /// The column of scores as they were stored; they take precedence over those of the field.
     pub(super) raw_score: Option<usize>,
-    /// The column of moves that begin with the one that sets up a puzzle.
+    /// The column of move lists that begin with the move that sets up a puzzle.
     pub(super) set_up: Option<usize>,
-    /// The column of which the first word is the move.
+    /// The column whose first word is the move.
     pub(super) line: Option<usize>,
-    /// Descriptions of columns that are left.
+    /// Descriptions of the columns that are not read.
     left: Vec<String>,
 }
 
 impl Plan {
-    /// Nothing but positions.
+    /// Reads nothing but positions.
     pub(super) fn only(positions: Positions) -> Self {
         Self {
             positions,
@@ -147,7 +148,7 @@ impl Plan {
             }
         };
         let puzzles = || find("Moves").and(find("FEN"));
-        // Nobody agrees on capital letters in the header lines of text.
+        // Header lines of text files differ in their use of capital letters.
         let any_case = || {
             let is_fen = |column: &Column| column.kind == Kind::Cell && column.name.eq_ignore_ascii_case("fen");
             columns.iter().position(is_fen)
@@ -191,14 +192,14 @@ impl Plan {
         let raw_score = || find(RAW_SCORE).or_else(|| find(SCORE_SENTINEL));
         let mut plan = Self::only(positions);
         plan.raw_score = raw_score().filter(|&at| matches!(columns[at].kind, Kind::Integer | Kind::Cell));
-        // The rows of files with these columns are puzzles, as lines of CSV with them are.
+        // Rows with these columns are puzzles, just like lines of CSV with them.
         if let (Positions::Fen(fen), Some(moves)) = (&plan.positions, find("Moves"))
             && columns[*fen].name == "FEN"
             && has(moves, Kind::is_text)
         {
             plan.set_up = Some(moves);
         }
-        // The column of our own name counts if there are both.
+        // If both columns exist, the one with our own name counts.
         let is_shadowed = |name: &str, field: Field| name != field.name() && find(field.name()).is_some();
         let field_of = |name: &str| field_named(name).filter(|&field| !is_shadowed(name, field));
         for (at, column) in columns.iter().enumerate() {
@@ -233,7 +234,7 @@ impl Plan {
         if let Some(at) = find(DATE_TEXT).filter(|&at| columns[at].kind.is_text())
             && options.fields.contains(Field::Date)
         {
-            // A file has no column of days if no date is one.
+            // A file has no column of days if none of its dates is a full day.
             match plan.fields.iter().find(|(field, ..)| *field == Field::Date) {
                 None => plan.fields.push((Field::Date, at, columns[at].kind)),
                 Some((.., Kind::Date | Kind::Cell)) => plan.date_text = Some(at),
@@ -241,7 +242,7 @@ impl Plan {
             }
         }
         plan.raw_score = plan.raw_score.filter(|_| options.fields.contains(Field::Score));
-        // Text has no type that would tell both columns apart: they are read as one.
+        // In text, types cannot tell the two columns apart, so they are read as one.
         if let Some(at) = plan.raw_score.filter(|&at| columns[at].kind == Kind::Cell)
             && plan.fields.iter().all(|(field, ..)| *field != Field::Score)
         {
@@ -281,7 +282,7 @@ impl Plan {
         self.fields.iter().map(|&(field, ..)| field).chain(score).collect()
     }
 
-    /// The note on the columns that are left.
+    /// The note on the columns that are not read.
     pub(super) fn note(&self) -> Option<String> {
         const MOST: usize = 8;
         let more = match self.left.len() {
@@ -294,7 +295,7 @@ impl Plan {
     }
 }
 
-/// The field that a column has by its name: our own, or that in files which others make of evaluations and puzzles.
+/// The field for the name of a column: a name of ours, or one used in other people's files of evaluations and puzzles.
 pub(super) fn field_named(name: &str) -> Option<Field> {
     Some(match name {
         "cp" => Field::Score,
@@ -311,7 +312,7 @@ pub(super) fn field_named(name: &str) -> Option<Field> {
     })
 }
 
-/// Whether values of a kind can be those of a field.
+/// Whether values of this kind can be read as this field.
 fn fits(field: Field, kind: Kind) -> bool {
     match (field, kind) {
         (_, Kind::Cell) => true,

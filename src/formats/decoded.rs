@@ -1,4 +1,4 @@
-//! What decoders return.
+//! The results of decoders.
 
 use super::{Chunk, Evidence, LostTags, Misfit, selected, tables};
 use crate::choose::LeftOutBy;
@@ -8,16 +8,16 @@ use crate::table::{Array, Batch, Field};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a chunk decodes to. All numbers of records, lines, games and byte offsets count from the start of
+/// The result of decoding a chunk. All numbers of records, lines, games and byte offsets count from the start of
 /// the chunk until [`Decoded::number`].
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Decoded {
     /// The records that could be decoded, in order.
     pub batches: Vec<Batch>,
-    /// Those that could not, in order.
+    /// The records that could not be decoded, in order.
     pub rejects: Vec<Reject>,
-    /// Damaged places; the records in them are lost.
+    /// Damaged places in the chunk; the records in them are lost.
     pub damage: Vec<Damage>,
     /// Number of records, valid or not.
     pub records: u64,
@@ -26,32 +26,33 @@ pub struct Decoded {
     /// Number of games that begin here. If it is not zero, [`Field::Game`] columns and rejects are
     /// numbered from the chunk's first game.
     pub games: u64,
-    /// The records of each game that has any left, numbered from the chunk's first record; good ones only.
+    /// For each game with records that are left, those records, numbered from the chunk's first record; good ones only.
     pub game_records: Vec<Range<u64>>,
-    /// What the reader did that the user may want to know.
+    /// Things the reader did that the user may want to know.
     pub remarks: Remarks,
-    /// Tags of the games that no field carries, if requested.
+    /// Tags of the games for which there is no field, if requested.
     pub lost_tags: LostTags,
     /// Games and positions skipped by the selection.
     pub left_out: LeftOutBy,
-    /// What is known of each game, if requested.
+    /// The known facts of each game, if requested.
     pub game_rows: Vec<GameRow>,
     /// Values and keys that are left out, in order.
     pub(crate) misfits: Vec<Misfit>,
-    /// For the [`Watch`](super::Watch) of the format.
+    /// Data for the [`Watch`](super::Watch) of the format.
     pub evidence: Option<Evidence>,
     /// The texts of the records, where they are not in the bytes of the chunk.
     pub texts: Option<Arc<dyn tables::RecordTexts>>,
-    /// The rows with which chains begin, in formats that have chains: what comes before a chain does not lead to it.
+    /// The rows with which chains begin, in formats that have chains. Records before a chain are not on the way to its
+    /// positions.
     pub(crate) chains: Option<Vec<usize>>,
-    /// The games that the records are of, if a selection is made among them.
+    /// The games that the records belong to, if games are being selected.
     pub(crate) selected: Option<Box<selected::Selected>>,
 }
 
-/// Something that a reader does to its input and the user may want to know: declared by the format.
+/// Something that a reader does to its input and that the user may want to know. Formats declare their remarks.
 #[derive(Debug)]
 pub struct Remark {
-    /// What it is done to, in the singular.
+    /// The kind of thing it is done to, in the singular.
     pub what: &'static str,
     /// The rest of the sentence.
     pub how: &'static str,
@@ -68,16 +69,16 @@ pub struct Remarks(Vec<Remarked>);
 struct Remarked {
     remark: &'static Remark,
     times: u64,
-    /// The first that it applies to, as shown.
+    /// The first thing that it applies to, as it is shown.
     first: Option<Box<str>>,
 }
 
 impl Remarks {
-    /// Counts a remark N more times.
+    /// Counts a remark `times` more times.
     pub fn add(&mut self, remark: &'static Remark, times: u64) {
         self.add_with(remark, times, None);
     }
-    /// The same, with the first that it applies to of these, as it is shown.
+    /// Counts a remark `times` more times; `first` is the first thing that it applies to, as it is shown.
     pub fn add_with(&mut self, remark: &'static Remark, times: u64, first: Option<&str>) {
         if times == 0 {
             return;
@@ -90,21 +91,21 @@ impl Remarks {
             None => self.0.push(Remarked { remark, times, first: first.map(Box::from) }),
         }
     }
-    /// Adds those of another, whose input comes later.
+    /// Adds the remarks of another list, whose input comes later.
     pub fn merge(&mut self, other: &Self) {
         other.0.iter().for_each(|more| self.add_with(more.remark, more.times, more.first.as_deref()));
     }
-    /// The first that a remark applies to, where it is known.
+    /// The first thing that a remark applies to, if it is known.
     pub fn first(&self, remark: &'static Remark) -> Option<&str> {
         let known = self.0.iter().find(|known| std::ptr::eq(known.remark, remark));
         known?.first.as_deref()
     }
-    /// How often a remark applies.
+    /// The number of times that a remark applies.
     pub fn count(&self, remark: &'static Remark) -> u64 {
         let mut counts = self.iter();
         counts.find(|(known, _)| std::ptr::eq(*known, remark)).map_or(0, |(_, count)| count)
     }
-    /// All that apply.
+    /// All remarks that apply.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Remark, u64)> {
         self.0.iter().map(|known| (known.remark, known.times))
     }
@@ -122,12 +123,12 @@ pub struct Totals {
     pub lines: u64,
     /// Games before this input.
     pub games_before: u64,
-    /// Games up to the last one that a record of this input has the number of.
+    /// Number of games up to the highest game number in a record of this input.
     pub games_after: u64,
 }
 
 impl Totals {
-    /// An input begins.
+    /// Begins an input.
     pub(crate) fn begin(&mut self) {
         self.lines = 0;
         self.games = self.games.max(self.games_after);
@@ -142,7 +143,7 @@ impl Decoded {
         for batch in &mut self.batches {
             batch.first_index += totals.records;
             if let Some(Array::U64(games)) = batch.fields.get_mut(&Field::Game) {
-                // Files that hold the numbers of their games continue those of the files before.
+                // If files store game numbers, their numbers continue those of the files before.
                 match self.games {
                     0 => {
                         games.add(totals.games_before);
@@ -184,7 +185,7 @@ impl Decoded {
         totals.games += self.games;
     }
 
-    /// Takes the records out, good and bad, and leaves what is known of the chunk itself.
+    /// Takes the records out, good and bad, and leaves what is known about the chunk itself.
     pub(crate) fn take_records(&mut self) -> Self {
         Self {
             batches: std::mem::take(&mut self.batches),

@@ -1,13 +1,14 @@
 //! Writing records: what a format that can be written provides.
 //!
-//! An [`Encoder`] turns rows into [`Encoded`] pieces on any thread. The pieces of text formats and of records of one length
-//! are finished bytes. Formats made of blocks or chains only note which records are to be written, without copying them;
-//! [`RecordBlocks`] takes the pieces in order and cuts them as the format's [`Cut`] says, whatever the size of pieces; each
-//! [`RecordBlock`] can be encoded on any thread. The [`Writer`] of an output takes finished pieces in order, and adds what
-//! stands before, between and after them.
+//! An [`Encoder`] turns rows into [`Encoded`] pieces on any thread. The pieces of text formats and of records of one
+//! length are finished bytes. Formats made of blocks or chains only note which records are to be written, without
+//! copying them. [`RecordBlocks`] takes the pieces in order and cuts them as the format's [`Cut`] says, whatever the
+//! size of the pieces. Each [`RecordBlock`] can then be encoded on any thread. The [`Writer`] of an output takes
+//! finished pieces in order, and adds what comes before, between and after them.
 //!
-//! A record that the format cannot hold at all is refused where records are judged, so that it becomes a reject with its
-//! place like any other bad record. What it cannot hold of a record is counted ([`Losses`]).
+//! A record that the format cannot hold at all is refused where records are judged, so that it becomes a reject with
+//! its place like any other bad record. If the format cannot hold some part of a record, that loss is counted
+//! ([`Losses`]).
 
 use super::boards::ColumnIds;
 use super::losses::Losses;
@@ -20,19 +21,19 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Takes a row of a batch that is refused, a name for the reason, and a message.
+/// Receives a refused row of a batch, a name for the reason, and a message.
 pub(crate) type Refuse<'a> = dyn FnMut(usize, &'static str, String) + 'a;
 
-/// Which records a format cannot hold.
+/// Tells which records a format cannot hold.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusal(&'static dyn Encoder);
 
 impl Refusal {
-    /// Of the output format with this encoder.
+    /// Makes it for the output format with this encoder.
     pub(crate) fn of(encoder: &'static dyn Encoder) -> Self {
         Self(encoder)
     }
-    /// The fields on which it depends.
+    /// The fields on which the decision depends.
     pub(crate) fn fields(self) -> Fields {
         self.0.needs()
     }
@@ -46,14 +47,14 @@ impl Refusal {
     }
 }
 
-/// Where an output can be cut.
+/// The places where an output can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// After any record: pieces are finished bytes.
     Anywhere,
     /// After every block of this number of records.
     Every(usize),
-    /// Where a record does not go on with the one before, after at least this number of records.
+    /// Where a record does not continue the one before, after at least this number of records.
     Chains(usize),
 }
 
@@ -62,30 +63,30 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
     /// The fields that the format can store.
     fn fields(&self) -> Fields;
 
-    /// The fields without which it cannot hold a record.
+    /// The fields without which the format cannot hold a record.
     fn needs(&self) -> Fields {
         Fields::NONE
     }
 
-    /// Where the output can be cut.
+    /// The places where output of this format can be cut.
     fn cut(&self) -> Cut {
         Cut::Anywhere
     }
 
-    /// Adds these rows of a batch to a piece as bytes. Formats that are not cut [anywhere](Cut::Anywhere) leave it: their
-    /// pieces note the rows.
+    /// Adds these rows of a batch to a piece as bytes. Formats that are not cut [anywhere](Cut::Anywhere) do not
+    /// implement this: their pieces note the rows.
     fn encode(&self, _batch: &Batch, _rows: &[Range<usize>], _piece: &mut Encoded) {}
 
     /// Refuses those records of a tile that the format cannot hold at all.
     fn refuse(&self, _tile: &Tile<'_>, _refuse: &mut Refuse<'_>) {}
 
-    /// The records of a tile that are not refused and yet left out, because the output says them where it has the record
+    /// The records of a tile that are left out without being refused, because the output implies them after the record
     /// before.
     fn implied(&self, _tile: &Tile<'_>) -> Vec<usize> {
         Vec::new()
     }
 
-    /// Counts what the output does not keep of the records of a tile.
+    /// Counts what the output does not keep from the records of a tile.
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_columns(tile, losses, |field| self.fields().contains(field));
     }
@@ -95,12 +96,12 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
         false
     }
 
-    /// Whether a record goes on with the chain of the one before.
+    /// Whether a record continues the chain of the one before.
     fn goes_on(&self, _before: (&Rows<'_>, usize), _next: (&Rows<'_>, usize)) -> bool {
         false
     }
 
-    /// Notes which of these rows, after the first, do not go on with the chain of the row before.
+    /// Notes which of these rows, after the first, do not continue the chain of the row before.
     fn chains(&self, columns: &Rows<'_>, rows: Range<usize>, begins: &mut dyn FnMut(usize)) {
         for row in rows.skip(1) {
             if !self.goes_on((columns, row - 1), (columns, row)) {
@@ -109,7 +110,8 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
         }
     }
 
-    /// Encodes records in place of what is in `block`. Formats that are cut [anywhere](Cut::Anywhere) leave it.
+    /// Encodes records into `block`, replacing its content. Formats that are cut [anywhere](Cut::Anywhere) do not
+    /// implement this.
     ///
     /// # Errors
     /// If the format cannot hold the records.
@@ -137,7 +139,8 @@ pub(crate) struct BlockRecords<'a> {
     /// The number of the first one in the output.
     pub(crate) first: u64,
     pub(crate) runs: Vec<(&'a Batch, Range<usize>)>,
-    /// Before which of them chains begin, counted from the first one, which always begins a chain, named here or not.
+    /// The records before which chains begin, counted from the first one. The first one always begins a chain, whether
+    /// it is listed here or not.
     chains: &'a [usize],
 }
 
@@ -145,7 +148,7 @@ impl<'a> BlockRecords<'a> {
     /// Takes all rows in order: their columns, the row, and whether a chain begins with it.
     ///
     /// # Errors
-    /// The first of `take`.
+    /// The first error of `take`.
     #[inline(always)]
     pub(super) fn rows(&self, mut take: impl FnMut(&Rows<'a>, usize, bool) -> io::Result<()>) -> io::Result<()> {
         let mut chains = self.chains.iter().peekable();
@@ -172,7 +175,7 @@ pub(super) fn lost_fields(tile: &Tile<'_>, losses: &mut Losses, keeps: impl Fn(u
     }
 }
 
-/// The same, where it depends on the field alone.
+/// Like [`lost_fields`], for outputs where it depends on the field alone.
 pub(super) fn lost_columns(tile: &Tile<'_>, losses: &mut Losses, keeps: impl Fn(Field) -> bool) {
     let lost = tile.batch.fields.iter().filter(|&(&field, _)| Fields::ALL.contains(field) && !keeps(field));
     for (field, values) in lost {
@@ -187,14 +190,14 @@ pub(super) fn lost_columns(tile: &Tile<'_>, losses: &mut Losses, keeps: impl Fn(
 pub(crate) struct Encoded {
     /// Finished bytes.
     pub(crate) bytes: Vec<u8>,
-    /// Records of a format that is made of blocks or chains, in order, still where they were decoded.
+    /// Records for a format that is made of blocks or chains, in order, still where they were decoded.
     pub(crate) runs: Vec<(Arc<Batch>, Range<usize>)>,
-    /// Number of records.
+    /// The number of records.
     pub(crate) records: u64,
-    /// The columns that a block has.
+    /// The columns of the block.
     pub(crate) columns: ColumnIds,
-    /// Of chains: before which records they begin, counted from the first one, if its predecessor is in the same piece;
-    /// in a block, after how many bytes they end.
+    /// For chains: the records before which they begin, counted from the first one, if the predecessor is in the same
+    /// piece; in a block, the offsets at which they end.
     pub(crate) chains: Vec<usize>,
 }
 
@@ -211,7 +214,7 @@ impl Encoded {
                 let columns = Rows::of(batch);
                 for rows in rows.iter().filter(|rows| !rows.is_empty()) {
                     let first = self.records as usize;
-                    // Of the first record of a piece, only the piece before tells.
+                    // For the first record of a piece, this depends on the piece before.
                     if let Some((last, before)) = self.runs.last()
                         && !encoder.goes_on((&Rows::of(last), before.end - 1), (&columns, rows.start))
                     {
@@ -238,7 +241,7 @@ impl Encoded {
         }
     }
 
-    /// Forgets the records, and keeps the memory.
+    /// Removes the records, but keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.runs.clear();
@@ -247,10 +250,10 @@ impl Encoded {
     }
 }
 
-/// Records after which a chain is cut wherever it is, so that memory has a limit.
+/// Number of records after which a chain is cut anywhere, so that memory is limited.
 const LONGEST_BLOCK: usize = 1 << 20;
 
-/// About the number of bytes of a row in memory, without texts.
+/// Approximate number of bytes of a row in memory, without texts.
 const ROW_LEN: usize = 64;
 
 /// Cuts records into blocks.
@@ -262,14 +265,14 @@ pub(crate) struct RecordBlocks {
     waiting: RowRuns<Batch>,
     /// Records in blocks.
     records: u64,
-    /// Of chains: before which of the waiting records they begin, as numbers of the output.
+    /// For chains: the waiting records before which they begin, as numbers in the output.
     chains: VecDeque<u64>,
     /// The last record.
     last: Option<(Arc<Batch>, usize)>,
 }
 
 impl RecordBlocks {
-    /// For an output of this format, if it is made of blocks or chains.
+    /// Makes a cutter for an output of this format, if the format is made of blocks or chains.
     pub(crate) fn of(encoder: &'static dyn Encoder) -> Option<Self> {
         let cut = encoder.cut();
         (cut != Cut::Anywhere).then(|| Self {
@@ -320,15 +323,15 @@ impl RecordBlocks {
             }
         }
     }
-    /// Records of a block, about.
+    /// Approximate number of records of a block.
     const fn block_len(&self) -> usize {
         match self.cut {
             Cut::Anywhere => 0,
             Cut::Every(len) | Cut::Chains(len) => len,
         }
     }
-    /// Copies the records that wait for their block, where the batches that they keep alive are much larger: few of
-    /// these may have been good.
+    /// Copies the records that wait for their block if the batches that they keep alive are much larger, as happens
+    /// when few records of a batch are written.
     fn compact(&mut self) -> io::Result<()> {
         let mut kept: Option<&Arc<Batch>> = None;
         let mut held = 0;
@@ -368,7 +371,7 @@ impl RecordBlocks {
         let chains = self.chains.drain(..count).map(|chain| (chain - first) as usize).collect();
         RecordBlock { encoder: self.encoder, first, runs: self.waiting.take(len), chains }
     }
-    /// How many of the chains begin before the record of this number.
+    /// The number of chains that begin before the record with this number.
     fn chains_before(&self, record: u64) -> usize {
         self.chains.partition_point(|&chain| chain < record)
     }
@@ -384,7 +387,7 @@ pub(crate) struct RecordBlock {
 }
 
 impl RecordBlock {
-    /// Encodes it in the memory of a piece that is no longer needed, or a new one.
+    /// Encodes the block in the memory of a piece that is no longer needed, or in a new one.
     ///
     /// # Errors
     /// If the format cannot hold the records.
@@ -394,7 +397,7 @@ impl RecordBlock {
         Ok(used)
     }
 
-    /// The batches that nothing else needs.
+    /// The batches that are not needed anywhere else.
     pub(crate) fn into_batches(self) -> impl Iterator<Item = Batch> {
         self.runs.into_iter().filter_map(|(batch, _)| Arc::into_inner(batch))
     }
@@ -439,7 +442,7 @@ mod tests {
     use super::*;
     use crate::formats::Format;
 
-    /// Blocks have the same records however these arrive.
+    /// Blocks contain the same records no matter how the records arrive.
     #[test]
     fn blocks_do_not_depend_on_pieces() {
         let encoder = Format::BOARDS.encoder().unwrap();

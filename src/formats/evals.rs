@@ -2,9 +2,9 @@
 //!
 //! `{"fen":"…","evals":[{"pvs":[{"cp":69,"line":"f7g7 e6e2"},..],"knodes":4189972,"depth":46},..]}`
 //!
-//! The deepest evaluation counts (of equally deep ones that with more nodes), and of it the first
-//! line: its score, already from White's view, becomes `score` or `mate`, its first move `move`; `depth` and `knodes`
-//! are those of the evaluation, and the depth is also the EPD operation `acd`. The FEN has four fields.
+//! The deepest evaluation counts (among equally deep ones, the one with more nodes), and its first line is used: the
+//! score, already from White's view, becomes `score` or `mate`, and the first move becomes `move`. `depth` and `knodes`
+//! are those of the evaluation; the depth is also the EPD operation `acd`. The FEN has four fields.
 //!
 //! Lines hold several kilobytes of moves that are not needed, so they are not parsed into a tree: a small
 //! reader walks over the JSON and stops at the few relevant values. What makes a file one of evaluations is the key
@@ -19,7 +19,7 @@ use crate::chess::Move;
 use crate::chess::fen::{self, FenOptions};
 use crate::table::{Field, Fields, MOST_CENTIPAWNS};
 
-/// Lichess evaluations.
+/// The codec of Lichess evaluations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evals;
 
@@ -67,7 +67,7 @@ impl Codec for Evals {
 /// Whether a text looks like evaluations.
 pub(super) fn sniff(head: &[u8]) -> bool {
     let line = lines::first_line(head);
-    // The line may go on behind the bytes that are there.
+    // The line may continue after the bytes that are there.
     let (mut position, mut evals, mut others) = (false, false, false);
     let walked = Json { rest: line }.object(|json, key| {
         match key {
@@ -95,7 +95,7 @@ struct Eval<'a> {
     lines: u64,
 }
 
-/// How much of the evaluations no field carries.
+/// The parts of the evaluations for which there is no field.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lost {
     /// Lines of play after the first of the deepest evaluation.

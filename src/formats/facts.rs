@@ -1,7 +1,7 @@
-//! What is so of the boards of a tile: questions with a yes or no, answered for eight boards at once.
+//! Yes-or-no questions about the boards of a tile, answered for eight boards at once.
 //!
-//! Writers count what their format does not keep, of every record, though few have such a thing. So these questions are asked
-//! in lanes, straight from the planes.
+//! Writers check every record for things that their format does not keep, although few records have any. So these
+//! questions are answered in lanes, straight from the planes.
 
 use crate::packed::Planes;
 use crate::simd::nibbles::{Bits, Way, Work};
@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 const RANK_1: u64 = 0xFF;
 const RANK_8: u64 = 0xFF << 56;
 const RANK_6: u64 = 0xFF << 40;
-/// Ranks 3 and 6, where a sentinel bit is an en passant square.
+/// Ranks 3 and 6, where a sentinel bit marks an en passant square.
 pub(super) const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
 const CORNERS: u64 = 0x8100_0000_0000_0081;
 const E1: u64 = 1 << 4;
@@ -20,7 +20,7 @@ const E8: u64 = 1 << 60;
 
 /// A question about a board.
 pub(super) trait Fact {
-    /// Not zero in the lanes of which it is true.
+    /// Nonzero in the lanes for which the answer is yes.
     fn of<S: Simd>(simd: S, planes: &Planes<S::Lanes>) -> S::Lanes;
 }
 
@@ -28,7 +28,8 @@ pub(super) trait Fact {
 pub(super) struct BlackToMove;
 /// There are castling rights.
 pub(super) struct HasCastling;
-/// There are castling rights that standard chess does not have: the king is not on the e-file or the rook in no corner.
+/// There are castling rights that standard chess does not have: the king is not on the e-file, or the rook is not in a
+/// corner.
 pub(super) struct HasChess960Castling;
 /// There is an en passant square.
 pub(super) struct HasEnPassant;
@@ -93,17 +94,17 @@ impl<F: Fact> Work for Ask<'_, F> {
     }
 }
 
-/// The records of a tile that count and of which something is true: a bit for each.
+/// The records of a tile that count and for which the answer is yes: a bit for each.
 fn answers<F: Fact>(way: Way, tile: &Tile<'_>) -> Vec<u64> {
     way.run(Ask::<F>(tile, PhantomData))
 }
 
-/// In how many records of a tile it is so.
+/// The number of records of a tile for which the answer is yes.
 pub(super) fn count_where<F: Fact>(tile: &Tile<'_>) -> u64 {
     answers::<F>(Way::best(), tile).iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// The rows of the batch of a tile in which it is so.
+/// The rows of a tile's batch for which the answer is yes.
 pub(super) fn rows_where<F: Fact>(tile: &Tile<'_>) -> Vec<usize> {
     let answers = answers::<F>(Way::best(), tile);
     match answers.iter().all(|&word| word == 0) {

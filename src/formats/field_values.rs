@@ -1,4 +1,4 @@
-//! From values as files have them to the columns of fields: shared by all tables, whatever holds the values.
+//! Turns values, as files store them, into columns of fields. All tables share this, whatever holds the values.
 
 #[cfg(feature = "parquet")]
 use super::DecodeOptions;
@@ -14,7 +14,8 @@ use std::sync::Arc;
 /// Why a value is rejected: a stable name, and a message.
 pub(super) type Wrong = (&'static str, String);
 
-/// The bytes of texts that a part may have: a share of what a run may have, so that several parts go at once.
+/// The limit for the bytes of texts of one part: a share of the limit of the run, so that several parts can be decoded
+/// at once.
 #[cfg(feature = "parquet")]
 pub(super) fn most_texts(options: &DecodeOptions) -> u64 {
     options.max_memory / TEXT_SHARE
@@ -24,8 +25,8 @@ pub(super) fn most_texts(options: &DecodeOptions) -> u64 {
 pub(super) const TEXT_SHARE: u64 = 16;
 
 /// The message for a request of this many bytes beyond the limit. `shares` of the request are sixteenths of the limit
-/// itself (room for texts), which grow with it; `texts` are the bytes of the longest column of texts, which must have
-/// room in one of them. The amount that is named suffices for all of it.
+/// itself (room for texts), which grow with it; `texts` is the size of the longest column of texts, which must fit in
+/// one of them. The amount given in the message is enough for all of this.
 pub(super) fn refusal(needed: u64, shares: u64, texts: u64, most: u64) -> String {
     const MIB: u64 = 1 << 20;
     let fixed = u128::from(needed.saturating_sub(shares * (most / TEXT_SHARE)));
@@ -42,7 +43,7 @@ pub(super) fn out_of_range(name: &str, number: i128) -> Wrong {
     ("value_out_of_range", message)
 }
 
-/// As much of a text as a reject keeps.
+/// The part of a text that a reject keeps.
 pub(super) fn start_of(text: &[u8]) -> Vec<u8> {
     text[..text.len().min(GIANT_HEAD)].to_vec()
 }
@@ -89,7 +90,7 @@ pub(super) fn result_of(text: Option<&[u8]>) -> Result<Option<i128>, Wrong> {
     }
 }
 
-/// What is before the first blank.
+/// The text before the first blank.
 pub(super) fn first_word(text: &[u8]) -> &[u8] {
     let text = text.trim_ascii_start();
     let end = memchr::memchr(b' ', text).unwrap_or(text.len());
@@ -113,7 +114,7 @@ pub(super) fn move_of(text: Option<&[u8]>, batch: &Batch, record: usize) -> Resu
     });
     match mv {
         Ok(mv) => {
-            // Written as in Chess960 where there was another way: in a game of Chess960.
+            // Written as in Chess960 although it could have been written otherwise: this is a game of Chess960.
             let is_chess960 =
                 mv.kind == MoveKind::Castle && position.castles_as_standard() && text == mv.uci_as(true).as_str();
             let flag = if is_chess960 { Move::CHESS960 } else { 0 };
@@ -133,13 +134,13 @@ pub(super) struct Dictionary {
     words: Vec<Arc<str>>,
     known: HashMap<Box<[u8]>, u32>,
     last: Option<u32>,
-    /// Bytes of the texts, and how many they may have.
+    /// The bytes of the texts, and the limit for them.
     size: u64,
     most: u64,
 }
 
 impl Dictionary {
-    /// For texts of at most this number of bytes.
+    /// Makes an empty column for texts of at most this number of bytes.
     pub(super) fn new(most: u64) -> Self {
         Self { most, ..Self::default() }
     }
@@ -147,7 +148,7 @@ impl Dictionary {
         let code = text.map(|text| self.code(text));
         self.codes.push(code);
     }
-    /// Adds missing texts until there are so many.
+    /// Adds missing texts up to this length of the column.
     pub(super) fn pad(&mut self, len: usize) {
         self.codes.push_many(None, len - self.codes.len());
     }
@@ -163,7 +164,7 @@ impl Dictionary {
                 let code = self.words.len() as u32;
                 self.size += text.len() as u64;
                 if self.size > self.most {
-                    // Nothing of it will be used.
+                    // The column will not be used.
                     return 0;
                 }
                 self.words.push(Arc::from(text_of(text)));
@@ -177,7 +178,7 @@ impl Dictionary {
     /// The column.
     ///
     /// # Errors
-    /// If the texts have more bytes than they may have.
+    /// If the texts exceed the limit.
     pub(super) fn finish(self, field: Field) -> Result<Array, Damage> {
         if self.size > self.most {
             let needed = self.size.saturating_mul(TEXT_SHARE);

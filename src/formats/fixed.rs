@@ -1,12 +1,12 @@
 //! Writing records of one length, eight at a time.
 //!
-//! Rows come as ranges of a batch. Where eight of them are the rows of a group, the group and the columns beside it are taken
-//! as they are; otherwise the rows are gathered, one to a lane, so that a thinned input costs a little more, and nothing else
-//! changes. A format ([`WriteFixed`]) then turns eight lanes into eight records with what the CPU offers ([`Bits`]), and
-//! knows nothing of batches.
+//! Rows come as ranges of a batch. If eight of them are the rows of a group, the group and its columns are taken as
+//! they are. Otherwise the rows are gathered, one to a lane; a thinned input costs a little more, but nothing else
+//! changes. A format ([`WriteFixed`]) then turns eight lanes into eight records with what the CPU offers ([`Bits`]),
+//! and knows nothing of batches.
 //!
-//! No format here refuses a position: records that are written have been judged, and so have one king each and at most 32
-//! pieces.
+//! No format here refuses a position: records that are written have been judged, and so have one king each and at most
+//! 32 pieces.
 
 use super::encode::Encoded;
 use super::records::Eight;
@@ -25,8 +25,8 @@ pub(super) trait WriteFixed<const LEN: usize> {
     /// Whether a record has a move and a ply; otherwise they are not looked up.
     const HAS_MOVES: bool;
 
-    /// Encodes eight lanes, each to its place: these boards, and what is beside the boards in `from`. Lanes without a record
-    /// hold anything.
+    /// Encodes eight lanes, each to its place: these boards, and the other values in `from`. The content of lanes
+    /// without a record does not matter.
     fn eight<B: Bits>(bits: B, group: &Group, from: &Eight, to: &mut [[u8; LEN]; 8]);
 }
 
@@ -35,7 +35,7 @@ pub(super) fn encode<F: WriteFixed<LEN>, const LEN: usize>(batch: &Batch, rows: 
     encode_by::<F, LEN>(Way::best(), batch, rows, &mut piece.bytes);
 }
 
-/// The same in this way.
+/// Adds rows of a batch as bytes, with these instructions.
 pub(super) fn encode_by<F: WriteFixed<LEN>, const LEN: usize>(
     way: Way,
     batch: &Batch,
@@ -65,7 +65,7 @@ impl<'a> Columns<'a> {
         self.rows.idle(row).map_or(NO_SQUARE, |square| square.index() as u8)
     }
 
-    /// Takes what is beside the boards in the eight rows of a group; the first one is a multiple of eight.
+    /// Takes the values other than the boards from the eight rows of a group; the first row is a multiple of eight.
     #[inline(always)]
     fn take(&self, first: usize, to: &mut Eight) {
         let rows = &self.rows;
@@ -97,14 +97,14 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The bits of a move without [`Move::CHESS960`], for which formats have no place.
+/// The bits of a move without [`Move::CHESS960`], which these formats cannot store.
 #[inline(always)]
 const fn without_mark(bits: u16) -> u16 {
     const CASTLES: u16 = 3 << 14;
     if bits & CASTLES == CASTLES { bits & !Move::CHESS960 } else { bits }
 }
 
-/// The values of eight rows, from a multiple of eight on: as they are if all of them are there, else one by one.
+/// The values of eight rows, from a multiple of eight on: in one go if all eight exist, else one by one.
 #[inline(always)]
 fn eight<T: Copy + Default>(values: Option<&Values<T>>, first: usize, one: impl Fn(usize) -> T) -> [T; 8] {
     match values.map(|values| (values.present()[first / 64] >> (first % 64) & 0xFF, values.values())) {
@@ -121,7 +121,7 @@ struct Encode<'a, F, const LEN: usize> {
     format: PhantomData<F>,
 }
 
-/// Rows of a run that are worth it to leave lanes free before them, so that they are taken as whole groups.
+/// Length from which a run is worth leaving lanes free before it, so that its rows are taken as whole groups.
 const LONG: usize = 32;
 
 impl<F: WriteFixed<LEN>, const LEN: usize> Work for Encode<'_, F, LEN> {
@@ -190,7 +190,7 @@ mod tests {
     use crate::packed::Packed;
     use crate::table::{Array, Field, is_sentinel};
 
-    /// A number of a record, looked up by itself.
+    /// A number from a record, looked up on its own.
     fn number(batch: &Batch, row: usize, field: Field) -> Option<i64> {
         batch.values(field)?.number(row)
     }
@@ -212,7 +212,7 @@ mod tests {
         (score, number(batch, row, Field::Result).unwrap_or(1) as u8)
     }
 
-    /// The same as the side to move sees them.
+    /// The score and the result to be stored, as the side to move sees them.
     fn of_mover(batch: &Batch, row: usize) -> (i16, u8) {
         let (score, result) = of_white(batch, row);
         match batch.board(row).side_to_move() {
@@ -236,7 +236,7 @@ mod tests {
             position.halfmove = if number % 31 == 0 { 300 } else { position.halfmove };
             let board = Packed::pack(&position).unwrap();
             batch.push(board, position.halfmove, position.fullmove);
-            // Whole groups with all values, and others.
+            // Some groups have all values, others do not.
             let is_whole = number / 64 % 2 == 0;
             let extremes = [i16::MIN, i16::MAX, 32_002, -32_002, -32_767, 31_950, 0];
             let score = extremes.get(number % 40).copied().unwrap_or(random.below(4000) as i16 - 2000);
@@ -257,7 +257,7 @@ mod tests {
         batch
     }
 
-    /// Rows as they may come: all, thinned, and in short and long runs.
+    /// Typical selections of rows: all, thinned, and in short and long runs.
     fn ranges(len: usize) -> Vec<Vec<Range<usize>>> {
         let mut random = Random::new(4);
         let mut all = vec![vec![0..len], vec![], vec![3..len - 1], vec![len - 1..len]];
@@ -274,7 +274,7 @@ mod tests {
         all
     }
 
-    /// Encodes in all ways, and compares with a plain encoder of one row.
+    /// Encodes with all instruction sets, and compares with a plain encoder that takes one row at a time.
     fn agree<F: WriteFixed<LEN>, const LEN: usize>(batch: &Batch, one: impl Fn(usize) -> [u8; LEN]) {
         let expected: Vec<[u8; LEN]> = (0..batch.len()).map(one).collect();
         for way in Way::available() {
@@ -292,8 +292,8 @@ mod tests {
         }
     }
 
-    /// The position as FEN, with its clock cut at the most that a format holds, and with the square that formats with the
-    /// rule of the Polyglot key store.
+    /// The position as FEN, with the clock limited to the maximum of the format, and with the en passant square that is
+    /// stored by formats with the rule of the Polyglot key.
     fn fen(batch: &Batch, row: usize, most: u16, change: impl FnOnce(&mut Position)) -> String {
         let mut position = batch.position(row).unwrap();
         position.halfmove = position.halfmove.min(most);
@@ -339,7 +339,7 @@ mod tests {
         });
     }
 
-    /// Any planes, whether they are boards or not: all ways write the same.
+    /// For any planes, boards or not, all instruction sets write the same.
     #[test]
     fn all_ways_agree_on_weird_boards() {
         let mut random = Random::new(17);

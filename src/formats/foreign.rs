@@ -1,8 +1,8 @@
-//! Formats that are recognized but not supported yet: their files are refused by name instead of being mistaken
-//! for something else.
+//! Formats that are recognized but not supported yet: the error names the format, so that a file is not mistaken for
+//! something else.
 //!
-//! Content decides if it is certain: a magic number, or records that are all well-formed as far as they are checked. Otherwise the extension does, which for some formats is a weak
-//! hint: five unrelated ones use `.bin`.
+//! The content decides if it is unmistakable: a magic number, or records that are all well-formed as far as they are
+//! checked. Otherwise the extension decides. It can be a weak hint: five unrelated formats use `.bin`.
 
 use super::Format;
 use crate::input::Compression;
@@ -30,8 +30,8 @@ fn of_content(head: &[u8], all: bool, path: &Path) -> Option<&'static str> {
     (is_bin && is_polyglot(head, all)).then_some("a Polyglot opening book")
 }
 
-/// Why an archive or container that is not read is refused, and what takes its place: the rest of a sentence that begins
-/// with the name of the file.
+/// The reason why an archive or container is not read, and what to use instead: the rest of a sentence that begins with
+/// the name of the file.
 pub(super) fn archive(head: &[u8], path: &Path) -> Option<String> {
     const MAGIC: &[(usize, &[u8], &str, &str)] = &[
         (0, b"7z\xBC\xAF\x27\x1C", "a 7z archive", "7z x -so"),
@@ -64,8 +64,8 @@ pub fn of_name(path: &Path) -> Option<&'static str> {
     })
 }
 
-/// Why an input that no reader has recognized is refused: the rest of a sentence that begins with its name.
-/// A name that some reader claims (`named`) counts for more than nothing, and less than content.
+/// The reason why an input that no reader has recognized is refused: the rest of a sentence that begins with its name.
+/// A name that some reader claims (`named`) counts, but less than content.
 pub(super) fn recognized(head: &[u8], all: bool, path: &Path, named: Option<Format>) -> Option<String> {
     let by_name = || match named {
         None => of_name(path),
@@ -75,7 +75,7 @@ pub(super) fn recognized(head: &[u8], all: bool, path: &Path, named: Option<Form
         return Some(format!("is {what}: lanefish cannot read that format yet"));
     }
     let what = by_name()?;
-    // Some names stand for formats that are read, too; only their content tells.
+    // Some extensions are also those of supported formats; only the content can tell.
     let seen = match &*extension(path)? {
         "data" | "bin" => super::open::seen(head),
         _ => None,
@@ -96,7 +96,7 @@ fn extension(path: &Path) -> Option<String> {
     }
 }
 
-/// Keys in ascending order; moves of fifteen bits.
+/// Whether these look like entries of a Polyglot book: keys in ascending order, moves of fifteen bits.
 fn is_polyglot(head: &[u8], all: bool) -> bool {
     let (records, rest) = head.as_chunks::<16>();
     let is_move = |record: &[u8; 16]| record[8] & 0x80 == 0 && record[8..10] != [0; 2];

@@ -1,24 +1,24 @@
-//! Bytes of a file of chains in which no chain begins.
+//! Collects the gaps of a file of chains: bytes in which no chain begins.
 //!
-//! A chunk may end in the middle of them, so that they are joined in the order of the file before they are reported: one
-//! fault, wherever chunks end.
+//! A chunk may end in the middle of a gap. So gaps are joined in the order of the file before they are reported, and
+//! each is one fault, wherever chunks end.
 
 use super::{Evidence, Watch};
 use crate::error::Damage;
 use std::ops::Range;
 
-/// Reports what a format calls the bytes between its chains.
+/// Reports each gap, in the words of the format.
 #[derive(Debug)]
 pub(super) struct Gaps {
     what: &'static str,
     open: Option<Range<u64>>,
 }
 
-/// Where they are in a chunk, for [`Gaps`].
+/// The places of gaps in a chunk, for [`Gaps`].
 pub(super) type InChunk = Vec<Range<usize>>;
 
 impl Gaps {
-    /// None yet; `what`: what such bytes are in a message, such as `no game begins here`.
+    /// Begins without gaps; `what` describes a gap in messages, such as `no game begins here`.
     pub(super) fn new(what: &'static str) -> Self {
         Self { what, open: None }
     }

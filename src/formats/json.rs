@@ -1,13 +1,13 @@
-//! A walk over JSON in one pass, which stops only at what is asked for, builds nothing and does not recurse.
+//! A walk over JSON in one pass. It stops only at the requested values, builds nothing and does not recurse.
 
 use memchr::{memchr, memchr2};
 
-/// A walk over JSON; `None` is an error, at the beginning of the rest.
+/// A walk over JSON. Its functions return `None` on an error, which is at the beginning of the rest.
 pub(super) struct Json<'a> {
     pub(super) rest: &'a [u8],
 }
 
-/// A value as it stands in a line.
+/// A value as it is written in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value<'a> {
     Null,
@@ -97,13 +97,13 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The first byte of what comes next.
+    /// The first byte that is not a blank.
     pub(super) fn next(&mut self) -> Option<u8> {
         self.blanks();
         self.rest.first().copied()
     }
 
-    /// A value. Python writes `NaN` for numbers that are missing.
+    /// Reads a value. Python writes `NaN` for numbers that are missing.
     pub(super) fn value(&mut self) -> Option<Value<'a>> {
         match self.next()? {
             b'"' => Some(Value::Text(self.string()?)),
@@ -160,7 +160,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// A string without its escapes, which are put into `copy` where there are any; `None` if one of them does not exist.
+/// A string with its escapes decoded, into `copy` if it has any; `None` if one of them is not valid.
 pub(super) fn unescaped<'a>(raw: &'a [u8], copy: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     if memchr(b'\\', raw).is_none() {
         return Some(raw);
@@ -170,7 +170,7 @@ pub(super) fn unescaped<'a>(raw: &'a [u8], copy: &'a mut Vec<u8>) -> Option<&'a 
     Some(&copy[start..])
 }
 
-/// Appends a string without its escapes.
+/// Appends a string with its escapes decoded.
 pub(super) fn unescape(raw: &[u8], text: &mut Vec<u8>) -> Option<()> {
     let mut rest = raw;
     while let Some(at) = memchr(b'\\', rest) {
@@ -198,8 +198,8 @@ pub(super) fn unescape(raw: &[u8], text: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The character of `\uXXXX`, of which the digits begin the text, and what follows it. Characters beyond 16 bits are
-/// two such escapes; half of one is replaced.
+/// The character of an escape `\uXXXX`, and the rest of the text, which begins with the digits. Characters beyond 16
+/// bits are pairs of escapes; half of a pair is replaced.
 fn unicode(text: &[u8]) -> Option<(char, &[u8])> {
     let (first, rest) = digits(text)?;
     if (0xD800..0xDC00).contains(&first)
@@ -211,7 +211,7 @@ fn unicode(text: &[u8]) -> Option<(char, &[u8])> {
     Some((char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), rest))
 }
 
-/// The number of four hexadecimal digits, and what follows them.
+/// The number in four hexadecimal digits, and the text after them.
 fn digits(text: &[u8]) -> Option<(u32, &[u8])> {
     let (digits, rest) = text.split_first_chunk::<4>()?;
     let digit = |number: u32, &byte: &u8| Some(number << 4 | char::from(byte).to_digit(16)?);

@@ -1,33 +1,33 @@
-//! Whether the kings of moved sides are safe, in many positions at once.
+//! Checks for many positions at once that the side that has just moved did not leave its king in check.
 //!
-//! A replay that trusts its moves in this respect adds positions to groups, and the kernel that judges every record of a
-//! file finds those of which the side not to move is in check: eight at once, where a replay would look at one. It
-//! also finds positions that are not playable for other reasons, which a trusting replay leaves to one that does not.
+//! A replay that trusts its moves in this respect adds positions to groups. The kernel that judges every record of a
+//! file then finds the positions in which the side not to move is in check: eight at once, where a replay would look at
+//! one. It also finds positions that are not playable for other reasons; they are left to a second replay, which checks
+//! every move.
 
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::tiers::{Analyzer, Tier};
 
-/// Groups that are examined at once: as many as stay in the nearest cache.
+/// Number of groups that are examined at once, chosen so that they stay in the nearest cache.
 const GROUPS: usize = 64;
 
 /// Examines positions in groups that grow.
 pub(super) struct KingSafety {
     analyzer: &'static dyn Analyzer,
     results: Vec<GroupResults>,
-    /// Groups that have been examined.
+    /// Number of groups that have been examined.
     examined: usize,
 }
 
 impl KingSafety {
-    /// Nothing is examined yet; `None` if this CPU has no kernels.
+    /// Begins without positions; `None` if there are no kernels for this CPU.
     pub(super) fn new() -> Option<Self> {
         let analyzer = Tier::best().analyzer()?;
         Some(Self { analyzer, results: vec![GroupResults::default(); GROUPS], examined: 0 })
     }
 
-    /// Examines those of the positions so far that are in full groups, if there are many of them. Returns whether all are
-    /// playable.
+    /// Examines the positions in full groups, if there are many of them. Returns whether all are playable.
     pub(super) fn go_on(&mut self, groups: &[Group], positions: usize) -> bool {
         while positions / Group::LEN - self.examined >= GROUPS {
             if !self.examine(&groups[self.examined..self.examined + GROUPS], GROUPS * Group::LEN) {

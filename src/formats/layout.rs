@@ -1,12 +1,12 @@
-//! Layouts: how the bytes of a format are divided, said once by each format.
+//! Layouts: each format says in one place how its bytes are divided.
 //!
-//! Bytes are divided twice: into chunks, which threads decode side by side, and into the parts of shards. Whoever needs
-//! to know how (the feed, the sieve, the limits of a run, the pieces of a cluster) matches on the [`Layout`], and a new
-//! one does not compile until all of them have an answer.
+//! Bytes are divided twice: into chunks, which threads decode side by side, and into the parts of shards. The code that
+//! depends on it (the feed, the sieve, the limits of a run, the pieces of a cluster) matches on the [`Layout`], so that
+//! a new layout does not compile until all of these places handle it.
 //!
 //! | layout | chunks | parts of shards |
 //! | --- | --- | --- |
-//! | [text](Layout::Text) | from place to place where the content can be cut | from division to division |
+//! | [text](Layout::Text) | between places where the content can be cut | from division to division |
 //! | [records](Layout::Records) of one length | whole records | from the first record at or after a place |
 //! | [chains](Layout::Chains) of any length | whole chains | from the first chain at or after a place, found link by link |
 //! | [sections](Layout::Sections) with an index | whole sections | sections, found by the index |
@@ -41,13 +41,13 @@ pub(crate) enum Layout {
 /// Text: lines or games.
 pub(crate) trait Text: fmt::Debug + Sync {
     /// Length of the longest run at the start of `bytes` that can be decoded without knowing what follows; `None` if
-    /// there is no such place yet. Never zero. What follows can be decoded without the run: cutting and decoding agree
-    /// on what belongs together. `max_record` is [`DecodeOptions::max_record`](super::DecodeOptions::max_record).
+    /// there is none yet. Never zero. The bytes after the run can be decoded without it: cutting and decoding agree on
+    /// what belongs together. `max_record` is [`DecodeOptions::max_record`](super::DecodeOptions::max_record).
     fn cut(&self, bytes: &[u8], _max_record: usize) -> Option<usize> {
         lines::cut_lines(bytes)
     }
 
-    /// The line at the beginning of an input that says how all others are read, if there is one: for
+    /// The line at the beginning of an input that determines how all others are read, if there is one: for
     /// [`Chunk::header`](super::Chunk::header). `all`: the input ends with these bytes.
     fn header(&self, _head: &[u8], _all: bool) -> Option<Arc<[u8]>> {
         None
@@ -61,10 +61,10 @@ pub(crate) trait Text: fmt::Debug + Sync {
     }
 
     /// The first place, at `from` or later, where the text can be divided: a record begins there whatever came before,
-    /// and what follows decodes without it. Whether a place is one depends on no bytes but the [`Text::reach`] before
+    /// and can be decoded without it. Whether a place is a division depends only on the [`Text::reach`] bytes before
     /// and after it, so that it can be found from the middle of a file. The bytes begin at the beginning of the input,
-    /// or with [`Text::reach`] bytes before `from`. Unless the input ends with them (`at_end`), no place is found so
-    /// near to their end that later bytes could change it.
+    /// or with [`Text::reach`] bytes before `from`. Unless the input ends with them (`at_end`), places so close to
+    /// their end that later bytes could matter are not reported.
     fn division(&self, bytes: &[u8], from: usize, _at_end: bool) -> Option<usize> {
         lines::next_line(bytes, from)
     }
@@ -74,7 +74,7 @@ pub(crate) trait Text: fmt::Debug + Sync {
         1
     }
 
-    /// How much of the bytes before a truncated end can be decoded.
+    /// The part of the bytes before a truncated end that can be decoded.
     fn before_truncated_end(&self, bytes: &[u8], max_record: usize) -> usize {
         self.cut(bytes, max_record).unwrap_or(0)
     }
@@ -82,29 +82,29 @@ pub(crate) trait Text: fmt::Debug + Sync {
 
 /// Chains of records.
 pub(crate) trait Chains: fmt::Debug + Sync {
-    /// What begins at the first of these bytes; there is at least one. With more than `max_record` of them it is not
-    /// [`Link::More`].
+    /// Tells what begins at the first of these bytes; there is at least one byte. With more than `max_record` bytes,
+    /// the answer is not [`Link::More`].
     fn link(&self, bytes: &[u8], max_record: usize) -> Link;
 }
 
-/// What begins at a place of a file of chains.
+/// What begins at some place in a file of chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
     /// A chain of this many bytes, which need not all be there yet.
     Chain(u64),
-    /// More bytes are needed to know.
+    /// More bytes are needed to decide.
     More,
-    /// No chain. The next one may begin this many bytes on; it is decoded as damage.
+    /// Not a chain. The next one may begin this many bytes later; the bytes before it are damage.
     Lost(u64),
 }
 
 /// Sections with an index.
 pub(crate) trait Sections: fmt::Debug + Sync {
-    /// Length of the longest run of whole sections; `None` if there is none yet.
+    /// Length of the longest run of whole sections at the start of the bytes; `None` if there is none yet.
     fn cut(&self, bytes: &[u8]) -> Option<usize>;
 
-    /// Finds the part of a shard in a file of this length, some bytes of which can be read; `None` if all of it has to
-    /// be read.
+    /// Finds the part of a file of this length that belongs to a shard; `read` reads bytes anywhere in the file. `None`
+    /// if all of it has to be read.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -114,17 +114,17 @@ pub(crate) trait Sections: fmt::Debug + Sync {
 /// Reads some bytes of a file.
 pub(crate) type ReadAt<'a> = dyn Fn(Range<u64>) -> io::Result<Vec<u8>> + 'a;
 
-/// What a shard has of a file with sections.
+/// A shard's part of a file with sections.
 pub(crate) struct Entry {
     /// The bytes to read.
     pub(crate) bytes: Range<u64>,
-    /// Follows them.
+    /// Bytes that follow them.
     pub(crate) watch: Box<dyn Watch>,
 }
 
 impl Layout {
-    /// Length of the longest run at the start of `bytes` that decodes without what follows; `None` if there is none yet.
-    /// Never zero.
+    /// Length of the longest run at the start of `bytes` that decodes without what follows; `None` if there is none
+    /// yet. Never zero.
     pub(crate) fn cut(self, bytes: &[u8], max_record: usize) -> Option<usize> {
         match self {
             Self::Text(text) => text.cut(bytes, max_record),
@@ -135,7 +135,7 @@ impl Layout {
         }
     }
 
-    /// How much of the bytes before a truncated end can be decoded.
+    /// The part of the bytes before a truncated end that can be decoded.
     pub(crate) fn before_truncated_end(self, bytes: &[u8], max_record: usize) -> usize {
         match self {
             Self::Text(text) => text.before_truncated_end(bytes, max_record),
@@ -152,8 +152,8 @@ impl Layout {
         }
     }
 
-    /// The bytes of the record that [begins](crate::table::Batch::origins) at a place of a chunk, and for text its line in
-    /// the chunk (counted from 1); `None` if they are not its own.
+    /// The bytes of the record that [begins](crate::table::Batch::origins) at a place of a chunk, and for text its line
+    /// in the chunk (counted from 1); `None` if the bytes do not belong to this record alone.
     pub(crate) fn raw(self, chunk: &[u8], origin: usize) -> Option<(&[u8], Option<u64>)> {
         match self {
             Self::Text(_) => {
@@ -165,7 +165,7 @@ impl Layout {
         }
     }
 
-    /// The line that says how all others are read: see [`Text::header`].
+    /// The line that determines how all others are read: see [`Text::header`].
     pub(crate) fn header(self, head: &[u8], all: bool) -> Option<Arc<[u8]>> {
         match self {
             Self::Text(text) => text.header(head, all),
@@ -186,23 +186,24 @@ fn whole_chains(chains: &dyn Chains, bytes: &[u8], max_record: usize) -> usize {
     at
 }
 
-/// Which sections are requested of a file that has to be read from its beginning. The headers of the others are still
-/// read, and so are header, index and end of the file: what is true of the file as a whole is checked in every shard.
+/// The sections that are requested from a file that has to be read from its beginning. The headers of the others are
+/// still read, and so are the header, index and end of the file: what holds for the file as a whole is checked in every
+/// shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Requested {
-    /// Those that begin in these bytes of the file.
+    /// The sections that begin in these bytes of the file.
     Within(Range<u64>),
-    /// Those that have their turn, of a file whose length is not known.
+    /// The sections whose turn it is, in a file whose length is not known.
     Turn(Shard),
 }
 
-/// What of its bytes a chunk is.
+/// The part of its bytes that a chunk consists of.
 #[derive(Clone, Debug)]
 pub(crate) enum Extent {
-    /// All records in them.
+    /// All records in the bytes.
     All,
-    /// Of a format with sections: those that are requested.
+    /// For a format with sections: the requested ones.
     Sections(Requested),
-    /// Of a table: these rows; the bytes are only those that their positions come from.
+    /// For a table: these rows; the bytes are only those from which their positions are read.
     Rows(super::tables::RowPart),
 }

@@ -29,7 +29,7 @@ pub(super) fn cut_lines(bytes: &[u8]) -> Option<usize> {
     memrchr(b'\n', bytes).map(|at| at + 1)
 }
 
-/// Where a line begins, at `from` or later, but not at the beginning of the text.
+/// The first beginning of a line at `from` or later, other than the beginning of the text.
 pub(super) fn next_line(bytes: &[u8], from: usize) -> Option<usize> {
     let before = from.max(1) - 1;
     let feed = memchr(b'\n', bytes.get(before..)?)?;
@@ -45,7 +45,8 @@ pub(super) fn line_at(bytes: &[u8], at: usize) -> (&[u8], u64) {
     (bytes[start..end].trim_ascii_end(), number)
 }
 
-/// Decodes a chunk of lines of a format; `read` returns `None` for a line that is no record and not meant to be one.
+/// Decodes a chunk of lines of a format; `read` returns `None` for a line that is not a record and is not meant to be
+/// one.
 pub(super) fn decode(
     carries: Fields,
     chunk: &Chunk,
@@ -76,7 +77,7 @@ pub(super) fn decode(
     records.finish()
 }
 
-/// A byte of Windows-1252: ISO-8859-1, but for letters and signs in place of the second set of control characters.
+/// A byte of Windows-1252: ISO-8859-1, but with letters and signs in place of the second set of control characters.
 pub(super) fn windows_1252(byte: u8) -> char {
     const SIGNS: [char; 32] = [
         '€', '\u{FFFD}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{FFFD}', 'Ž', '\u{FFFD}',

@@ -1,23 +1,23 @@
-//! What an output does not keep of the records that it takes.
+//! Losses: what an output does not keep from the records that are written to it.
 //!
-//! What a format lacks by definition is told at the end. A record that would come out changed, in a way that no reader
-//! of the output can know, is another matter: unless changes are allowed, nothing is written.
+//! Fields that a format cannot store are named in a note at the end. It is another matter if a record would come out
+//! changed in a way that no reader of the output can notice: unless changes are allowed, nothing is written.
 
 use crate::text::numbers::{counted, grouped};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How many records come out changed in one way.
+/// The records that come out changed in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changed {
-    /// How many.
+    /// Their number.
     pub records: u64,
     /// The number of the first of them over all inputs.
     pub first: u64,
 }
 
-/// What an output does not keep.
+/// Losses: what an output does not keep.
 ///
 /// ```
 /// use lanefish::jobs::{FileOptions, RecordFile};
@@ -39,17 +39,17 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// This many more records have something for which the format has no place.
+    /// Counts this many more records that have something the format cannot store.
     pub(crate) fn lack(&mut self, what: &'static str, records: u64) {
         if records > 0 {
             *self.lacking.entry(what).or_default() += records;
         }
     }
-    /// The record with this number comes out changed; numbers ascend.
+    /// Counts the record with this number, which comes out changed. Numbers must ascend.
     pub(crate) fn change(&mut self, what: &'static str, record: u64) {
         self.changed.entry(what).or_insert(Changed { records: 0, first: record }).records += 1;
     }
-    /// Adds those of later records.
+    /// Adds the losses of later records.
     pub fn merge(&mut self, other: &Self) {
         other.lacking.iter().for_each(|(what, &records)| self.lack(what, records));
         for (what, more) in &other.changed {
@@ -62,15 +62,15 @@ impl Losses {
     pub fn is_empty(&self) -> bool {
         self.lacking.is_empty() && self.changed.is_empty()
     }
-    /// What the format has no place for, and how many records had it.
+    /// Each thing that the format cannot store, and the number of records that had it.
     pub fn lacking(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.lacking.iter().map(|(&what, &records)| (what, records))
     }
-    /// In which ways records come out changed although the format has a place for what is changed.
+    /// The ways in which records come out changed in something that the format does store.
     pub fn changed(&self) -> impl Iterator<Item = (&'static str, Changed)> {
         self.changed.iter().map(|(&what, &changed)| (what, changed))
     }
-    /// Why nothing is written, if changes are not allowed; `None` where there are none.
+    /// The reason why nothing is written if changes are not allowed; `None` without changes.
     pub fn refusal(&self, format: impl fmt::Display) -> Option<String> {
         let ways: Vec<String> = self.changed().map(|(what, changed)| Way(what, changed).to_string()).collect();
         (!ways.is_empty()).then(|| {
@@ -81,7 +81,7 @@ impl Losses {
             )
         })
     }
-    /// What was changed, for a note; `None` where nothing was.
+    /// A note on what was changed; `None` if nothing was.
     pub fn note_of_changes(&self, format: impl fmt::Display) -> Option<String> {
         let ways: Vec<String> = self.changed().map(|(what, changed)| Way(what, changed).to_string()).collect();
         (!ways.is_empty()).then(|| format!("{format} holds these records changed: {}", ways.join("; ")))

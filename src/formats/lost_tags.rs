@@ -1,20 +1,21 @@
-//! Tags of games that no field carries, and what else is in their texts, for the note at the end of a conversion.
+//! Counts tags of games for which there is no field, and other text that is lost, for the note at the end of a
+//! conversion.
 //!
-//! Only the names that come first in the alphabet are kept, with the number of games that have them. A name among
-//! the first of all is among the first of any part, so the counts are exact, and the same for all ways to
-//! cut an input into chunks.
+//! Only the names that come first in the alphabet are kept, with the number of games that have them. A name that is
+//! among the first in the whole input is also among the first in each part that has it. So the counts are exact, and
+//! they do not depend on how an input is cut into chunks.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Names that are kept.
+/// Number of names that are kept.
 const MOST_NAMES: usize = 1000;
-/// Bytes of a name that are kept, at least.
+/// Number of bytes of a name that are kept, at least.
 const LONGEST_NAME: usize = 64;
-/// Names that are shown.
+/// Number of names that are shown.
 const SHOWN: usize = 20;
 
-/// How many games have each tag that no field carries, and how often there is text of each kind that none carries:
+/// The number of games that have each tag without a field, and the number of texts of each kind without a field:
 /// variations, comments, commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LostTags {
@@ -28,7 +29,7 @@ pub struct LostTags {
 }
 
 impl LostTags {
-    /// Counts a name in N more games.
+    /// Counts a name in `games` more games.
     pub fn add(&mut self, name: &str, games: u64) {
         let end = name.ceil_char_boundary(LONGEST_NAME);
         let name = &name[..end];
@@ -55,7 +56,7 @@ impl LostTags {
             }
         }
         if self.texts.len() > MOST_NAMES {
-            // Only commands are that many, whose names are in such quotes.
+            // Only commands can be that numerous, and their names are in these quotes.
             let last = self.texts.keys().rev().find(|kind| kind.starts_with('`'));
             if let Some(last) = last.cloned() {
                 self.texts.remove(&last);
@@ -63,7 +64,7 @@ impl LostTags {
             }
         }
     }
-    /// Adds those of another.
+    /// Adds the counts of another.
     pub fn merge(&mut self, other: &Self) {
         for (name, &games) in &other.games {
             self.add(name, games);
@@ -74,7 +75,7 @@ impl LostTags {
         }
         self.more_texts |= other.more_texts;
     }
-    /// Takes away those of games that are among these.
+    /// Subtracts these counts, which are included in this one.
     pub(crate) fn take_away(&mut self, some: &Self) {
         self.games.retain(|name, games| {
             *games -= some.games.get(name).copied().unwrap_or(0);
@@ -85,15 +86,15 @@ impl LostTags {
             *times > 0
         });
     }
-    /// Whether there are none.
+    /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.games.is_empty() && self.texts.is_empty()
     }
-    /// Names and numbers of games, in the order of names.
+    /// The names with their numbers of games, in the order of names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.games.iter().map(|(name, &games)| (&**name, games))
     }
-    /// Kinds of text and how often there is some, in the order of their names.
+    /// The kinds of text with their counts, in the order of names.
     pub fn texts(&self) -> impl Iterator<Item = (&str, u64)> {
         self.texts.iter().map(|(kind, &times)| (&**kind, times))
     }
@@ -111,7 +112,7 @@ impl fmt::Display for LostTags {
             (more, false) => write!(f, " and {more} more")?,
             (more, true) => write!(f, " and more than {more} more")?,
         }
-        // Of the order of names, commands come last.
+        // Commands come last in the order of names.
         for (at, (kind, times)) in self.texts.iter().rev().take(SHOWN).enumerate() {
             let comma = if at == 0 && self.games.is_empty() { "" } else { ", " };
             write!(f, "{comma}{kind} ({})", crate::text::numbers::grouped(*times))?;

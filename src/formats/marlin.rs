@@ -1,9 +1,9 @@
-//! marlinformat: positions for training, 32 bytes each, whole and seen by White.
+//! marlinformat: complete positions for training, 32 bytes each, as White sees them.
 //!
 //! | at | bytes | meaning |
 //! | --- | --- | --- |
 //! | 0 | 8 | occupied squares, a1 in bit 0 |
-//! | 8 | 16 | a code of 4 bits for each of them, from a1 to h8, the low half of a byte first: 0 pawn, 1 knight, 2 bishop, 3 rook, 4 queen, 5 king, 6 rook that may still castle, and 8 more if it is black; unused ones are 0 |
+//! | 8 | 16 | a code of 4 bits for each occupied square, from a1 to h8, the low half of a byte first: 0 pawn, 1 knight, 2 bishop, 3 rook, 4 queen, 5 king, 6 rook that may still castle, and 8 more if it is black; unused ones are 0 |
 //! | 24 | 1 | en passant square, 64 without one; bit 7 is set if Black is to move |
 //! | 25 | 1 | halfmove clock |
 //! | 26 | 2 | fullmove number |
@@ -11,17 +11,18 @@
 //! | 30 | 1 | result: 0 Black won, 1 draw, 2 White won |
 //! | 31 | 1 | free, not read |
 //!
-//! Numbers are little-endian; clocks are kept as they are stored, also where they are 0 because the writer knew none. A rook
-//! that may castle stands on the side of its king on which it is, so that Chess960 needs nothing else. En passant squares
-//! follow the rule of all readers: one on which no capture is legal is dropped, unless it is to be kept. Scores are any
-//! number of 16 bits, mates and sentinels among them.
+//! Numbers are little-endian; clocks are kept as they are stored, even if they are 0 because the writer did not know
+//! them. The rooks that may castle are marked on the board itself, so that Chess960 needs nothing else. En passant
+//! squares follow the rule of all readers: one on which no capture is legal is dropped, unless keeping it was
+//! requested. A score may be any 16-bit number, including mates and sentinels.
 //!
-//! Writing keeps the position, its clocks, the score and the result; halfmove clocks above 255 become 255. An en passant
-//! square on which no capture is legal is stored where a pawn stands beside, as engines do that write the format.
+//! Writing keeps the position, its clocks, the score and the result; halfmove clocks above 255 become 255. An en
+//! passant square on which no capture is legal is stored if a pawn could capture there but for a pin or check, as the
+//! engines that write this format do.
 //!
 //! There is no header. A file is recognized by its first hundred records, in which each side has one king, and the en
-//! passant square is on the rank of the side to move. Records of bulletformat look like that now and then, one in fifteen;
-//! no record of marlinformat looks like one of bulletformat.
+//! passant square is on the rank of the side to move. One record of bulletformat in fifteen looks like that, too;
+//! records of marlinformat never look like those of bulletformat.
 //!
 //! The layout is that of the engine Black Marlin and the trainer marlinflow.
 
@@ -38,12 +39,12 @@ use crate::simd::{Lanes, Simd};
 use crate::table::{Batch, Field, Fields, Tile};
 use std::ops::Range;
 
-/// Of byte 24: Black is to move.
+/// In byte 24: Black is to move.
 const BLACK: u8 = 0x80;
-/// Of byte 24: no en passant square.
+/// In byte 24: no en passant square.
 const NO_SQUARE: u8 = 64;
 
-/// marlinformat.
+/// The codec of marlinformat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marlin;
 
@@ -103,7 +104,7 @@ impl WriteFixed<LEN> for Marlin {
         let black = written_boards(bits.simd(), group, &mut words, &mut en_passant);
         let mut lane = 0;
         while lane < 8 {
-            // Without a square, there are 64 zeros.
+            // Without a square, there are 64 trailing zeros.
             let square = en_passant[lane].trailing_zeros() as u8;
             let square = if square == NO_SQUARE { from.idle[lane] } else { square };
             words.tail[lane] = u64::from(square | (black >> lane & 1) << 7)
@@ -117,7 +118,8 @@ impl WriteFixed<LEN> for Marlin {
     }
 }
 
-/// The boards of eight records to be written, and their en passant squares; returns the lanes in which Black is to move.
+/// Builds the boards of eight records to be written, and their en passant squares; returns the lanes in which Black is
+/// to move.
 #[inline(always)]
 fn written_boards<S: Simd>(simd: S, group: &Group, words: &mut Words, en_passant: &mut [u64; 8]) -> u8 {
     let mut black = 0;
@@ -171,7 +173,8 @@ impl Fixed<LEN> for Marlin {
     }
 }
 
-/// The boards of eight records with their state, and the lanes that have nothing unusual: no en passant square.
+/// Returns the boards of eight records with their state, and the lanes that have nothing unusual, such as an en passant
+/// square.
 #[inline(always)]
 fn boards<S: Simd>(simd: S, words: &Words, group: &mut Group) -> u8 {
     /// Squares on which a sentinel bit does not mean en passant.
@@ -200,7 +203,7 @@ fn boards<S: Simd>(simd: S, words: &Words, group: &mut Group) -> u8 {
     !bad as u8
 }
 
-/// The position of a record, but for its en passant square.
+/// The position of a record, without its en passant square.
 fn position(record: &[u8; LEN]) -> Result<Position, BadRecord> {
     let mut position = piece_codes::read(record, PIECES_AND_CASTLING)?;
     position.side_to_move = if record[24] & BLACK == 0 { Color::White } else { Color::Black };
@@ -209,8 +212,8 @@ fn position(record: &[u8; LEN]) -> Result<Position, BadRecord> {
     Ok(position)
 }
 
-/// A record of a board with its clocks; a halfmove clock above 255 becomes 255. An en passant square on which no capture is
-/// legal, though a pawn stands beside, is stored if it is given: it belongs to this format.
+/// The record for a board with its clocks; a halfmove clock above 255 becomes 255. The en passant square of the
+/// Polyglot key, on which no capture is legal, is stored if it is given: this format keeps it.
 pub(super) fn record_of(
     board: &Packed,
     idle: Option<Square>,
@@ -229,7 +232,7 @@ pub(super) fn record_of(
     record
 }
 
-/// What a record of the format is, and other bytes hardly.
+/// Whether these bytes look like a record of the format, which other data rarely does.
 pub(super) fn examine(record: &[u8; LEN]) -> Result<(), BadRecord> {
     let read = Marlin::read(record, &DecodeOptions::default())?;
     if !piece_codes::has_kings(&read.position) {
@@ -308,7 +311,7 @@ mod tests {
         let keep = DecodeOptions { keep_en_passant: true, ..DecodeOptions::default() };
         let kept = Marlin::read(&marlin(fen, 0, 1), &keep).unwrap();
         assert_eq!(kept.position.to_string(), fen);
-        // The pawn is pinned, and so the square counts only in the Polyglot key.
+        // The pawn is pinned, so the square counts only in the Polyglot key.
         let pinned = read(&marlin("8/8/8/8/k2pP2R/8/8/4K3 b - e3 0 1", 0, 1)).unwrap();
         assert_eq!(pinned.idle_en_passant.map(|square| square.to_string()), Some("e3".to_owned()));
     }

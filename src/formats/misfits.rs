@@ -1,8 +1,8 @@
-//! Values that do not fit their field, and keys that nobody reads: what a table of text has besides records, for a note
-//! at the end.
+//! Counts what is left out of the records of text tables, for a note at the end: values that do not fit their field,
+//! and keys that are not read.
 //!
-//! A chunk lists them one by one, each with its place, so that only those of requested records are counted. The summary
-//! keeps the number of each kind, and the first.
+//! A chunk lists them one by one, each with its place, so that only those in requested records are counted. The summary
+//! keeps the number of each kind, and the first example.
 
 use crate::error::{Place, shown};
 use crate::table::Field;
@@ -11,16 +11,16 @@ use crate::text::one_line;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Bytes of a value that are shown.
+/// Number of bytes of a value that are shown.
 const SHOWN: usize = 32;
-/// Kinds that are kept.
+/// Number of kinds that are kept.
 const MOST_KINDS: usize = 100;
 
-/// What was left out.
+/// The kind of thing that was left out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum MisfitKind {
-    /// A value that cannot be one of this field.
+    /// A value that this field cannot have.
     Value(Field),
     /// A key that the first line of its file does not have, and that is not read.
     Key(Box<str>),
@@ -42,7 +42,7 @@ impl Misfit {
     }
 }
 
-/// How often something was left out, and where first.
+/// The number of times that something was left out, and the first place.
 #[derive(Clone, Debug)]
 struct Counted {
     times: u64,
@@ -50,12 +50,12 @@ struct Counted {
     value: Box<str>,
 }
 
-/// What was left out of the records of a run.
+/// Everything that was left out of the records of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Misfits(BTreeMap<MisfitKind, Counted>);
 
 impl Misfits {
-    /// Adds what comes after the others.
+    /// Adds things that come after those counted so far.
     pub(crate) fn add(&mut self, misfit: Misfit, times: u64) {
         let Misfit { kind, place, value } = misfit;
         let is_room = self.0.len() < MOST_KINDS;
@@ -71,11 +71,11 @@ impl Misfits {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-    /// How often something was left out.
+    /// The number of things that were left out.
     pub fn count(&self, kind: &MisfitKind) -> u64 {
         self.0.get(kind).map_or(0, |counted| counted.times)
     }
-    /// Each kind with the first of it and their number.
+    /// Each kind, with its first example and its number.
     #[cfg(feature = "cluster")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Misfit, u64)> {
         self.0.iter().map(|(kind, counted)| {

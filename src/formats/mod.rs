@@ -2,13 +2,13 @@
 //!
 //! A format is a value that implements `Codec`; [`Format`] is the handle to it, and [`Format::ALL`] the one
 //! list. A codec says how its bytes are divided (`Layout`), and decodes a chunk (`Codec::decode`). One thread does the
-//! cutting, which has to be quick; all threads do the decoding, so a chunk knows nothing of what came before it. Numbers
-//! of lines, games and records count from zero in each chunk, and [`Totals`] turns them into numbers over all
-//! inputs when the chunks before are known. What holds only for a file as a whole is checked by a [`Watch`], which
-//! sees the chunks in order.
+//! cutting, which has to be quick; all threads do the decoding, so a chunk knows nothing about what came before it.
+//! Numbers of lines, games and records count from zero in each chunk, and [`Totals`] turns them into numbers over all
+//! inputs once the chunks before are known. Rules that concern a file as a whole are checked by a [`Watch`], which sees
+//! the chunks in order.
 //!
-//! To add a format: a file here with a type that implements `Codec`, and a line in the list below; CONTRIBUTING.md has every
-//! step.
+//! To add a format, add a file here with a type that implements `Codec`, and a line in the list below; CONTRIBUTING.md
+//! lists every step.
 
 pub mod binpack;
 pub mod boards;
@@ -78,18 +78,19 @@ use std::sync::Arc;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct About {
-    /// The name on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub title: &'static str,
     /// File extensions, in lower case; the first is the usual one.
     pub extensions: &'static [&'static str],
     /// Whether it holds games, whose positions are the records.
     pub has_games: bool,
-    /// Whether it selects games and positions by [`DecodeOptions::games`] while it decodes, makes the rows of games, and
-    /// finds what depends on the way to a position. For all others, the pipeline does that after decoding.
+    /// Whether it selects games and positions by [`DecodeOptions::games`] while it decodes, makes the rows of games,
+    /// and finds the values that depend on the moves before a position. For all other formats, the pipeline does that
+    /// after decoding.
     pub selects: bool,
-    /// What its records may carry besides the position.
+    /// The fields that its records may have besides the position.
     pub carries: Fields,
 }
 
@@ -105,7 +106,7 @@ pub enum Likeness {
 }
 
 impl Likeness {
-    /// For formats that are recognized or not.
+    /// The likeness for formats that are either recognized or not.
     fn certain_if(recognized: bool) -> Self {
         match recognized {
             true => Self::Certain,
@@ -118,23 +119,23 @@ impl Likeness {
     }
 }
 
-/// How many of the first records of an input are those of a format that has no header.
+/// How well the first records of an input fit a format that has no header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sampled {
     /// Number of records examined.
     pub examined: usize,
-    /// Number of those that are good.
+    /// Number of good records among them.
     pub good: usize,
     /// The number of the first bad one, and what is wrong with it.
     pub first_bad: Option<(usize, String)>,
 }
 
 impl Sampled {
-    /// One of this many examined records may be bad.
+    /// One in this many examined records may be bad.
     const TOLERATED: usize = 10;
 
-    /// What is wrong with the record that was examined last.
+    /// Reports what is wrong with the record that was examined last.
     fn bad(&mut self, message: String) {
         let number = self.examined - 1;
         self.first_bad.get_or_insert((number, message));
@@ -146,7 +147,7 @@ impl Sampled {
     }
 }
 
-/// What a format does. How its bytes are divided is its [`Layout`].
+/// The operations of a format. Its [`Layout`] says how its bytes are divided.
 pub(crate) trait Codec: fmt::Debug + Sync {
     /// Its static facts.
     fn about(&self) -> &'static About;
@@ -165,13 +166,13 @@ pub(crate) trait Codec: fmt::Debug + Sync {
     /// Decodes a chunk.
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
 
-    /// What the records of an input that begins with these bytes may carry.
+    /// The fields that the records of an input may have, judged by its first bytes.
     fn carried(&self, _head: &[u8]) -> Fields {
         self.about().carries
     }
 
-    /// Checks the first line of an input that is not empty, where it says how all others are read; returns what the
-    /// user should know.
+    /// Checks the first line of an input that is not empty, if that line determines how all others are read; returns
+    /// what the user should know.
     ///
     /// # Errors
     /// If the others cannot be read: the rest of a sentence that begins with the name of the file.
@@ -184,22 +185,22 @@ pub(crate) trait Codec: fmt::Debug + Sync {
         None
     }
 
-    /// Follows the chunks of a file, if something holds only for the file as a whole.
+    /// Makes a watch over the chunks of a file, if the format has rules that concern the file as a whole.
     fn watch(&self) -> Option<Box<dyn Watch>> {
         None
     }
 }
 
-/// Follows the chunks of a file in order, and checks what holds only for the file as a whole.
+/// Follows the chunks of a file in order, and checks the rules that concern the file as a whole.
 pub trait Watch: Send {
-    /// Checks the next chunk, which begins at this byte; returns what is wrong. What it needs to see was put
-    /// into [`Decoded::evidence`] by its format.
+    /// Checks the next chunk, which begins at this byte; returns what is wrong. The format put the data for this into
+    /// [`Decoded::evidence`].
     fn chunk(&mut self, evidence: Option<Evidence>, offset: u64) -> Vec<Damage>;
-    /// The file ends at this byte; returns what is wrong, and what the user should know.
+    /// Ends the file at this byte; returns what is wrong, and what the user should know.
     fn end(&mut self, len: u64) -> (Vec<Damage>, Option<&'static str>);
 }
 
-/// What a chunk contributes to the checks of its file: understood only by the [`Watch`] of the same format.
+/// A chunk's contribution to the checks of its file, which only the [`Watch`] of the same format understands.
 pub type Evidence = Box<dyn std::any::Any + Send>;
 
 /// The handle to a format.
@@ -279,7 +280,7 @@ impl fmt::Debug for Format {
 }
 
 impl Format {
-    /// The name on the command line.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         self.about().name
     }
@@ -309,8 +310,8 @@ impl Format {
         self.0.layout()
     }
 
-    /// Length of the longest run at the start of `bytes` that decodes without what follows; `None` if there is none yet,
-    /// or if the format is a table, which is not cut. Never zero. `max_record` is [`DecodeOptions::max_record`].
+    /// Length of the longest run at the start of `bytes` that decodes without what follows; `None` if there is none
+    /// yet, or if the format is a table, which is not cut. Never zero. `max_record` is [`DecodeOptions::max_record`].
     ///
     /// ```
     /// use lanefish::formats::{Format, MAX_RECORD};
@@ -329,13 +330,13 @@ impl Format {
         decoded
     }
 
-    /// What the records of an input that begins with these bytes may carry.
+    /// The fields that the records of an input may have, judged by its first bytes.
     pub fn carried(self, head: &[u8]) -> Fields {
         self.0.carried(head)
     }
 
-    /// The line at the beginning of an input that says how all others are read, if the format has one and these first
-    /// bytes (`all`: there are no more) hold it: for [`Chunk::header`].
+    /// The line at the beginning of an input that determines how all others are read, if the format has one and these
+    /// first bytes (`all`: there are no more) hold it: for [`Chunk::header`].
     pub fn header(self, head: &[u8], all: bool) -> Option<Arc<[u8]>> {
         self.layout().header(head, all)
     }
@@ -345,7 +346,7 @@ impl Format {
         self.0.begin(header, options)
     }
 
-    /// How inputs are opened that divide themselves into parts; `None` for formats that are no tables.
+    /// The opener for inputs that divide themselves into parts; `None` for formats that are not tables.
     pub fn tables(self) -> Option<&'static dyn tables::OpenTable> {
         match self.layout() {
             Layout::Tables(tables) => Some(tables),
@@ -358,7 +359,7 @@ impl Format {
         self.0.encoder()
     }
 
-    /// Follows the chunks of a file, if something holds only for the file as a whole.
+    /// Makes a watch over the chunks of a file, if the format has rules that concern the file as a whole.
     pub fn watch(self) -> Option<Box<dyn Watch>> {
         self.0.watch()
     }
@@ -385,8 +386,8 @@ impl Format {
         Self::ALL.iter().copied().find(is_last)
     }
 
-    /// Stands for a record that is longer than [`DecodeOptions::max_record`] and was never held as a
-    /// whole: a reject. The chunk has its first bytes; `feeds` counts the line feeds in the whole record.
+    /// Makes the reject for a record that is longer than [`DecodeOptions::max_record`] and was never in memory as a
+    /// whole. The chunk has its first bytes; `feeds` counts the line feeds in the whole record.
     pub(crate) fn decode_giant(self, chunk: &Chunk, feeds: u64, options: &DecodeOptions) -> Decoded {
         let games = self.about().has_games;
         let blanks = match games {
@@ -501,7 +502,7 @@ mod tests {
             });
             let _ = summary.into_result().unwrap();
             let _ = job.finish(file).unwrap();
-            // Records are numbered where they are decoded: the others number those that are left.
+            // This one numbers records where they are decoded; the others number those that are left.
             let rows = String::from_utf8(csv).unwrap();
             rows.lines().map(|row| row.split_once(',').unwrap().1.to_owned()).collect::<Vec<_>>()
         };

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicU64;
 /// Number of bytes used to detect a format.
 pub const PEEK: usize = 64 << 10;
 
-/// Number of bytes that identify the shortest of compressed containers.
+/// Number of bytes that identify the shortest compressed container.
 const MAGIC: usize = 4;
 
 /// An input of known format.
@@ -25,9 +25,9 @@ pub struct Opened {
     pub input: Input,
     /// Its format.
     pub format: Format,
-    /// Whether its lines end in carriage returns alone, as those of old Macintosh programs do.
+    /// Whether its lines end in carriage returns alone, as old Macintosh programs wrote them.
     pub(crate) carriage_returns: bool,
-    /// Its first line, if that says how all others are read.
+    /// Its first line, if that determines how all others are read.
     pub header: Option<Arc<[u8]>>,
 }
 
@@ -40,7 +40,7 @@ pub fn open(source: &Source, from: Option<Format>, access: Access, consumed: Arc
     open_with(source, from, None, access, consumed)
 }
 
-/// As [`open`], where the positions of tables may be in a column of this name.
+/// Like [`open`], but the positions of tables may be in a column of this name.
 ///
 /// # Errors
 /// As [`open`].
@@ -80,7 +80,8 @@ pub fn open_with(
     Ok(Opened { input, format, carriage_returns, header })
 }
 
-/// The error for a zip archive where a single file is expected: what is wrong with it, or where it should be.
+/// The error for a zip archive where a single file is expected: what is wrong with the archive, or how to give it
+/// instead.
 fn error_of_archive(source: &Source) -> Error {
     if let Some(path) = source.file().filter(|_| source.len().is_some())
         && let Err(error) = Inputs::resolve(&[path.to_path_buf()], is_supported)
@@ -97,7 +98,7 @@ fn has_carriage_returns_only(head: &[u8]) -> bool {
     memchr(b'\r', head).is_some() && memchr(b'\n', head).is_none()
 }
 
-/// The bytes as text: with line feeds, if it has only carriage returns.
+/// The bytes as text, with line feeds in place of carriage returns if it has only these.
 fn lines_of(head: &[u8]) -> Cow<'_, [u8]> {
     if !has_carriage_returns_only(head) {
         return Cow::Borrowed(head);
@@ -120,7 +121,7 @@ pub fn is_supported(source: &Source) -> bool {
     is_supported_with(source, None)
 }
 
-/// As [`is_supported`], where the positions of tables may be in a column of this name.
+/// Like [`is_supported`], but the positions of tables may be in a column of this name.
 pub fn is_supported_with(source: &Source, fen_column: Option<&str>) -> bool {
     let opened = open_with(source, None, fen_column, Access::default(), Arc::default());
     !matches!(opened, Err(Error::UnknownFormat { .. }))
@@ -168,7 +169,7 @@ pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, NotDetected
     detect_with(head, all, path, None)
 }
 
-/// As [`detect`], where the positions of tables may be in a column of this name.
+/// Like [`detect`], but the positions of tables may be in a column of this name.
 ///
 /// # Errors
 /// As [`detect`].
@@ -177,7 +178,7 @@ pub fn detect_with(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>
 }
 
 fn format_of(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> Result<Format, String> {
-    // What is in a tar archive might be taken for its own content.
+    // The files in a tar archive might be taken for its own content.
     if let Some(reason) = foreign::archive(head, path) {
         return Err(reason);
     }
@@ -203,7 +204,7 @@ fn format_of(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> R
     let is_empty = all && head.trim_ascii().is_empty();
     match (foreign::recognized(head, all, path, named), named) {
         (Some(reason), _) => Err(reason),
-        // Many a table has this name, and only some are tables of positions.
+        // Many tables have such a name, but only some are tables of positions.
         (None, Some(format)) if !is_empty && let Some(reason) = text_tables::refusal(format, &text) => Err(reason),
         (None, Some(format)) => Ok(format),
         // An empty input is an empty list.
@@ -219,7 +220,7 @@ fn format_of(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> R
     }
 }
 
-/// How well formats without a header fit the first bytes of an input, the best first.
+/// The fit of each format without a header to the first bytes of an input, the best first.
 pub fn sampled(head: &[u8]) -> Vec<(Format, Sampled)> {
     let formats = Format::ALL.iter();
     let mut sampled: Vec<_> = formats.filter_map(|&format| Some((format, format.sampled(head)?))).collect();
@@ -253,7 +254,7 @@ fn without_header(head: &[u8]) -> Result<Option<Format>, String> {
     }
 }
 
-/// What is seen of the format without a header that fits best, where none does: how many of the first records are bad;
+/// A remark on the format without a header that comes closest, if none fits: how many of the first records are bad;
 /// `None` without a record.
 pub(super) fn seen(head: &[u8]) -> Option<String> {
     let sampled = sampled(head);

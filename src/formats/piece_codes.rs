@@ -1,9 +1,9 @@
 //! Boards of bulletformat and marlinformat: the occupied squares, and a code of four bits for each of them.
 //!
-//! The two formats divide 32 bytes alike: a board of 24 bytes, and eight more, which mean something else in each. Codes
-//! are a piece, 0 to 5 for pawn, knight, bishop, rook, queen and king, and 8 more if it is not of the first side; marlinformat
-//! also has 6 for a rook that may still castle. They are one less than those of [packed boards](crate::packed), so that
-//! some operations of three inputs turn one into the other for eight boards, in either direction.
+//! The two formats divide 32 bytes alike: a board of 24 bytes, and eight more whose meaning differs. A code is a piece,
+//! 0 to 5 for pawn, knight, bishop, rook, queen and king, and 8 more if it is not of the first side; marlinformat also
+//! has 6 for a rook that may still castle. They are one less than those of [packed boards](crate::packed), so that a
+//! few three-input operations turn one into the other for eight boards, in either direction.
 
 use super::records::BadRecord;
 use crate::chess::{Bitboard, Color, Piece, Position, Role, Square};
@@ -11,7 +11,7 @@ use crate::packed::{Packed, Planes};
 use crate::simd::nibbles::{Bits, Spread};
 use crate::simd::{Simd, inlined};
 
-/// Bytes of a record.
+/// Number of bytes of a record.
 pub(super) const LEN: usize = 32;
 
 /// The code of a rook that may still castle.
@@ -22,13 +22,13 @@ pub(super) const PIECES: usize = 5;
 /// The highest code where rooks that may still castle have one.
 pub(super) const PIECES_AND_CASTLING: usize = CASTLING_ROOK;
 
-/// The words of eight records: a lane for each.
+/// The words of eight records, a lane for each.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     occupied: [u64; 8],
     /// The bits of the codes, the lowest first.
     codes: [[u64; 8]; 4],
-    /// Zero where there are as many codes as squares.
+    /// Zero in lanes where the numbers of codes and squares agree.
     excess: [u64; 8],
     /// The last eight bytes of each record.
     pub(super) tail: [u64; 8],
@@ -44,7 +44,7 @@ pub(super) struct Boards<L> {
     pub(super) types: [L; 3],
     /// Pieces with code 6.
     pub(super) sixes: L,
-    /// Not zero where a code is 7, or there are not as many codes as squares.
+    /// Nonzero in lanes where a code is 7, or where the numbers of codes and squares differ.
     pub(super) bad: L,
 }
 
@@ -75,7 +75,7 @@ impl Words {
         words
     }
 
-    /// The boards of as many lanes as the token has.
+    /// Returns the boards of one vector of lanes.
     #[inline(always)]
     pub(super) fn boards<S: Simd>(&self, simd: S, at: usize) -> Boards<S::Lanes> {
         let load = inlined(
@@ -94,7 +94,7 @@ impl Words {
         }
     }
 
-    /// Sets the boards of as many lanes as the token has. `second`: the pieces of the second side; other squares do not
+    /// Sets the boards of one vector of lanes. `second`: the pieces of the second side; other squares do not
     /// matter.
     #[inline(always)]
     pub(super) fn set_boards<S: Simd>(&mut self, simd: S, at: usize, planes: &Planes<S::Lanes>, second: S::Lanes) {
@@ -132,8 +132,8 @@ impl Words {
     }
 }
 
-/// The three bits of codes of pieces, which are those of [packed boards](crate::packed) less one; where there is no piece,
-/// the first two are zero, and so is the last.
+/// The three bits of codes of pieces, which are those of [packed boards](crate::packed) less one; where there is no
+/// piece, the first two are zero, and so is the last.
 #[inline(always)]
 pub(super) fn codes_of<L>(planes: &Planes<L>) -> [L; 3]
 where
@@ -160,7 +160,7 @@ fn codes(record: &[u8; LEN]) -> &[u8; 16] {
     record[8..24].first_chunk().expect("sixteen bytes")
 }
 
-/// A board, read slowly: its pieces, where White is the first side, and the rooks that may still castle.
+/// Reads a board slowly: its pieces, with White as the first side, and the rooks that may still castle.
 ///
 /// # Errors
 /// If there are more than 32 pieces, if a code is above `most`, or if there is a code without a square.
@@ -190,8 +190,8 @@ pub(super) fn read(record: &[u8; LEN], most: usize) -> Result<Position, BadRecor
     Ok(position)
 }
 
-/// The board part of a record, made slowly: the codes of [packed boards](crate::packed) less one, in which rooks that may
-/// still castle have code 6, and those of Black 8 more.
+/// Makes the board part of a record slowly: the codes of [packed boards](crate::packed) less one, in which rooks that
+/// may still castle have code 6, and those of Black 8 more.
 pub(super) fn write(board: &Packed, to: &mut [u8; LEN]) {
     let occupied = board.occupied();
     to[..8].copy_from_slice(&occupied.to_le_bytes());
@@ -212,7 +212,7 @@ pub(super) fn has_kings(position: &Position) -> bool {
     Color::ALL.iter().all(|&color| position.pieces(color, Role::King).0.count_ones() == 1)
 }
 
-/// The square of a number, if it is one.
+/// The square with this number, if there is one.
 pub(super) fn square(number: u8) -> Option<Square> {
     (number < 64).then(|| Square::new(number))
 }

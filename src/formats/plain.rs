@@ -9,10 +9,10 @@
 //! e
 //! ```
 //!
-//! Score and result (-1, 0, 1) are those of the side to move. An entry begins with `fen` and ends with `e`; the lines between
-//! may come in any order, and lines with other words and blank ones are skipped. An entry in which one of the five is
-//! missing, occurs twice or cannot be is a reject, so that no value of the entry before stands in for it. Castling is read in
-//! both forms, `e1g1` and `e1h1`; `a1a1`, `0000`, `(none)` and `null` mean that there is no move.
+//! Score and result (-1, 0, 1) are those of the side to move. An entry begins with `fen` and ends with `e`; the lines
+//! between may come in any order, and lines with other words and blank ones are skipped. An entry in which one of the
+//! five is missing, duplicate or invalid is rejected, so that values of the entry before are never used instead.
+//! Castling is read in both forms, `e1g1` and `e1h1`; `a1a1`, `0000`, `(none)` and `null` mean that there is no move.
 //!
 //! The text is written as Stockfish writes it.
 
@@ -37,18 +37,18 @@ use crate::text::short_text::ShortText;
 use memchr::{memchr, memmem};
 use std::ops::Range;
 
-/// What records carry.
+/// The fields of the records.
 const CARRIES: Fields = Fields::of(&[Field::Score, Field::Result, Field::Move, Field::Ply, Field::KeyEnPassant]);
 /// How an entry begins, after the end of a line.
 const START: &[u8] = b"\nfen ";
-/// Lines of an entry.
+/// Number of lines of an entry.
 const LINES: u64 = 6;
-/// Most bytes of a position that is read at once.
+/// Maximum length of a position that is read in one go.
 const LONGEST_FEN: usize = 128;
-/// Bytes of a bad entry that a reject keeps.
+/// Number of bytes of a bad entry that a reject keeps.
 const RAW: usize = 4096;
 
-/// Stockfish's plain text.
+/// The codec of Stockfish's plain text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain;
 
@@ -98,7 +98,7 @@ impl Text for Plain {
 /// The lines of an entry so far.
 #[derive(Default)]
 struct Entry<'a> {
-    /// Where its first line begins, and its number.
+    /// Offset of its first line, and the number of that line.
     start: usize,
     line: u64,
     fen: Option<&'a [u8]>,
@@ -106,7 +106,7 @@ struct Entry<'a> {
     score: Option<&'a [u8]>,
     ply: Option<&'a [u8]>,
     result: Option<&'a [u8]>,
-    /// A word that occurs twice.
+    /// A word that occurs twice, if there is one.
     twice: Option<&'static str>,
 }
 
@@ -129,7 +129,7 @@ fn bad(reason: &'static str, message: impl Into<String>) -> BadRecord {
     BadRecord::new(reason, message.into())
 }
 
-/// What is wrong with an entry that has not come to its end.
+/// The reason why an entry without a beginning or an end is bad.
 fn incomplete(entry: &Entry<'_>) -> BadRecord {
     let message = match entry.fen {
         Some(_) => "an entry without the line `e` at its end",
@@ -153,7 +153,7 @@ fn named(line: &[u8]) -> Option<(&'static str, &[u8])> {
     matches!(rest.first(), None | Some(b' ' | b'\t')).then_some((name, rest))
 }
 
-/// Reads all entries of a chunk; as a test may ask, each of them as one that is unlike nearly all.
+/// Reads all entries of a chunk. For tests, it can read every entry in the way meant for unusual ones.
 fn read_entries(chunk: &Chunk, options: &DecodeOptions, has_usual: bool) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
     let mut decoder = Decoder {
@@ -287,8 +287,9 @@ impl<'a> Decoder<'a> {
         self.records.end_run(Run { origin: start, result, ply, game: 0 });
     }
 
-    /// Reads the entry that begins here if it is like nearly all entries: its six lines, in the order in which Stockfish
-    /// writes them. Returns its length. Otherwise, nothing is read, and it is the other way's to say what is wrong.
+    /// Reads the entry that begins here if it is like nearly all entries: its six lines, in the order in which
+    /// Stockfish writes them. Returns its length. Otherwise, nothing is read, and the entry is left to the slow way,
+    /// which says what is wrong.
     #[inline]
     fn usual_entry(&mut self, start: usize) -> Option<usize> {
         let text = self.bytes.get(start..)?;
@@ -365,7 +366,7 @@ fn read_move(text: &[u8], board: &Packed, [halfmove, fullmove]: [u16; 2]) -> Res
     if is_legal { Ok(Some(mv)) } else { Err(illegal()) }
 }
 
-/// What a move in UCI form is, whether it is legal or not.
+/// Parses a move in UCI form, whether it is legal or not.
 fn move_of(text: &[u8], board: &Board) -> Option<Move> {
     let [from_file, from_rank, to_file, to_rank, ref promotion @ ..] = *text else {
         return None;
@@ -383,7 +384,7 @@ fn move_of(text: &[u8], board: &Board) -> Option<Move> {
         (Role::Pawn, _) if sides.en_passant & bit(to) != 0 && from.file() != to.file() => MoveKind::EnPassant,
         (Role::King, _) if sides.castling & bit(to) != 0 => MoveKind::Castle,
         (Role::King, _) if from.file().index().abs_diff(to.file().index()) > 1 => {
-            // By the destination of the king: the rook on that side.
+            // The destination of the king tells on which side the rook is.
             let (smaller, larger) = (bit(from) - 1, !(bit(from) | (bit(from) - 1)));
             let rooks = sides.castling & if to.index() < from.index() { smaller } else { larger };
             let rook = Square::try_new(rooks.trailing_zeros() as u8)?;
@@ -471,7 +472,7 @@ mod tests {
         let batch = &decoded.batches[0];
         Plain.encode(batch, std::slice::from_ref(&(0..batch.len())), &mut piece);
         assert_eq!(String::from_utf8(piece.bytes).unwrap(), text);
-        // Other forms of the same.
+        // Other forms of the same entry.
         let other = format!("\r\n{CASTLES}\r\nresult 0\r\nply 41\r\nextra 7\r\nmove e8a8\r\nscore -15\r\ne\r\n\r\n");
         let other = read(&other);
         assert!(other.rejects.is_empty(), "{:?}", other.rejects);
@@ -509,7 +510,7 @@ mod tests {
                 1 => changed.insert(at, byte),
                 _ => drop(changed.remove(at)),
             }
-            // The entries around it, and the end of the text in the middle of one.
+            // With entries around it, and with text that ends in the middle of an entry.
             let from = text[..at].rfind("fen ").unwrap_or(0);
             let to = (at + 150 + random.below(60) as usize).min(changed.len());
             read(&String::from_utf8_lossy(&changed[from..to]));

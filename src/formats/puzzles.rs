@@ -1,8 +1,8 @@
 //! Lichess puzzles: lines of comma-separated values.
 //!
-//! `PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,GameUrl,OpeningTags`, and lately an
-//! eleventh. The FEN is the position *before* the opponent's move that sets up the puzzle; a record is the
-//! position after it, and its `move` is the first of the solution.
+//! `PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,GameUrl,OpeningTags`, and lately an eleventh
+//! column. The FEN is the position *before* the opponent's move that sets up the puzzle; a record is the position after
+//! it, and its `move` is the first move of the solution.
 //!
 //! Copies have been through other programs: values may be quoted (RFC 4180), in another order, with an index before
 //! them. A file that begins with a line that names `FEN` and `Moves` is read by the names in it, which every
@@ -24,7 +24,7 @@ use crate::table::{Field, Fields};
 use memchr::memchr;
 use std::sync::Arc;
 
-/// Lichess puzzles.
+/// The codec of Lichess puzzles.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Puzzles;
 
@@ -91,7 +91,7 @@ impl Codec for Puzzles {
     }
 }
 
-/// Whether a text looks like puzzles: it begins with a header line, or with a line of them.
+/// Whether a text looks like puzzles: it begins with their header line, or with a puzzle.
 pub(super) fn sniff(head: &[u8]) -> bool {
     let head = lines::without_mark(head);
     let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -105,7 +105,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
     })
 }
 
-/// Where the values are in a line.
+/// The places of the values in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Places {
     fen: usize,
@@ -121,7 +121,7 @@ struct Places {
 }
 
 impl Places {
-    /// As Lichess has them.
+    /// The places in the files of Lichess.
     const USUAL: Self = Self {
         id: Some(0),
         fen: 1,
@@ -135,7 +135,7 @@ impl Places {
         opening: Some(9),
     };
 
-    /// By the names in a header line, if it is one.
+    /// Finds the places by the names in a header line, if this line is one.
     fn named(line: &[u8]) -> Option<Self> {
         let mut splitter = Splitter::default();
         let names = splitter.split(line, b',').ok()?;
@@ -157,7 +157,7 @@ impl Places {
         })
     }
 
-    /// By the content of a line.
+    /// Finds the places by the content of a line.
     fn recognized(values: Separated<'_>) -> Result<Self, BadRecord> {
         let fen = values.iter().position(is_fen);
         let fen = fen.ok_or_else(without_fen)?;
@@ -201,7 +201,8 @@ fn is_moves(field: &[u8]) -> bool {
         })
 }
 
-/// Makes the move that sets up a puzzle, and returns the first one of its solution, and what [`Field::KeyEnPassant`] is.
+/// Plays the move that sets up a puzzle; returns the first move of its solution, and the value of
+/// [`Field::KeyEnPassant`].
 pub(super) fn set_up(position: &mut Position, moves: &[u8]) -> Result<(Option<Move>, Option<Square>), BadRecord> {
     let mut moves = moves.split(|&byte| byte == b' ');
     let mut next = |position: &Position| {
@@ -217,20 +218,20 @@ pub(super) fn set_up(position: &mut Position, moves: &[u8]) -> Result<(Option<Mo
     Ok((next(position).transpose()?, idle))
 }
 
-/// Whether a value is a list of moves; it is what makes a line or a row a puzzle.
+/// Whether a value is a list of moves, which is what makes a line or a row a puzzle.
 pub(super) fn has_moves(value: &[u8]) -> Result<(), BadRecord> {
     is_moves(value).then_some(()).ok_or_else(without_moves)
 }
 
-/// What no field carries: the kind of text, for the note of a conversion.
+/// The text for which there is no field, as the note of a conversion names it.
 pub(super) const REST_OF_SOLUTION: &str = "moves of solutions after the first";
 
-/// Number of moves of a solution after its first: the first of all sets the puzzle up.
+/// Number of moves of a solution after its first. The first move of the list sets the puzzle up.
 pub(super) fn rest_of_solution(moves: &[u8]) -> u64 {
     moves.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).skip(2).count() as u64
 }
 
-/// Reads a puzzle; adds the moves that no field carries to `rest`.
+/// Reads a puzzle; adds the number of moves for which there is no field to `rest`.
 fn read(
     values: Separated<'_>,
     places: Option<&Places>,

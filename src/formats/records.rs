@@ -1,11 +1,11 @@
-//! Shared by formats with one record after the other: what may be in one, and fields that are kept only if some record has
-//! them.
+//! Shared by formats that are a sequence of records: the content of a record, and fields that are kept only if some
+//! record has them.
 //!
 //! Formats of records of one length ([`Fixed`]) are decoded eight records at a time, straight into the lanes of a
-//! [`Group`]: most records of training data are good and usual, and what is the same for all of them needs no branches. A
-//! format does that with what the CPU offers ([`Bits`]), and says which of the eight it is sure of. All others, bad ones
-//! and good ones with something unusual, are read again one by one, slowly, by a function that knows every reason to reject
-//! a record. It is also the plain twin that tests compare the fast one with.
+//! [`Group`]: most records of training data are good and ordinary, and can be decoded without branches. A format does
+//! that with the instructions of the CPU ([`Bits`]), and says which of the eight records it is sure of. All others, bad
+//! ones and good ones with something unusual, are read again one by one, slowly, by a function that knows every reason
+//! to reject a record. Tests also compare the fast way with that function.
 
 use super::{Chunk, DecodeOptions, Decoded, Remark, Sampled};
 use crate::chess::fen::FenError;
@@ -22,25 +22,25 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// En passant squares that are dropped, in any format.
+/// The remark on en passant squares that are dropped, in any format.
 pub(super) static DROPPED_EN_PASSANT: Remark =
     Remark { what: "en passant square", how: "dropped, because no en passant capture is legal", is_detail: true };
 
-/// Scores of -32,768 of Black.
+/// The remark on scores of -32,768 for Black.
 pub(super) static SATURATED_SCORE: Remark =
     Remark { what: "score", how: "of -32,768 for Black read as 32,767 for White", is_detail: false };
 
-/// What was read of a record.
+/// The content of a record.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) position: Position,
     pub(super) dropped_en_passant: bool,
-    /// Of [`Field::KeyEnPassant`].
+    /// The value of [`Field::KeyEnPassant`].
     pub(super) idle_en_passant: Option<Square>,
     pub(super) mv: Option<Move>,
     pub(super) ply: Option<u16>,
     pub(super) score: Option<i16>,
-    /// Whether the score is one too low, because no number is the negative of -32,768.
+    /// Whether the score is off by one, because 32,768 does not fit in 16 bits.
     pub(super) saturated_score: bool,
     pub(super) mate: Option<i16>,
     pub(super) result: Option<u8>,
@@ -50,12 +50,12 @@ pub(super) struct Record {
     pub(super) rating_deviation: Option<u16>,
     pub(super) popularity: Option<i16>,
     pub(super) plays: Option<u32>,
-    /// Texts, queried only if their field is requested.
+    /// Texts, looked up only if their field is requested.
     pub(super) texts: Vec<(Field, String)>,
 }
 
 impl Record {
-    /// A position and nothing else.
+    /// Makes a record of a position and nothing else.
     pub(super) fn of(position: Position) -> Self {
         Self {
             position,
@@ -77,7 +77,7 @@ impl Record {
         }
     }
 
-    /// With its board.
+    /// Makes a record of a position with its board.
     fn pack(self) -> Result<(Self, Packed), BadRecord> {
         match Packed::pack(&self.position) {
             Ok(board) => Ok((self, board)),
@@ -89,8 +89,8 @@ impl Record {
         }
     }
 
-    /// Gives a position an en passant square, as readers of FEN do: one on which no capture is legal is dropped, unless it is
-    /// to be kept.
+    /// Gives a position an en passant square, as readers of FEN do: one on which no capture is legal is dropped, unless
+    /// keeping it was requested.
     pub(super) fn set_en_passant(&mut self, written: Square, options: &DecodeOptions) -> Result<(), BadRecord> {
         let position = &mut self.position;
         position.en_passant = Some(written);
@@ -112,14 +112,15 @@ impl Record {
         Ok(())
     }
 
-    /// Sets a score, which is stored as the side to move sees it.
+    /// Sets a score that is given as the side to move sees it.
     pub(super) fn set_score_of_mover(&mut self, score: i16) {
         let (score, is_saturated) = score_of_white(score, self.position.side_to_move == Color::Black);
         (self.score, self.saturated_score) = (Some(score), is_saturated);
     }
 }
 
-/// A score of the side to move as White sees it, and whether it is saturated: -32,768 has no counterpart, and becomes 32,767.
+/// A score of the side to move as White sees it, and whether it is saturated: -32,768 has no counterpart, and becomes
+/// 32,767.
 #[inline(always)]
 pub(super) fn score_of_white(score: i16, is_black: bool) -> (i16, bool) {
     (if is_black { score.saturating_neg() } else { score }, is_black && score == i16::MIN)
@@ -148,7 +149,7 @@ impl IdleEnPassants {
     }
 }
 
-/// Why bytes or a line are not a record: a stable name, and a message.
+/// The reason why bytes or a line are not a record: a stable name, and a message.
 #[derive(Debug)]
 pub(super) struct BadRecord {
     pub(super) reason: &'static str,
@@ -177,7 +178,7 @@ pub(super) struct Gathered<'a> {
 }
 
 impl<'a> Gathered<'a> {
-    /// With the requested ones of the fields that the format may carry.
+    /// Makes an empty list, with columns for the requested fields among those that the format may have.
     pub(super) fn new(chunk: &'a Chunk, carries: Fields, options: &DecodeOptions) -> Self {
         let fields = options.fields.iter().filter(|&field| carries.contains(field));
         Self {
@@ -189,8 +190,8 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Adds the record that begins at a byte of the chunk, good or bad; `raw`: its line, if it has one, and what a reject
-    /// keeps of it.
+    /// Adds the record that begins at a byte of the chunk, good or bad; `raw`: its line, if it has one, and the bytes
+    /// that a reject keeps.
     pub(super) fn add(
         &mut self,
         start: usize,
@@ -225,7 +226,7 @@ impl<'a> Gathered<'a> {
         self.decoded.records += 1;
     }
 
-    /// What the chunk decodes to.
+    /// The result for the chunk.
     pub(super) fn finish(mut self) -> Decoded {
         self.columns.retain(|_, values| values.count_present() != 0);
         self.batch.fields = self.columns;
@@ -243,12 +244,12 @@ impl<'a> Gathered<'a> {
 ///
 /// Each record has all fields that the format may carry, but for the move and [`Field::KeyEnPassant`].
 pub(super) trait Fixed<const LEN: usize> {
-    /// What its records may carry.
+    /// The fields that its records may have.
     const CARRIES: Fields;
 
-    /// Decodes eight records, each into its lane and its place, and returns the lanes in which that is done, a bit each. What
-    /// is unusual may be left out, whether it is good or bad: [`Self::read`] has the last word on it. What is decoded here is
-    /// the same there.
+    /// Decodes eight records, each into its lane and its place, and returns the lanes that are done, a bit each.
+    /// Unusual records may be left out, good or bad: [`Self::read`] decides about them. For records that are decoded
+    /// here, it must give the same result.
     fn eight<B: Bits>(bits: B, records: &[[u8; LEN]; 8], to: &mut Eight) -> u8;
 
     /// Reads any record, slowly.
@@ -258,8 +259,8 @@ pub(super) trait Fixed<const LEN: usize> {
     fn read(record: &[u8; LEN], options: &DecodeOptions) -> Result<Record, BadRecord>;
 }
 
-/// Eight records, decoded or to be encoded; those of lanes that are not are unspecified, and so is what the format does not
-/// carry.
+/// Eight records, decoded or to be encoded. Other lanes are unspecified, and so are fields that the format does not
+/// have.
 #[derive(Debug, Default)]
 pub(super) struct Eight {
     pub(super) group: Group,
@@ -267,10 +268,10 @@ pub(super) struct Eight {
     pub(super) fullmove: [u16; 8],
     pub(super) score: [i16; 8],
     pub(super) result: [u8; 8],
-    /// As [`Field::Move`]; 0 without one.
+    /// Like [`Field::Move`]; 0 without a move.
     pub(super) mv: [u16; 8],
     pub(super) ply: [u16; 8],
-    /// As [`Field::KeyEnPassant`]; 64 without one. Only for writing: records with such a square are read slowly.
+    /// Like [`Field::KeyEnPassant`]; 64 without a square. Only for writing: records with such a square are read slowly.
     pub(super) idle: [u8; 8],
 }
 
@@ -327,7 +328,7 @@ impl Rows {
         self.add_lanes(eight, lane..lane + 1);
     }
 
-    /// Adds what is beside the boards.
+    /// Adds the values other than boards.
     #[inline(always)]
     fn add_lanes(&mut self, eight: &Eight, lanes: Range<usize>) {
         self.halfmove.extend_from_slice(&eight.halfmove[lanes.clone()]);
@@ -390,7 +391,7 @@ impl<F: Fixed<LEN>, const LEN: usize> Work for DecodeFixed<'_, F, LEN> {
         let mut at = 0;
         while at < records.len() {
             let rest = &records[at..];
-            // After a bad record, rows reach the next group before the records go on by eight.
+            // After a bad record, single rows are added up to the next group, before records are taken by eight again.
             let count = (Group::LEN - rows.len() % Group::LEN).min(rest.len());
             let decoded = match rest.first_chunk() {
                 Some(records) => F::eight(bits, records, &mut eight),
@@ -411,7 +412,7 @@ impl<F: Fixed<LEN>, const LEN: usize> Work for DecodeFixed<'_, F, LEN> {
     }
 }
 
-/// What is not decoded eight by eight.
+/// The rest is not decoded by eight.
 struct Unusual<'a> {
     chunk: &'a Chunk,
     options: &'a DecodeOptions,
@@ -487,19 +488,19 @@ impl<'a> Unusual<'a> {
     }
 }
 
-/// Decodes a chunk of records of `LEN` bytes, eight at a time. What is left of one at the end is damage.
+/// Decodes a chunk of records of `LEN` bytes, eight at a time. An incomplete record at the end is damage.
 pub(super) fn decode<F: Fixed<LEN>, const LEN: usize>(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     decode_by::<F, LEN>(Way::best(), chunk, options)
 }
 
-/// The same in this way.
+/// Decodes a chunk of records, with these instructions.
 fn decode_by<F: Fixed<LEN>, const LEN: usize>(way: Way, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let mut decoded = way.run(DecodeFixed::<F, LEN> { chunk, options, format: PhantomData });
     decoded.damage.extend(torn::<LEN>(chunk));
     decoded
 }
 
-/// What is left of a record at the end of a chunk.
+/// Reports an incomplete record at the end of a chunk as damage.
 fn torn<const LEN: usize>(chunk: &Chunk) -> Option<Damage> {
     let (whole, rest) = chunk.bytes.as_chunks::<LEN>();
     if rest.is_empty() {
@@ -527,7 +528,7 @@ pub(super) fn sample<const LEN: usize>(head: &[u8], examine: impl Fn(&[u8; LEN])
     Sampled { examined: records.len(), good: records.len() - others - usize::from(first_bad.is_some()), first_bad }
 }
 
-/// What a reject keeps of bytes that are no text.
+/// The form in which a reject keeps bytes that are not text.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| b"0123456789abcdef"[usize::from(digit)]).collect()
 }
@@ -557,7 +558,7 @@ fn add(record: &Record, field: Field, values: &mut Array) {
     }
 }
 
-/// The bytes of hexadecimal digits, between which anything may stand.
+/// The bytes of hexadecimal digits, which may be separated by anything.
 #[cfg(test)]
 pub(super) fn of_hexadecimal(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(16)).collect();
@@ -595,7 +596,7 @@ mod tests {
         records.finish()
     }
 
-    /// All that matters.
+    /// The parts of a result that are compared.
     fn told(mut decoded: Decoded) -> String {
         let mut remarks: Vec<_> = decoded.remarks.iter().map(|(remark, times)| (remark.how, times)).collect();
         remarks.sort_unstable();
@@ -603,7 +604,7 @@ mod tests {
         format!("{remarks:?} {decoded:?}")
     }
 
-    /// Decodes in all ways, and returns how many records are good.
+    /// Decodes with all instruction sets, and returns the number of good records.
     fn agree<F: Fixed<LEN>, const LEN: usize>(bytes: &[u8]) -> usize {
         let chunk = Chunk::new(Path::new("x").into(), bytes.to_vec().into());
         let all = DecodeOptions { fields: Fields::ALL, ..DecodeOptions::default() };
@@ -712,7 +713,7 @@ mod tests {
         agree_on_variations::<Sfen, 40>(&sfen);
     }
 
-    /// Boards that no game leads to.
+    /// Boards that cannot occur in a game.
     #[test]
     fn all_ways_agree_on_weird_boards() {
         let mut records = Vec::new();

@@ -1,11 +1,11 @@
-//! Records with scores: what the readers of formats for training share that do not read records of one length.
+//! Records with scores: shared by the readers of training formats whose records vary in length.
 //!
-//! Every record has the same fields, so that columns are filled as plain vectors; only a move may be missing. Positions of games
-//! and chains come from a replay [`Board`].
+//! Every record has the same fields, so that columns are filled as plain vectors; only a move may be missing. Positions
+//! of games and chains come from a replay [`Board`].
 //!
-//! Nearly all chunks have nothing but legal moves. So they are first [read trustingly](read_trusting): of each move all is
-//! checked but the king's safety, which is found out for many positions at once. A chunk in which a move is illegal is read
-//! again, with every move checked by itself: that tells which one it is, and why.
+//! Nearly all chunks have nothing but legal moves. So they are first [read trustingly](read_trusting): everything about
+//! a move is checked except the king's safety, which is then checked for many positions at once. A chunk with an
+//! illegal move is read again, with each move checked on its own, to find out which move is illegal, and why.
 
 use super::king_safety::KingSafety;
 use super::pgn::replay::Board;
@@ -20,10 +20,10 @@ use crate::table::{Array, Batch, Field, Fields, Values};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What all records of a run have in common: those of a game or chain, or a single one.
+/// The common values of a run of records: those of a game or chain, or a single one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
-    /// Where it begins in the chunk.
+    /// Its offset in the chunk.
     pub(super) origin: usize,
     /// 0 Black won, 1 draw, 2 White won.
     pub(super) result: u8,
@@ -42,7 +42,7 @@ pub(super) struct Scored<'a> {
     halfmove: Vec<u16>,
     fullmove: Vec<u16>,
     origins: Vec<u32>,
-    /// From the first bad record on.
+    /// The rejects, from the first bad record on.
     ordinals: Option<Vec<u32>>,
     scores: Vec<i16>,
     moves: Vec<u16>,
@@ -53,7 +53,7 @@ pub(super) struct Scored<'a> {
     games: Vec<u64>,
     idle: IdleEnPassants,
     carries: Fields,
-    /// If moves are trusted: what finds out whether they left kings in check.
+    /// If moves are trusted: the check whether they left kings in check.
     safety: Option<KingSafety>,
     /// Proof of the CPU features with which boards are replayed faster.
     bits: Option<Bmi2>,
@@ -98,11 +98,11 @@ impl NewRows<'_> {
     }
 }
 
-/// A chunk, or a part of it, has to be read again with every move checked by itself.
+/// Means that a chunk, or a part of it, has to be read again with each move checked on its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Distrust;
 
-/// Reads a chunk trustingly, and once more if that fails; what reads it must not trust moves if the records do not.
+/// Reads a chunk trustingly, and once more if that fails; `read` must not trust moves if the records do not.
 pub(super) fn read_trusting<'a>(
     chunk: &'a Chunk,
     options: &'a DecodeOptions,
@@ -110,7 +110,7 @@ pub(super) fn read_trusting<'a>(
     read: impl Fn(&mut Scored<'a>) -> Result<(), Distrust>,
 ) -> Decoded {
     let trusting = KingSafety::new().and_then(|safety| read_with(Some(safety), chunk, options, carries, &read));
-    // Nothing is distrusted where nothing is trusted.
+    // Without trust, reading cannot fail in this way.
     trusting.or_else(|| read_with(None, chunk, options, carries, &read)).unwrap_or_default()
 }
 
@@ -129,7 +129,7 @@ fn read_with<'a>(
 }
 
 impl<'a> Scored<'a> {
-    /// None yet; records have these fields.
+    /// Makes an empty list for records with these fields.
     pub(super) fn new(chunk: &'a Chunk, options: &'a DecodeOptions, carries: Fields) -> Self {
         Self {
             chunk,
@@ -168,10 +168,10 @@ impl<'a> Scored<'a> {
         }
     }
 
-    /// The board of the first position of a game or chain.
+    /// Makes the board for the first position of a game or chain.
     pub(super) fn begin(&mut self, start: &Record) -> Result<Board, BadRecord> {
         self.decoded.remarks.add(&DROPPED_EN_PASSANT, start.dropped_en_passant.into());
-        // Boards that have no packed form cannot be replayed.
+        // Boards without a packed form cannot be replayed.
         Packed::pack(&start.position).map_err(|error| {
             let violations = start.position.violations(crate::chess::validity::Validity::Strict);
             BadRecord::new(violations.names().next().unwrap_or("unpackable"), error.to_string())
@@ -185,15 +185,15 @@ impl<'a> Scored<'a> {
         self.carries.contains(Field::Game)
     }
 
-    /// Adds a record to the run that is not [ended](Self::end_run) yet: its position, its score as White sees it, and the bits of
-    /// its move; `None` for a null move.
+    /// Adds a record to the run that is not [ended](Self::end_run) yet: its position, its score as White sees it, and
+    /// the bits of its move; `None` for a null move.
     #[inline(always)]
     pub(super) fn push(&mut self, board: &Board, score: i16, mv: Option<u16>) {
         let idle = board.idle_en_passant().map(Square::new);
         self.push_packed(board.packed(), [board.halfmove, board.fullmove], idle, score, mv);
     }
 
-    /// The same of a packed board with its clocks, and what [`Field::KeyEnPassant`] is.
+    /// Adds a record with a packed board, its clocks, and the value of [`Field::KeyEnPassant`].
     #[inline(always)]
     pub(super) fn push_packed(
         &mut self,
@@ -227,8 +227,8 @@ impl<'a> Scored<'a> {
         self.safety.is_some()
     }
 
-    /// Adds records to the run that is not ended yet, where moves are trusted: the positions before each of these moves,
-    /// the first of which is played on this board.
+    /// Adds records to the run that is not ended yet, where moves are trusted: the positions before each of these
+    /// moves, the first of which is played on this board.
     ///
     /// # Errors
     /// If a move is illegal.
@@ -251,7 +251,7 @@ impl<'a> Scored<'a> {
         self.go_on()
     }
 
-    /// Fills the positions of the rows from one on, whose moves are there already.
+    /// Fills the positions of the rows from `start` on; their moves are there already.
     #[inline(always)]
     fn replay_from(&mut self, start: usize, mut board: Board) -> Result<(), Distrust> {
         let mut rows = self.rows_from(start, self.moves.len());
@@ -261,11 +261,11 @@ impl<'a> Scored<'a> {
                 return Err(Distrust);
             }
         }
-        // What follows the last move is not among the records.
+        // The position after the last move is not one of the records.
         if board.is_after_king_left_in_check() { Err(Distrust) } else { Ok(()) }
     }
 
-    /// Adds this many rows, which are still to be filled, to the run that is not ended yet.
+    /// Adds this many rows, to be filled later, to the run that is not ended yet.
     #[inline(always)]
     pub(super) fn new_rows(&mut self, len: usize) -> NewRows<'_> {
         let start = self.scores.len();
@@ -274,7 +274,7 @@ impl<'a> Scored<'a> {
         self.rows_from(start, start + len)
     }
 
-    /// The rows from one on, as many as there are scores and moves already.
+    /// The rows from `start` on whose scores and moves are there already.
     #[inline(always)]
     fn rows_from(&mut self, start: usize, end: usize) -> NewRows<'_> {
         self.groups.resize(end.div_ceil(Group::LEN), Group::default());
@@ -292,7 +292,7 @@ impl<'a> Scored<'a> {
         }
     }
 
-    /// Looks at kings, where moves are trusted and there are enough of them.
+    /// Checks kings, if moves are trusted and enough positions are waiting.
     #[inline]
     pub(super) fn go_on(&mut self) -> Result<(), Distrust> {
         let rows = self.halfmove.len();
@@ -300,12 +300,12 @@ impl<'a> Scored<'a> {
         if is_safe { Ok(()) } else { Err(Distrust) }
     }
 
-    /// Looks at all kings that have not been looked at.
+    /// Checks all kings that have not been checked.
     fn are_safe(&self, safety: KingSafety) -> bool {
         safety.finish(&self.groups, self.halfmove.len())
     }
 
-    /// The next record begins a chain.
+    /// Begins a chain with the next record.
     pub(super) fn begin_chain(&mut self) {
         if self.options.fields.intersects(OF_THE_WAY) {
             self.decoded.chains.get_or_insert_default().push(self.scores.len());
@@ -331,8 +331,8 @@ impl<'a> Scored<'a> {
         self.decoded.records += len as u64;
     }
 
-    /// Adds a bad record at a byte of the chunk, after the end of a run: of this game of the chunk, and at this ply, if there
-    /// are such.
+    /// Adds a bad record at a byte of the chunk, after the end of a run: with its game in the chunk and its ply, if it
+    /// has them.
     pub(super) fn reject(&mut self, at: usize, (game, ply): (Option<u64>, Option<u16>), bad: BadRecord, raw: Vec<u8>) {
         let place = Place {
             offset: at as u64,
@@ -345,13 +345,13 @@ impl<'a> Scored<'a> {
     }
 
     fn add_reject(&mut self, reject: Reject) {
-        // Up to here, records have the numbers of their rows.
+        // Up to here, record numbers equal row numbers.
         self.ordinals.get_or_insert_with(|| (0..self.scores.len() as u32).collect());
         self.decoded.rejects.push(reject);
         self.decoded.records += 1;
     }
 
-    /// Adds a bad record at a byte of the chunk, and its line; `raw` is what a reject keeps.
+    /// Adds a bad record at a byte of the chunk, with its line; `raw` is kept in the reject.
     pub(super) fn reject_line(&mut self, at: usize, line: u64, bad: BadRecord, raw: &[u8]) {
         let place = Place { line: Some(line), ..Place::start_of(Arc::clone(&self.chunk.file)) };
         self.push_reject(at, Reject::new(place, vec![bad.reason], bad.message, raw.to_vec()));
@@ -383,7 +383,7 @@ impl<'a> Scored<'a> {
         for &row in &self.null_moves {
             moves[row / 64] &= !(1 << (row % 64));
         }
-        // Rejects name the game and the ply of formats of games, whatever else is read.
+        // In formats of games, rejects always name the game and the ply, whatever fields are read.
         let places = if has_games { Fields::of(&[Field::Game, Field::Ply]) } else { Fields::NONE };
         let requested = self.options.fields.union(places);
         let columns = [
@@ -426,7 +426,7 @@ mod tests {
         std::fs::read(path).unwrap()
     }
 
-    /// The records, rejects and damage of a chunk that is trusted are those of one that is not, whatever is wrong with it.
+    /// Trusting reads give the same records, rejects and damage as careful ones, whatever is wrong with the chunk.
     #[test]
     fn trusting_and_checking_agree() {
         type Read = fn(&Chunk, &mut Scored<'_>, &DecodeOptions) -> Result<(), Distrust>;
@@ -452,7 +452,7 @@ mod tests {
                 let safety = KingSafety::new();
                 trusted += usize::from(read_with(safety, &chunk, &options, carries, read).is_some());
             }
-            // Changed scores leave moves as they are.
+            // Changed scores do not affect moves.
             assert!((20..400).contains(&trusted), "{extension}: {trusted}");
         }
     }

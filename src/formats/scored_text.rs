@@ -1,12 +1,12 @@
 //! Training data as lines: `FEN | score | result`, as White sees them.
 //!
-//! Lines of the trainer bullet and its relatives: six fields of FEN (or the first four), the score in centipawns, and the
-//! result as `1.0`, `0.5` or `0.0`, between bars. Blanks, commas and semicolons instead of bars are read as well, results also
-//! as `1`, `0`, `1/2`, `1-0`, `0-1`, `1/2-1/2`, and in brackets, and a result in brackets or with a point before the score. A
-//! score or a result that is not one is a reject, and so is a score beyond 16 bits. Blank lines and lines that begin with `#`
-//! are skipped.
+//! Lines of the trainer bullet and its relatives: six fields of FEN (or the first four), the score in centipawns, and
+//! the result as `1.0`, `0.5` or `0.0`, between bars. Blanks, commas and semicolons instead of bars are read as well,
+//! and so are results such as `1`, `0`, `1/2`, `1-0`, `0-1`, `1/2-1/2`, also in brackets. A result in brackets or with
+//! a point may come before the score. Lines with an invalid score or result, or with a score beyond 16 bits, are
+//! rejected. Blank lines and lines that begin with `#` are skipped.
 //!
-//! Written lines have bars, six fields, and results with a point.
+//! Lines are written with bars, six fields, and results with a point.
 
 use super::encode::{Encoded, Encoder, lost_columns};
 use super::layout::Text;
@@ -24,10 +24,10 @@ use crate::text::short_text::ShortText;
 use memchr::memchr;
 use std::ops::Range;
 
-/// What records carry.
+/// The fields of the records.
 const CARRIES: Fields = Fields::of(&[Field::Score, Field::Result, Field::KeyEnPassant]);
 
-/// Lines with a position, a score and a result.
+/// The codec of lines with a position, a score and a result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScoredText;
 
@@ -131,7 +131,7 @@ fn divide(line: &[u8]) -> Result<(&[u8], i16, u8), BadRecord> {
     let (score, result) = if is_result(first) && !is_result(second) { (second, first) } else { (first, second) };
     let end = rest.iter().rposition(|byte| !is_between(byte)).map_or(0, |at| at + 1);
     let fen = &rest[..end];
-    // Two numbers after blanks are the clocks of a position unless it has some.
+    // Two numbers after blanks are the clocks of the position, unless it has them already.
     let has_sign =
         is_result(first) || is_result(second) || line[end..].iter().any(|byte| matches!(byte, b'|' | b';' | b','));
     let words = || fen.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
@@ -174,7 +174,7 @@ impl From<Refusal> for BadRecord {
     }
 }
 
-/// Reads all lines of a chunk; as a test may ask, each of them as one that is unlike nearly all.
+/// Reads all lines of a chunk. For tests, it can read every line in the way meant for unusual ones.
 fn read_lines(chunk: &Chunk, options: &DecodeOptions, has_usual: bool) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
     let mut records = Scored::new(chunk, options, CARRIES);
@@ -230,7 +230,7 @@ fn read_lines(chunk: &Chunk, options: &DecodeOptions, has_usual: bool) -> Decode
     records.finish()
 }
 
-/// What stands between values.
+/// Separators between values.
 const BAR: ShortText = ShortText::of(b" | ");
 /// The results at the ends of lines.
 const RESULTS: [ShortText; 3] = [ShortText::of(b"0.0\n"), ShortText::of(b"0.5\n"), ShortText::of(b"1.0\n")];

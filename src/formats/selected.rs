@@ -3,8 +3,8 @@
 //!
 //! PGN selects while it replays, because a game is a whole there. Elsewhere a game is a run of records with the same
 //! number, which may go on in the next chunk. So this is done in two steps. [`select`] sees one chunk, on any thread:
-//! it divides the records into runs of one game with the same facts, and decides about all runs but those at the edges
-//! of the chunk. [`Edges`] sees the chunks in order and decides about the rest. Where a position is taken or not
+//! it divides the records into runs of one game with the same facts, and decides about all runs except those at the
+//! edges of the chunk. [`Edges`] sees the chunks in order and decides about the rest. Where a position is taken or not
 //! depending on those after it (`--last`, a sample), the records of the last game of a chunk are held back until the
 //! game is complete.
 //!
@@ -19,22 +19,22 @@ use std::borrow::Borrow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Records of a game that are held back at most.
+/// The maximum number of records of a game that are held back.
 const MOST_HELD: usize = 1 << 20;
 
 /// Records that belong to no game.
 static NO_GAME: Remark = Remark { what: "record", how: "without a game, for which there is no row", is_detail: false };
 
-/// The option that leaves something out, and whether because the tested value is unknown.
+/// The option that leaves something out, and whether the reason is that the tested value is unknown.
 type Verdict = Option<(&'static str, bool)>;
 
 /// The runs of a chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Selected {
     runs: Vec<Run>,
-    /// What some record carries.
+    /// The fields that some record has.
     carried: Fields,
-    /// What was requested; other fields were only decoded for the selection.
+    /// The requested fields; others were only decoded for the selection.
     fields: Fields,
 }
 
@@ -43,10 +43,10 @@ pub(crate) struct Selected {
 struct Run {
     game: Option<u64>,
     verdict: Verdict,
-    /// Numbers of batches, and rows of them.
+    /// Pairs of a batch number and rows of that batch.
     parts: Vec<(usize, Range<usize>)>,
     decided: bool,
-    /// Positions of a game that is taken which some option leaves out.
+    /// Positions that some option leaves out, in a game that is taken.
     left_out: Vec<(&'static str, u64)>,
 }
 
@@ -125,7 +125,7 @@ fn runs(batches: &[Batch], selection: &Selection) -> Vec<Run> {
     runs
 }
 
-/// A batch of one row of another, with these fields.
+/// A batch with one row of another batch, with these fields.
 fn record(batch: &Batch, row: usize, fields: Fields) -> Batch {
     let mut one = Batch::of_one();
     for field in fields.iter() {
@@ -180,7 +180,7 @@ fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &Selection) {
         };
         match first.game {
             Some(_) => selection.positions_by(rows.len(), &ply, hash, &mut leave_out),
-            // Records of no game are not one of another's positions.
+            // Records without a game do not form a game together.
             None => {
                 let alone = Selection { every: 0, last: false, max_per_game: None, ..selection.clone() };
                 alone.positions_by(rows.len(), &ply, hash, &mut leave_out)
@@ -193,7 +193,8 @@ fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &Selection) {
         }
     }
     game.iter_mut().for_each(|(_, run)| run.decided = true);
-    // Where the game begins, so that it is counted or not whichever of its records is the last one requested.
+    // The game is counted where it begins, so that the count does not depend on which of its records is the last one
+    // requested.
     if let Some((_, first)) = game.first_mut() {
         first.left_out = left_out;
     }
@@ -205,7 +206,7 @@ pub(crate) struct Held {
     pub(crate) format: Format,
     pub(crate) chunk: Chunk,
     pub(crate) decoded: Decoded,
-    /// Lines of the input before the chunk.
+    /// Number of lines of the input before the chunk.
     pub(crate) lines: u64,
 }
 
@@ -214,18 +215,18 @@ pub(crate) struct Held {
 pub(crate) struct Edges {
     /// A game that may go on in the next chunk.
     open: Vec<Held>,
-    /// Records of it that are held.
+    /// Number of its records that are held back.
     held: usize,
     /// The last game of the chunk before.
     last: Option<(u64, Verdict)>,
-    /// What some record of this file carries; `None` as long as there are no records.
+    /// The fields that some record of this file has; `None` as long as there are no records.
     carried: Option<Fields>,
 }
 
 impl Edges {
-    /// Decides about the first games of a chunk, and takes the last one out unless the file ends here. What was held
-    /// back of the games before is to be taken first. The error is a game that is too long to be held. `lines`: those of
-    /// the input before the chunk.
+    /// Decides about the first games of a chunk, and takes the last one out unless the file ends here. Records of
+    /// earlier games that were held back must be taken first. The error is a game that is too long to be held. `lines`:
+    /// the number of lines before the chunk.
     pub(crate) fn join(
         &mut self,
         (chunk, lines): (&Chunk, u64),
@@ -244,7 +245,7 @@ impl Edges {
         }
         if count == 0 {
             decoded.selected = Some(selected);
-            // Damage may begin right here: then nothing of the open game follows.
+            // Damage may begin right here; then the open game does not continue.
             return Ok(if at_end { self.close(selection) } else { Vec::new() });
         }
         let goes_on = |held: &Held, run: &Run| {
@@ -258,7 +259,7 @@ impl Edges {
         }
         let holds = !at_end && !selected.runs[count - 1].decided;
         if holds && count == 1 {
-            // Nothing but one game that may go on.
+            // The chunk has nothing but one game that may go on.
             let len = selected.runs[0].len();
             decoded.selected = Some(selected);
             let held = Held { format, chunk: decoded_chunk(chunk), decoded: decoded.take_records(), lines };
@@ -303,7 +304,7 @@ impl Edges {
         Ok(ready)
     }
 
-    /// The games that were held back are complete.
+    /// Returns the games that were held back and are now complete.
     pub(crate) fn close(&mut self, selection: &Selection) -> Vec<Held> {
         let mut open = std::mem::take(&mut self.open);
         self.held = 0;
@@ -311,7 +312,7 @@ impl Edges {
         open
     }
 
-    /// A file has ended: the next one has other games. Returns what some record of it carried, if it had any.
+    /// Ends a file: the next one has other games. Returns the fields that some record of it had, if it had records.
     pub(crate) fn end_file(&mut self) -> Option<Fields> {
         self.last = None;
         self.carried.take()
@@ -354,7 +355,7 @@ impl Edges {
     }
 }
 
-/// A chunk without what is not needed any more once it is decoded: parts of tables give back their memory.
+/// Drops what a decoded chunk no longer needs: parts of tables give back their memory.
 fn decoded_chunk(chunk: &Chunk) -> Chunk {
     let extent = match &chunk.extent {
         Extent::Rows(rows) => Extent::Rows(rows.decoded()),
@@ -396,8 +397,8 @@ fn split_off(decoded: &mut Decoded, tail: Run, fields: Fields) -> Decoded {
     }
 }
 
-/// Numbers the records that are taken and those that could not be decoded, in order. Returns the batch and row of the last
-/// of the `left` records that are requested; if that one could not be decoded, those of the row before it.
+/// Numbers the records that are taken and those that could not be decoded, in order. Returns the batch and row of the
+/// last of the `left` records that are requested; if that one could not be decoded, those of the row before it.
 fn number(decoded: &mut Decoded, left: u64) -> Option<(usize, usize)> {
     let mut next = 0u64;
     let (mut last, mut before) = (None, None);
@@ -448,9 +449,8 @@ fn taken<B: Borrow<Batch>>(batches: &[B]) -> Vec<(usize, usize)> {
     rows.collect()
 }
 
-/// Of the records that are taken, each the last one of a game, keeps those that are requested, counted from the first of
-/// these on; returns how many there were. Nothing after the last requested one is left, so that it does not matter where
-/// chunks end.
+/// Among the records that are taken, each the last one of its game, keeps the requested ones; returns how many there
+/// were. Nothing after the last requested one is left, so that it does not matter where chunks end.
 pub(crate) fn keep_games(decoded: &mut Decoded, requested: Range<u64>) -> u64 {
     let rows = taken(&decoded.batches);
     let count = rows.len() as u64;
@@ -473,7 +473,7 @@ pub(crate) fn keep_games(decoded: &mut Decoded, requested: Range<u64>) -> u64 {
     count
 }
 
-/// The rows of the games of which the last records are taken, with the numbers of these records.
+/// The rows of the games whose last records are taken, with the numbers of these records.
 pub(crate) fn rows_of_games(batches: &[Arc<Batch>]) -> Vec<(u64, GameRow)> {
     let rows = taken(batches).into_iter();
     rows.map(|(batch, row)| (batches[batch].index(row), GameRow::of_last_record(&batches[batch], row))).collect()
@@ -559,8 +559,8 @@ impl Facts for Row<'_> {
     }
 }
 
-/// Why a selection cannot be made among records that carry these fields: the rest of a sentence that begins with the
-/// name of the file.
+/// The reason why records with these fields cannot be selected as requested: the rest of a sentence that begins with
+/// the name of the file.
 pub(crate) fn cannot_select(
     selection: &Selection,
     format: Format,
@@ -604,7 +604,7 @@ pub(crate) fn cannot_select(
     })
 }
 
-/// The name of a format with its article: `an arrow`, `a boards`.
+/// The name of a format with an article: `an arrow`, `a boards`.
 fn with_article(format: Format) -> String {
     let article = if format.name().starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
     format!("{article} {format}")

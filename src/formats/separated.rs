@@ -1,14 +1,14 @@
-//! Values of a line that are separated by a character: CSV and TSV with the quotes of RFC 4180.
+//! Splits lines into values that are separated by a character: CSV and TSV with the quotes of RFC 4180.
 //!
-//! Lines are divided before values are, so that any line can be read without those before it. Values therefore end with
-//! their line, even if they are quoted. Nothing is allocated for a line: values are places in it, or, if it has quotes,
+//! Text is split into lines first, so that any line can be read without those before it. Values therefore end with
+//! their line, even if they are quoted. Nothing is allocated for a line: values are ranges in it, or, if it has quotes,
 //! in a copy without them.
 
 use super::records::BadRecord;
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 
-/// Divides lines, one after the other.
+/// Splits lines, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
     values: Vec<Range<usize>>,
@@ -36,10 +36,10 @@ impl<'a> Separated<'a> {
 }
 
 impl Splitter {
-    /// The values of a line. Quotes within a value that does not begin with one are part of it.
+    /// Splits a line into its values. Quotes within a value that does not begin with one are part of it.
     ///
     /// # Errors
-    /// If a quoted value does not end, or does not end its value.
+    /// If a quote is not closed, or if text follows a closing quote.
     pub(super) fn split<'a>(&'a mut self, line: &'a [u8], separator: u8) -> Result<Separated<'a>, BadRecord> {
         self.values.clear();
         if memchr(b'"', line).is_some() {
@@ -105,7 +105,7 @@ mod tests {
 
     fn split(line: &str, separator: u8) -> Result<Vec<String>, &'static str> {
         let mut splitter = Splitter::default();
-        // What was there before makes no difference.
+        // Earlier content makes no difference.
         let _ = splitter.split(b"\"a\",b,\"c", b',');
         let values = splitter.split(line.as_bytes(), separator).map_err(|bad| bad.reason)?;
         assert_eq!(values.iter().count(), values.len());
@@ -134,7 +134,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever the values are, they are read back after being written with quotes, or without where none are needed.
+        /// Any values can be read back after being written with quotes, or without quotes where none are needed.
         #[test]
         fn what_is_quoted_is_read_back(
             values in proptest::collection::vec("[a,\"\t é]{0,6}", 1..6),

@@ -9,7 +9,7 @@
 //! | 38 | 1 | result for the side to move: 1 win, 0 draw, -1 loss |
 //! | 39 | 1 | free, not read |
 //!
-//! The stream has, each number with its lowest bit first:
+//! The stream consists of the following parts, each number with its lowest bit first:
 //!
 //! | bits | meaning |
 //! | --- | --- |
@@ -21,27 +21,29 @@
 //! | 6, 16, 1 | halfmove clock (six bits), fullmove number, the seventh bit of the halfmove clock |
 //! | the rest | 0 |
 //!
-//! Clocks and plies are kept as they are stored: writers do not agree on the fullmove number, and old ones leave the last
-//! nine bits of the clocks out. En passant squares follow the rule of all readers: one on which no capture is legal is
-//! dropped, unless it is to be kept. Scores are any number of 16 bits, mates and sentinels among them.
+//! Clocks and plies are kept as they are stored: writers do not agree on the fullmove number, and old ones leave the
+//! last nine bits of the clocks out. En passant squares follow the rule of all readers: one on which no capture is
+//! legal is dropped, unless keeping it was requested. A score may be any 16-bit number, including mates and sentinels.
 //!
 //! ## How eight records are decoded at once
 //!
-//! Where a square begins depends on all before it, so a plain reader goes from piece to piece, and guesses wrong at each
-//! whether there is another one. Here, that is done for eight records in lanes, and only to find where squares begin: the
-//! lowest bit of what is left begins a piece; it and the four bits after it are taken out; whatever was never part of such
-//! four bits begins a square. Then everything else is done with whole words: PEXT collects the bits at the beginnings, and
-//! those one to four bits later, PDEP makes room for the kings, and the bytes of a word are its ranks.
+//! Where a square begins depends on all squares before it. A plain reader therefore goes from piece to piece, and the
+//! branch predictor often misses whether there is another one. Here, this walk is done for eight records in lanes, and
+//! only to find where squares begin: the lowest bit of what is left begins a piece; it and the four bits after it are
+//! taken out; whatever was never part of such four bits begins a square. Then everything else is done with whole words:
+//! PEXT collects the bits at the beginnings, and those one to four bits later, PDEP makes room for the kings, and the
+//! bytes of a word are its ranks.
 //!
 //! ## Writing
 //!
-//! A record without a move gets move 0, and one without a ply that of its fullmove number. There is no place for castling as
-//! in Chess960: such rights are removed, and such moves left out. Halfmove clocks above 127 become 127, and a score of
-//! -32,768 of White becomes 32,767 for Black; a sentinel of either sign is stored as the positive one. An en passant square on
-//! which no capture is legal is stored where a pawn stands beside, as Stockfish does. The last byte is 255.
+//! A record without a move gets move 0; one without a ply gets the ply of its fullmove number. The format cannot store
+//! castling as in Chess960: such rights are removed, and such moves are left out. Halfmove clocks above 127 become 127,
+//! and a score of -32,768 of White becomes 32,767 for Black; a sentinel of either sign is stored as the positive one.
+//! An en passant square on which no capture is legal is stored if a pawn could capture there but for a pin or check, as
+//! in Stockfish. The last byte is 255.
 //!
-//! The squares are written eight at a time: a table says where the pieces of eight squares begin, and PDEP puts each bit of
-//! their codes there.
+//! The squares are written eight at a time: a table says where the pieces of eight squares begin, and PDEP puts each
+//! bit of their codes there.
 //!
 //! The layout is that of Stockfish's tools and of the trainer nnue-pytorch.
 
@@ -60,20 +62,20 @@ use crate::simd::{Lanes, Simd, inlined};
 use crate::table::{Batch, Field, Fields, Tile};
 use std::ops::Range;
 
-/// Bytes of a record.
+/// Number of bytes of a record.
 const LEN: usize = 40;
-/// Bits of the stream.
+/// Number of bits of the stream.
 const STREAM: usize = 256;
-/// Bits before the squares.
+/// Number of bits before the squares.
 const HEADER: u64 = 13;
-/// Squares without those of the kings.
+/// Number of squares without those of the kings.
 const SQUARES: u32 = 62;
-/// Pieces without the kings.
+/// Maximum number of pieces without the kings.
 const MOST: u32 = 30;
-/// Bits after the squares, without an en passant square.
+/// Number of bits after the squares, without an en passant square.
 const STATE: u64 = 28;
 
-/// Packed sfen.
+/// The codec of packed sfen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sfen;
 
@@ -177,14 +179,14 @@ impl WriteFixed<LEN> for Sfen {
 
 /// The kind of a castling move.
 const CASTLING: u16 = 3;
-/// In place of an en passant square.
+/// The value for no en passant square.
 const NO_SQUARE: u32 = 64;
 
 /// Boards to be written.
 #[derive(Debug, Default)]
 struct Written {
     occupied: [u64; 8],
-    /// The bits of the codes and of the color, the lowest first, from a8 on; what is set on empty squares does not matter.
+    /// The bits of the codes and of the color, the lowest first, from a8 on; bits of empty squares do not matter.
     codes: [[u64; 8]; 4],
     /// The kings of White and Black.
     kings: [[u64; 8]; 2],
@@ -192,7 +194,7 @@ struct Written {
     en_passant: [u64; 8],
     /// The lanes in which Black is to move.
     black: u8,
-    /// The lanes whose castling rights have no place.
+    /// The lanes whose castling rights cannot be stored.
     of_chess960: u8,
 }
 
@@ -225,7 +227,7 @@ impl Written {
         }
     }
 
-    /// Puts the kings and the other squares.
+    /// Writes the kings and the other squares.
     #[inline(always)]
     fn put_squares(&self, bmi2: Option<Bmi2>, lane: usize, stream: &mut PutBits) {
         let kings = [self.kings[0][lane].trailing_zeros() & 63, self.kings[1][lane].trailing_zeros() & 63];
@@ -263,7 +265,7 @@ impl Written {
         }
     }
 
-    /// The four castling rights, none where one has no place.
+    /// The four castling rights; none if one of them cannot be stored.
     #[inline(always)]
     fn rights(&self, lane: usize) -> u64 {
         let rooks = self.castling[lane];
@@ -272,9 +274,9 @@ impl Written {
     }
 }
 
-/// Puts the squares of `places` one after the other.
+/// Writes the squares of `places` one after the other.
 fn put_each_square(occupied: u64, codes: [u64; 4], places: u64, stream: &mut PutBits) {
-    // There are more where an impossible board has a king of one side only.
+    // There are more if an impossible board has a king on one side only.
     for square in (0..64).filter(|square| places >> square & 1 != 0).take(SQUARES as usize) {
         let bit = |set: u64| set >> square & 1;
         match bit(occupied) {
@@ -284,7 +286,7 @@ fn put_each_square(occupied: u64, codes: [u64; 4], places: u64, stream: &mut Put
     }
 }
 
-/// For eight squares of which these are occupied, the bits of the stream with which squares begin.
+/// For eight squares with these occupied ones, the bits of the stream with which squares begin.
 static BEGINS: [u64; 256] = {
     let mut begins = [0; 256];
     let mut occupied = 0;
@@ -303,13 +305,13 @@ static BEGINS: [u64; 256] = {
 /// Bits of a stream, the lowest of a word first.
 #[derive(Debug, Default)]
 struct PutBits {
-    /// The stream, and room for boards that have none in it: 62 pieces, and what is before and after them.
+    /// The stream, with room for boards that would not fit: 62 pieces, and the bits before and after them.
     words: [u64; 7],
     at: u32,
 }
 
 impl PutBits {
-    /// Puts fewer than 64 bits; all others are zero.
+    /// Writes fewer than 64 bits; all others are zero.
     #[inline(always)]
     fn put(&mut self, bits: u64, count: u32) {
         let (word, shift) = ((self.at / 64) as usize, self.at % 64);
@@ -383,10 +385,10 @@ impl Fixed<LEN> for Sfen {
     }
 }
 
-/// The move of these 16 bits, in which the target square comes first.
+/// The move in these 16 bits, in which the target square comes first.
 ///
 /// # Errors
-/// If there is no such move of the side to move.
+/// If the side to move cannot have such a move.
 fn mv(bits: u16, position: &Position) -> Result<Option<Move>, BadRecord> {
     if bits == 0 {
         return Ok(None);
@@ -405,7 +407,8 @@ fn mv(bits: u16, position: &Position) -> Result<Option<Move>, BadRecord> {
     Ok(Some(mv))
 }
 
-/// Whether a move, as [`Field::Move`] has it, is possible or none: with a piece of the mover, and of a known form.
+/// Whether a move, in the form of [`Field::Move`], is absent or possible: with a piece of the mover, and of a known
+/// kind.
 #[inline(always)]
 fn is_possible(code: u16, of_mover: u64) -> bool {
     let is_promotion = code >> 14 == 1;
@@ -502,7 +505,7 @@ fn word_at(record: &[u8; LEN], at: usize) -> u64 {
     u64::from_le_bytes(*record[at..].first_chunk().expect("eight bytes"))
 }
 
-/// In eight streams, the bits with which squares begin, as if squares followed until the end.
+/// The bits with which squares begin in eight streams, as if squares followed until the end.
 #[inline(always)]
 fn begins<S: Simd>(simd: S, words: &[[u64; 8]; 4]) -> [[u64; 8]; 4] {
     let mut begins = [[0; 8]; 4];
@@ -533,7 +536,7 @@ fn begins<S: Simd>(simd: S, words: &[[u64; 8]; 4]) -> [[u64; 8]; 4] {
     begins
 }
 
-/// What the words of eight streams say.
+/// The content of the words of eight streams.
 #[derive(Debug, Default)]
 struct Squares {
     /// The bits of the codes of [packed boards](crate::packed), from a8 on, without kings.
@@ -544,14 +547,14 @@ struct Squares {
     kings: [[u64; 8]; 2],
     /// All ones if Black is to move.
     turn: [u64; 8],
-    /// For each castling right, all ones if it is there.
+    /// For each castling right, all ones if it is set.
     rights: [[u64; 8]; 4],
-    /// A bit for each lane: not everything is usual.
+    /// A bit for each lane: something is unusual.
     bad: u8,
 }
 
 impl Squares {
-    /// Reads a record into its lane, but for what is done in lanes.
+    /// Reads the parts of a record that are not done in lanes.
     #[inline(always)]
     fn read(
         &mut self,
@@ -591,7 +594,8 @@ impl Squares {
             if in_second { 0 } else { begins[2] & ends[1].wrapping_sub(1) },
             if in_second | in_third { 0 } else { begins[3] & ends[2].wrapping_sub(1) },
         ];
-        // One number for all 62 squares. Words after the last have no beginnings, whatever they are shifted by.
+        // The bits of all 62 squares are joined into one number. Words after the last have no beginnings, whatever they
+        // are shifted by.
         let collect = inlined(
             #[inline(always)]
             |bits: [u64; 4]| {

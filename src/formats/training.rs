@@ -1,5 +1,5 @@
-//! What the writers of formats for training share: the values that a record needs there, whether it has them or not, and what
-//! becomes of those that it cannot have.
+//! Shared by the writers of training formats: defaults for values that a record lacks, and replacements for values that
+//! a format cannot store.
 
 use super::Losses;
 use super::encode::Refuse;
@@ -12,7 +12,7 @@ use crate::simd::inlined;
 use crate::table::{Array, Batch, Field, Tile, Values, is_sentinel};
 use std::ops::Range;
 
-/// The score for which a mate in no moves would be stored: that of the formats of Stockfish.
+/// The score that would be stored for a mate in 0 moves, as in the formats of Stockfish.
 const MATE_SCORE: i16 = 32_000;
 
 /// The records of a batch as the writers need them: their columns are looked up once.
@@ -68,7 +68,7 @@ impl<'a> Rows<'a> {
         self.batch.board(row).side_to_move() == Color::Black
     }
 
-    /// The score to be stored, as White sees it: of a mate, 32,000 less the number of moves, and 0 where there is neither.
+    /// The score to be stored, as White sees it: for a mate, 32,000 less the number of moves; 0 if there is neither.
     #[inline(always)]
     pub(super) fn score(&self, row: usize) -> i16 {
         let mate = || Some(self.score_of_mate(row, value(self.mates, row)?));
@@ -83,7 +83,7 @@ impl<'a> Rows<'a> {
         if black_mates { -size } else { size }
     }
 
-    /// The result to be stored, as White sees it: 0, 1 or 2, and a draw where none is known.
+    /// The result to be stored, as White sees it: 0, 1 or 2, a draw if none is known.
     #[inline(always)]
     pub(super) fn result(&self, row: usize) -> u8 {
         value(self.results, row).unwrap_or(1)
@@ -127,32 +127,33 @@ impl<'a> Rows<'a> {
         (!next.is_after_king_left_in_check()).then_some(next)
     }
 
-    /// The board after a move of a record that has been accepted: it is not looked at again whether it leaves its own king
-    /// in check.
+    /// The board after a move of a record that has been accepted. It is not checked again whether the move leaves its
+    /// own king in check.
     #[inline(always)]
     pub(super) fn board_after_accepted(&self, row: usize, mv: Move) -> Option<Board> {
         let mut board = self.board(row);
         board.play_pseudolegal(mv.to_bits()).then_some(board)
     }
 
-    /// The ply that follows from the number of the full move and the side to move.
+    /// The ply according to the fullmove number and the side to move.
     #[inline(always)]
     fn ply_of_fullmove(&self, row: usize) -> u16 {
         let ply = 2 * u32::from(self.batch.fullmove[row].max(1) - 1) + u32::from(self.is_black(row));
         ply.min(u16::MAX.into()) as u16
     }
 
-    /// The ply of a record: the one that it has, else that of the number of its move.
+    /// The ply of a record: its own, or else the one according to its fullmove number.
     #[inline(always)]
     pub(super) fn ply(&self, row: usize) -> u16 {
         value(self.plies, row).unwrap_or_else(|| self.ply_of_fullmove(row))
     }
 
-    /// The ply for formats from which readers derive the number of the move: the one that the record has, if that number
-    /// follows from it.
+    /// The ply for formats whose readers derive the fullmove number from it: the record's own, if it yields that
+    /// number.
     ///
-    /// Games count plies from their start position. If Black is to move there, the number would follow from every other
-    /// ply only, and the records would not continue each other: those of games take no ply of the other side.
+    /// Games count plies from their start position. If Black is to move there, only every other ply would yield the
+    /// fullmove number, and the records would not continue each other. So a ply of the other side is not used for
+    /// records of games.
     #[inline(always)]
     pub(super) fn ply_with_fullmove(&self, row: usize) -> u16 {
         let derived = self.ply_of_fullmove(row);
@@ -167,20 +168,20 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Whether a record has a ply, and another one than this.
+    /// Whether a record has a ply that differs from this one.
     #[inline(always)]
     pub(super) fn has_other_ply(&self, row: usize, ply: u16) -> bool {
         value(self.plies, row).is_some_and(|own| own != ply)
     }
 
-    /// Whether a record and another one are of the same game, and have the same result.
+    /// Whether two records belong to the same game, and have the same result.
     #[inline(always)]
     pub(super) fn is_of_same_game(&self, row: usize, other: &Self, other_row: usize) -> bool {
         value(self.games, row) == value(other.games, other_row)
             && value(self.results, row) == value(other.results, other_row)
     }
 
-    /// Whether all castling rights of a record are those of standard chess.
+    /// Whether all castling rights of a record exist in standard chess.
     #[inline(always)]
     pub(super) fn castles_as_standard(&self, row: usize) -> bool {
         const OUTER_FILES: u64 = 0x8181_8181_8181_8181;
@@ -205,15 +206,15 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// A score of White as the side to move sees it; a sentinel of either sign becomes the positive one, and -32,768, which has no
-/// counterpart, 32,767.
+/// A score from White's view as the side to move sees it. A sentinel of either sign becomes the positive one, and
+/// -32,768, which has no counterpart, becomes 32,767.
 #[inline(always)]
 pub(super) fn score_of_mover(score: i16, is_black: bool) -> i16 {
     let turned = if is_black { score.saturating_neg() } else { score };
     if is_sentinel(score) { score.saturating_abs() } else { turned }
 }
 
-/// A result of White as the side to move sees it.
+/// A result from White's view as the side to move sees it.
 #[inline(always)]
 pub(super) fn result_of_mover(result: u8, is_black: bool) -> u8 {
     if is_black { 2u8.wrapping_sub(result) } else { result }
@@ -267,8 +268,8 @@ pub(super) fn illegal_moves(tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
     }
 }
 
-/// Counts the records of a tile for formats without Chess960: their castling rights are removed, and moves that use them are
-/// left out.
+/// Counts the records of a tile for formats without Chess960: their castling rights are removed, and moves that use
+/// them are left out.
 pub(super) fn of_chess960(tile: &Tile<'_>, losses: &mut Losses) {
     let rows = facts::rows_where::<HasChess960Castling>(tile);
     if rows.is_empty() {
@@ -284,7 +285,7 @@ pub(super) fn of_chess960(tile: &Tile<'_>, losses: &mut Losses) {
     }
 }
 
-/// Counts those rows of a tile of which something is changed.
+/// Counts the rows of a tile in which something is changed.
 pub(super) fn changed_where(
     tile: &Tile<'_>,
     losses: &mut Losses,
@@ -296,7 +297,7 @@ pub(super) fn changed_where(
     }
 }
 
-/// Counts the records of a tile whose halfmove clock is beyond what the format has room for.
+/// Counts the records of a tile whose halfmove clock is too high for the format.
 pub(super) fn long_clocks(tile: &Tile<'_>, losses: &mut Losses, what: &'static str, most: u16) {
     let clocks = &tile.batch.halfmove;
     let longest = clocks[tile.start..tile.start + tile.len].iter().fold(0, |longest, &clock| clock.max(longest));
@@ -305,7 +306,7 @@ pub(super) fn long_clocks(tile: &Tile<'_>, losses: &mut Losses, what: &'static s
     }
 }
 
-/// Counts the records of a tile whose score the side to move cannot see: see [`score_of_mover`].
+/// Counts the records of a tile whose score cannot be negated: see [`score_of_mover`].
 pub(super) fn saturated(tile: &Tile<'_>, losses: &mut Losses) {
     let what = "scores of -32,768 with Black to move, stored as 32,767";
     let Some(Array::I16(scores)) = tile.batch.values(Field::Score) else { return };

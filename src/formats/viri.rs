@@ -6,24 +6,24 @@
 //! | 4 for each ply | the move (2) and the score of the position before it, as White sees it (2) |
 //! | 4 | zero: the game ends |
 //!
-//! Numbers are little-endian. A move has its origin in bits 0 to 5, its target in bits 6 to 11, the promotion piece in bits
-//! 12 and 13 (knight, bishop, rook, queen), and its kind in bits 14 and 15: normal, en passant, castling (the king takes
-//! its rook, also in standard chess), promotion. There is no header, no index and no checksum. A game can be found
-//! without rules of chess, so that a file is divided between any two games.
+//! Numbers are little-endian. A move has its origin in bits 0 to 5, its target in bits 6 to 11, the promotion piece in
+//! bits 12 and 13 (knight, bishop, rook, queen), and its kind in bits 14 and 15: normal, en passant, castling (the king
+//! takes its rook, also in standard chess), promotion. There is no header, no index and no checksum. The end of a game
+//! can be found without the rules of chess, so that a file can be divided between any two games.
 //!
 //! ## Reading
 //!
-//! Every position before a move is a record: with its move, its score, the result of the game, the number of the game and
-//! the ply, counted from the start position that is stored. A game with an impossible start position is a reject, and
-//! so is an illegal move: the records before it stay, and the rest of the game is not read. A game that does not end is
-//! damage, because a file that was cut off looks like this. En passant squares of start positions follow the rule of all
-//! readers.
+//! Every position before a move is a record: with its move, its score, the result of the game, the number of the game
+//! and the ply, counted from the start position that is stored. A game with an impossible start position is rejected.
+//! An illegal move is also a reject: the records before it stay, and the rest of the game is not read. A game without
+//! an end is damage, because that is what a truncated file looks like. En passant squares of start positions follow the
+//! rule of all readers.
 //!
 //! ## Writing
 //!
-//! Records that go on with the game of the one before are written as one game; any other record begins a game and costs 40
-//! bytes instead of 4. A record without a legal move cannot be written; only the
-//! last position of a game is left out, because it follows from the moves.
+//! Records that continue the game of the one before are written as one game; any other record begins a game and costs
+//! 40 bytes instead of 4. A record without a legal move cannot be written; the exception is the last position of a
+//! game, which is left out because it follows from the moves.
 //!
 //! The layout is that of the crate `viriformat`.
 
@@ -41,20 +41,20 @@ use crate::error::Damage;
 use crate::table::{Field, Fields, Tile};
 use std::io;
 
-/// Bytes of a start position.
+/// Number of bytes of a start position.
 const START: usize = 32;
-/// Bytes of a move with its score.
+/// Number of bytes of a move with its score.
 const PLY: usize = 4;
-/// Fewest records of a block.
+/// Minimum number of records of a block.
 const BLOCK: usize = 4096;
-/// Bytes of a bad game that a reject keeps.
+/// Number of bytes of a bad game that a reject keeps.
 const RAW: usize = 4096;
 
-/// What records carry.
+/// The fields of the records.
 pub(super) const CARRIES: Fields =
     Fields::of(&[Field::Score, Field::Result, Field::Move, Field::Ply, Field::Game, Field::KeyEnPassant]);
 
-/// viriformat.
+/// The codec of viriformat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Viri;
 
@@ -87,9 +87,9 @@ impl Codec for Viri {
     }
 }
 
-/// How many of the first start positions and moves can be read; a bad one ends its game.
+/// Counts how many of the first start positions and moves can be read; a bad one ends its game.
 fn sample(head: &[u8]) -> Sampled {
-    /// As many as are enough.
+    /// This many are enough.
     const EXAMINED: usize = 100;
     let mut sampled = Sampled::default();
     let mut rest = head;
@@ -124,10 +124,10 @@ fn sample(head: &[u8]) -> Sampled {
     sampled
 }
 
-/// Bytes of the game that begins here, with its end; `None` if that is not among them.
+/// Number of bytes of the game that begins here, with its end; `None` if the end is not among them.
 fn len_of_game(bytes: &[u8]) -> Option<usize> {
     let (plies, _) = bytes.get(START..)?.as_chunks::<PLY>();
-    // Many at once, without a branch on each.
+    // Many moves at once, without a branch for each.
     const AT_ONCE: usize = 16;
     let (many, rest) = plies.as_chunks::<AT_ONCE>();
     let has_end = |plies: &[[u8; PLY]]| plies.iter().fold(false, |any, ply| any | (u32::from_ne_bytes(*ply) == 0));
@@ -139,7 +139,7 @@ fn len_of_game(bytes: &[u8]) -> Option<usize> {
     Some(START + PLY * (AT_ONCE * before + place + 1))
 }
 
-/// Bytes within which a game has to end: it is held as a whole.
+/// Maximum number of bytes of a game: it is held in memory as a whole.
 fn longest_game(max_record: usize) -> usize {
     max_record.max(2 * START) / PLY * PLY
 }
@@ -155,7 +155,7 @@ impl Chains for Viri {
     }
 }
 
-/// The move of these bits; `None` if no move has them.
+/// The move in these bits; `None` if they are not a move.
 const fn move_of(bits: u16) -> Option<Move> {
     let promotion = bits >> 12 & 3;
     let kind = match (bits >> 14, promotion) {
@@ -168,10 +168,10 @@ const fn move_of(bits: u16) -> Option<Move> {
     Some(Move { from: Square::new((bits & 63) as u8), to: Square::new((bits >> 6 & 63) as u8), kind })
 }
 
-/// The bits of a move as [`Move::to_bits`] has them; what is not a move stays one that cannot be played.
+/// The bits of a move as [`Move::to_bits`] has them; bits that are not a move become one that cannot be played.
 #[inline(always)]
 const fn usual_bits(bits: u16) -> u16 {
-    // Of the kinds normal, en passant, castling and promotion, the usual number.
+    // Translates the kinds normal, en passant, castling and promotion to our numbers.
     const KINDS: u16 = 0b01_11_10_00;
     bits & 0x3FFF | (KINDS >> (2 * (bits >> 14)) & 3) << 14
 }
@@ -299,7 +299,7 @@ impl Encoder for Viri {
         }
     }
     fn implied(&self, tile: &Tile<'_>) -> Vec<usize> {
-        // All others without a move are refused.
+        // All other records without a move are refused.
         training::without_move(tile).collect()
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {

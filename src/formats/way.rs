@@ -1,9 +1,10 @@
-//! What records have from those before them on the way to them: the last opening, the score before, the last score.
+//! Values that records get from earlier records on the way to them: the last opening, the score before, the last score.
 //!
-//! PGN knows the way to each position. Elsewhere, records of one game whose plies ascend are a way, and so are records
-//! that belong to no game, as in Stockfish's formats, while their plies rise by one; where a format has chains, a way does
-//! not leave its chain. A chunk does what it can on any thread ([`find`]); [`Way::join`] sees the chunks in order and goes on from one to the next, which changes only
-//! the first rows of a chunk, up to the first one that has a value of its own.
+//! The way to a position is the sequence of positions before it in its game. PGN knows it. Elsewhere, records of one
+//! game whose plies ascend form a way. So do records without a game, as in Stockfish's formats, while their plies rise
+//! by one. In formats with chains, a way does not leave its chain. Most of the work is done per chunk, on any thread
+//! ([`find`]). [`Way::join`] sees the chunks in order and carries values from one to the next; it changes only the
+//! first rows of a chunk, up to the first one that has a value of its own.
 
 use super::Decoded;
 use crate::table::{Array, Batch, Field, Fields, Values, is_sentinel, openings};
@@ -14,7 +15,7 @@ pub(crate) const OF_THE_WAY: Fields = Fields::of(&[Field::PositionOpening, Field
 /// The game of a record, if it has one, and its ply.
 type Place = (Option<u64>, u16);
 
-/// What the records up to one leave to those after it.
+/// The values that a record passes on to those after it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Left {
     opening: Option<u16>,
@@ -24,7 +25,7 @@ struct Left {
     last_score: Option<i16>,
 }
 
-/// The way to the last record so far, and what it leaves.
+/// The way to the last record so far, and the values that it passes on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Way {
     last: Option<(Place, Left)>,
@@ -35,17 +36,17 @@ fn place(batch: &Batch, row: usize) -> Option<Place> {
     Some((game.map(|game| game as u64), ply? as u16))
 }
 
-/// The value of a row in a column of small numbers.
+/// The value in a row of a column of small numbers.
 fn number<T: TryFrom<i64>>(batch: &Batch, field: Field, row: usize) -> Option<T> {
     batch.values(field)?.number(row)?.try_into().ok()
 }
 
-/// The score of a record, if it is no sentinel.
+/// The score of a record, if it is not a sentinel.
 fn score(batch: &Batch, row: usize) -> Option<i16> {
     number(batch, Field::Score, row).filter(|&score| !is_sentinel(score))
 }
 
-/// What a record leaves whose own values have been found.
+/// The values that a record passes on once its own have been found.
 fn left(batch: &Batch, row: usize) -> Left {
     let score = score(batch, row);
     Left {
@@ -55,7 +56,7 @@ fn left(batch: &Batch, row: usize) -> Left {
     }
 }
 
-/// Gives this value to the first of these rows, as far as they have none.
+/// Gives this value to the first of these rows, up to the first one that has a value.
 fn fill<T: Copy + Default>(values: Option<&mut Values<T>>, value: Option<T>, rows: usize) {
     let Some((values, value)) = values.zip(value) else {
         return;
@@ -84,7 +85,7 @@ fn signed(array: Option<&mut Array>) -> Option<&mut Values<i16>> {
 }
 
 impl Way {
-    /// If a record goes on with the way, what those before it leave.
+    /// The values passed on to a record, if it continues the way.
     fn before(&self, place: Option<Place>) -> Option<Left> {
         let ((game, ply), left) = self.last?;
         let goes_on = place.is_some_and(|place| match place {
@@ -97,7 +98,7 @@ impl Way {
         self.last = place.map(|place| (place, left));
     }
 
-    /// Goes on with the records of the next chunk, whose values have been found as far as the chunk shows them.
+    /// Continues with the records of the next chunk, whose values have been found as far as the chunk alone allows.
     pub(crate) fn join(&mut self, decoded: &mut Decoded) {
         let Decoded { batches, chains, .. } = decoded;
         if chains.is_some() {
@@ -148,8 +149,8 @@ impl Way {
     }
 }
 
-/// Finds what of these fields the records of a chunk show: of each position its opening in the list, or else that of the
-/// last one before it in the chunk on the way to it; and the scores before it there.
+/// Finds the values of these fields as far as the chunk alone allows: for each position its opening in the list, or
+/// else that of the last position before it on its way within the chunk; and the scores before it on that way.
 pub(super) fn find(decoded: &mut Decoded, fields: Fields) {
     if !fields.intersects(OF_THE_WAY) {
         return;

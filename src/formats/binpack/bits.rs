@@ -1,4 +1,4 @@
-//! Bits, the highest of a byte first.
+//! Reads and writes bits, the highest of a byte first.
 
 use crate::simd::bmi2::Bmi2;
 
@@ -6,7 +6,7 @@ use crate::simd::bmi2::Bmi2;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// Bits that have been read.
+    /// Number of bits that have been read.
     at: usize,
 }
 
@@ -30,14 +30,14 @@ impl<'a> BitReader<'a> {
         word << (self.at % 8)
     }
 
-    /// Takes bits; false if there are not as many.
+    /// Takes bits; false if there are not enough.
     #[inline(always)]
     pub(super) fn take(&mut self, bits: u32) -> bool {
         self.at += bits as usize;
         self.at <= 8 * self.bytes.len()
     }
 
-    /// Bytes that have been read, the last of them perhaps in part.
+    /// Number of bytes that have been read, the last of them perhaps in part.
     pub(super) fn bytes_read(&self) -> usize {
         self.at.div_ceil(8)
     }
@@ -52,7 +52,7 @@ pub(super) struct BitWriter {
 }
 
 impl BitWriter {
-    /// Adds the lowest `len` bits of a value, at most 57, which has no others.
+    /// Adds the lowest `len` bits of a value, at most 57; its other bits must be zero.
     #[inline(always)]
     pub(super) fn put(&mut self, value: u64, len: u32, to: &mut Vec<u8>) {
         if len == 0 {
@@ -60,7 +60,7 @@ impl BitWriter {
         }
         self.word |= value << (u64::BITS - len) >> self.len;
         self.len += len;
-        // All at once, and then those back that are not full.
+        // Adds all bytes at once, and then removes those that are not full.
         let full = self.len / 8;
         let end = to.len() + full as usize;
         to.extend_from_slice(&self.word.to_be_bytes());
@@ -95,13 +95,13 @@ pub(super) const fn to_zigzag(value: i16) -> u16 {
     ((value << 1) ^ (value >> 15)) as u16
 }
 
-/// How set bits are found by their number.
+/// Finds set bits by their number.
 pub(super) trait NthBit: Copy {
-    /// The place of the set bit before which there are `number` others, of a word that has as many.
+    /// The place of the set bit that has `number` others before it. The word must have more than `number` set bits.
     fn nth_bit(self, word: u64, number: u32) -> u32;
 }
 
-/// Without special instructions.
+/// Does it without special instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Portable;
 
@@ -144,7 +144,7 @@ fn nth_bit(word: u64, number: u32) -> u32 {
     let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
     // Set bits up to and including each byte.
     let sums = ((nibbles + (nibbles >> 4)) & 0x0F0F_0F0F_0F0F_0F0F).wrapping_mul(BYTES);
-    // The bytes up to which there are not enough.
+    // The bytes up to which there are not enough set bits.
     let enough = ((u64::from(number).wrapping_mul(BYTES) | TOPS) - sums) & TOPS;
     let byte = (enough >> 7).wrapping_mul(BYTES) >> 56;
     let shift = (8 * byte) & 63;

@@ -1,8 +1,8 @@
-//! Where a piece may go: the list in which a further ply of a chain has the number of its move.
+//! Lists the moves of a piece: a further ply of a chain stores the number of its move in this list.
 //!
-//! The list has the pseudolegal moves of one piece in the order of their targets: moves that leave the king in check are in
-//! it. A pawn on the seventh rank has four moves for each target, to a knight, a bishop, a rook and a queen. The king castles
-//! after its steps, to the side of the queen first, as often as it has the right, whether it can castle now or not.
+//! The list has the pseudolegal moves of one piece in the order of their targets: moves that leave the king in check
+//! are in it. A pawn on the seventh rank has four moves for each target, to a knight, a bishop, a rook and a queen. The
+//! king castles after its steps, queenside first: one move for each castling right, whether it can castle now or not.
 
 use super::bits::NthBit;
 use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks};
@@ -15,11 +15,11 @@ use crate::formats::pgn::replay::Sides;
 pub(super) struct Choices {
     from: Square,
     targets: u64,
-    /// Whether each target is one for each of the promotion pieces.
+    /// Whether each target counts once per promotion piece.
     promotes: bool,
-    /// Of a pawn, the square on which it captures en passant.
+    /// For a pawn, the square on which it captures en passant.
     en_passant: u64,
-    /// Of the king, the rooks with which it may castle.
+    /// For the king, the rooks with which it may castle.
     castling: u64,
 }
 
@@ -66,7 +66,7 @@ impl Choices {
         self.promotes = bit & seventh != 0;
     }
 
-    /// Their number.
+    /// The number of moves.
     #[inline(always)]
     pub(super) fn count(&self) -> u32 {
         let targets = self.targets.count_ones();
@@ -84,7 +84,7 @@ impl Choices {
             return Move { from, to, kind: MoveKind::Promotion(Role::PROMOTIONS[number as usize % 4]) };
         }
         if number >= targets {
-            // Rooks on the side of the queen have the smaller squares.
+            // The square of the queenside rook is the smaller one.
             let to = square(bits.nth_bit(self.castling, number - targets));
             return Move { from, to, kind: MoveKind::Castle };
         }
@@ -93,7 +93,7 @@ impl Choices {
         Move { from, to: square(to), kind }
     }
 
-    /// The number of a move; `None` if it is not among them.
+    /// The number of a move; `None` if it is not in the list.
     #[inline(always)]
     pub(super) fn number_of(&self, mv: Move) -> Option<u32> {
         let bit = 1u64 << mv.to.index();

@@ -1,4 +1,4 @@
-//! Reading chunks.
+//! Reads chunks.
 
 use super::bits::{BitReader, NthBit, Portable, bits_for, from_zigzag};
 use super::choices::Choices;
@@ -16,7 +16,7 @@ use crate::simd::bmi2::Bmi2;
 use crate::text::numbers::counted;
 use std::cell::Cell;
 
-/// About the number of bytes for a record, so that vectors need not grow.
+/// Approximate number of bytes of a record, so that vectors need not grow.
 const USUAL: usize = 2;
 
 /// Decodes a run of chunks.
@@ -30,7 +30,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     decoded
 }
 
-/// Reads a run of chunks, and where there are none.
+/// Reads a run of chunks, and finds the gaps between them.
 pub(in crate::formats) fn read_chunks(
     chunk: &Chunk,
     records: &mut Scored<'_>,
@@ -64,8 +64,8 @@ pub(in crate::formats) fn read_chunks(
     Ok(gaps)
 }
 
-/// Reads the chains of a chunk that begins at a byte of the input's chunk; `missing` is the number of its bytes that are not
-/// there.
+/// Reads the chains of a chunk that begins at a byte of the input's chunk; `missing` is the number of its bytes that
+/// are not there.
 ///
 /// # Errors
 /// If moves are trusted, and something is wrong.
@@ -84,7 +84,7 @@ fn chains(
                 at += len;
                 records.go_on()?;
             }
-            // It may come from a move before it.
+            // The error may come from a move before it.
             Err(_) if records.trust() => return Err(Distrust),
             Err(Fault { at: place, bad }) if missing == 0 => {
                 let what = format!(
@@ -95,7 +95,7 @@ fn chains(
                 records.decoded.damage.push(Damage::at((start + at + place) as u64, what));
                 return Ok(());
             }
-            // What ends there seems to be wrong.
+            // The part that ends there seems to be wrong.
             Err(_) => break,
         }
     }
@@ -114,7 +114,7 @@ fn chains(
     Ok(())
 }
 
-/// What is wrong at a byte of a chain.
+/// The fault at a byte of a chain.
 struct Fault {
     at: usize,
     bad: BadRecord,
@@ -144,7 +144,7 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
     let run = Run { origin: start, result: result_of_white, ply, game: 0 };
     let next = match (after, mv) {
         (Ok(next), _) => Some(next),
-        // A null move in check leads nowhere.
+        // A null move in check does not lead to a valid position.
         (Err(_), None) if further == 0 => None,
         (Err(_), _) => {
             let message = match mv {
@@ -205,7 +205,7 @@ fn chain(bytes: &[u8], start: usize, records: &mut Scored<'_>, options: &DecodeO
     }
 }
 
-/// The number of the full move, this many plies after the stem.
+/// The fullmove number, this many plies after the stem.
 #[inline(always)]
 fn fullmove(ply: u16, number: u32) -> u16 {
     u16::try_from(u32::from(ply) + number).unwrap_or(u16::MAX) / 2 + 1
@@ -265,11 +265,11 @@ fn further_plies(
     !board.is_after_king_left_in_check()
 }
 
-/// Why a further ply cannot be read.
+/// The reason why a further ply cannot be read.
 type Why = (&'static str, &'static str);
 
-/// Reads the next ply: returns the bits of its move, and plays it. The score becomes that of its side to move. If the move
-/// is trusted, it may leave the king in check.
+/// Reads the next ply: returns the bits of its move, and plays it. The score becomes that of its side to move. If the
+/// move is trusted, it may leave the king in check.
 #[inline(always)]
 fn further_ply<B: NthBit, const TRUST: bool>(
     bits: B,
@@ -324,7 +324,7 @@ fn further_ply<B: NthBit, const TRUST: bool>(
     Ok(move_bits)
 }
 
-/// A stem that can be read and is bad: a reject if no further plies depend on it.
+/// A stem that can be read but is bad: a reject if no further plies depend on it.
 fn refused(
     bad: BadRecord,
     further: u16,

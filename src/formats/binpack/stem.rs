@@ -9,20 +9,20 @@ use crate::formats::records::{BadRecord, Record};
 
 /// A pawn that has just made a double step.
 const PUSHED: u8 = 12;
-/// A white rook that may castle; of Black it is the next one.
+/// A white rook that may castle; the next code is that of a black one.
 const CASTLING_ROOK: u8 = 13;
-/// The black king, where Black is to move.
+/// The black king, if Black is to move.
 const BLACK_TO_MOVE: u8 = 15;
 
-/// What a stem says besides its position.
+/// The values of a stem besides its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Values {
     /// `None` for a null move.
     pub(super) mv: Option<Move>,
-    /// Of the side to move.
+    /// For the side to move.
     pub(super) score: i16,
     pub(super) ply: u16,
-    /// Of the side to move: 0 loss, 1 draw, 2 win.
+    /// For the side to move: 0 loss, 1 draw, 2 win.
     pub(super) result: u8,
     /// Number of further plies.
     pub(super) further: u16,
@@ -50,7 +50,7 @@ pub(super) fn read(stem: &[u8; STEM], options: &DecodeOptions) -> Result<(Record
             PUSHED => return bad("invalid_en_passant", "a pawn after a double step on another rank than 4 and 5"),
             BLACK_TO_MOVE => (Color::Black, Role::King),
             CASTLING_ROOK => (Color::White, Role::Rook),
-            // The one of Black.
+            // That of Black.
             14 => (Color::Black, Role::Rook),
             code => (if code & 1 == 0 { Color::White } else { Color::Black }, Role::ALL[usize::from(code / 2)]),
         };
@@ -102,7 +102,7 @@ pub(super) fn read(stem: &[u8; STEM], options: &DecodeOptions) -> Result<(Record
     Ok((record, Values { mv, score, ply, result, further: u16::from_be_bytes([n0, n1]) }))
 }
 
-/// The move of these bits; `None` if no move has them.
+/// The move in these bits; `None` if they are not a move.
 fn move_of(bits: u16) -> Option<Move> {
     let promotion = bits & 3;
     let kind = match (bits >> 14, promotion) {
@@ -125,7 +125,7 @@ fn bits_of(mv: Move) -> u16 {
     kind << 14 | (mv.from.index() as u16) << 8 | (mv.to.index() as u16) << 2 | promotion
 }
 
-/// A stem of a position, as bytes; the number of its full move is not stored.
+/// The stem for a position, as bytes; the fullmove number is not stored.
 pub(super) fn write(position: &Position, values: Values) -> [u8; STEM] {
     let mut stem = [0; STEM];
     let occupied = position.occupied();

@@ -1,4 +1,4 @@
-//! Chains by hand, and every way to damage them.
+//! Tests with chains made by hand, and with every kind of damage to them.
 
 use super::*;
 use crate::error::Damage;
@@ -16,7 +16,7 @@ const FOUR: &str = "\
     10810000020004100a01b100000000000000000000000000 0a68057880620000 0002343787e8f0\
     00200000080004008a0f000000000000000000000000000035b8f9eb413f00460000";
 
-/// What a file holds, and its faults.
+/// The content of a file, and its faults.
 fn read_file(bytes: &[u8]) -> (Vec<Batch>, Vec<Damage>, usize) {
     let options = DecodeOptions { fields: CARRIES, ..DecodeOptions::default() };
     let chunk = Chunk::new(Path::new("x").into(), bytes.to_vec().into());
@@ -91,7 +91,7 @@ fn every_cut_is_found() {
     }
 }
 
-/// A flipped bit is found, or gives other records that can be read, and never harms the next chunk.
+/// A flipped bit is detected, or gives other records that can be read; it never harms the next chunk.
 #[test]
 fn flipped_bits_do_no_harm() {
     let file = [bytes(FOUR), bytes(FOUR)].concat();

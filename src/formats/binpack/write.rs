@@ -1,4 +1,4 @@
-//! Writing chains, and chunks of them.
+//! Writes chains, and chunks of chains.
 
 use super::bits::{BitWriter, bits_for, to_zigzag};
 use super::choices::Choices;
@@ -16,27 +16,27 @@ use crate::table::{Field, Fields, Tile};
 use std::io;
 use std::ops::Range;
 
-/// Fewest records of a block that is encoded at once.
+/// Minimum number of records of a block that is encoded at once.
 const BLOCK: usize = 4096;
-/// Bytes after which a chunk ends with the chain.
+/// Size at which a chunk ends, with the chain that reaches it.
 const CHUNK: usize = 1 << 20;
-/// Most bytes of the further plies of a chain: the original program has no room for more.
+/// Maximum number of bytes of the further plies of a chain: the original program has no room for more.
 const MOST_MOVETEXT: usize = 10 << 10;
-/// Most bits of a further ply: of 32 pieces, of 255 choices, and of four groups of a score.
+/// Maximum number of bits of a further ply: for 32 pieces, for 255 choices, and for four groups of a score.
 const MOST_BITS: usize = 5 + 8 + 20;
 
 /// Writes binpack files.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writing;
 
-/// The move of a record; none that castles as in Chess960.
+/// The move of a record, unless it castles as in Chess960.
 #[inline(always)]
 fn move_of(rows: &Rows<'_>, row: usize) -> Option<Move> {
     let mv = rows.mv(row)?;
     (mv.kind != MoveKind::Castle || rows.castles_as_standard(row)).then_some(mv)
 }
 
-/// What decides whether a record goes on with the chain of another one.
+/// The values that decide whether a record continues the chain of another one.
 #[derive(Clone, Copy)]
 struct Member {
     board: Board,
@@ -56,7 +56,7 @@ impl Member {
         }
     }
 
-    /// Whether a record of the same game goes on with the chain.
+    /// Whether a record of the same game continues the chain.
     #[inline(always)]
     fn leads_to(&self, next: &Self) -> bool {
         let (Some(mv), Some(_)) = (self.mv, next.mv) else {
@@ -84,7 +84,7 @@ impl Encoder for Writing {
         Cut::Chains(BLOCK)
     }
     fn needs(&self) -> Fields {
-        // Those that are bad: a record needs no move.
+        // Only bad moves are refused: a record need not have a move.
         Fields::NONE
     }
     fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
@@ -172,16 +172,16 @@ impl Encoder for Writing {
 /// The chain that is being written.
 #[derive(Default)]
 struct Chain {
-    /// Where its stem is among the bytes of the block.
+    /// The offset of its stem in the bytes of the block.
     start: Option<usize>,
     further: u16,
-    /// The last score, of its side to move.
+    /// The last score, for the side to move there.
     score: i16,
     bits: BitWriter,
 }
 
 impl Chain {
-    /// Adds a record, with which a chain `begins` or goes on, as long as there is room for it.
+    /// Adds a record that `begins` a chain or continues one, as long as there is room in the chain.
     #[inline(always)]
     fn add(&mut self, rows: &Rows<'_>, row: usize, begins: bool, block: &mut Encoded) -> io::Result<()> {
         let wrong = || io::Error::other("a record without a legal move");

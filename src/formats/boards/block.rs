@@ -1,4 +1,4 @@
-//! Reading a block: its directory, and its columns.
+//! Reads a block: its directory, and its columns.
 //!
 //! A checksum shows that a block is as it was written, not that it was written correctly. So everything that
 //! a block claims (counts, places, lengths, values) is checked against the actual bytes before it
@@ -35,7 +35,7 @@ pub(super) fn out_of_range(field: Field, values: &Array, rows: Range<usize>) -> 
         rows: Range<usize>,
         bad: impl Fn(T) -> bool,
     ) -> Option<(usize, i64)> {
-        // Rows without a value hold 0, which any field can have. Many rows at once, without a branch.
+        // Rows without a value hold 0, which any field can have. Many rows are checked at once, without a branch.
         let values = &column.values()[rows.clone()];
         if !values.iter().fold(false, |any, &value| any | bad(value)) {
             return None;
@@ -65,7 +65,7 @@ pub(super) fn any_mate(scores: &[i16]) -> bool {
     scores.iter().fold(false, |any, &score| any | is_mate(score))
 }
 
-/// The first score that no column of scores can have, and its row.
+/// The first score that is not allowed in the column of scores, and its row.
 fn impossible_score(values: &Array) -> Option<(usize, i64)> {
     let Array::I16(scores) = values else { return None };
     let is_impossible = |score: i16| score.unsigned_abs() > MATE_SCORE && !is_sentinel(score);
@@ -113,7 +113,7 @@ fn directory(section: &[u8], header: &SectionHeader) -> Result<Vec<Entry>, Strin
     Ok(entries)
 }
 
-/// Reads a block whose checksum matches; any remaining fault was written that way.
+/// Reads a block whose checksum matches; any remaining fault is due to the program that wrote it.
 pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields) -> Result<Batch, String> {
     if header.count == 0 || header.count > MOST_RECORDS {
         return Err(format!("a block of {} records; from 1 to {MOST_RECORDS} are possible", header.count));
@@ -155,7 +155,7 @@ pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields
                 let values = read_values(bytes, &entry, rows, field, requested).map_err(|what| wrong(&what))?;
                 if field == Field::Score {
                     if score.replace(id).is_some() {
-                        return Err(wrong("stands beside another column of scores"));
+                        return Err(wrong("is beside another column of scores"));
                     }
                     if id != RAW_SCORE
                         && let Some((row, value)) = values.as_ref().and_then(impossible_score)

@@ -11,7 +11,7 @@ pub struct Checksum {
 }
 
 impl Checksum {
-    /// The checksum of some bytes.
+    /// The checksum of these bytes.
     pub fn of(bytes: &[u8]) -> u64 {
         let mut checksum = Self::default();
         checksum.update(bytes);
@@ -21,7 +21,7 @@ impl Checksum {
     #[inline]
     pub fn update(&mut self, bytes: &[u8]) {
         let (rows, rest) = bytes.as_chunks::<UNIT>();
-        // Copies, so that the sums stay in registers.
+        // These are copies, so that the sums stay in registers.
         let (mut a, mut b) = (self.sums, self.sums_of_sums);
         for row in rows {
             let (words, _) = row.as_chunks::<8>();

@@ -1,18 +1,18 @@
-//! Columns of a file: their ids and types, and how many there can be.
+//! Columns of a file: their ids and types, and their maximum number.
 
 use super::section::HEADER_LEN;
 use super::{ENTRY_LEN, UNIT};
 use crate::table::{self, Array, Field, Fields};
 use std::fmt;
 
-/// No file has larger blocks.
+/// Maximum number of records of a block.
 pub(super) const MOST_RECORDS: u32 = 1 << 20;
 
 pub(super) const GROUPS: u16 = 0;
 pub(super) const HALFMOVE: u16 = 1;
 pub(super) const FULLMOVE: u16 = 2;
-/// Scores of any size, in place of the column of scores in blocks where some score is one that readers of older versions
-/// would take for a mate.
+/// Scores of any size, in place of the column of scores in blocks where some score is one that readers of older
+/// versions would take for a mate.
 pub(super) const RAW_SCORE: u16 = 3;
 const FIRST_FIELD: u16 = 16;
 
@@ -32,7 +32,7 @@ pub struct ColumnInfo {
     pub id: u16,
     /// Its name.
     pub name: String,
-    /// Its type: `groups`, `u8`, `i16`, `u16`, `u32`, `u64`, `text`, or a number that is not known here.
+    /// The name of its type: `groups`, `u8`, `i16`, `u16`, `u32`, `u64`, `text`, or a number that is not known here.
     pub kind: String,
 }
 
@@ -108,7 +108,7 @@ impl Ids {
     }
 }
 
-/// The name of a column that is known.
+/// The name of a known column.
 pub(super) fn name_of(id: u16) -> Option<&'static str> {
     match id {
         GROUPS => Some("boards"),
@@ -119,7 +119,7 @@ pub(super) fn name_of(id: u16) -> Option<&'static str> {
     }
 }
 
-/// The type of a column that is known.
+/// The type of a known column.
 pub(super) fn kind_of(id: u16) -> Option<u8> {
     match id {
         GROUPS => Some(0),

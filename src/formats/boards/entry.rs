@@ -1,8 +1,8 @@
-//! Entering a file in the middle, through its index: a shard reads its own blocks and no others.
+//! Enters a file in the middle, through its index, so that a shard reads only its own blocks.
 //!
 //! Header, index and end are checked in every shard, and the blocks of a shard against its part of the index; together,
-//! the shards check what one run over the whole file checks. Where header, index or end are not as they should be, there
-//! is no entry: every shard reads the headers of all sections, and reports what is wrong.
+//! the shards check what one run over the whole file checks. If the header, index or end is faulty, a shard does not
+//! use the index: it reads the headers of all sections, and reports what is wrong.
 
 use super::header::read_header;
 use super::section::{HEADER_LEN, Kind, SectionHeader, u64_at};
@@ -12,11 +12,11 @@ use crate::formats::layout::{Entry, ReadAt};
 use crate::input::Shard;
 use std::io;
 
-/// Finds the entry of a shard into a file of this length, some bytes of which can be read: its blocks, in the first shard
-/// the header before them, and in the last one index and end after them.
+/// Finds the part of a shard in a file of this length, of which `read` reads any bytes: its blocks, preceded by the
+/// header in the first shard, and followed by the index and the end in the last one.
 ///
 /// # Errors
-/// If they cannot be.
+/// If they cannot be read.
 pub(super) fn enter(len: u64, shard: Shard, read: &ReadAt<'_>) -> io::Result<Option<Entry>> {
     let unit = UNIT as u64;
     if len < 3 * unit || !len.is_multiple_of(unit) {

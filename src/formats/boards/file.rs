@@ -1,4 +1,4 @@
-//! Random access, through the index at the end.
+//! Gives random access to records, through the index at the end.
 
 use super::block::read_block;
 use super::column::ColumnInfo;
@@ -22,7 +22,7 @@ pub struct BoardsFile {
     records: u64,
 }
 
-/// Fails if a mapped file has become shorter: what was read of it may be zeros.
+/// Fails if a mapped file has become shorter: the data read from it may be zeros.
 fn not_cut(path: &Arc<Path>, bytes: &Bytes) -> Result<(), Error> {
     bytes.check().map_err(|source| Error::Read { path: Arc::clone(path), offset: 0, source })
 }
@@ -36,7 +36,7 @@ impl BoardsFile {
         Self::open_with(path, Access::default())
     }
 
-    /// As [`BoardsFile::open`]; without a map, the whole file is read into memory.
+    /// Like [`BoardsFile::open`]; without a map, the whole file is read into memory.
     ///
     /// # Errors
     /// As [`BoardsFile::open`].
@@ -172,7 +172,7 @@ impl BoardsFile {
         let batch = self.block(record / block_len)?;
         let row = (record % block_len) as u32;
         let record = (u64::from(row) < batch.len() as u64).then(|| batch.select(&[row]));
-        // The boards of the block were still those of the file.
+        // The boards of the block were still in the map of the file.
         not_cut(&self.path, &self.bytes)?;
         Ok(record)
     }

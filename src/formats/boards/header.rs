@@ -1,4 +1,4 @@
-//! The header section: how long blocks are, and which columns they may have.
+//! The header section: it states how long blocks are, and which columns they may have.
 
 use super::column::{ColumnInfo, MOST_RECORDS, check_kind, columns_in, kind_name};
 use super::section::{HEADER_LEN, OLD_HEADER_LEN, SectionHeader, u16_at};

@@ -20,8 +20,7 @@
 //! | 56 | 8 | checksum of the 56 bytes before |
 //!
 //! ## Header section (2048 bytes; 1024 before version 1.4)
-//!
-//! After the section header one entry of 32 bytes for each column, at most 62 (30), then zeros.
+//! After the section header there is one entry of 32 bytes for each column, at most 62 (30), then zeros.
 //!
 //! | at | bytes | meaning |
 //! | --- | --- | --- |
@@ -30,15 +29,14 @@
 //! | 3 | 5 | 0 |
 //! | 8 | 24 | its name, padded with zeros |
 //!
-//! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers, 3 scores of any size; 16 and up the fields of a batch
-//! in their order, [`Field::ALL`](crate::table::Field::ALL). The type of an id never changes. A file written to
+//! Ids: 0 the boards, 1 the halfmove clocks, 2 the fullmove numbers, 3 scores of any size; 16 and up the fields of a
+//! batch in their order, [`Field::ALL`](crate::table::Field::ALL). The type of an id never changes. A file written to
 //! a pipe lists all columns that could occur; any other file lists those that did.
 //!
 //! ## Block section
-//!
-//! A directory entry of 32 bytes for each column, zeros up to a multiple of 64, then the columns, each of
-//! them padded with zeros to a multiple of 64, in any order and without gaps. All blocks but
-//! the last have the same number of records (given in the header, at most 2^20; 4096 when written by lanefish).
+//! After the section header there is a directory entry of 32 bytes for each column, then zeros up to a multiple of 64,
+//! then the columns in any order, each padded with zeros to a multiple of 64, and without gaps. All blocks but the last
+//! have the same number of records (given in the header, at most 2^20; 4096 when written by lanefish).
 //!
 //! | at | bytes | meaning |
 //! | --- | --- | --- |
@@ -50,9 +48,9 @@
 //! | 16 | 8 | its bytes, without the padding |
 //! | 24 | 8 | 0 |
 //!
-//! - *Groups*: eight boards in 256 bytes, see [`crate::packed`]. Lanes after the last record are zero.
+//! - *Groups*: eight boards each, in 256 bytes, see [`crate::packed`]. Lanes after the last record are zero.
 //! - *Numbers*: one per row, 0 if it has none.
-//! - *Text*: number of different texts (4), 0 (4), where each of them ends (4 each), the text of each row (2
+//! - *Text*: number of different texts (4), 0 (4), the end of each of them (4 each), the text of each row (2
 //!   each, 0 if it has none), the texts.
 //! - The *bitmap* is words of 64 bits, row 0 in bit 0.
 //!
@@ -63,7 +61,7 @@
 //!
 //! | version | difference |
 //! | --- | --- |
-//! | 1.0 | mates are among the scores, as 32,000 minus the number of moves, with the sign of who mates |
+//! | 1.0 | mates are among the scores, as 32,000 minus the number of moves, negative if Black mates |
 //! | 1.1 | mates are a field of their own, id 30, and scores are at most 31,000 |
 //! | 1.2 | ids 31 to 36: players, termination, and id, rating and themes of puzzles |
 //! | 1.3 | ids 37 to 41: depth and thousands of nodes of evaluations; popularity, number of plays and rating deviation of puzzles; id 42: the en passant square that only the key depends on; bit 12 of castling moves in games of Chess960 |
@@ -80,17 +78,18 @@
 //! - A section whose length is not a multiple of 64, does not match its kind and count (header 1024 or 2048, index
 //!   64 and 8 for each block, end 64), or is larger than a block may be.
 //! - In the header: records before it or in it; blocks of no records or of more than 2^20; more
-//!   columns than it can list (62, or 30 in 1024 bytes); an id twice; a known id with another type; a name that is empty, not UTF-8, or has control
-//!   characters.
+//!   columns than it can list (62, or 30 in 1024 bytes); an id twice; a known id with another type; a name that is
+//!   empty, not UTF-8, or has control characters.
 //! - In a block: no records, more than 2^20, or more than the header has in a block; more than 62 columns, an id
 //!   twice, a known id with another type; no boards or no clocks, or some of them missing; a column that does
 //!   not begin where the directory or the column before it ends (one that overlaps another, for instance), ends
 //!   beyond the block, or does not have the length that its type and the number of records require; bytes at the end
 //!   that belong to no column.
 //! - In a column: a bitmap flag other than 0 and 1; bits of the bitmap, or boards, after the last record; a
-//!   result above 2, an en passant square on another rank than 3 and 6, a move that [`Move::from_bits`](crate::chess::Move::from_bits) does not know, in the column with id 16 a score
-//!   beyond 32,000 that is not the sentinel; more texts than records; ends of texts that go back, are within a character, or
-//!   leave bytes over; texts that are not UTF-8; a row with a text that does not exist.
+//!   result above 2, an en passant square on another rank than 3 and 6, a move that
+//!   [`Move::from_bits`](crate::chess::Move::from_bits) does not know, in the column with id 16 a score beyond 32,000
+//!   that is not the sentinel; more texts than records; ends of texts that go back, are within a character, or leave
+//!   bytes over; texts that are not UTF-8; a row with a text that does not exist.
 //! - In the file: no header or a second one, blocks that are missing, duplicated or out of order, a block after
 //!   one that is not full, an index that does not match the blocks, counts that differ between header, blocks,
 //!   index and end, anything after the end, or no end.
@@ -206,10 +205,10 @@ pub const BLOCK_LEN: usize = 4096;
 const UNIT: usize = 64;
 /// Bytes of an entry in the header's list of columns, and in a block's directory.
 const ENTRY_LEN: usize = 32;
-/// In place of an unknown number of records.
+/// The value for an unknown number of records.
 const UNKNOWN: u64 = u64::MAX;
 
-/// Writes a batch as a block, in place of what is in `section`.
+/// Writes a batch as a block into `section`, replacing its content.
 ///
 /// # Errors
 /// If the texts are too long.
@@ -218,10 +217,10 @@ pub(crate) fn to_block(batch: &Batch, section: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// The batch of a block.
+/// Reads the batch of a block.
 ///
 /// # Errors
-/// If it is none, or damaged: a message.
+/// If it is not a block, or is damaged: a message.
 pub(crate) fn of_block(section: Vec<u8>) -> Result<Batch, String> {
     let header = SectionHeader::read(&section)?;
     if header.len != section.len() as u64 || Checksum::of(&section[UNIT..]) != header.checksum {
@@ -230,7 +229,7 @@ pub(crate) fn of_block(section: Vec<u8>) -> Result<Batch, String> {
     read_block(&section.into(), &header, Fields::ALL)
 }
 
-/// The packed format.
+/// The codec of boards files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Boards;
 
@@ -321,8 +320,8 @@ impl Writer for Outline {
     }
 }
 
-/// Up to the last whole section. If no section begins here, up to the next one. Always a number of whole units: sections
-/// begin nowhere else, so after a cut at another place none would be found again.
+/// Cuts after the last whole section, or, if no section begins here, before the next one. The length is always a number
+/// of whole units: sections begin at multiples of a unit only, so after a cut elsewhere none would be found again.
 fn cut(bytes: &[u8]) -> Option<usize> {
     let bytes = &bytes[..bytes.len() / UNIT * UNIT];
     let mut at = 0;
@@ -336,7 +335,7 @@ fn cut(bytes: &[u8]) -> Option<usize> {
     (at > 0).then_some(at)
 }
 
-/// Bytes up to the next place where a section begins, if none begins at the first byte.
+/// Number of bytes up to the next place where a section begins, if none begins at the first byte.
 fn lost(bytes: &[u8]) -> usize {
     (UNIT..bytes.len()).step_by(UNIT).find(|&at| SectionHeader::read(&bytes[at..]).is_ok()).unwrap_or(bytes.len())
 }
@@ -387,7 +386,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             });
         }
         if header.kind == Kind::Header && whole && header.version().0 == VERSION.0 {
-            // Nothing more is known about another version.
+            // Nothing more is known about other versions.
             if let Err(what) = read_header(&section, &header) {
                 damage(what);
             }
@@ -403,7 +402,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                     Err(what) => damage(what),
                 }
             }
-            // Absurd values are not even counted.
+            // Absurd values are not counted.
             if header.count <= MOST_RECORDS {
                 decoded.records += u64::from(header.count);
             }
@@ -473,13 +472,13 @@ mod tests {
         ];
         for old in old {
             assert_eq!(damage(old), []);
-            // Their headers are shorter, and blocks the same.
+            // Older headers are shorter, but blocks are the same.
             let block = 0x300;
             assert!(small_file()[HEADER_LEN..][..block] == old[OLD_HEADER_LEN..][..block]);
         }
     }
 
-    /// All faults of a file, read in chunks as the pipeline cuts them.
+    /// All faults of a file that is read in chunks, as in the pipeline.
     fn damage(bytes: &[u8]) -> Vec<Damage> {
         let mut all = Vec::new();
         let mut sequence = Sequence::default();

@@ -3,9 +3,9 @@
 use super::{Checksum, UNIT};
 use crate::formats::layout::Requested;
 
-/// Bytes of the header section.
+/// Number of bytes of the header section.
 pub(super) const HEADER_LEN: usize = 2048;
-/// That of versions before 1.4.
+/// The same for versions before 1.4.
 pub(super) const OLD_HEADER_LEN: usize = 1024;
 
 /// Another major version may have a longer header, but none will be this long.
@@ -18,7 +18,7 @@ const BLOCK_MAGIC: [u8; 8] = *b"LFBBLOCK";
 const INDEX_MAGIC: [u8; 8] = *b"LFBINDEX";
 const END_MAGIC: [u8; 8] = *b"LFBEND\r\n";
 
-/// What a section is.
+/// The kind of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Header,

@@ -1,11 +1,11 @@
-//! Checks across sections: whether all of them are present, once, in order.
+//! Checks across sections that all of them are present, once, and in order.
 
 use super::section::{Kind, SectionHeader};
 use super::{Checksum, UNKNOWN, VERSION};
 use crate::error::Damage;
 use crate::formats::{Evidence, Watch};
 
-/// What a section contributes to these checks.
+/// A section's contribution to these checks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Section {
     /// Its place in the chunk.
@@ -20,26 +20,26 @@ pub(super) enum Found {
     Lost(usize, &'static str),
 }
 
-/// Follows the sections of a file and detects what no section can detect alone: missing, duplicated or
+/// Follows the sections of a file and detects faults that do not show in any one section: missing, duplicated or
 /// exchanged blocks, a missing end, data after the end.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
     header: Option<SectionHeader>,
-    /// Records so far.
+    /// Number of records so far.
     records: u64,
-    /// Places of the blocks so far, as the index must have them.
+    /// Places of the blocks so far, which the index must repeat.
     places: Places,
     /// A block that is not full has been seen; it must be the last.
     short: bool,
     index: Option<u64>,
     ended: bool,
-    /// Something was lost, so that later numbers may not match.
+    /// Whether something was lost, so that later numbers may not match.
     lost: bool,
     /// Where the lost bytes end.
     lost_until: u64,
-    /// The places of the next blocks, as the index has them, the last one first; only in a shard.
+    /// The places of the next blocks according to the index, the last one first; only in a shard.
     expected: Option<Vec<u64>>,
-    /// A shard ends before the end of the file, after this many records.
+    /// If a shard ends before the end of the file: the number of records up to there.
     stop: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ impl Places {
 }
 
 impl Watch for Sequence {
-    /// Looks at the sections of the next chunk.
+    /// Checks the sections of the next chunk.
     fn chunk(&mut self, evidence: Option<Evidence>, offset: u64) -> Vec<Damage> {
         let sections = evidence.and_then(|evidence| evidence.downcast::<Vec<Section>>().ok());
         let mut damage = Vec::new();
@@ -119,12 +119,12 @@ impl Sequence {
         places.iter().for_each(|&place| self.places.push(place));
     }
 
-    /// The next blocks are at these places.
+    /// Expects the next blocks at these places.
     pub(super) fn expect(&mut self, places: &[u64]) {
         self.expected = Some(places.iter().rev().copied().collect());
     }
 
-    /// The part ends after this number of records of the file.
+    /// Expects the part to end after this number of records of the file.
     pub(super) fn stop_after(&mut self, records: u64) {
         self.stop = Some(records);
     }

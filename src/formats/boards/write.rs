@@ -1,6 +1,6 @@
-//! Writing, in one pass: a header, blocks, and what leads to them.
+//! Writes a file in one pass: a header, blocks, and the index that leads to them.
 //!
-//! [`encode_block`] makes a block of rows that may lie in several batches; [`Outline`] keeps where the blocks are.
+//! [`encode_block`] makes a block from rows of one or several batches; [`Outline`] remembers where the blocks are.
 
 use super::block::{any_mate, out_of_range};
 use super::column::{FULLMOVE, GROUPS, HALFMOVE, Ids, MOST_COLUMNS, RAW_SCORE, id_of, kind_of, name_of, type_of};
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Most bytes of text in a block, so that everything else fits beside them.
+/// Maximum number of bytes of text in a block, so that everything else fits beside it.
 const LARGEST_TEXTS: u64 = LARGEST_BLOCK / 2;
 /// The codes of texts, the numbers of columns and the bytes of a block without texts all fit in their place.
 const _: () = assert!(
@@ -22,7 +22,7 @@ const _: () = assert!(
         && LARGEST_TEXTS + ((BLOCK_LEN * 64 * MOST_COLUMNS) as u64) < LARGEST_BLOCK
 );
 
-/// The list of the columns that blocks may have or do have.
+/// The list of columns in the header: those that blocks may have, or those that they do have.
 fn header_entries(ids: Ids) -> Vec<[u8; ENTRY_LEN]> {
     let known = ids.iter().filter_map(|id| Some((id, kind_of(id)?, name_of(id)?)));
     let entries = known.map(|(id, kind, name)| {
@@ -59,7 +59,7 @@ fn header_section(ids: Ids, total: u64) -> Vec<u8> {
 /// Rows of batches, one after the other.
 type Runs<'a> = [(&'a Batch, Range<usize>)];
 
-/// Where the blocks of a file are.
+/// The places of the blocks of a file.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     /// Columns that some block has.
@@ -73,7 +73,7 @@ pub(super) struct Outline {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finished {
-    /// Records written.
+    /// Number of records written.
     pub records: u64,
     /// The header section with the final counts and columns: if the output can be rewound, it replaces
     /// the first bytes.
@@ -151,7 +151,7 @@ pub struct BoardsWriter<W> {
     out: W,
     fields: Fields,
     outline: Outline,
-    /// Records that are no whole block yet.
+    /// Records that do not fill a block yet.
     pending: Batch,
     section: Vec<u8>,
 }
@@ -232,7 +232,7 @@ fn check_numbers(first: u64, batch: &Batch, rows: Range<usize>, fields: Fields) 
     Ok(())
 }
 
-/// Refuses the records of a tile that have such values.
+/// Refuses the records of a tile that have values which would be read as damage.
 pub(super) fn refuse_numbers(tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
     let end = tile.start + tile.len;
     for (&field, values) in &tile.batch.fields {
@@ -246,7 +246,7 @@ pub(super) fn refuse_numbers(tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
     }
 }
 
-/// Refuses a block, whose first record has this number, with more bytes of text than it can have.
+/// Refuses a block with more bytes of text than it can have; its first record has this number.
 pub(super) fn check_texts(first: u64, len: u64) -> io::Result<()> {
     if len <= LARGEST_TEXTS {
         return Ok(());
@@ -261,7 +261,7 @@ pub(super) fn check_texts(first: u64, len: u64) -> io::Result<()> {
     ))
 }
 
-/// Makes a block of rows of batches, with these fields of them, and returns the ids of its columns. `first` is
+/// Makes a block from rows of batches, with these fields, and returns the ids of its columns. `first` is
 /// the number of the first record in the file.
 ///
 /// # Errors
@@ -283,7 +283,7 @@ pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section:
     put_groups(section, runs, rows);
     let mut checked = None;
     for (batch, _) in runs {
-        // Of the records that are left by a selection, many runs are of one batch.
+        // After a selection, many runs of records come from the same batch.
         let place = std::ptr::from_ref(*batch);
         if checked.replace(place) != Some(place) {
             batch.check().map_err(|error| {
@@ -357,7 +357,7 @@ fn end_column(section: &mut Vec<u8>, id: u16, kind: u8, partial: bool, begin: us
     entry
 }
 
-/// Adds numbers, as `bytes` writes one.
+/// Adds numbers; `bytes` writes one of them.
 #[inline(always)]
 fn put_numbers<T: Copy, const N: usize>(section: &mut Vec<u8>, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
     let begin = section.len();
@@ -371,7 +371,7 @@ fn put_numbers<T: Copy, const N: usize>(section: &mut Vec<u8>, values: &[T], byt
 /// Adds the boards; lanes after the last one are zero.
 fn put_groups(section: &mut Vec<u8>, runs: &Runs<'_>, rows: usize) {
     section.reserve(rows.div_ceil(Group::LEN) * Group::BYTES);
-    // The group that is filled, and how many lanes of it are.
+    // The group that is being filled, and the number of its lanes that are filled.
     let (mut open, mut filled) = (Group::default(), 0);
     for (batch, rows) in runs {
         let groups = batch.groups();
@@ -379,13 +379,13 @@ fn put_groups(section: &mut Vec<u8>, runs: &Runs<'_>, rows: usize) {
         while row < rows.end {
             let from = row % Group::LEN;
             if filled == 0 && from == 0 && row + Group::LEN <= rows.end {
-                // Groups that are taken as they are.
+                // Whole groups are taken as they are.
                 let end = rows.end / Group::LEN;
                 groups[row / Group::LEN..end].iter().for_each(|group| put_group(section, group));
                 row = end * Group::LEN;
                 continue;
             }
-            // As many as are left of the run, of the group that is filled, and of the two that are read.
+            // As many as fit: the run, the group that is being filled, and the two that are read set limits.
             let count = (rows.end - row).min(Group::LEN - filled);
             let group = &groups[row / Group::LEN];
             let next = groups.get(row / Group::LEN + 1).unwrap_or(group);
@@ -444,7 +444,7 @@ fn validity(runs: &Runs<'_>, field: Field, rows: usize) -> Option<Vec<u64>> {
     (count != rows).then_some(words)
 }
 
-/// Adds the values of a field, which has columns such as `column`, and the bytes of its texts to `texts`.
+/// Adds the values of a field, whose columns are like `column`, and adds the bytes of its texts to `texts`.
 fn put_values(section: &mut Vec<u8>, runs: &Runs<'_>, field: Field, column: &Array, rows: usize, texts: &mut u64) {
     macro_rules! numbers {
         ($type:ident, $bytes:expr) => {
@@ -491,7 +491,7 @@ impl<'a> Dictionary<'a> {
     }
 }
 
-/// How many of the first codes are the same.
+/// The number of equal codes at the start.
 fn run_len(codes: &[u32]) -> usize {
     let Some(&first) = codes.first() else {
         return 0;

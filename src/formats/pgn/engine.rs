@@ -11,9 +11,9 @@
 //! | TCEC | `d=40, …, tl=1787655, …, wv=0.24,` |
 //!
 //! TCEC's `wv` is from White's point of view and all others from the mover's; all are of the position *before* the
-//! move, unlike `[%eval]`. Numbers may have a decimal comma and a typographic minus. A comment is one of these as a whole
-//! or not at all, so that prose with numbers is no score; what only [looks](looks_like_one) like an evaluation is
-//! counted.
+//! move, unlike `[%eval]`. Numbers may have a decimal comma and a typographic minus. A comment must have one of these
+//! forms as a whole, so that prose with numbers is not taken for a score. Text that only [looks](looks_like_one) like
+//! an evaluation is counted.
 
 use super::records::{Eval, LONGEST_CLOCK, clock, mate_in, pawns};
 use crate::chess::Color;
@@ -22,13 +22,14 @@ use memchr::{memchr, memchr_iter, memchr2_iter};
 /// Comments of this many bytes or more are not read.
 pub(super) const LONGEST: usize = 4096;
 
-/// Whether a text, which begins with no blank, may be the comment of an engine. Those of Lichess begin with a bracket.
+/// Whether a text, which does not begin with a blank, may be the comment of an engine. Those of Lichess begin with a
+/// bracket.
 #[inline(always)]
 pub(super) fn may_be_one(text: &[u8]) -> bool {
     text.first().is_some_and(|&first| first != b'[')
 }
 
-/// What a comment says about the position before the move.
+/// The evaluation in a comment, of the position before the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Said {
     /// From White's view.
@@ -41,7 +42,7 @@ pub(super) struct Said {
 pub(super) fn said(comment: &[u8], mover: Color) -> Said {
     let comment = match comment {
         [b'(', rest @ ..] => {
-            // A depth shows that what follows the line is no prose.
+            // A depth shows that the text after the line is not prose.
             let after = memchr(b')', rest).map(|end| rest[end + 1..].trim_ascii_start());
             let with_depth = |text: &&[u8]| value(text).is_some_and(|(_, rest)| rest.starts_with(b"/"));
             after.filter(with_depth).unwrap_or_default()
@@ -55,8 +56,9 @@ pub(super) fn said(comment: &[u8], mover: Color) -> Said {
     }
 }
 
-/// Whether a comment that is none of an engine contains what may be an evaluation: it begins with a score that has a
-/// sign or is followed by numbers, or one with a sign and a depth is in it, or a name such as `eval` before a number.
+/// Whether a comment that is not an engine's contains what may be an evaluation. That is so if it begins with a score
+/// that has a sign or is followed by numbers, or if it contains a score with a sign and a depth, or a name such as
+/// `eval` before a number.
 pub(super) fn looks_like_one(comment: &[u8]) -> bool {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     let begins = value(comment).is_some_and(|(_, rest)| {
@@ -90,7 +92,7 @@ pub(super) fn looks_like_one(comment: &[u8]) -> bool {
 /// Names of evaluations in comments.
 const NAMES: [&[u8]; 6] = [b"eval", b"evaluation", b"ev", b"score", b"cp", b"wv"];
 
-/// Whether a number is negative, and what follows its sign. Minus signs are also U+2212, the en dash, and that of
+/// Whether a number is negative, and the text after its sign. Minus signs are also U+2212, the en dash, and that of
 /// Windows-1252.
 #[inline]
 pub(super) fn sign(text: &[u8]) -> (bool, &[u8]) {
@@ -107,7 +109,7 @@ fn ends_with_sign(text: &[u8]) -> bool {
     text.last_chunk::<1>().is_some_and(|last| is_sign(last)) || text.last_chunk::<3>().is_some_and(|last| is_sign(last))
 }
 
-/// What follows the sign of a mate: `#`, `M`, or `mate`.
+/// The text after the sign of a mate: `#`, `M`, or `mate`.
 pub(super) fn mate_sign(text: &[u8]) -> Option<&[u8]> {
     match text {
         [b'm' | b'M', b'a' | b'A', b't' | b'T', b'e' | b'E', rest @ ..] => Some(rest.trim_ascii_start()),
@@ -116,7 +118,7 @@ pub(super) fn mate_sign(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// An evaluation of the mover, alone or with a depth, a time, and more.
+/// An evaluation from the mover's view, alone or with a depth, a time, and more.
 fn score(comment: &[u8], mover: Color) -> Option<Said> {
     let (eval, rest) = value(comment)?;
     let (depths, mut rest) = depths(rest);
@@ -131,7 +133,7 @@ fn score(comment: &[u8], mover: Color) -> Option<Said> {
         }
         match seconds(text).or_else(|| spaced_depths(text).filter(|_| !depths)) {
             Some(after) => rest = after,
-            // What follows a depth and a comma is a remark; anything else would be prose.
+            // After a depth and a comma, there is a remark; anything else would be prose.
             None if comma && depths || text.is_empty() => rest = &[],
             None => return None,
         }
@@ -149,7 +151,7 @@ fn score(comment: &[u8], mover: Color) -> Option<Said> {
     })
 }
 
-/// The depths after an evaluation, if there are any, and what follows them.
+/// The depths after an evaluation, if there are any, and the text after them.
 fn depths(mut text: &[u8]) -> (bool, &[u8]) {
     let mut any = false;
     while let Some(after) = text.strip_prefix(b"/") {
@@ -163,7 +165,7 @@ fn depths(mut text: &[u8]) -> (bool, &[u8]) {
     (any, text)
 }
 
-/// What follows a depth and a selective depth, if that is nothing or numbers.
+/// The text after a depth and a selective depth, if it is empty or begins with a number.
 fn spaced_depths(text: &[u8]) -> Option<&[u8]> {
     let depth = digits(text);
     let (both, rest) = depths(&text[depth..]);
@@ -172,7 +174,7 @@ fn spaced_depths(text: &[u8]) -> Option<&[u8]> {
     (depth > 0 && both && ends).then_some(rest)
 }
 
-/// What follows a time: seconds, milliseconds with their unit, or minutes and seconds.
+/// The text after a time: seconds, milliseconds with their unit, or minutes and seconds.
 fn seconds(text: &[u8]) -> Option<&[u8]> {
     let whole = digits(text);
     if whole == 0 {
@@ -196,7 +198,7 @@ fn seconds(text: &[u8]) -> Option<&[u8]> {
     (!rest.starts_with(b"/")).then_some(rest)
 }
 
-/// Pawns with decimals, or the sign of a mate and a number of moves; and what follows.
+/// Pawns with decimals, or the sign of a mate and a number of moves; and the text after it.
 pub(super) fn value(text: &[u8]) -> Option<(Eval, &[u8])> {
     let (negative, unsigned) = sign(text);
     if let Some(rest) = mate_sign(unsigned) {

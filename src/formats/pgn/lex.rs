@@ -5,12 +5,12 @@
 //! ## Where a game begins
 //!
 //! A brace comment may hold anything, blank lines and tags included, and it may also have lost its closing
-//! brace, in which case all games up to some later brace would be lost silently. The two are distinguished
-//! by what follows. What looks like the beginning of a game inside a comment (see [`begins_game`]) is one,
-//! and the comment was never closed, unless the next brace is a closing one and comes within [`REACH`] bytes,
-//! and unless the comment began more than [`REACH`] bytes before. The rule looks a fixed distance each way,
-//! so [`boundary`] can apply it in the middle of a file, and chunks cut there decode to exactly what the whole
-//! file does: the decoder begins a game at every such place, whatever came before.
+//! brace, in which case all games up to some later brace would be lost silently. The two cases are distinguished by the
+//! text around them. Suppose that a line in a comment looks like the beginning of a game (see [`begins_game`]). The
+//! line is part of the comment only if the comment began at most [`REACH`] bytes before, and if the next brace within
+//! [`REACH`] bytes is a closing one. Otherwise a game begins there, and the comment was never closed. The rule looks a
+//! fixed distance each way, so [`boundary`] can apply it in the middle of a file, and chunks cut there decode to
+//! exactly what the whole file does: the decoder begins a game at every such place, whatever came before.
 
 use crate::games::Outcome;
 use crate::simd::bytes::equal;
@@ -30,7 +30,7 @@ pub(super) fn word(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*eight))
 }
 
-/// The first of two bytes from `at` on, or the end.
+/// The place of the first of two bytes from `at` on, or the end.
 #[inline(always)]
 pub(super) fn find2(bytes: &[u8], mut at: usize, a: u8, b: u8) -> usize {
     while let Some(window) = bytes.get(at..).and_then(<[u8]>::first_chunk::<32>) {
@@ -173,7 +173,7 @@ fn last_line(text: &[u8]) -> &[u8] {
     &text[memrchr(b'\n', text).map_or(0, |feed| feed + 1)..]
 }
 
-/// Whether a line may stand between the tags of one game.
+/// Whether a line may be between the tags of one game.
 fn is_of_tags(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), None | Some(b'[' | b'%' | b';'))
 }
@@ -198,12 +198,12 @@ pub(super) fn last_result(bytes: &[u8]) -> Option<usize> {
         .map(|feed| feed + 1)
 }
 
-/// The braces around places of a text. Places should be queried in one direction: results are
-/// remembered, so that all of them together cost one pass.
+/// Finds the braces around places of a text. Places should be queried in one direction: results are remembered, so that
+/// all queries together cost one pass.
 #[derive(Debug)]
 struct Braces<'a> {
     bytes: &'a [u8],
-    /// Bytes in which there is no brace, and what stands before and after them.
+    /// A range of bytes without braces, and what is before and after it.
     free: std::ops::Range<usize>,
 }
 
@@ -240,8 +240,8 @@ impl<'a> Braces<'a> {
         self.free.end - at < REACH && self.bytes.get(self.free.end) == Some(&b'}')
     }
 
-    /// Whether the last brace within reach is a closing one: then no comment is open. At the beginning of the
-    /// text none is open either.
+    /// Whether the last brace within reach is a closing one: then no comment is open. Nor is one open at the beginning
+    /// of the text.
     fn closed_before(&mut self, at: usize) -> bool {
         self.look_around(at);
         let start = self.free.start;
@@ -266,7 +266,7 @@ impl<'a> Braces<'a> {
 pub fn boundary(bytes: &[u8], limit: usize, at_end: bool) -> Option<usize> {
     let mut end = limit.min(decided(bytes, at_end));
     let mut braces = Braces::new(bytes);
-    // Backwards from line feed to line feed.
+    // The search goes backwards from line feed to line feed.
     while let Some(feed) = memrchr(b'\n', &bytes[..end]) {
         let start = feed + 1;
         if begins_game(bytes, start) && braces.is_outside(start) {
@@ -277,9 +277,9 @@ pub fn boundary(bytes: &[u8], limit: usize, at_end: bool) -> Option<usize> {
     None
 }
 
-/// The first [`boundary`] at or after `from`: where a file can be divided, and where reading continues after a game that
-/// is too long and begins with `bytes`. Without `at_end`, the last [`REACH`] bytes are not considered, because later bytes could change
-/// what they mean.
+/// The first [`boundary`] at or after `from`: where a file can be divided, and where reading continues after a game
+/// that is too long and begins with `bytes`. Without `at_end`, the last [`REACH`] bytes are not considered, because
+/// later bytes could change what they mean.
 pub(crate) fn resume(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
     let end = decided(bytes, at_end);
     let mut braces = Braces::new(bytes);

@@ -1,8 +1,8 @@
-//! What the text of a game has besides moves and what records carry: variations, comments, NAGs, and commands such as
-//! `[%csl]`, for the note at the end of a conversion.
+//! Counts text of games that records do not keep, for the note at the end of a conversion: variations, comments, NAGs,
+//! and commands such as `[%csl]`.
 //!
-//! It is a second look at the text, of a game at a time, and only at games of which the first one has seen that there
-//! may be something: see [`Records::may_lose_text`](super::records::Records::may_lose_text).
+//! This is a second look at the text, one game at a time. Only those games get it in which the first look has seen that
+//! there may be such text: see [`Records::may_lose_text`](super::records::Records::may_lose_text).
 
 use super::engine;
 use super::lex::{self, Comment};
@@ -12,20 +12,20 @@ use crate::formats::LostTags;
 use memchr::{memchr, memmem};
 use std::ops::Range;
 
-/// Variations, each with those in it.
+/// Variations; nested ones are part of the outer one.
 const VARIATIONS: &str = "variations";
 /// Comments, or parts of them, that are text.
 const COMMENTS: &str = "comments";
 /// NAGs.
 const NAGS: &str = "NAGs";
-/// What engines write beside a score or a clock.
+/// Details that engines write beside a score or a clock.
 const DETAILS: &str = "depths, times and more beside scores of engines";
 
 /// Longer names of commands are cut off.
 const LONGEST_NAME: usize = 20;
 
-/// Counts what no record carries in a part of a text: that of a game, without its tags. Variations count as one each,
-/// with all that is in them, unless they are read as well.
+/// Counts the text that records do not keep in a part of a text: a game without its tags. A variation counts as one,
+/// with everything in it, unless variations are read as well.
 pub(super) fn count(bytes: &[u8], part: Range<usize>, reads_variations: bool, lost: &mut LostTags) {
     let mut at = part.start;
     let mut depth = 0u32;
@@ -73,7 +73,7 @@ pub(super) fn count(bytes: &[u8], part: Range<usize>, reads_variations: bool, lo
     }
 }
 
-/// Counts what no record carries of a comment, without its braces.
+/// Counts the text that records do not keep in a comment, given without its braces.
 fn comment(comment: &[u8], lost: &mut LostTags) {
     let trimmed = comment.trim_ascii();
     let is_engines = engine::may_be_one(trimmed) && trimmed.len() < engine::LONGEST && {

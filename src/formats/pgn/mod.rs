@@ -1,38 +1,37 @@
 //! PGN: games as text, replayed into positions.
 //!
-//! A game yields the position that it starts from and one after each move of its main line. Of a game that
-//! cannot be read to its end, the positions before the error are kept (unless
-//! [`Selection::drop_bad_games`]), and the game is one reject. The fields of a record are those of its
-//! position: `move` is the move played *from* it (the last one has none) and `clock` the time that the
-//! mover had left after that move; `score` is the evaluation *of* it, which PGN writes after the move that
-//! leads to it.
+//! A game yields the position that it starts from and one after each move of its main line. If a game cannot be read to
+//! its end, the positions before the error are kept (unless [`Selection::drop_bad_games`] is set), and the game counts
+//! as one reject. The fields of a record are those of its position: `move` is the move played *from* it (the last
+//! position has none), and `clock` is the time that the mover had left after that move. `score` is the evaluation *of*
+//! it, which PGN writes after the move that leads to it.
 //!
 //! ## Accepted text
 //!
 //! Byte order marks, CR LF, CR or LF, escape lines (`%`), both kinds of comments, variations, NAGs and suffixes; moves
 //! in SAN that is disambiguated more or less than needed, with or without check signs, `=`, `e.p.` or
-//! move numbers, castling with letters or zeros; games with any of tags, moves and result missing, and
-//! without empty lines between. Text may be UTF-8 or ISO-8859-1, and values of tags may lack straight quotes.
+//! move numbers, castling with letters or zeros; games without tags, moves or a result, and without empty lines between
+//! them. Text may be UTF-8 or ISO-8859-1, and values of tags may lack straight quotes.
 //!
-//! Unless [`DecodeOptions::strict_pgn`] is set, also what the standard does not allow but files contain: null moves
-//! (`--`, `Z0`, `0000`, `@@@@`, `null`, `pass`), results glued to a move, `½-½`, extra closing braces, words
-//! such as `ch`, `mate`, `dis+` and `e.p.`, `N` and `D` for novelties and diagrams, signs of evaluation in
-//! ASCII or Unicode, and blanks of Unicode.
+//! Unless [`DecodeOptions::strict_pgn`] is set, some text that occurs in files is accepted although the standard does
+//! not allow it: null moves (`--`, `Z0`, `0000`, `@@@@`, `null`, `pass`), results glued to a move, `½-½`, extra closing
+//! braces, words such as `ch`, `mate`, `dis+` and `e.p.`, `N` and `D` for novelties and diagrams, signs of evaluation
+//! in ASCII or Unicode, and blanks of Unicode.
 //!
 //! Moves may also be written without the `x` of a capture or with an extra one, as in UCI (`g1f3`), long
 //! (`Ng1-f3`), with lower-case letters or figurines for the pieces, and castling as a king move, if exactly one
-//! legal move fits. A `FEN` tag may end after any of its fields, and castling rights in it that have no rook
-//! are dropped and counted. [`DecodeOptions::strict_pgn`] refuses these deviations. Of duplicate tags
-//! the last one counts. Chess960 is recognized by its `FEN`; other variants are rejected by name.
+//! legal move fits. A `FEN` tag may end after any of its fields, and castling rights in it that have no rook are
+//! dropped and counted. [`DecodeOptions::strict_pgn`] refuses these deviations, too. If a tag occurs several times, the
+//! last one counts. Chess960 is recognized by its `FEN`; other variants are rejected by name.
 //!
 //! ## Where a game begins
 //!
-//! At a tag at the beginning of a line once moves have begun, at `[Event "` after an empty line anywhere, at
-//! tags after an empty line that repeat the name of a tag before it, at move number 1 of White after moves and an
-//! empty line, and after a result. [`boundary`] defines what holds within comments, and why files can be cut there.
+//! A game begins at a tag at the beginning of a line once moves have begun, at `[Event "` after an empty line anywhere,
+//! at tags after an empty line that repeat the name of a tag before it, at move number 1 of White after moves and an
+//! empty line, and after a result. See [`boundary`] for the rule within comments, and for why files can be cut there.
 //!
 //! Text with neither tags nor a move is not a game: leftovers of a game after its result are skipped;
-//! prose, and moves that continue after a result, are one reject without a position. So is a game longer than
+//! prose, and moves that continue after a result, count as one reject without a position. So does a game longer than
 //! [`DecodeOptions::max_record`]; reading continues at the next [`boundary`] that many bytes after its beginning.
 
 mod engine;
@@ -65,7 +64,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Games as text.
+/// The codec of PGN.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pgn;
 
@@ -119,7 +118,7 @@ impl Text for Pgn {
     fn reach(&self) -> usize {
         lex::REACH
     }
-    /// All of it: a truncated game is still reported.
+    /// All of it can be decoded; a truncated game is still reported.
     fn before_truncated_end(&self, bytes: &[u8], _: usize) -> usize {
         bytes.len()
     }
@@ -132,19 +131,19 @@ pub static DROPPED_CASTLING: Remark = Remark {
     is_detail: false,
 };
 
-/// `FEN` tags with something behind the fields.
+/// `FEN` tags with text after the fields.
 pub static FEN_REST: Remark =
     Remark { what: "FEN tag", how: "with text after the position that was not read", is_detail: false };
 
-/// Games that announce a set-up position and have none.
+/// Games that announce a set-up position but have none.
 pub static SETUP_WITHOUT_FEN: Remark =
     Remark { what: "game", how: "with SetUp \"1\" but no FEN tag, read from the start position", is_detail: false };
 
-/// Tags with something behind their value.
+/// Tags with text after their value.
 pub static IGNORED_IN_TAGS: Remark =
-    Remark { what: "tag", how: "with text behind the value or the bracket that was ignored", is_detail: false };
+    Remark { what: "tag", how: "with text after the value or the bracket that was ignored", is_detail: false };
 
-/// Comments of which an evaluation was expected.
+/// Comments that seem to contain an evaluation.
 pub static UNREAD_EVALUATIONS: Remark =
     Remark { what: "comment", how: "with what looks like an evaluation that was not read", is_detail: false };
 
@@ -152,8 +151,8 @@ pub static UNREAD_EVALUATIONS: Remark =
 pub static DOUBLED_TAG: Remark =
     Remark { what: "game", how: "with a tag given more than once; its last value is used", is_detail: true };
 
-/// Whether the last game of a file has a result. A chunk's evidence is a `bool`: whether its last game reaches
-/// to its end without a result token, not even `*`.
+/// Whether the last game of a file has a result. A chunk's evidence is a `bool`: whether its last game goes on to its
+/// end without a result token, not even `*`.
 #[derive(Debug, Default)]
 struct LastGame {
     is_open: bool,
@@ -175,7 +174,7 @@ impl Watch for LastGame {
 /// If no tags show where games begin, this much text is cut after a result.
 const TAGLESS: usize = 4 << 20;
 
-/// The reject of a game that is too long keeps no more bytes than these.
+/// Maximum number of bytes that the reject of a too long game keeps.
 const RAW_OF_TOO_LONG: usize = 4096;
 
 /// The longest run at the start of `bytes` that ends where a game begins, whatever comes after.
@@ -201,14 +200,14 @@ fn sniff(head: &[u8]) -> bool {
     }
 }
 
-/// Whether a text is one of the seven names that every game should have, and a blank: its value may lack quotes.
+/// Whether a text is one of the seven names that every game should have, and a blank; its value may lack quotes.
 fn has_roster_name(text: &[u8]) -> bool {
     let names = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
     names.iter().any(|name| text.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b" ")))
         && memchr(b']', text).is_some()
 }
 
-/// The fields that are made of the scores of other positions.
+/// The fields that are derived from the scores of other positions.
 const SCORES_BEFORE: Fields = Fields::of(&[Field::ScoreBefore, Field::LastScore]);
 /// The fields for which scores are read.
 const SCORES: Fields = Fields::of(&[Field::Score, Field::Mate]).union(SCORES_BEFORE);
@@ -221,7 +220,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let selects = !selection.takes_all_positions();
     let fields = match options.validity {
         Validity::Playable => options.fields,
-        // Positions may still be rejected, and their places say the game, whatever is requested.
+        // Positions may still be rejected, and the places of rejects name the game, whatever is requested.
         Validity::Strict => options.fields.union(Fields::of(&[Field::Game, Field::Ply])),
     };
     let requested = Requested {
@@ -240,14 +239,14 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let mut lost_tags = TagCounts::default();
     let mut lost_texts = LostTags::default();
     let mut decoded = Decoded::default();
-    // Ranges of rows, and the number of the first one if numbers are not just rows.
+    // Ranges of rows, with the number of the first one if numbers differ from rows.
     let mut numbers: Vec<(usize, u64)> = Vec::new();
     let mut origins = Vec::with_capacity(bytes.len() / 30);
     let mut lines = Lines { bytes, at: 0, count: 0 };
     let truncated = chunk.truncated && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
     let mut games = Games::new(bytes, selection.variations, options.strict_pgn).limited(options.max_record, truncated);
     let mut last_game_is_open = None;
-    // Where the text before the next game begins, as far as no row of a game has it.
+    // The beginning of the text before the next game that does not belong to the row of any game.
     let mut between = 0;
     loop {
         let start = records.len();
@@ -381,7 +380,7 @@ fn extend_row(row: Option<&mut GameRow>, end: usize, next: usize) {
     }
 }
 
-/// What is known of a game, whose text begins at `start`; little more than that if only its place is requested.
+/// The known facts of a game whose text begins at `start`; little more than its place, if only that is requested.
 fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow {
     let text = |text| tags::text(text).into_owned();
     let tags = || game.tags.pairs().map(|(name, value)| (text(name), text(value))).collect();
@@ -397,7 +396,7 @@ fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow 
     }
 }
 
-/// One record of a game with what a condition reads of it, but for the number of the game.
+/// A record of a game with the values that a condition reads, except the number of the game.
 fn record(game: &Game<'_>, condition: &Condition) -> Batch {
     let tags: Vec<Arc<str>> = condition.tags().cloned().collect();
     let mut columns = GameColumns::new(condition.fields(), &tags);
@@ -515,7 +514,7 @@ impl GameColumns {
         }
     }
 
-    /// Adds N rows of a game.
+    /// Adds this many rows of a game.
     fn extend(&mut self, game: &Game<'_>, number: u64, rows: usize) {
         let tags = &game.tags;
         for (field, values) in &mut self.columns {
@@ -555,7 +554,7 @@ impl GameColumns {
         }
     }
 
-    /// Hands over the columns that have any value.
+    /// Returns the columns that have any value.
     fn finish(self, batch: &mut Batch) {
         for (field, values) in self.columns {
             if values.count_present() != 0 {
@@ -570,7 +569,7 @@ impl GameColumns {
     }
 }
 
-/// In how many games each tag is that no field carries.
+/// The number of games that have each tag for which there is no field.
 #[derive(Default)]
 struct TagCounts<'a> {
     tags: Vec<TagCount<'a>>,
@@ -636,7 +635,7 @@ impl<'a> TagCounts<'a> {
     }
 }
 
-/// Whether a tag is a field of the records, or says what their positions and results do.
+/// Whether a tag is a field of the records, or repeats what their positions and results say.
 fn is_carried(name: &[u8]) -> bool {
     matches!(
         name,
@@ -658,7 +657,7 @@ fn is_carried(name: &[u8]) -> bool {
     )
 }
 
-/// Adds the value of a tag on the rows of a game, unless the tag says that it is not known.
+/// Adds the value of a tag to the rows of a game, unless it means that the value is unknown.
 fn push_tag(column: &mut Texts, value: Option<&[u8]>, rows: usize) {
     let known = value.filter(|value| !matches!(*value, b"" | b"?"));
     // Openings, time controls and dates are often those of the game before.

@@ -1,4 +1,4 @@
-//! The positions of games as they are recorded: straight into groups, with the requested columns.
+//! Records the positions of games straight into groups, with the requested columns.
 
 use super::engine;
 use super::lex;
@@ -23,7 +23,7 @@ pub(super) struct Requested {
     pub(super) scores_before: bool,
     /// The row of the position before each, where that is not always the row before.
     pub(super) parents: bool,
-    /// Whether it is to be known if there is [more](Records::may_lose_text) in the texts of games.
+    /// Whether to find out if the texts of games contain [more](Records::may_lose_text) than is read.
     pub(super) texts: bool,
 }
 
@@ -31,19 +31,19 @@ pub(super) struct Requested {
 const LONGEST_MATE: u16 = 1000;
 /// In [`Records::scores`] mates are numbers beyond the largest centipawns, so that a row has one number.
 const MATED: i16 = i16::MAX;
-/// Commands in comments are read up to here.
+/// Comments are searched for commands up to this length.
 const LONGEST_COMMAND: usize = 128;
 const NO_SCORE: i16 = i16::MIN;
 const _: () = assert!(MOST_CENTIPAWNS + LONGEST_MATE < MATED as u16);
 
-/// No opening has this number.
+/// A number that no opening has.
 const NO_OPENING: u16 = u16::MAX;
-/// No row has this number.
+/// A number that no row has.
 const NO_ROW: u32 = u32::MAX;
-/// No pawn passes over a1.
+/// Means no square: pawns never pass over a1.
 const NO_SQUARE: u8 = 0;
 const NO_CLOCK: u32 = u32::MAX;
-/// Clocks are shorter.
+/// The limit for clocks: real ones are shorter.
 pub(super) const LONGEST_CLOCK: u32 = NO_CLOCK;
 
 /// Recorded positions.
@@ -68,13 +68,13 @@ pub(super) struct Records {
     last_scores: Vec<i16>,
     /// The row of the position before each, or [`NO_ROW`].
     parents: Vec<u32>,
-    /// Evaluations of the game that could not be read.
+    /// The evaluations of the game that could not be read.
     unread: Unread,
-    /// Whether the text of the game may have more in it than what is read.
+    /// Whether the text of the game may contain more than is read.
     has_more_text: bool,
 }
 
-/// What looks like an evaluation and could not be read.
+/// Text that looks like evaluations but could not be read.
 #[derive(Debug, Default)]
 pub(super) struct Unread {
     pub(super) count: u64,
@@ -82,7 +82,7 @@ pub(super) struct Unread {
     pub(super) first: Option<Box<str>>,
 }
 
-/// Letters of a comment that a note quotes.
+/// Maximum number of letters of a comment that a note quotes.
 const SHOWN: usize = 60;
 
 impl Unread {
@@ -102,8 +102,8 @@ impl Unread {
     }
 }
 
-/// Sets the value of a row in a column that ends with its last value, unless it has one: of two commands the
-/// first counts.
+/// Sets the value of a row in a column that ends with its last value, unless it has one already: if there are two
+/// commands, the first counts.
 #[inline]
 fn note<T: Copy + PartialEq>(column: &mut Vec<T>, row: usize, value: T, missing: T) {
     if column.len() <= row {
@@ -115,7 +115,7 @@ fn note<T: Copy + PartialEq>(column: &mut Vec<T>, row: usize, value: T, missing:
 }
 
 impl Records {
-    /// Room for the records of a text of this many bytes, estimated for the text of Lichess.
+    /// Makes room for the records of a text of this many bytes, estimated from the text of Lichess.
     pub(super) fn new(requested: Requested, bytes: usize) -> Self {
         let rows = bytes / 30;
         fn room<T>(is_requested: bool, rows: usize) -> Vec<T> {
@@ -140,7 +140,7 @@ impl Records {
         }
     }
 
-    /// A game begins.
+    /// Begins a game.
     pub(super) fn begin_game(&mut self) {
         self.unread = Unread::default();
         self.has_more_text = false;
@@ -151,12 +151,12 @@ impl Records {
         std::mem::take(&mut self.unread)
     }
 
-    /// Whether the text of the game may have more in it than moves and commands that are read, if texts are requested.
+    /// If texts are requested: whether the text of the game may contain more than moves and commands that are read.
     pub(super) fn may_lose_text(&self) -> bool {
         self.has_more_text
     }
 
-    /// Notes that there is a variation, a NAG, or a comment of which not all is read.
+    /// Notes that there is a variation, a NAG, or a comment that is not read completely.
     #[inline(always)]
     pub(super) fn has_more_text(&mut self) {
         self.has_more_text = true;
@@ -216,7 +216,7 @@ impl Records {
         self.push(board, ply);
     }
 
-    /// Says which position comes before that of the last row.
+    /// Sets which position comes before that of the last row.
     #[inline]
     pub(super) fn comes_after(&mut self, before: Option<usize>) {
         if self.requested.parents
@@ -227,8 +227,8 @@ impl Records {
         }
     }
 
-    /// Finds the openings of the game whose rows begin at `start`: of each position that of the list, or else that of the
-    /// position before it.
+    /// Finds the openings of the game whose rows begin at `start`: for each position its opening in the list, or else
+    /// that of the position before it.
     pub(super) fn find_openings(&mut self, start: usize) {
         let mut last = NO_OPENING;
         for row in start..self.len() {
@@ -307,7 +307,7 @@ impl Records {
         }
     }
 
-    /// Which commands are to be passed to [`Records::command`].
+    /// The commands that must be passed to [`Records::command`].
     pub(super) fn requested_commands(&self) -> Commands {
         match self.requested {
             Requested { clocks: true, .. } | Requested { texts: true, .. } => Commands::All,
@@ -321,7 +321,7 @@ impl Records {
     pub(super) fn command(&mut self, text: &[u8], at: usize, row: Option<usize>, before: Option<usize>) {
         if !text[..at].ends_with(b"[%") {
             if text[..at].ends_with(b"%") || !engine::may_be_one(&text[at..]) {
-                // Not those of which the scan has not seen that they begin with a command.
+                // Comments are skipped here unless the scan has seen that they begin with a command.
                 self.has_more_text |= !text[at..].starts_with(b"[%");
                 return;
             }
@@ -387,8 +387,8 @@ impl Records {
         }
     }
 
-    /// A command is read, with a name that begins at `at` and an end at `end`: whether there is more in its comment is seen
-    /// by what is before and after it, because other commands are met as well.
+    /// Called when a command has been read, with its name at `at` and its end at `end`. The text before and after it
+    /// shows whether there is more in its comment; this is enough, because other commands are passed here as well.
     #[inline(never)]
     fn reads(&mut self, text: &[u8], at: usize, end: usize) {
         self.has_more_text |= !stands_alone(&text[..at - 2], &text[end..]);
@@ -428,7 +428,7 @@ impl Records {
         self.truncate(self.len());
     }
 
-    /// Board and clocks of a row.
+    /// The board and clocks of a row.
     fn row(&self, row: usize) -> (Packed, [u16; 2]) {
         let board = self.groups[row / Group::LEN].get(row % Group::LEN);
         (board, [self.halfmove[row], self.fullmove[row]])
@@ -454,8 +454,8 @@ impl Records {
         self.parents.truncate(len);
     }
 
-    /// Says of the castling moves of the rows from `start` on that their game is one of Chess960, where the position does
-    /// not say so.
+    /// Marks the castling moves of the rows from `start` on as moves in a game of Chess960, where the position does not
+    /// show that.
     #[cold]
     pub(super) fn is_chess960(&mut self, start: usize) {
         for row in start..self.moves.len() {
@@ -475,12 +475,12 @@ impl Records {
         &self.plies[start..]
     }
 
-    /// A number for the boards from `start` on.
+    /// A hash of the boards from `start` on.
     pub(super) fn hash(&self, start: usize) -> u64 {
         (start..self.len()).fold(0, |hash, row| hash_on(hash, &self.row(row).0))
     }
 
-    /// All rows as a batch with these columns, as far as they were recorded and have values.
+    /// Turns all rows into a batch with those of these columns that were recorded and have values.
     pub(super) fn into_batch(mut self, fields: Fields) -> Batch {
         let len = self.len();
         let lanes = len % Group::LEN;
@@ -546,7 +546,7 @@ pub(super) enum Eval {
 }
 
 impl Eval {
-    /// From the other side's view.
+    /// The evaluation from the other side's view.
     pub(super) fn reversed(self) -> Self {
         match self {
             Self::Centipawns(score) => Self::Centipawns(-score),
@@ -563,12 +563,12 @@ impl Eval {
     }
 }
 
-/// Whether a packed number is one of centipawns.
+/// Whether a packed number means centipawns.
 fn is_score(packed: i16) -> bool {
     packed.unsigned_abs() <= MOST_CENTIPAWNS
 }
 
-/// The mate in a packed number; [`NO_SCORE`] if it is none.
+/// The mate in a packed number; [`NO_SCORE`] if it is not a mate.
 fn mate_of(packed: i16) -> i16 {
     const LEAST: i16 = MOST_CENTIPAWNS as i16 + 1;
     match packed {
@@ -589,7 +589,7 @@ fn value_of<'a>(command: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     value.first().is_some_and(u8::is_ascii_whitespace).then(|| value.trim_ascii())
 }
 
-/// Whether the content of a command, from its name on, is read, and whether it has more than a score or a clock.
+/// Whether the content of a command, from its name on, is read, and whether it contains more than a score or a clock.
 pub(super) fn reads(command: &[u8]) -> (bool, bool) {
     let command = &command[..command.len().min(LONGEST_COMMAND)];
     match (value_of(command, b"eval"), value_of(command, b"clk")) {
@@ -618,12 +618,12 @@ fn stands_alone(before: &[u8], after: &[u8]) -> bool {
     matches!(last, None | Some(b'{' | b']')) && (matches!(next, None | Some(b'}')) || after.starts_with(b"[%"))
 }
 
-/// Whether a value of `[%eval …]` is all of it, without a depth.
+/// Whether a value of `[%eval …]` is complete in itself, without a depth.
 fn is_whole(value: &[u8]) -> bool {
     !value.iter().any(|byte| matches!(byte, b',' | b'/') || byte.is_ascii_whitespace())
 }
 
-/// Whether a value of `[%eval …]` is what ChessBase writes where there is none: out of range, of depth zero.
+/// Whether a value of `[%eval …]` is what ChessBase writes if there is no evaluation: out of range, with depth zero.
 fn is_no_eval(value: &[u8]) -> bool {
     number(engine::sign(value).1).is_some_and(|(cents, rest)| cents > MOST_CENTIPAWNS.into() && rest == b",0")
 }
@@ -638,7 +638,7 @@ pub(super) fn eval(value: &[u8]) -> Option<Eval> {
         ends(rest)?;
         return Some(Eval::Mate(mate_in(negative ^ inner, moves.into())));
     }
-    // ChessBase: centipawns and a depth. Its largest numbers stand for mates and for no evaluation at all.
+    // ChessBase: centipawns and a depth. Its largest numbers mean mates, or that there is no evaluation.
     let (whole, rest) = whole(digits)?;
     if let [b',', b'0'..=b'9', ..] = rest {
         let cents = i16::try_from(whole).ok()?;
@@ -654,7 +654,7 @@ pub(super) fn pawns(negative: bool, digits: &[u8]) -> Option<Eval> {
     with_decimals(negative, whole, rest)
 }
 
-/// Whole pawns, of which there are none before a point, and what follows them.
+/// The whole pawns, whose digits may be missing before a point, and the text after them.
 #[inline(always)]
 fn whole(digits: &[u8]) -> Option<(u32, &[u8])> {
     match digits {
@@ -663,7 +663,7 @@ fn whole(digits: &[u8]) -> Option<(u32, &[u8])> {
     }
 }
 
-/// Whole pawns with the decimals that follow them.
+/// Whole pawns plus the decimals that follow them.
 fn with_decimals(negative: bool, whole: u32, mut rest: &[u8]) -> Option<Eval> {
     let mut cents = 0;
     if let [point @ (b'.' | b','), decimals @ ..] = rest
@@ -689,10 +689,10 @@ pub(in crate::formats) fn mate_in(black_mates: bool, moves: u64) -> i16 {
     if black_mates { -moves } else { moves }
 }
 
-/// Bytes of `clk h:mm:ss`.
+/// Number of bytes of `clk h:mm:ss`.
 const PLAIN_CLOCK: usize = b"clk 0:00:00".len();
 
-/// The value of `[%clk h:mm:ss]` as nearly all files have it: one digit, and no decimals.
+/// The value of `[%clk h:mm:ss]` in the form of nearly all files: one digit for the hours, and no decimals.
 #[inline(always)]
 fn plain_clock(text: &[u8]) -> Option<u32> {
     let [h, b':', m, n, b':', s, t, b']', ..] = *text else {
@@ -744,7 +744,7 @@ pub(super) fn clock(value: &[u8]) -> Option<u32> {
     total.checked_mul(100)?.checked_add(hundredths)
 }
 
-/// Leading digits and what follows them.
+/// The leading digits and the text after them.
 fn number(text: &[u8]) -> Option<(u32, &[u8])> {
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut number = 0u32;
@@ -754,7 +754,7 @@ fn number(text: &[u8]) -> Option<(u32, &[u8])> {
     (len > 0).then_some((number, &text[len..]))
 }
 
-/// Whether a value may end here; ChessBase and others append a depth after a comma.
+/// Whether a value may end before this text; ChessBase and others append a depth after a comma.
 fn ends(rest: &[u8]) -> Option<()> {
     rest.first().is_none_or(|byte| matches!(byte, b',' | b'/') || byte.is_ascii_whitespace()).then_some(())
 }

@@ -1,11 +1,11 @@
-//! Movetext, sixty-four bytes at a time: where its moves begin and end.
+//! Scans movetext, sixty-four bytes at a time, for the places where moves begin and end.
 //!
 //! The classes of a block of bytes come as bit sets, one bit per byte, and everything else is arithmetic on
 //! whole sets: comments are what is between braces (each brace flips all bits after it), a token begins
 //! after a blank, a move is a token that begins with a letter, and adding the first bit of a run to the run
-//! carries out where it ends. Next to nothing is carried from block to block, so that blocks overlap in the
-//! CPU; the cost does not depend on the text, there is hardly a branch to mispredict, and the
-//! places of the next hundred moves are known before the first of them is played.
+//! carries out where it ends. Almost nothing is carried from block to block, so that the CPU can work on several blocks
+//! at once; the cost does not depend on the text, there is hardly a branch to mispredict, and the places of the next
+//! hundred moves are known before the first of them is played.
 //!
 //! Only simple text is handled here: moves, move numbers, blanks, and comments in one line.
 //! [`Scan::fill`] stops before any token that is something else (variations, NAGs, results, tags, empty
@@ -13,7 +13,8 @@
 
 use crate::simd::bytes::{Classes, Classifier};
 
-/// What is to be reported of comments: commands, and comments that begin with none and so may be those of engines.
+/// The parts of comments to report: commands, and comments that do not begin with a command and so may be those of
+/// engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Commands {
     /// Nothing.
@@ -34,16 +35,16 @@ pub(super) struct Command {
 }
 
 const BLOCK: usize = 64;
-/// A block seldom has more beginnings or ends of moves.
+/// A block rarely has more beginnings or ends of moves.
 const USUAL: usize = 4;
-/// Most moves to look for at once.
+/// Maximum number of moves to look for at once.
 pub(super) const ENOUGH: usize = 128;
-/// More commands than these are not kept: a comment full of them is read on its own.
+/// Maximum number of commands that are kept; a comment with more of them is read on its own.
 const COMMANDS: usize = 1 << 12;
 /// Longer texts are not scanned.
 const LONGEST: usize = u32::MAX as usize - BLOCK;
 
-/// What was found in a text, in its order.
+/// The places found in a text, in order.
 #[derive(Debug)]
 pub(super) struct Scan {
     classifier: Classifier,
@@ -84,7 +85,7 @@ struct Carry {
     /// Whether the last two bytes opened a comment, and whether the last one was a blank.
     open: u64,
     blank: u64,
-    /// Whether a number or a move reaches up to here.
+    /// Whether a number or a move extends up to here.
     number: bool,
     word: bool,
     /// Where the last token or comment begins.
@@ -96,7 +97,7 @@ struct Found {
     moves: u64,
     ends: u64,
     commands: u64,
-    /// Where the token or comment begins that is not simple, if there is one.
+    /// The beginning of the token or comment that is not simple, if there is one.
     stop: Option<usize>,
 }
 
@@ -112,26 +113,26 @@ impl Default for Scan {
 }
 
 impl Scan {
-    /// Where moves begin.
+    /// The beginnings of moves.
     #[inline(always)]
     pub(super) fn starts(&self) -> &[u32] {
         self.starts.all()
     }
-    /// Where they end, check and annotation signs excluded.
+    /// The ends of moves, without check and annotation signs.
     #[inline(always)]
     pub(super) fn ends(&self) -> &[u32] {
         self.ends.all()
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     pub(super) fn clear(&mut self) {
         self.starts.len = 0;
         self.ends.len = 0;
         self.commands.clear();
     }
 
-    /// Adds what is in the text from `at` on, where a token begins, until there are `enough` moves.
-    /// Returns the place up to which everything is found, and whether the token there is not simple.
+    /// Scans the text from `at` on, where a token begins, until there are `enough` moves. Returns the place up to which
+    /// everything has been found, and whether the token there is not simple.
     #[inline(always)]
     pub(super) fn fill(&mut self, bytes: &[u8], at: usize, commands: Commands, enough: usize) -> (usize, bool) {
         if bytes.len() > LONGEST {
@@ -192,7 +193,7 @@ impl Scan {
         }
     }
 
-    /// Forgets what begins at this place or later.
+    /// Removes everything that begins at this place or later.
     fn drop_from(&mut self, at: usize) {
         while self.starts().last().is_some_and(|&start| start as usize >= at) {
             self.starts.len -= 1;
@@ -214,14 +215,14 @@ fn put_bits(places: &mut Places, mut bits: u64, block: usize) {
     let slots = &mut places.slots[places.len..places.len + BLOCK];
     let count = bits.count_ones() as usize;
     places.len += count;
-    // All of these are written, whether they exist or not: no branch predictor could know how many there are.
+    // All of these are written, whether they exist or not, because no branch predictor could know their number.
     for slot in &mut slots[..count.max(USUAL)] {
         *slot = base + bits.trailing_zeros();
         bits &= bits.wrapping_sub(1);
     }
 }
 
-/// Each bit the parity of the bits up to and including it.
+/// Each bit becomes the parity of the bits up to and including it.
 #[inline(always)]
 const fn parities(mut bits: u64) -> u64 {
     let mut step = 1;
@@ -232,7 +233,7 @@ const fn parities(mut bits: u64) -> u64 {
     bits
 }
 
-/// Where the runs end that begin at these bits, or before the block.
+/// The ends of the runs that begin at these bits, or before the block.
 #[inline(always)]
 const fn run_ends(begins: u64, runs: u64, carry: &mut bool) -> u64 {
     let (sum, over) = begins.overflowing_add(runs);
@@ -249,7 +250,7 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
     let before = comments << 1 | carry.comment & 1;
     carry.comment = all_if_highest(comments);
     let text = !(comments | open | close);
-    // What a token begins after.
+    // A token begins after one of these.
     let edges = blank | close;
     let after_edge = edges << 1 | carry.edge;
     carry.edge = edges >> 63;
@@ -295,13 +296,13 @@ fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) 
     let last = |begins: u64| {
         if begins == 0 { carry.begin } else { block + (63 - begins.leading_zeros()) as usize }
     };
-    // Back to the beginning of the token or comment that contains it.
+    // Goes back to the beginning of the token or comment that contains it.
     let stop = (odd != 0).then(|| last(begins & (odd ^ (odd - 1))));
     carry.begin = last(begins);
     let named = before & (classes.percent << 1 | carry.percent);
     carry.percent = classes.percent >> 63;
-    // A comment that may be that of an engine, also after a blank: it does not begin with a command, as far as this block
-    // shows.
+    // A comment that may be that of an engine, also after a blank: it does not begin with a command, as far as this
+    // block shows.
     let first = (open << 1 | carry.open >> 1) & !blank;
     let second = (open << 2 | carry.open) & (blank << 1 | carry.blank);
     let begun = comments & (first | second) & !(classes.percent >> 1);

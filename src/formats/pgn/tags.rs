@@ -1,24 +1,24 @@
 //! Tag pairs: found as lines, parsed only on demand.
 //!
-//! Of the seventeen tags of a Lichess game a run needs none, two or ten, so the section is scanned line by line, and
-//! only where each tag begins is noted, under a bit that its name has.
+//! A Lichess game has seventeen tags, of which a run needs none, two or ten. So the section is scanned line by line,
+//! and only the beginning of each tag is noted, under a bit derived from its name.
 
 use super::lex;
 use crate::formats::lines::windows_1252;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::borrow::Cow;
 
-/// What was noted while the section was scanned.
+/// The notes taken while the section was scanned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marked {
     /// A bit for each name, by its hash.
     names: u64,
-    /// Offset in the section of the line whose name has this bit.
+    /// For each bit, the offset in the section of the line whose name has it.
     lines: [u32; 64],
-    /// Whether tags have to be looked for: two names have the same bit, a name is not followed by a blank, or a
-    /// line holds several tags.
+    /// Whether the notes do not suffice and tags have to be searched for: two names have the same bit, a name is not
+    /// followed by a blank, or a line holds several tags.
     irregular: bool,
-    /// Tags with something behind their value, in the brackets or after them, that is ignored.
+    /// Number of tags with text after their value, in the brackets or after them, that is ignored.
     pub(super) ignored: u32,
 }
 
@@ -28,7 +28,7 @@ impl Default for Marked {
     }
 }
 
-/// With this factor the names that Lichess writes have different bits, and so have nearly all others.
+/// With this factor, the names that Lichess writes have different bits, and nearly all other names, too.
 const HASH: u64 = 0xFD3B_23C9_FA07_C7DD;
 const EACH: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = EACH << 7;
@@ -50,8 +50,8 @@ fn first_word(text: &[u8]) -> u64 {
     })
 }
 
-/// The number of the bit of a name that ends with a blank, by its first eight bytes, and whether these may
-/// hold anything else that ends a name.
+/// The number of the bit of a name that ends with a blank, by its first eight bytes, and whether these may contain
+/// anything else that ends a name.
 #[inline(always)]
 fn name_bit(word: u64) -> (usize, bool) {
     let blank = zeros(word ^ (EACH * b' ' as u64));
@@ -65,7 +65,7 @@ fn name_bit(word: u64) -> (usize, bool) {
 }
 
 impl Marked {
-    /// Notes what the line at this offset of the section begins with.
+    /// Notes the tag that begins the line at this offset of the section.
     #[inline(always)]
     pub(super) fn look(&mut self, line: &[u8], offset: usize) {
         let word = first_word(line.get(1..).unwrap_or_default());
@@ -93,12 +93,12 @@ impl<'a> Tags<'a> {
         Self { section, marked }
     }
 
-    /// Number of tags with something behind their value that is ignored.
+    /// Number of tags with text after their value that is ignored.
     pub(super) fn ignored(&self) -> u64 {
         self.marked.ignored.into()
     }
 
-    /// Whether a set-up position is announced and missing.
+    /// Whether a set-up position is announced but missing.
     pub(super) fn lacks_fen(&self) -> bool {
         self.fen().is_none() && self.get("SetUp") == Some(b"1")
     }
@@ -113,7 +113,7 @@ impl<'a> Tags<'a> {
         self.all().map(|(_, tag)| (tag.name, tag.value))
     }
 
-    /// The lines of the section, if each holds one tag as nearly all programs write it.
+    /// The lines of the section, if each holds one tag in the form that nearly all programs write.
     pub(super) fn lines(&self) -> Option<impl Iterator<Item = &'a [u8]>> {
         let section = self.section;
         let mut start = 0;
@@ -155,7 +155,7 @@ impl<'a> Tags<'a> {
         self.section.len()
     }
 
-    /// Whether some line is a tag with a value, rather than any text in brackets.
+    /// Whether some line is a tag with a value, rather than other text in brackets.
     pub(super) fn has_any(&self) -> bool {
         let mut lines = self.section.split(|&byte| byte == b'\n');
         lines.any(|line| is_pair(line.trim_ascii_start()))
@@ -255,13 +255,13 @@ pub(super) struct Tag<'a> {
     pub(super) value: &'a [u8],
     /// Its length in bytes.
     pub(super) len: usize,
-    /// Whether something stands between its value and its bracket.
+    /// Whether there is text between its value and its bracket.
     pub(super) has_more: bool,
     /// Whether its value begins with a straight quote.
     is_quoted: bool,
 }
 
-/// Quotes that are looked at for one that ends a value; so that many tags in a line take linear time.
+/// Maximum number of quotes that are examined to find the end of a value, so that many tags in a line take linear time.
 const QUOTES: usize = 16;
 
 /// Number of blanks that a text begins with.
@@ -270,7 +270,7 @@ fn blanks(text: &[u8]) -> usize {
     text.iter().take_while(is_blank).count()
 }
 
-/// Where blanks end, among which there may be one end of a line.
+/// The end of a run of blanks, which may contain one end of a line.
 fn after_blanks(text: &[u8], at: usize) -> usize {
     let at = at.min(text.len());
     let at = at + blanks(&text[at..]);
@@ -280,16 +280,17 @@ fn after_blanks(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// The tag that a text begins with: a bracket, a name, a string, a bracket, with any blanks between them, also ends of
-/// lines.
+/// The tag that a text begins with: a bracket, a name, a string, a bracket, with any blanks between them, including
+/// ends of lines.
 ///
-/// The string ends at the first quote followed by a bracket behind which there is nothing but comments and other tags,
-/// or else at the first one followed by a bracket; so quotes within need not be escaped. If there is none, what stands
-/// between the last quote and the bracket is no part of the value. A value without straight quotes ends at the bracket.
+/// The string ends at the first quote followed by a bracket after which there is nothing but comments and other tags,
+/// or else at the first quote followed by a bracket. So quotes within the string need not be escaped. If there is no
+/// such quote, the text between the last quote and the bracket is not part of the value. A value without straight
+/// quotes ends at the bracket.
 pub(super) fn tag(text: &[u8]) -> Tag<'_> {
     let name_at = after_blanks(text, 1);
     let name = match text.get(name_at) {
-        // It is no tag.
+        // This is not a tag.
         Some(b'[') => &[],
         _ => lex::tag_name(&text[name_at..]),
     };
@@ -313,7 +314,7 @@ pub(super) fn tag(text: &[u8]) -> Tag<'_> {
     let start = open + 1;
     let made =
         |value: usize, len: usize, has_more| Tag { name, value: &text[start..value], len, has_more, is_quoted: true };
-    // Not all of the line is looked at, which may hold many tags.
+    // Only part of the line is examined, because it may hold many tags.
     let mut first = None;
     let mut at = start;
     for _ in 0..QUOTES {
@@ -353,7 +354,7 @@ pub(super) fn tag(text: &[u8]) -> Tag<'_> {
     }
 }
 
-/// Whether a name is one that tags have, rather than a word of a remark in brackets.
+/// Whether a word looks like the name of a tag, rather than part of a remark in brackets.
 fn is_plain_name(name: &[u8]) -> bool {
     name.first().is_some_and(u8::is_ascii_alphabetic)
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
@@ -451,7 +452,7 @@ mod tests {
         assert_eq!(single.get("WhiteRatingX"), Some(&b"3"[..]));
     }
 
-    /// The names that Lichess writes need no second look.
+    /// For the names that Lichess writes, the notes suffice.
     #[test]
     fn usual_names_have_bits_of_their_own() {
         let names = "Event Site Date Round White Black Result GameId UTCDate UTCTime WhiteElo BlackElo \
@@ -465,7 +466,7 @@ mod tests {
         }
     }
 
-    /// What was noted finds the same tags as a look at all of them.
+    /// Finding tags by the notes gives the same values as a search through all tags.
     #[test]
     fn noted_places_are_those_of_the_tags() {
         let names = ["A", "FEN", "FE", "FENX", "Variant", "VariantX", "WhiteElo", "WhiteEloX", "Event", ""];
@@ -495,7 +496,7 @@ mod tests {
         assert_eq!(pairs, [(&b"A"[..], &b""[..]), (b"B", b"1"), (b"C", b"")]);
     }
 
-    /// Many tags in one line, with and without values: the time grows as the text does.
+    /// Many tags in one line, with and without values: the time grows in proportion to the text.
     #[test]
     fn long_lines_of_tags_are_linear() {
         for tag in ["[A]", "[A \"1\"]", "[A \"1\" ", "[A \"\"\"   ", "[[", "[A \"]", "[%[", "[A \"1\"]   ;"] {

@@ -30,9 +30,9 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrow;
 
-/// Rows of a part.
+/// Number of rows of a part.
 const ROWS: u64 = 32 << 10;
-/// Bytes that a piece of a dictionary takes beside its values.
+/// Number of bytes that a piece of a dictionary takes besides its values.
 const BYTES_OF_PIECE: u64 = 512;
 
 impl Codec for Arrow {
@@ -84,7 +84,7 @@ impl OpenTable for Arrow {
         let plan = Plan::of(&columns, options).map_err(TableError::Columns)?;
         let mut projection = plan.columns();
         projection.sort_unstable();
-        // Text is read as bytes: what is not UTF-8 is a bad row, not a bad batch.
+        // Text is read as bytes, so that invalid UTF-8 makes a bad row, not a bad batch.
         let fields = messages.schema.fields().iter().enumerate();
         let fields = fields.map(|(at, field)| match projection.contains(&at) {
             true => as_bytes(field),
@@ -167,22 +167,22 @@ fn dictionary_of(field: &ArrowField) -> Option<i64> {
 #[derive(Debug)]
 struct ArrowTable {
     messages: Messages,
-    /// As batches are decoded: with numbers in place of the values of dictionaries.
+    /// The schema with which batches are decoded: it has numbers in place of the values of dictionaries.
     schema: SchemaRef,
     plan: Arc<Plan>,
     /// Numbers of the columns that are read, in ascending order.
     projection: Arc<[usize]>,
     shard: Option<Range<u64>>,
-    /// Which dictionaries may come.
+    /// The dictionaries that may occur.
     numbers: Dictionaries,
-    /// Memory for everything, and for the texts of a part.
+    /// The memory limits for everything, and for the texts of a part.
     most: u64,
     texts: u64,
-    /// Whether operations behind positions are read.
+    /// Whether operations after positions are read.
     keeps_operations: bool,
-    /// Those that hold for the next batch.
+    /// The dictionaries that apply to the next batch.
     dictionaries: HashMap<i64, Dictionary>,
-    /// Those that were replaced before they were checked.
+    /// Dictionaries that were replaced before they were checked.
     replaced: Vec<Dictionary>,
     /// A message that waits until the dictionaries before it are checked.
     ahead: Option<Option<Result<Located, Damage>>>,
@@ -192,23 +192,23 @@ struct ArrowTable {
     is_over: bool,
 }
 
-/// A dictionary, as far as it has come.
+/// A dictionary, as far as it has been read.
 #[derive(Debug)]
 struct Dictionary {
     known: Known,
-    /// Pieces that are handed out to be checked, and where the next one is.
+    /// The number of pieces that have been handed out to be checked, and the place of the next one.
     checked: usize,
     place: u64,
-    /// What its pieces are charged for, and of those that are not checked.
+    /// The charged bytes of its pieces, and the charges of those that are not checked yet.
     bytes: u64,
     charges: Vec<Arc<Charge>>,
 }
 
-/// The batch that is divided.
+/// The batch that is being divided.
 #[derive(Debug)]
 struct Current {
     batch: Arc<Batch>,
-    /// The next row of it.
+    /// Its next row.
     row: u64,
 }
 
@@ -219,16 +219,16 @@ struct Batch {
     version: MetadataVersion,
     plan: Arc<Plan>,
     projection: Arc<[usize]>,
-    /// Of the columns that are read.
+    /// The dictionaries of the columns that are read.
     words: Vec<Option<Known>>,
     at: Located,
     first: u64,
     rows: u64,
     number: usize,
     charge: Arc<Charge>,
-    /// What a part of so many rows needs for its texts.
+    /// The memory that a part needs for its texts.
     texts: u64,
-    /// What is wrong is nothing if it was reported with a dictionary.
+    /// The batch, or the error; the error is `None` if it was reported with a dictionary.
     decoded: OnceLock<Result<RecordBatch, Option<String>>>,
 }
 
@@ -238,7 +238,7 @@ impl fmt::Debug for Batch {
     }
 }
 
-/// Dictionaries that are decoded, so that their damage is reported once, whoever needs them.
+/// Dictionaries that are decoded, so that their damage is reported once, whichever part needs them.
 #[derive(Debug)]
 struct Checks(Vec<(Known, usize)>);
 
@@ -315,13 +315,13 @@ impl ArrowTable {
         Ok(())
     }
 
-    /// Bytes of the dictionaries that are held.
+    /// Number of bytes of the dictionaries that are held.
     fn held(&self) -> u64 {
         let all = self.dictionaries.values().chain(&self.replaced);
         all.fold(0, |sum, it| sum.saturating_add(it.bytes))
     }
 
-    /// A part that checks the dictionaries that have come since the last one.
+    /// A part that checks the dictionaries that have been read since the last such part.
     fn checks(&mut self) -> Option<RowPart> {
         let needed = self.held();
         let mut replaced = std::mem::take(&mut self.replaced);
@@ -342,7 +342,7 @@ impl ArrowTable {
         }
         let first = self.first_row;
         if needed > self.most {
-            // No batch after them can be read.
+            // Batches after them cannot be read.
             self.is_over = true;
             let what = format!("dictionaries: {}", refusal(needed, 0, 0, self.most));
             return Some(RowPart::damaged(Damage::limit(place, what), first..first, 0));
@@ -357,7 +357,7 @@ impl ArrowTable {
         })
     }
 
-    /// What the columns of a batch need.
+    /// The memory that the columns of a batch need.
     fn check(&self, at: Located) -> Result<Needs, String> {
         let source = &self.messages.source;
         let head = source.bytes(at.place..at.place + at.head);
@@ -378,11 +378,11 @@ impl ArrowTable {
         })
     }
 
-    /// The batch, or the damage and how many rows are lost with it.
+    /// The batch, or the damage with the number of rows that are lost.
     fn batch(&mut self, at: Located, rows: u64) -> Result<Current, (Damage, u64)> {
         let number = self.number - 1;
         let wrong = |what: String| damage(at.place, format!("record batch {number}: {what}"));
-        // Until it is checked, what it claims is not believed.
+        // Until the batch is checked, its claims are not believed.
         let needs = self.check(at).map_err(|what| (wrong(what), 0))?;
         let schema = &self.messages.schema;
         let mut words = Vec::with_capacity(self.projection.len());
@@ -411,12 +411,12 @@ impl ArrowTable {
             rows,
             number,
             charge: Charge::of(needs.memory),
-            // Each of them is there twice while they are collected.
+            // Each text exists twice while texts are collected.
             texts: 2 * needs.texts.min(self.texts),
             decoded: OnceLock::new(),
         };
         let part = batch.memory_of(ROWS.min(rows));
-        // What is mapped needs no memory, but the limit is the same however a file is read.
+        // Mapped data needs no memory, but the limit should not depend on how a file is read.
         let mapped = match batch.source.is_whole() {
             true => (at.head + at.body).saturating_add(batch.content_of(ROWS.min(rows))),
             false => 0,
@@ -470,7 +470,7 @@ impl TableReader for ArrowTable {
                 }
                 Kept::Dictionary => {
                     if let Err(what) = self.dictionary(at) {
-                        // No batch after it can be relied on.
+                        // Batches after it cannot be relied on.
                         self.is_over = true;
                         let damage = damage(at.place, what);
                         return Some(RowPart::damaged(damage, first..first, 0));
@@ -530,7 +530,7 @@ impl Current {
             rows: batch.first + rows.start..batch.first + rows.end,
             place,
             bytes: bytes.end - bytes.start,
-            // They were there a moment ago.
+            // The bytes were there a moment ago.
             content: content.unwrap_or_else(|_| Vec::new().into()),
             charges: vec![Arc::clone(&batch.charge), own],
             decode: Arc::clone(batch) as Arc<dyn DecodeRows>,
@@ -539,19 +539,19 @@ impl Current {
 }
 
 impl Batch {
-    /// Bytes of memory that a part of so many rows needs for itself.
+    /// Number of bytes of memory that a part with this many rows needs for itself.
     fn memory_of(&self, rows: u64) -> u64 {
         let content = if self.source.is_whole() { 0 } else { self.content_of(rows) };
         let fields = self.projection.len() as u64;
         rows * (BYTES_OF_ROW + BYTES_OF_FIELD * fields) + self.texts + content
     }
 
-    /// Bytes of the message for this many rows.
+    /// Number of bytes of the message that count for this many rows.
     fn content_of(&self, rows: u64) -> u64 {
         (u128::from(self.at.body) * u128::from(rows) / u128::from(self.rows.max(1))) as u64
     }
 
-    /// Decodes it; what is wrong is nothing if it was reported with a dictionary.
+    /// Decodes the batch; the error is `None` if it was reported with a dictionary.
     fn decoded(&self) -> Result<&RecordBatch, Option<&str>> {
         let decoded = self.decoded.get_or_init(|| {
             for known in self.words.iter().flatten() {
@@ -598,7 +598,7 @@ impl DecodeRows for Batch {
         match self.decoded() {
             Ok(_) => decode(&self.plan, self, rows, self.first, chunk, options),
             Err(what) => {
-                // The first part of the batch reports it.
+                // The first part of the batch reports the error.
                 let what = what.filter(|_| rows.start == self.first);
                 Decoded {
                     damage: what.map(|what| damage(0, what)).into_iter().collect(),

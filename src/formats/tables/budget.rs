@@ -1,9 +1,9 @@
-//! A budget of memory for all that is unpacked of tables at the same time.
+//! A memory budget for all parts of tables that are unpacked at the same time.
 //!
-//! What a part needs is known when it is cut, from what its file claims of pages and buffers; nothing becomes larger
-//! than it claims. A part is handed out when that much is free, and gives it back when the last one that uses it is
-//! done. Parts are handed out in order, so those that others wait for have what they need, and every one comes to its
-//! turn. What cannot have room even alone is refused, whatever runs beside it.
+//! The memory that a part needs is known when the part is cut, from the sizes that its file claims for pages and
+//! buffers; nothing may become larger than claimed. A part is handed out when that much memory is free, and gives it
+//! back once it is no longer used. Parts are handed out in order. So the parts that others wait for have their memory,
+//! and every part gets its turn. A part that would exceed the budget even alone is refused, whatever else is running.
 
 use crate::locks::Unpoisoned;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -24,7 +24,7 @@ impl Budget {
     }
 }
 
-/// Bytes of something that is unpacked, from when they are granted until it is no longer used.
+/// The bytes of something unpacked: they count from when they are granted until it is no longer used.
 #[derive(Debug)]
 pub(super) struct Charge {
     bytes: u64,
@@ -75,7 +75,7 @@ mod tests {
         let budget = Budget::of(10);
         let (one, two) = (Charge::of(6), Charge::of(4));
         assert!(grant(&[Arc::clone(&one)], &budget));
-        // What has been granted is not granted again.
+        // Charges that have been granted are not granted again.
         assert!(grant(&[Arc::clone(&one), Arc::clone(&two)], &budget));
         let three = [Charge::of(1)];
         assert!(!grant(&three, &budget));

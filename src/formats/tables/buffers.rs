@@ -1,7 +1,7 @@
 //! The buffers of an Arrow batch, compared with its number of rows, before the batch is divided or unpacked.
 //!
 //! A batch says how many rows it has, and so does each of its columns. Every column that is read has some bytes for
-//! each row, so that a number of rows that the buffers do not have is found without reading any of them.
+//! each row, so that a false number of rows is found without reading any of the buffers.
 
 use super::MOST_BYTES;
 use super::messages::{Located, most_of_lz4, read};
@@ -9,14 +9,15 @@ use crate::input::RandomAccess;
 use arrow_ipc::{CompressionType, MetadataVersion, RecordBatch};
 use arrow_schema::{DataType, Fields, UnionMode};
 
-/// What the columns of a batch that are read need.
+/// The memory needed for the columns of a batch that are read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Needs {
-    /// Bytes of memory for what is unpacked or copied.
+    /// Bytes of memory for data that is unpacked or copied.
     pub(super) memory: u64,
     /// Bytes of texts that are kept with the records.
     pub(super) texts: u64,
-    /// Bytes of the longest column of texts, as far as it tells; also those of positions may have operations.
+    /// Bytes of the longest column of texts, as far as can be seen. Columns of positions count, too, because they may
+    /// have operations.
     pub(super) longest_texts: u64,
 }
 
@@ -25,9 +26,9 @@ pub(super) struct Needs {
 pub(super) enum Use {
     Skip,
     Read,
-    /// Its texts are kept.
+    /// Read the column, and keep its texts.
     Keep,
-    /// Parts of its texts may be kept.
+    /// Read the column; parts of its texts may be kept.
     KeepSome,
 }
 
@@ -53,7 +54,7 @@ pub(super) fn check(
             }
         }
     }
-    // The buffers of a message that is not mapped are read as a whole.
+    // If a message is not mapped, its buffers are read as a whole.
     if !source.is_whole() {
         walk.needs.memory = walk.needs.memory.saturating_add(at.head + at.body);
     }
@@ -70,7 +71,7 @@ struct Walk<'a> {
     batch: RecordBatch<'a>,
     version: MetadataVersion,
     rows: u64,
-    /// The next ones.
+    /// The numbers of the next items.
     node: usize,
     buffer: usize,
     variadic: usize,
@@ -102,7 +103,7 @@ impl Walk<'_> {
         count.ok_or_else(|| MISSING.to_owned())
     }
 
-    /// Passes over a column.
+    /// Checks the buffers of a column.
     fn pass(&mut self, data: &DataType, depth: u32) -> Result<(), String> {
         if depth > DEPTH {
             return Err("columns are nested too deep".to_owned());
@@ -147,7 +148,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The length of the next buffer once it is unpacked, which is charged for. `align` is that of its values.
+    /// The length of the next buffer once it is unpacked, which is charged for. `align` is the alignment of its values.
     fn buffer(&mut self, align: u64) -> Result<u64, String> {
         let buffers = self.batch.buffers();
         let buffer = buffers.filter(|buffers| self.buffer < buffers.len());
@@ -160,7 +161,7 @@ impl Walk<'_> {
         let end = place.checked_add(len).filter(|&end| end <= self.at.body);
         end.ok_or(BEYOND)?;
         let place = self.at.place + self.at.head + place;
-        // The library reads nothing of an empty one.
+        // The library does not read empty buffers.
         let compression = self.batch.compression().filter(|_| len > 0);
         let plain = match compression {
             None => Some((place, len)),
@@ -189,7 +190,7 @@ impl Walk<'_> {
             }
         };
         let (place, len) = plain.unwrap_or_default();
-        // What does not lie as its values need it is copied.
+        // Buffers that are not aligned for their values are copied.
         if !place.is_multiple_of(align) {
             self.needs.memory = self.needs.memory.saturating_add(len);
         }
@@ -234,7 +235,7 @@ impl Walk<'_> {
             DataType::Utf8View | DataType::BinaryView => {
                 let views = self.buffer(16)?;
                 has(views, 16, rows)?;
-                // Several may have the same bytes, and together more than there are.
+                // Several buffers may share bytes, and together claim more than exist.
                 texts = u64::MAX;
                 for _ in 0..more {
                     self.buffer(1)?;

@@ -1,26 +1,27 @@
-//! What a page of Parquet holds, compared with what it claims, before the library makes room for it.
+//! Compares the content of a Parquet page with its claims, before the library allocates memory for it.
 //!
-//! Encodings have counts of their own: levels and numbers of a dictionary say how long each run is, changes (`DELTA_…`)
-//! how many values there are and how long each of them is. The library believes them. Here they must be those of the
-//! page, and within its bytes. Plain values, and those of split bytes, have only their number.
+//! Encodings have counts of their own: levels and dictionary numbers state the length of each run, and changes
+//! (`DELTA_…`) state the number of values and the length of each. The library trusts these counts. Here it is checked
+//! that they agree with the page, and lie within its bytes. For plain values and split bytes, only the number of values
+//! is checked.
 
 use parquet::basic::{Encoding, Type as Physical};
 use parquet::column::page::Page;
 
-/// How the values of a column are written.
+/// The type of a column's values, as far as it matters for their encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) physical: Physical,
-    /// The smallest number of bytes of a value.
+    /// The minimum number of bytes of a value.
     pub(super) width: u64,
     /// Whether values may be missing.
     pub(super) is_optional: bool,
 }
 
-/// Checks an unpacked page; returns the length of its longest value, if values are made from those before.
+/// Checks an unpacked page; returns the length of its longest value, if values are derived from those before.
 ///
 /// # Errors
-/// What is wrong.
+/// If something is wrong: a message.
 pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
     let (buf, count, encoding, levels) = match page {
         Page::DictionaryPage { .. } => return Ok(0),
@@ -63,7 +64,7 @@ pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
     let values = values.ok_or_else(|| format!("there are fewer than {count} levels"))?;
     let fewer = || format!("the bytes hold fewer than {values} values");
     match encoding {
-        // There is nothing that the library believes.
+        // The library does not rely on any counts here.
         _ if bytes.is_empty() && values == 0 => Ok(0),
         Encoding::PLAIN | Encoding::BYTE_STREAM_SPLIT => {
             let least = values.checked_mul(written.width);
@@ -129,17 +130,17 @@ pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
     }
 }
 
-/// Where it is written which values are there.
+/// The form in which a page states which values are present.
 enum Levels<'a> {
-    /// All are.
+    /// All values are present.
     None,
-    /// In bits.
+    /// As bits.
     Bits(&'a [u8]),
-    /// In runs.
+    /// As runs.
     Runs(&'a [u8]),
 }
 
-/// Number of ones among the first bits.
+/// The number of ones among the first bits.
 fn ones(bytes: &[u8], bits: u64) -> u64 {
     let whole = (bits / 8) as usize;
     let (words, rest) = bytes[..whole].as_chunks::<8>();
@@ -150,7 +151,7 @@ fn ones(bytes: &[u8], bits: u64) -> u64 {
     bytes.map(|word: u64| u64::from(word.count_ones())).sum()
 }
 
-/// How many of `count` levels say that there is a value; `None` if there are fewer levels.
+/// How many of `count` levels mean that a value is present; `None` if there are fewer levels.
 fn present(levels: &[u8], count: u64) -> Option<u64> {
     let mut runs = Runs { bytes: levels, width: 1 };
     let (mut left, mut present) = (count, 0);
@@ -166,13 +167,13 @@ fn present(levels: &[u8], count: u64) -> Option<u64> {
     Some(present)
 }
 
-/// Numbers of some bits, as runs of the same one and as packed ones.
+/// Numbers with a fixed width in bits, as runs of equal numbers and as packed numbers.
 struct Runs<'a> {
     bytes: &'a [u8],
     width: u8,
 }
 
-/// Some of the numbers: how many, and their bytes.
+/// The next run of numbers: their count, and their bytes.
 enum Run<'a> {
     Same(u64, &'a [u8]),
     Packed(u64, &'a [u8]),
@@ -189,7 +190,7 @@ impl Run<'_> {
 impl<'a> Iterator for Runs<'a> {
     type Item = Run<'a>;
     fn next(&mut self) -> Option<Run<'a>> {
-        // A run of none is padding.
+        // An empty run is padding.
         let head = varint(&mut self.bytes).filter(|&head| head != 0 && head <= u32::MAX.into())?;
         let count = head >> 1;
         if head & 1 == 0 {
@@ -200,13 +201,13 @@ impl<'a> Iterator for Runs<'a> {
         let len = (count * u64::from(self.width)).min(self.bytes.len() as u64);
         let (numbers, rest) = self.bytes.split_at(len as usize);
         self.bytes = rest;
-        // The last groups may be cut.
+        // The last groups may be cut off.
         let held = (8 * len).checked_div(self.width.into());
         Some(Run::Packed(held.map_or(8 * count, |held| held.min(8 * count)), numbers))
     }
 }
 
-/// Takes a number of variable length off the bytes.
+/// Takes a number of variable length from the bytes.
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for (at, &byte) in bytes.iter().enumerate().take(9) {
@@ -231,20 +232,21 @@ fn zigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// Numbers as changes from one to the next, in blocks, which are divided into groups of one width.
+/// Numbers as changes from one to the next. They come in blocks, which are divided into groups; each group has one
+/// width in bits.
 struct Deltas<'a> {
     bytes: &'a [u8],
     groups: usize,
-    /// Numbers of a group.
+    /// Number of values in a group.
     per_group: u64,
     first: i64,
     has_first: bool,
-    /// Numbers after the first one.
+    /// Number of values after the first one.
     more: u64,
 }
 
 impl<'a> Deltas<'a> {
-    /// The beginning of `values` numbers.
+    /// Reads the header of `values` numbers.
     fn of(mut bytes: &'a [u8], values: u64) -> Result<Self, String> {
         let mut number = || varint(&mut bytes).ok_or("the numbers of changes are cut");
         let (block, groups, count) = (number()?, number()?, number()?);
@@ -272,7 +274,7 @@ impl<'a> Deltas<'a> {
     }
 
     /// Calls a function for each group: with the smallest change, the width, the number of changes and their bytes.
-    /// Returns what follows.
+    /// Returns the bytes after them.
     fn groups(
         mut self,
         most_bits: u8,
@@ -306,7 +308,7 @@ impl<'a> Deltas<'a> {
         Ok(self.bytes)
     }
 
-    /// Passes over the numbers, which have so many bits.
+    /// Skips the numbers, which are `bits` wide.
     fn pass(self, bits: u8) -> Result<&'a [u8], String> {
         self.groups(bits, |_, _, _, _| Ok(()))
     }
@@ -341,7 +343,7 @@ mod tests {
         Written { physical, width, is_optional }
     }
 
-    /// What is found of a page with these bytes and number of values.
+    /// The result for a page with these bytes and this number of values.
     fn checked(bytes: &[u8], count: u32, encoding: Encoding, written: Written) -> Result<u64, String> {
         let page = Page::DataPage {
             buf: bytes.to_vec().into(),
@@ -354,7 +356,7 @@ mod tests {
         check(&page, written)
     }
 
-    /// Some numbers, at most 33 with changes of 8 bits, as changes; the three groups without numbers have this width.
+    /// Encodes at most 33 numbers, with changes of 8 bits; the three groups without numbers have this width.
     fn changes(numbers: &[i8], spare: u8) -> Vec<u8> {
         let zigzag = |number: i8| (number << 1 ^ number >> 7) as u8;
         let mut bytes = vec![0x80, 1, 4, numbers.len() as u8, zigzag(numbers[0])];
@@ -375,12 +377,12 @@ mod tests {
             assert_eq!(checked(&[0; 12], 3, encoding, numbers), Ok(0));
             assert!(checked(&[0; 11], 3, encoding, numbers).is_err());
         }
-        // Three times the same number of a dictionary; eight packed ones of two bits, and the same twice.
+        // The same dictionary number three times; eight packed numbers of two bits, and the same number twice.
         for (bytes, count) in [(&[2, 6, 1][..], 3), (&[2, 3, 0xE4, 0x1B], 8), (&[2, 3, 0xE4, 0x1B, 4, 3], 10)] {
             assert_eq!(checked(bytes, count, Encoding::RLE_DICTIONARY, numbers), Ok(0), "{bytes:?}");
             assert!(checked(bytes, count + 1, Encoding::RLE_DICTIONARY, numbers).is_err(), "{bytes:?}");
         }
-        // Whole groups of a run are written, of which only some may be needed.
+        // Runs are written in whole groups, of which only some numbers may be needed.
         assert_eq!(checked(&[2, 3, 0xE4, 0x1B], 5, Encoding::RLE_DICTIONARY, numbers), Ok(0));
     }
 
@@ -412,7 +414,7 @@ mod tests {
         }
     }
 
-    /// The longest value is charged for, wherever it is.
+    /// The longest value is charged for, wherever it is in the page.
     #[test]
     fn the_longest_of_front_coded_values() {
         let texts = written(Physical::BYTE_ARRAY, 4, false);

@@ -1,4 +1,4 @@
-//! From columns to records.
+//! Decodes columns to records.
 
 use super::super::columns::{Kind, Plan, Positions};
 use super::super::field_values::{
@@ -26,14 +26,14 @@ use std::sync::Arc;
 
 /// Reads columns of some rows.
 pub(super) trait ReadColumns {
-    /// Whether the arrays stay in memory as long as the part, whoever else has them.
+    /// Whether the arrays stay in memory as long as the part, even if nothing else uses them.
     fn is_in_memory(&self) -> bool {
         false
     }
     /// Calls a function with the values of rows of a column, in one array after the other.
     ///
     /// # Errors
-    /// If they cannot be read, or are not all there.
+    /// If the values cannot be read, or some are missing.
     fn read(
         &self,
         column: usize,
@@ -42,8 +42,8 @@ pub(super) trait ReadColumns {
     ) -> Result<(), String>;
 }
 
-/// Decodes rows; `columns` counts them as `rows` does, and `first` is the number of the first row of the group of which
-/// `columns` are.
+/// Decodes rows. `rows` counts them within the group of `columns`, and `first` is the number of the group's first row
+/// in the file.
 pub(super) fn decode(
     plan: &Plan,
     columns: &dyn ReadColumns,
@@ -95,29 +95,29 @@ impl RecordTexts for Raws {
     }
 }
 
-/// Bytes that a reject keeps at most of a text where many texts are kept.
+/// Maximum number of bytes of a text that a reject keeps if many texts are kept.
 const LEAST_KEPT: usize = 256;
 
 struct Decoder<'a> {
     plan: &'a Plan,
     columns: &'a dyn ReadColumns,
-    /// In their group.
+    /// The rows, counted in their group.
     rows: Range<u64>,
-    /// The first one, in the file.
+    /// The first row, counted in the file.
     row: u64,
     chunk: &'a Chunk,
     options: &'a DecodeOptions,
     batch: Batch,
     /// The rows of the records of the batch.
     good: Vec<u32>,
-    /// Those of them that are rejected for other values than their position.
+    /// The records that are rejected because of other values than their position.
     bad: HashSet<u32>,
     decoded: Decoded,
     raws: Raws,
     /// Buffers of the texts that are kept, and their size.
     buffers: Vec<*const u8>,
     size: usize,
-    /// Bytes of texts that rejects keep: if they are too many, of further ones less is kept.
+    /// Number of bytes of texts that rejects keep. If it becomes too large, less is kept of further texts.
     rejected: u64,
 }
 
@@ -127,7 +127,7 @@ impl Decoder<'_> {
             Positions::Fen(column) => self.fens(column)?,
             Positions::Board { board, halfmove, fullmove } => self.boards(board, halfmove, fullmove)?,
         }
-        // The other columns say something about the position in which the solver moves.
+        // The other columns refer to the position in which the solver moves.
         if let Some(column) = self.plan.set_up {
             self.set_up(column)?;
         }
@@ -164,7 +164,7 @@ impl Decoder<'_> {
         self.decoded
     }
 
-    /// Keeps the texts for rejects, unless they are too long; rejected boards are shown as boards then.
+    /// Keeps the texts for rejects, unless they are too long; then rejects show the packed board.
     fn keep(&mut self, array: &Column, texts: &Texts<'_>) {
         if self.columns.is_in_memory() {
             self.raws.0.push(array.clone());
@@ -198,7 +198,7 @@ impl Decoder<'_> {
         let mut lines = UsualLines::default();
         let (columns, rows) = (self.columns, self.rows.clone());
         columns.read(column, rows, &mut |array| {
-            let texts = Texts::of(array).ok_or("the positions are no text")?;
+            let texts = Texts::of(array).ok_or("the position column is not text")?;
             for at in 0..array.len() {
                 let row = first + at as u32;
                 let Some(text) = texts.get(at) else {
@@ -254,7 +254,7 @@ impl Decoder<'_> {
         let mut first = 0;
         let (columns, rows) = (self.columns, self.rows.clone());
         columns.read(column, rows, &mut |array| {
-            let boards = Texts::of(array).ok_or("the boards are no bytes")?;
+            let boards = Texts::of(array).ok_or("the board column is not binary")?;
             for at in 0..array.len() {
                 let row = first + at as u32;
                 match boards.get(at).map(|bytes| bytes.as_chunks::<8>()) {
@@ -326,7 +326,7 @@ impl Decoder<'_> {
         self.each_value(column, Some(field), |value, at, record, batch| {
             let number = match (field, kind) {
                 (_, Kind::Integer) => Ok(value.number(at)),
-                // Clocks are in centiseconds; what is left of one has not passed yet.
+                // Clocks are in centiseconds; fractions of one are dropped.
                 (_, Kind::Duration(second)) => {
                     Ok(value.number(at).map(|number| (number * 100).div_euclid(second.into())))
                 }
@@ -357,7 +357,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Makes the moves that set up puzzles.
+    /// Plays the moves that set up puzzles.
     fn set_up(&mut self, column: usize) -> Result<(), Fault> {
         let mut after = Batch::new();
         let mut moves = Values::<u16>::default();
@@ -405,7 +405,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Dates that are no days have a text in another column.
+    /// Dates that are not full days are texts in another column.
     fn date_texts(&mut self, column: usize) -> Result<(), Fault> {
         let days = self.batch.fields.remove(&Field::Date);
         let mut texts = Dictionary::new(most_texts(self.options));
@@ -419,7 +419,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Scores as they were stored count before others.
+    /// Scores as they were stored take precedence.
     fn raw_scores(&mut self, column: usize) -> Result<(), Fault> {
         let scores = self.batch.fields.remove(&Field::Score);
         let mut values = Field::Score.column(0);
@@ -434,8 +434,8 @@ impl Decoder<'_> {
     }
 
     /// Calls a function for the value of each good record in a column: with the values, the place among them, the
-    /// number of the record, and the records. Values where it fails are misfits of a field; without a field, the
-    /// records become bad, because their position is not known then.
+    /// number of the record, and the records. If the function fails, the value is a misfit for the field; without a
+    /// field, the record becomes bad, because then its position is unknown.
     fn each_value(
         &mut self,
         column: usize,
@@ -541,7 +541,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Why the part cannot be decoded.
+/// The reason why the part cannot be decoded.
 struct Fault(Damage);
 
 impl From<String> for Fault {

@@ -1,9 +1,8 @@
-//! Which dictionaries an Arrow file has, and which column each of them belongs to.
+//! Checks which dictionaries an Arrow file has, and to which column each of them belongs.
 //!
-//! A dictionary names the columns that it is for by a number and nothing else, and Arrow has no checksums: with another
-//! number, a column would have the values of another one. So every dictionary must belong to a column, columns with the
-//! same one must have the same type, and none may come twice where the second would take the place of the first before
-//! any batch needed it.
+//! A dictionary refers to its columns only by a number, and Arrow has no checksums. With a wrong number, a column would
+//! get the values of another one. So every dictionary must belong to a column, and columns that share one must have the
+//! same type. A dictionary must not be replaced before any batch needed it.
 
 use arrow_schema::{DataType, Field, Schema};
 use std::collections::HashMap;
@@ -12,13 +11,13 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub(super) struct Dictionaries {
     known: HashMap<i64, Known>,
-    /// Batches so far.
+    /// Number of batches so far.
     batches: u64,
 }
 
 #[derive(Debug)]
 struct Known {
-    /// Number of batches before it came last, once it has come.
+    /// Once it has been seen: the number of batches before its last occurrence.
     came: Option<u64>,
 }
 
@@ -29,7 +28,7 @@ pub(super) fn number_of(field: &Field) -> Option<i64> {
 }
 
 impl Dictionaries {
-    /// Those that the columns of a file refer to.
+    /// Collects the dictionaries that the columns of a file refer to.
     ///
     /// # Errors
     /// If columns of different types share one.
@@ -51,15 +50,15 @@ impl Dictionaries {
         Ok(Self { known: first.into_keys().map(|number| (number, Known { came: None })).collect(), batches: 0 })
     }
 
-    /// A batch of rows comes.
+    /// Notes a batch of rows.
     pub(super) fn batch(&mut self) {
         self.batches += 1;
     }
 
-    /// A dictionary comes, or more of it; `replaces` says whether it may take the place of one that batches have used.
+    /// Notes a dictionary, or more of it; `replaces` says whether it may replace one that batches have used.
     ///
     /// # Errors
-    /// If it is not one that may come here.
+    /// If this dictionary is not allowed here.
     pub(super) fn take(&mut self, number: i64, more: bool, replaces: bool) -> Result<(), String> {
         let known = self.known.get_mut(&number);
         let known = known.ok_or_else(|| format!("no column has the dictionary {number}"))?;
@@ -121,7 +120,7 @@ mod tests {
         let fields = [field("a", 1, DataType::Utf8), field("b", 1, DataType::Binary)];
         let error = Dictionaries::of(&Schema::new(fields.to_vec())).unwrap_err();
         assert!(error.contains("`a` and `b`"), "{error}");
-        // Also inside of others.
+        // Dictionaries may also be inside other types.
         let list = DataType::List(fields[1].clone().into());
         let schema = Schema::new(vec![fields[0].clone(), Field::new("list", list, true)]);
         assert!(Dictionaries::of(&schema).is_err());

@@ -1,4 +1,4 @@
-//! What a Parquet file says about itself at its end.
+//! Reads the metadata at the end of a Parquet file.
 
 use super::super::columns::{Column, Kind};
 use super::guard::guarded;
@@ -13,9 +13,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(super) const MAGIC: &[u8] = b"PAR1";
-/// Row groups of a file, which have numbers of 16 bits.
+/// Maximum number of row groups of a file: their numbers have 16 bits.
 const MOST_GROUPS: u64 = 1 << 15;
-/// The longest metadata that are read.
+/// Maximum length of the metadata.
 const MOST_METADATA: u64 = 512 << 20;
 pub(super) fn footer_damage(source: &RandomAccess, what: String) -> Damage {
     Damage::at(source.len().saturating_sub(8), what)
@@ -50,7 +50,7 @@ pub(super) fn metadata(source: &RandomAccess) -> Result<Arc<ParquetMetaData>, Da
         return Err(wrong("the metadata are longer than 512 MiB"));
     }
     let bytes = read(len - 8 - size..len - 8)?;
-    // The library makes room for all of them before it reads the first one.
+    // The library allocates memory for all row groups before it reads the first one.
     if pages::row_groups(&bytes).is_none_or(|groups| groups > MOST_GROUPS) {
         return Err(wrong("the metadata cannot be read"));
     }

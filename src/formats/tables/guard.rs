@@ -1,7 +1,7 @@
-//! Panics of libraries on damaged files become errors.
+//! Turns panics of libraries on damaged files into errors.
 //!
-//! The libraries mean to report damage as errors, and mostly do; on some files they index out of bounds or unwrap
-//! nothing. Nothing of theirs is used after such a panic.
+//! The libraries are meant to report damage as errors, and mostly do. On some files, however, they index out of bounds
+//! or unwrap `None`. After such a panic, none of their values are used.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -39,7 +39,7 @@ pub(super) fn guarded<T, E: ToString>(work: impl FnOnce() -> Result<T, E>) -> Re
     }
 }
 
-/// A message without what the libraries put before it, once for each layer.
+/// A message without the prefixes that the layers of the libraries add.
 fn plain(mut message: &str) -> &str {
     const LAYERS: [&str; 3] = ["Parquet argument error: ", "Parquet error: ", "Arrow: "];
     while let Some(rest) = LAYERS.iter().find_map(|layer| message.strip_prefix(layer)) {

@@ -1,4 +1,4 @@
-//! Arrays in memory as a table.
+//! Reads arrays in memory as a table.
 
 use super::super::columns::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
@@ -17,7 +17,7 @@ pub(crate) struct Arrays {
     chunks: Arc<Chunks>,
 }
 
-/// The rows of a table, as they were divided by whoever made it.
+/// The rows of a table, divided into chunks as they were given.
 #[derive(Debug, Default)]
 struct Chunks {
     /// The columns of each chunk.
@@ -27,7 +27,7 @@ struct Chunks {
 }
 
 impl Arrays {
-    /// Chunks of columns of these names and types.
+    /// Makes a table from chunks of columns with these names and types.
     ///
     /// # Errors
     /// If a chunk has other types, or columns of different lengths: what is wrong.
@@ -55,7 +55,7 @@ impl Arrays {
         Ok(Self { columns: columns.collect(), chunks: Arc::new(all) })
     }
 
-    /// The positions themselves: chunks of one array, of FEN or of packed boards.
+    /// Makes a table from the positions alone: chunks of one array of FENs or packed boards.
     ///
     /// # Errors
     /// If the chunks are of different types: what is wrong.
@@ -67,10 +67,10 @@ impl Arrays {
         Self::new(vec![(name, data)], chunks.into_iter().map(|array| vec![array]))
     }
 
-    /// Record batches of a schema.
+    /// Makes a table from record batches with this schema.
     ///
     /// # Errors
-    /// If they are of another schema: what is wrong.
+    /// If a batch has another schema: what is wrong.
     pub(crate) fn of_batches(schema: &Schema, batches: &[RecordBatch]) -> Result<Self, String> {
         let fields = schema.fields().iter();
         let columns = fields.map(|field| (&**field.name(), field.data_type()));
@@ -83,7 +83,7 @@ impl Arrays {
         self.chunks.starts.last().copied().unwrap_or(0)
     }
 
-    /// Parts of this number of rows, wherever chunks end; the last one may have fewer.
+    /// Divides the table into parts with this number of rows, wherever chunks end; the last part may have fewer.
     ///
     /// # Errors
     /// If there is no column of positions: the rest of a sentence that begins with the name of the data.
@@ -109,7 +109,7 @@ impl Arrays {
     }
 }
 
-/// What a part needs to decode.
+/// The data that a part needs for decoding.
 #[derive(Debug)]
 struct Rows {
     plan: Plan,

@@ -1,4 +1,4 @@
-//! The messages of Arrow files and streams: where they are, and whether they are all there.
+//! Finds the messages of Arrow files and streams, and checks that none is missing.
 
 use super::MOST_BYTES;
 use super::dictionaries::number_of;
@@ -16,35 +16,35 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How a file begins, with two bytes of padding, and ends.
+/// The magic number at the beginning of a file, with two bytes of padding, and at its end.
 pub(super) const MAGIC: &[u8] = b"ARROW1";
-/// How each message of a stream begins.
+/// The marker at the beginning of each message of a stream.
 pub(super) const CONTINUATION: [u8; 4] = [0xFF; 4];
-/// The longest description of a schema, a batch or a file.
+/// The maximum length of the description of a schema, a batch or a file.
 const MOST_METADATA: u64 = 256 << 20;
-/// How much an LZ4 frame may grow by decompression, and how large it may be without its blocks being looked at.
+/// The maximum growth of an LZ4 frame by decompression, and the maximum size of one whose blocks are not examined.
 const LZ4_RATIO: u64 = 255;
 const SMALL_LZ4: u64 = 4 << 10;
 
-/// Padding and the end of the stream in a file are shorter.
+/// An upper limit for padding and the end of the stream in a file.
 const GAP: u64 = 72;
 
 /// A message of a file or stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Located {
-    /// Where it begins.
+    /// The place where it begins.
     pub(super) place: u64,
-    /// Bytes of its description, with everything before the body, and of the body.
+    /// Number of bytes of its description, with everything before the body, and of the body.
     pub(super) head: u64,
     pub(super) body: u64,
     pub(super) kind: Kept,
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kept {
     Dictionary,
-    /// With this number of rows.
+    /// A batch with this number of rows.
     Batch(u64),
     Other,
 }
@@ -60,9 +60,9 @@ pub(super) struct Messages {
 
 #[derive(Debug)]
 enum Order {
-    /// Of a file: place and lengths of each message, as the footer has them.
+    /// For a file: the place and lengths of each message, according to the footer.
     Listed(VecDeque<[i64; 3]>),
-    /// Of a stream: where the next one begins.
+    /// For a stream: the beginning of the next message.
     Following(u64),
     Over,
 }
@@ -99,8 +99,8 @@ fn schema_of(schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, String> {
     guarded(|| Ok::<_, ArrowError>(Arc::new(fb_to_schema(schema)))).map_err(|error| format!("the schema: {error}"))
 }
 
-/// Whether the blocks of a footer are all that lies between the schema and the footer, which begins at `end`. If one
-/// were missing in the footer, its rows would be missing.
+/// Checks that there is nothing but the blocks of the footer between the schema and the footer, which begins at `end`.
+/// If the footer lacked a block, its rows would be lost.
 fn are_all(source: &RandomAccess, blocks: &VecDeque<[i64; 3]>, end: u64) -> Result<bool, Damage> {
     // The magic number may be padded like any message.
     let start = read(source, 8..source.len().min(8 + GAP))?;
@@ -147,7 +147,7 @@ fn are_all(source: &RandomAccess, blocks: &VecDeque<[i64; 3]>, end: u64) -> Resu
     Ok(at <= end && end - at < GAP)
 }
 
-/// The schema at the beginning of a file, if it is there as a message.
+/// The schema at the beginning of a file, if there is such a message.
 fn schema_in_front(source: &RandomAccess) -> Result<Option<SchemaRef>, Damage> {
     // The magic number may be padded like any message.
     let start = read(source, 8..source.len().min(8 + GAP))?;
@@ -266,7 +266,7 @@ impl Messages {
             }
         };
         if !matches!(next, Some(Ok(_))) && matches!(self.order, Order::Following(_)) {
-            // Where the next one begins is not known.
+            // The beginning of the next message is not known.
             self.order = Order::Over;
         }
         next
@@ -321,7 +321,7 @@ impl Messages {
         Ok(Some(located))
     }
 
-    /// Looks at the description of a message.
+    /// Examines the description of a message.
     fn located(&self, place: u64, head: u64, body: Option<u64>) -> Result<Located, Damage> {
         let bytes = read(&self.source, place..place + head)?;
         let wrong = |what: String| damage(place, what);
@@ -347,7 +347,7 @@ impl Messages {
     }
 }
 
-/// Description and body of a message, the sizes of whose buffers have been checked.
+/// The description and body of a message; the sizes of its buffers have been checked.
 pub(super) fn content(source: &RandomAccess, at: Located) -> Result<(input::Bytes, Buffer), String> {
     let read = |range| source.bytes(range).map_err(|error| error.to_string());
     let body = at.place + at.head;
@@ -386,12 +386,12 @@ pub(super) fn content(source: &RandomAccess, at: Located) -> Result<(input::Byte
     Ok((head, body))
 }
 
-/// How long an LZ4 frame may at most become. A small one may become as long as it likes.
+/// The maximum length of a decompressed LZ4 frame; small frames are not limited.
 pub(super) fn most_of_lz4(frame: &[u8]) -> u64 {
     if frame.len() as u64 <= SMALL_LZ4 {
         return 0;
     }
-    // The number of blocks, each of which says how long it is, and how long any of them may become.
+    // The number of blocks, each of which states its length, times the maximum length of a decompressed block.
     let walk = || -> Option<u64> {
         let (&[m0, m1, m2, m3, flags, descriptor], _) = frame.split_first_chunk::<6>()?;
         if [m0, m1, m2, m3] != [0x04, 0x22, 0x4D, 0x18] {
@@ -414,6 +414,6 @@ pub(super) fn most_of_lz4(frame: &[u8]) -> u64 {
         }
     };
     let ratio = (frame.len() as u64).saturating_mul(LZ4_RATIO);
-    // What is no frame is not decompressed at all.
+    // Bytes that are not a frame are not decompressed at all.
     walk().map_or(0, |most| most.min(ratio))
 }

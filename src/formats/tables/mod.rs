@@ -1,53 +1,53 @@
 //! Tables: Parquet and Arrow files with a column of positions.
 //!
-//! Position sets on data hubs are tables: a column of FENs and whatever belongs to them. Such a file has an index of
-//! its own and columns that are compressed separately, so it cannot be cut into runs of bytes. The layout of such a format
-//! is `Layout::Tables`: it opens an input at once and divides it into [`RowPart`]s, which take the
-//! place of chunks of bytes in the pipeline. A part is some rows, 131,072 at most; parts are handed out in the order of
-//! the file, decode on any thread without each other, and depend on nothing but the file, so that results do not
-//! depend on threads.
+//! Position sets on data hubs are tables: a column of FENs, and further columns about them. Such a file has an index of
+//! its own and columns that are compressed separately, so it cannot be cut into runs of bytes. The layout of such a
+//! format is `Layout::Tables`: it opens an input at once and divides it into [`RowPart`]s, which take the
+//! place of chunks of bytes in the pipeline. A part consists of at most 131,072 rows. Parts are handed out in the order
+//! of the file, and decoded on any thread independently of each other. Where parts begin depends on the file only, so
+//! that results do not depend on threads.
 //!
 //! # Columns
 //!
 //! A column `board` holds packed boards as boards files do (32 bytes: colour and the three type planes, each
-//! little-endian), with the columns `halfmove` and `fullmove` where they exist. Otherwise a column `fen` holds what a
-//! line of a FEN file holds, and is read by the same functions. [`DecodeOptions::fen_column`] names another text
-//! column. Columns with the name of a [`Field`](crate::table::Field) are read where the field is requested and their
-//! type fits: any integers, whose range is checked; any strings, also as dictionaries; of `move` UCI or SAN as text,
-//! or our 16 bits; of `result` also 0, 1, 2 for a win of Black, a draw, a win of White; of `date` also days. A row
-//! without a position, with a bad one, or with a value out of range is a reject. Columns that cannot be
-//! used are listed in a note.
+//! little-endian), with the columns `halfmove` and `fullmove` if they exist. Otherwise, a column `fen` holds text like
+//! the lines of a FEN file, and is read by the same functions. [`DecodeOptions::fen_column`] names another text column.
+//! Columns with the name of a [`Field`](crate::table::Field) are read if the field is requested and their type fits:
+//! any integers, whose range is checked, and any strings, also as dictionaries. `move` may be UCI or SAN as text, or
+//! our 16 bits; `result` may also be 0, 1 or 2 for a win of Black, a draw or a win of White; `date` may also be a
+//! column of days. A row without a position, with a bad one, or with a value out of range is rejected. Columns that
+//! cannot be used are listed in a note.
 //!
 //! Copies of Lichess data keep the names of their source. `cp` is a score, and `line` begins with the move;
-//! `PuzzleId`, `Rating`, `RatingDeviation`, `Popularity`, `NbPlays`, `Themes`, `GameUrl` and `OpeningTags` are fields of
-//! puzzles. Where there is a column of our own name as well, that one counts. If the positions are in a column
+//! `PuzzleId`, `Rating`, `RatingDeviation`, `Popularity`, `NbPlays`, `Themes`, `GameUrl` and `OpeningTags` are fields
+//! of puzzles. If there is also a column with our own name, that one counts. If the positions are in a column
 //! `FEN` and there is a text column `Moves`, the rows are [puzzles](super::puzzles): a record is the position after the
-//! first of the moves, its `move` the second, and a row whose moves cannot be played is a reject.
+//! first of the moves, its `move` is the second one, and a row whose moves cannot be played is rejected.
 //!
 //! # Parquet
 //!
-//! The headers of the pages of the required columns are read when their row group begins, and nothing else. They give
-//! the row at which each page begins, with or without an offset index, and are checked against the metadata: the
-//! rows of a file are all there, or it is damaged. A part is some whole pages of the positions, at best about 32,768
-//! rows, and some rows of the pages of other columns; rows of larger pages are divided. To read a column of a part, its
-//! pages and their dictionary are put together as a column chunk of their own.
+//! When a row group begins, only the headers of the pages of the required columns are read. They give the row at which
+//! each page begins, with or without an offset index, and are checked against the metadata: if rows are missing, the
+//! file is damaged. A part consists of whole pages of the positions, ideally about 32,768 rows, and of the same rows in
+//! the pages of other columns; large pages are divided. To read a column of a part, its pages and their dictionary are
+//! put together as a column chunk of their own.
 //!
 //! # Arrow
 //!
-//! A file has an index of its record batches, a stream is walked from message to message. Each batch is decoded by the
+//! A file has an index of its record batches; a stream is read from message to message. Each batch is decoded by the
 //! thread that first needs it, in place if it is not compressed, and divided into parts.
 //!
 //! # Checksums
 //!
-//! Checksums of pages are verified wherever a page has one. Parquet files that we wrote also have one of their metadata,
-//! and Arrow files that we wrote one of the names and types of their columns; what other programs make of our files is
-//! not held to them. Arrow itself has no checksums: its dictionaries must belong to a column and come once, and the
-//! schema at the beginning of a file must be that of its footer, but nothing protects values. What must be safe from
-//! damage belongs into a boards file.
+//! Checksums of pages are verified if a page has one. Parquet files that lanefish wrote also have a checksum for their
+//! metadata, and Arrow files one for the names and types of their columns; these do not apply to copies that other
+//! programs make. Arrow itself has no checksums. Its dictionaries must belong to a column and occur once, and the
+//! schema at the beginning of a file must equal that of its footer, but nothing protects values. Use boards files for
+//! data that must be safe from damage.
 //!
 //! # Memory
 //!
-//! Arrays in memory are a table as well: this is how [`crate::jobs::compute`] reads what other programs hand over.
+//! Arrays in memory are a table as well: this is how [`crate::jobs::compute`] reads data from other programs.
 //!
 //! # Untrusted files
 //!
@@ -107,14 +107,14 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The rows of a part at most, unless a page or dictionary is very large; its number of rows is about a fourth of that
-/// where the file allows it.
+/// Maximum number of rows of a part, unless a page or dictionary is very large. Parts have about a fourth of that where
+/// the file allows it.
 #[cfg(feature = "parquet")]
 const MOST_ROWS: u64 = 128 << 10;
-/// The size of a page or buffer at most, after decompression.
+/// The maximum size of a page or buffer, after decompression.
 #[cfg(feature = "parquet")]
 const MOST_BYTES: u64 = 1 << 30;
-/// Bytes that a row takes while it is read and judged, and each of its fields.
+/// Number of bytes that a row takes while it is read and judged, and the same for each of its fields.
 #[cfg(feature = "parquet")]
 const BYTES_OF_ROW: u64 = 128;
 #[cfg(feature = "parquet")]
@@ -134,14 +134,14 @@ pub trait OpenTable: fmt::Debug + Sync {
         shard: Option<Range<u64>>,
     ) -> Result<Box<dyn TableReader>, TableError>;
 
-    /// What a file holds.
+    /// Describes the content of a file.
     ///
     /// # Errors
     /// If the file is damaged.
     fn facts(&self, source: RandomAccess) -> Result<Facts, Damage>;
 }
 
-/// What a file holds, according to its metadata.
+/// The content of a file, according to its metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Facts {
@@ -153,11 +153,11 @@ pub struct Facts {
     pub columns: Vec<(String, String)>,
 }
 
-/// Why a table cannot be read.
+/// The reason why a table cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableError {
-    /// It is damaged.
+    /// The table is damaged.
     Damaged(Damage),
     /// It has no column of positions: the rest of a sentence that begins with its name.
     Columns(String),
@@ -171,27 +171,27 @@ impl From<Damage> for TableError {
 
 /// An open table.
 pub trait TableReader: fmt::Debug + Send {
-    /// The next part, in the order of the file. Where the file is damaged, it decodes to the damage.
+    /// The next part, in the order of the file. If the file is damaged there, the part decodes to the damage.
     fn next(&mut self) -> Option<RowPart>;
-    /// What the user should know: columns that are not read.
+    /// A note for the user, on columns that are not read.
     fn note(&self) -> Option<String>;
-    /// The requested fields that it has columns of.
+    /// The requested fields for which it has columns.
     fn fields(&self) -> Fields;
     /// Checks that the file has not become shorter since it was opened.
     ///
     /// # Errors
-    /// If it has: what was read last may be zeros that were never in it.
+    /// If it has: the data read last may be zeros that were never in the file.
     fn check(&self) -> io::Result<()>;
 }
 
-/// Rows of a table, which decode without those before them.
+/// Rows of a table, which can be decoded without those before them.
 #[derive(Clone, Debug)]
 pub struct RowPart {
     rows: Range<u64>,
     place: u64,
     bytes: u64,
     content: Bytes,
-    /// What it needs, alone and together with others.
+    /// The charges for the memory it needs, for itself and shared with other parts.
     charges: Vec<Arc<Charge>>,
     decode: Arc<dyn DecodeRows>,
 }
@@ -201,7 +201,7 @@ impl RowPart {
     pub fn rows(&self) -> Range<u64> {
         self.rows.clone()
     }
-    /// Where their positions begin in the file.
+    /// The offset in the file at which their positions begin.
     pub fn place(&self) -> u64 {
         self.place
     }
@@ -209,11 +209,11 @@ impl RowPart {
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
-    /// The bytes that the positions come from, as far as they belong to this part.
+    /// The bytes from which positions are read, as far as they belong to this part.
     pub fn content(&self) -> Bytes {
         self.content.clone()
     }
-    /// The first `rows` of the rows.
+    /// The part with only the first `rows` rows.
     #[must_use]
     pub fn up_to(&self, rows: u64) -> Self {
         let end = self.rows.start.saturating_add(rows).min(self.rows.end);
@@ -223,11 +223,11 @@ impl RowPart {
     pub(super) fn check(&self) -> io::Result<()> {
         self.decode.check()
     }
-    /// What is known of the part, without what it decodes from and the memory for that.
+    /// The part without its data and the memory for them, once it is decoded.
     pub(super) fn decoded(&self) -> Self {
         Self { charges: Vec::new(), content: Bytes::from(Vec::new()), decode: Arc::new(Done), ..self.clone() }
     }
-    /// Takes what the part needs from a budget; false if it has to wait until others give it back.
+    /// Takes the memory for the part from a budget; false if it has to wait until others give memory back.
     pub(crate) fn enter(&self, budget: &Arc<Budget>) -> bool {
         grant(&self.charges, budget)
     }
@@ -253,7 +253,7 @@ pub trait RecordTexts: fmt::Debug + Send + Sync {
     fn text(&self, record: usize) -> Option<Vec<u8>>;
 }
 
-/// In place of rows that have been decoded.
+/// A substitute for rows that have been decoded.
 #[derive(Debug)]
 struct Done;
 
@@ -266,7 +266,7 @@ impl DecodeRows for Done {
     }
 }
 
-/// Damage in place of a part.
+/// A part that consists of damage.
 #[cfg(feature = "parquet")]
 #[derive(Debug)]
 struct Damaged(Damage);

@@ -1,7 +1,7 @@
-//! The pages of a column chunk of Parquet, from their headers alone.
+//! Finds the pages of a Parquet column chunk, from their headers alone.
 //!
-//! A header is a structure of Thrift's compact protocol. Of its fields those are read that say how long the page is and
-//! how many values it has; all sizes are checked, so that what is read later can rely on them.
+//! A header is a structure of Thrift's compact protocol. Only the fields for the length of the page and its number of
+//! values are read. All sizes are checked, so that later code can rely on them.
 
 use super::MOST_BYTES;
 use super::counts::Written;
@@ -11,25 +11,25 @@ use std::ops::Range;
 /// A data page or dictionary page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
-    /// Where its header begins in the file.
+    /// The offset of its header in the file.
     pub(super) place: u64,
-    /// Bytes of header and content in the file.
+    /// Number of bytes of header and content in the file.
     pub(super) len: u64,
-    /// Bytes of the content after decompression.
+    /// Number of bytes of the content after decompression.
     pub(super) unpacked: u64,
-    /// Bytes at the beginning of the content that are not compressed.
+    /// Number of bytes at the beginning of the content that are not compressed.
     pub(super) levels: u64,
     /// Whether the rest is compressed, if the column is.
     pub(super) is_packed: bool,
     pub(super) is_dictionary: bool,
     pub(super) encoding: i64,
-    /// The first of its rows in the row group.
+    /// Its first row, counted in the row group.
     pub(super) first_row: u64,
     pub(super) rows: u64,
 }
 
 impl Page {
-    /// Whether values are numbers of the dictionary's.
+    /// Whether values are numbers of dictionary entries.
     pub(super) fn uses_dictionary(&self) -> bool {
         matches!(self.encoding, 2 | 8)
     }
@@ -37,7 +37,7 @@ impl Page {
     pub(super) fn is_incremental(&self) -> bool {
         self.encoding == 7
     }
-    /// Bytes of memory that reading it takes, beside those of its values.
+    /// Number of bytes of memory that reading it takes, besides those of its values.
     pub(super) fn memory(&self) -> u64 {
         // The lengths of values that are written as changes are unpacked at once.
         let lengths = match self.encoding {
@@ -56,7 +56,7 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// The data pages in which rows are.
+    /// The data pages that contain these rows.
     pub(super) fn of_rows(&self, rows: &Range<u64>) -> &[Page] {
         let end = |page: &Page| page.first_row + page.rows;
         let from = self.data.partition_point(|page| end(page) <= rows.start);
@@ -65,17 +65,17 @@ impl Pages {
     }
 }
 
-/// How much is read to find the end of a header.
+/// Number of bytes that are read to find the end of a header.
 const HEADER: u64 = 4 << 10;
 /// The longest header that is accepted: statistics in it may have long values.
 const LONGEST_HEADER: u64 = 16 << 20;
-/// Pages of a column chunk at most.
+/// Maximum number of pages of a column chunk.
 const MOST_PAGES: usize = 1 << 22;
 
 /// Reads the headers of the pages in a range of the file, which must have `rows` rows together.
 ///
 /// # Errors
-/// With the place, if the range is not the pages of so many rows.
+/// With the place, if the range does not consist of pages with that number of rows.
 pub(super) fn walk(
     source: &RandomAccess,
     chunk: Range<u64>,
@@ -176,7 +176,7 @@ pub(super) fn walk(
     Ok(pages)
 }
 
-/// Reads the header that begins a range, and its length.
+/// Reads the header at the beginning of a range; also returns its length.
 fn header_at(source: &RandomAccess, range: Range<u64>) -> Result<(Header, u64), String> {
     let mut window = HEADER;
     loop {
@@ -235,7 +235,7 @@ const LIST: u8 = 9;
 const SET: u8 = 10;
 const STRUCT: u8 = 12;
 
-/// A reader of the compact protocol; `None` where the bytes end or make no sense.
+/// A reader of the compact protocol; its functions return `None` if the bytes end or make no sense.
 struct Thrift<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -302,7 +302,7 @@ impl Thrift<'_> {
                 let depth = depth.checked_sub(1)?;
                 let (size, element) = self.list()?;
                 (0..size).try_for_each(|_| match element {
-                    // Here, and only here, a truth value is a byte.
+                    // Only as an element of a list does a truth value take a byte.
                     TRUE | FALSE => self.pass(1),
                     _ => self.skip(element, depth),
                 })

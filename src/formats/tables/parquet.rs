@@ -1,4 +1,4 @@
-//! Parquet files.
+//! Reads Parquet files.
 
 use super::super::columns::{Column, Plan};
 use super::super::field_values::{most_texts, refusal};
@@ -35,15 +35,16 @@ use std::sync::{Arc, Mutex, OnceLock};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parquet;
 
-/// Rows of a part, if the pages allow it.
+/// Number of rows of a part, if the pages allow it.
 const ROWS: u64 = 32 << 10;
-/// Rows that are decoded at once.
+/// Number of rows that are decoded at once.
 const AT_ONCE: u64 = 8 << 10;
-/// Bytes of a page in the old LZ4 frames at most: how far they unpack cannot be limited, but it is 255 times.
+/// Maximum number of bytes of a page in the old LZ4 frames: their decompression cannot be limited, but they grow at
+/// most 255 times.
 const MOST_LZ4: u64 = 4 << 20;
 const LZ4_RATIO: u64 = 255;
-/// Parts of a page at most, and parts for which a dictionary is read: each passes over the rows before its own, and
-/// makes the dictionary's values again.
+/// Maximum number of parts of a page, and of parts for which a dictionary is read: each part skips the rows before its
+/// own, and makes the dictionary's values again.
 const PARTS_OF_PAGE: u64 = 64;
 
 impl Codec for Parquet {
@@ -86,7 +87,7 @@ impl OpenTable for Parquet {
             let kind = (plan.reads_bytes(column), plan.positions.column() == column);
             let read = ReadColumn::of(&metadata, column, leaf, kind);
             let mut read = read.map_err(|what| footer_damage(&source, what))?;
-            // Those of positions may have operations.
+            // Texts of positions may have operations.
             read.may_keep_texts =
                 read.keeps_texts || kind.1 && options.fields.contains(crate::table::Field::Operations);
             reads.push(read);
@@ -118,16 +119,16 @@ impl OpenTable for Parquet {
     }
 }
 
-/// How a column is read.
+/// The way in which a column is read.
 struct ReadColumn {
     /// Its number among those of the plan, and among the leaves.
     column: usize,
     leaf: usize,
     levels: FieldLevels,
     written: Written,
-    /// Whether its texts are kept with the records: it is that of a field.
+    /// Whether its texts are kept with the records, because it is the column of a field.
     keeps_texts: bool,
-    /// Whether some of its texts may be.
+    /// Whether some of its texts may be kept.
     may_keep_texts: bool,
 }
 
@@ -150,7 +151,7 @@ impl ReadColumn {
         let physical = descriptor.physical_type();
         guarded(|| -> ParquetResult<Self> {
             let is_bytes = as_bytes && physical == Physical::BYTE_ARRAY;
-            // Text is read as bytes: what is not UTF-8 is a bad row, not a bad file.
+            // Text is read as bytes, so that invalid UTF-8 makes a bad row, not a bad file.
             let leaf_type = match is_bytes {
                 true => Arc::new(
                     Type::primitive_type_builder(info.name(), physical).with_repetition(info.repetition()).build()?,
@@ -186,15 +187,15 @@ impl ReadColumn {
     }
 }
 
-/// A file, and what is read of it.
+/// A file, and the parts of it that are read.
 #[derive(Debug)]
 struct FileOfGroups {
     source: RandomAccess,
     metadata: Arc<ParquetMetaData>,
     plan: Plan,
-    /// The columns of the plan, that of the positions first.
+    /// The columns of the plan; that of the positions is first.
     reads: Vec<ReadColumn>,
-    /// Memory for everything, and for the texts of a part.
+    /// The memory limits for everything, and for the texts of a part.
     most: u64,
     texts: u64,
 }
@@ -206,11 +207,11 @@ struct Group {
     number: usize,
     /// The number of its first row.
     first: u64,
-    /// Of each column that is read.
+    /// The pages of each column that is read.
     pages: Vec<Pages>,
 }
 
-/// A page that several parts need: the first one that does unpacks it.
+/// A page that several parts need; the first of them unpacks it.
 #[derive(Debug)]
 struct Shared {
     page: Page,
@@ -244,7 +245,7 @@ struct ParquetTable {
     current: Option<Current>,
 }
 
-/// The row group that is divided.
+/// The row group that is being divided.
 #[derive(Debug)]
 struct Current {
     group: Arc<Group>,
@@ -252,18 +253,18 @@ struct Current {
     row: u64,
     page: usize,
     rows: u64,
-    /// Rows of a part, if its pages allow it, and at most.
+    /// The number of rows of a part, if its pages allow it, and the maximum.
     wanted: u64,
     most: u64,
     /// Bytes of the file that belong to the group, and how many of them count as read.
     bytes: u64,
     counted: u64,
-    /// Of each column, its dictionary, and the page in which the next row is if it has begun.
+    /// For each column, its dictionary, and the page of the next row if that page has begun.
     dictionaries: Vec<Option<Arc<Shared>>>,
     begun: Vec<Option<Arc<Shared>>>,
 }
 
-/// The bytes of the file in which a column chunk is.
+/// The range of the file that holds a column chunk.
 fn range_of(column: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let data = u64::try_from(column.data_page_offset()).ok()?;
     // Some writers put a zero where there is none.
@@ -276,17 +277,17 @@ fn range_of(column: &ColumnChunkMetaData) -> Option<Range<u64>> {
     Some(start..start.checked_add(len)?)
 }
 
-/// Columns of incremental texts are charged for this many times the room for texts at most: more of them are hardly ever
-/// long at the same time, and with a charge of the whole memory could not be read with any limit.
+/// Columns of incremental texts are charged for at most this many times the room for texts. More of them are hardly
+/// ever long at the same time, and if all were charged, such files could not be read with any limit.
 const MOST_TEXT_SHARES: u64 = 8;
 
-/// What rows need while they are read.
+/// The memory that rows need while they are read.
 struct Needs {
     /// The pages that they share with others.
     shared: Vec<SharedBy>,
-    /// What they have to be charged for.
+    /// The charges for them.
     charges: Vec<Arc<Charge>>,
-    /// Bytes of all of it, and how many times the room for texts is part of them.
+    /// The bytes of all of this, and how many times they include the room for texts.
     needed: u64,
     text_shares: u64,
     /// Bytes of the longest column of texts, as far as the pages tell.
@@ -331,7 +332,7 @@ impl FileOfGroups {
         schema.column(read.leaf).name().to_owned()
     }
 
-    /// Where a row group begins, as far as it matters to shards.
+    /// The beginning of a row group, as it counts for shards.
     fn place(&self, number: usize) -> u64 {
         let group = self.metadata.row_group(number);
         let columns = group.columns().iter();
@@ -423,7 +424,7 @@ impl Current {
         let end = page.first_row + page.rows;
         let (place, mut last) = (page.place, page);
         let mut rows = if page.rows > self.most {
-            // In parts of about the same size.
+            // Divides the rows into parts of about the same size.
             let parts = page.rows.div_ceil(self.most);
             let rows = self.row..end.min(self.row + page.rows.div_ceil(parts));
             if rows.end == end {
@@ -445,7 +446,7 @@ impl Current {
         let Needs { shared, charges, needed, text_shares, longest_texts } = self.needs(&rows);
         let refused = needed > group.file.most;
         if refused {
-            // The others of its page, or of its dictionary, would need as much.
+            // The other parts of its page, or of its dictionary, would need as much.
             rows.end = self.rows;
             self.page = pages.len();
         }
@@ -471,14 +472,14 @@ impl Current {
             rows: numbers,
             place,
             bytes,
-            // They were there a moment ago.
+            // The bytes were there a moment ago.
             content: content.unwrap_or_else(|_| Vec::new().into()),
             charges,
             decode: Arc::new(Rows { group, shared }),
         })
     }
 
-    /// What rows need while they are read.
+    /// The memory that rows need while they are read.
     fn needs(&mut self, rows: &Range<u64>) -> Needs {
         let file = &self.group.file;
         let (mut shared, mut charges) = (Vec::new(), Vec::new());
@@ -521,7 +522,7 @@ impl Current {
             } else if let Some(dictionary) = &pages.dictionary
                 && held.is_some()
             {
-                // It stays until the end of the group.
+                // The dictionary stays until the end of the group.
                 use_shared(held, dictionary, false);
             }
             let begun = &mut self.begun[number];
@@ -541,7 +542,7 @@ impl Current {
                     size = u64::MAX;
                 }
             }
-            // Those that are made at once, and those that are kept for rejects.
+            // Texts that are made at once, and texts that are kept for rejects.
             if data.iter().any(Page::is_incremental) && text_shares < MOST_TEXT_SHARES {
                 text_shares += 2;
             }
@@ -552,7 +553,7 @@ impl Current {
                 longest_texts = longest_texts.max(unpacked);
             }
         }
-        // Each of them is there twice while they are collected.
+        // Each text exists twice while texts are collected.
         match texts < file.texts {
             true => own = own.saturating_add(2 * texts),
             false => text_shares += 2,
@@ -643,7 +644,7 @@ impl Group {
 }
 
 impl Rows {
-    /// A reader of rows of a column.
+    /// Makes a reader of rows of a column.
     fn reader(&self, number: usize, rows: &Range<u64>) -> Result<ParquetRecordBatchReader, String> {
         let group = &self.group;
         let (read, pages) = (&group.file.reads[number], &group.pages[number]);
@@ -655,12 +656,13 @@ impl Rows {
         let dictionary = pages.dictionary.iter();
         let dictionary = dictionary.filter(|_| data.iter().any(Page::uses_dictionary));
         let all: Vec<Page> = dictionary.chain(data).copied().collect();
-        // Those that are unpacked already, by their places.
+        // The pages that are unpacked already, by their places.
         let mut known = HashMap::new();
         for by in self.shared.iter().filter(|by| by.read == number) {
             known.insert(by.shared.page.place, group.shared(by)?.clone());
         }
-        // Values that are made from others can each be as long as their page, which has a few bytes for each.
+        // Values that are derived from others can each be as long as their whole page, although the page has only a few
+        // bytes for each.
         let mut at_once = AT_ONCE;
         if data.iter().any(Page::is_incremental) {
             for page in &all {

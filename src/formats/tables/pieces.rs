@@ -1,4 +1,4 @@
-//! Some pages of a column, for the library that reads them as a row group of their own.
+//! Presents some pages of a column to the library as a row group of their own.
 
 use crate::input;
 use crate::locks::Unpoisoned;
@@ -10,9 +10,9 @@ use ::parquet::file::reader::{ChunkReader, Length};
 use bytes::{Buf, Bytes};
 use std::sync::Mutex;
 
-/// Pages that lie anywhere, as if one followed the other.
+/// Pages from different places, as if one followed the other.
 pub(super) struct Pieces {
-    /// With the place where each begins.
+    /// The pages, with the place where each begins.
     pub(super) pieces: Vec<(u64, Bytes)>,
     pub(super) len: u64,
 }
@@ -23,7 +23,7 @@ impl Pieces {
         self.pieces.push((self.len, Bytes::from_owner(bytes)));
         self.len += len;
     }
-    /// What follows a place in its page.
+    /// The bytes from a place to the end of its page.
     fn from(&self, place: u64) -> Option<Bytes> {
         let number = self.pieces.partition_point(|&(start, _)| start <= place);
         let (start, bytes) = self.pieces.get(number.checked_sub(1)?)?;

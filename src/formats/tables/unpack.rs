@@ -1,7 +1,7 @@
-//! Pages: unpacked one by one, checked, and handed to the library.
+//! Unpacks pages one by one, checks them, and hands them to the library.
 //!
-//! The library unpacks gzip and brotli for as long as there are data. It is told that such a column is not compressed,
-//! and its pages are decompressed here, up to the size that was checked before.
+//! The library does not limit the size to which it unpacks gzip and brotli. So such a column is presented to it as not
+//! compressed, and its pages are decompressed here, up to the size that was checked before.
 
 use super::counts::{self, Written};
 use super::guard::guarded;
@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// Which of the two a column has.
+/// The compression of a column that is unpacked here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     Gzip,
@@ -65,7 +65,7 @@ impl Packing {
 #[derive(Clone, Debug)]
 pub(super) struct Ready {
     pub(super) page: page::Page,
-    /// Length of the longest value, if values are made from those before.
+    /// Length of the longest value, if values are derived from those before.
     pub(super) longest: u64,
 }
 

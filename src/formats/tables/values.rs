@@ -136,13 +136,13 @@ impl<'a> Texts<'a> {
                 each(data.as_ptr(), data.len());
             }
             Layout::Dictionary(_, values) => values.each_buffer(each),
-            // They stay as long as their file is read.
+            // Mapped buffers stay as long as their file is read.
             Layout::Words(..) => {}
         }
     }
 }
 
-/// The bytes of a view: up to 12 in the view, or some of a buffer.
+/// The bytes of a view: up to 12 in the view itself, or a range of a buffer.
 #[inline]
 fn view<'a>(view: &'a u128, buffers: &'a [Buffer]) -> Option<&'a [u8]> {
     let len = *view as u32 as usize;

@@ -1,8 +1,8 @@
 //! The values of an Arrow dictionary, which may come in many pieces.
 //!
-//! A batch has numbers of values. More values may come between batches, and the numbers of a batch refer to those that
-//! came before it. So that every piece is read once, however many there are, they stay apart: a list that grows at its
-//! end, of which a batch knows how long it was. A piece is decoded where it is first needed.
+//! A batch refers to values by number. More values may come between batches, and the numbers of a batch refer to those
+//! that came before it. To read every piece only once, however many there are, pieces are not joined: they are a list
+//! that grows at its end, and each batch knows how long the list was. A piece is decoded where it is first needed.
 
 use super::budget::Charge;
 use super::guard::guarded;
@@ -36,7 +36,7 @@ impl fmt::Debug for Words {
     }
 }
 
-/// How many pieces have been decoded, and why there are no more.
+/// The number of pieces that have been decoded, and the reason why there are no more.
 #[derive(Debug, Default)]
 struct Decoded {
     pieces: usize,
@@ -46,14 +46,14 @@ struct Decoded {
 /// Values that came in one message.
 struct Piece {
     at: Located,
-    /// The number of its first value, and of its values.
+    /// The number of its first value, and how many values it has.
     first: u64,
     len: u64,
     values: OnceLock<ArrayRef>,
     _charge: Arc<Charge>,
 }
 
-/// The place of a piece: its list, and where it is in it.
+/// The place of a piece: its list, and its index there.
 fn place(number: usize) -> (usize, usize) {
     let list = (number + 1).ilog2() as usize;
     (list, number + 1 - (1 << list))
@@ -64,7 +64,8 @@ impl Words {
         Self { source, version, schema, lists: [const { OnceLock::new() }; LISTS], decoded: Mutex::default() }
     }
 
-    /// Adds a piece, the number of which is that of the pieces before it; likewise its first value.
+    /// Adds a piece. Its number is the number of pieces before it, and the number of its first value is the number of
+    /// values before it.
     ///
     /// # Errors
     /// If there are too many.
@@ -162,7 +163,7 @@ impl Known {
             false => None,
         }
     }
-    /// The array with all values, if it is one.
+    /// The array with all values, if there is just one.
     pub(super) fn whole(&self) -> Option<&ArrayRef> {
         match self.pieces {
             1 => self.words.piece(0)?.values.get(),

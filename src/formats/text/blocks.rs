@@ -1,4 +1,4 @@
-//! Lines, and which of them belong together: perft blocks must not be cut.
+//! Finds out which lines belong together, because perft blocks must not be cut.
 
 use crate::formats::lines::{BYTE_ORDER_MARK, cut_lines, next_line, without_mark};
 use memchr::{memchr, memrchr};
@@ -7,10 +7,10 @@ use memchr::{memchr, memrchr};
 /// is an `id` line this far before it: so a place in the middle of a file can be classified as inside a block or not.
 pub(super) const BLOCK_REACH: usize = 64 << 10;
 
-/// What a line is among the lines of a block.
+/// The role of a line in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// Nothing, or a comment.
+    /// A blank line, or a comment.
     Blank,
     /// `id NAME`: a block begins.
     Id,
@@ -18,12 +18,12 @@ pub(super) enum Line {
     Epd,
     /// `perft DEPTH COUNT`: belongs to the block before it.
     Perft,
-    /// A record by itself, or an attempt at one.
+    /// A record of its own, or a line that was meant as one.
     Record,
 }
 
 impl Line {
-    /// What a line is, without the blanks around it.
+    /// Classifies a line, given without the blanks around it.
     #[inline]
     pub(super) fn of(line: &[u8]) -> Self {
         match line.first() {
@@ -35,7 +35,7 @@ impl Line {
         }
     }
 
-    /// What a line with this beginning is, if that is certain.
+    /// Classifies a line with this beginning, if it is certain.
     fn begun(line: &[u8]) -> Option<Self> {
         let line = without_mark(line).trim_ascii_start();
         let could_be = |word: &[u8]| line.len() < word.len() && word.starts_with(line);
@@ -51,7 +51,7 @@ pub(super) fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
     let end = cut_lines(bytes)?;
     let tail = &bytes[end..];
     if tail.len() > max_record {
-        // A line that is too long belongs to no block, whatever it begins with.
+        // A line that is too long does not belong to a block, whatever it begins with.
         return Some(end);
     }
     // The first meaningful line after the place, as far as that is known.
@@ -63,7 +63,7 @@ pub(super) fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
         if next == Some(Line::Id) && place > 0 {
             return Some(place);
         }
-        // The line before the place.
+        // Now for the line before the place.
         let feed = place.checked_sub(1)?;
         let start = memrchr(b'\n', &bytes[..feed]).map_or(0, |before| before + 1);
         let line = &bytes[start..feed];
@@ -94,7 +94,7 @@ pub(super) fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
 /// - that is a record, or begins a block with its `epd`, after a line that is a record or ends a block.
 ///
 /// Blank lines between the two do not matter. The first of the two lines has to begin fewer than [`BLOCK_REACH`] bytes
-/// before the place, and what the second one is has to be clear from as many bytes after it.
+/// before the place, and what the second one is has to be clear from the same number of bytes after it.
 pub(super) fn division(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
     let end = match at_end {
         true => bytes.len(),
@@ -121,7 +121,7 @@ pub(super) fn division(bytes: &[u8], from: usize, at_end: bool) -> Option<usize>
         match (len, kind) {
             (Some(_), Some(Line::Blank)) => {}
             (Some(_), Some(kind)) => before = Some((place, kind)),
-            // The line is too long to be seen from the place after it.
+            // The beginning of the line is too far away to be seen from the place after it.
             _ => before = None,
         }
         let next = match len {
@@ -135,7 +135,7 @@ pub(super) fn division(bytes: &[u8], from: usize, at_end: bool) -> Option<usize>
     }
 }
 
-/// The last line before a place that is not blank, where it begins, and what it is, if that can be seen from there.
+/// The last line before a place that is not blank, with its beginning and its role, if they can be seen from there.
 fn last_line(bytes: &[u8], place: usize) -> Option<(usize, Line)> {
     let mut end = place;
     while let Some(feed) = end.checked_sub(1) {

@@ -1,4 +1,4 @@
-//! Decoding of lines of FEN, EPD and perft lists.
+//! Decodes lines of FEN, EPD and perft lists.
 
 use super::blocks::{BLOCK_REACH, Line};
 use super::operations::{Said, clocks_of_operations, separate};
@@ -24,7 +24,7 @@ struct Decoder<'a> {
     batch: Batch,
     ordinals: Vec<u32>,
     decoded: Decoded,
-    /// If operations are requested: those of all records but the last one, to which lines may still be added.
+    /// If operations are requested: those of all records except the last one, to which lines may still be added.
     operations: Option<Texts>,
     open: Option<String>,
     said: SaidByOperations,
@@ -37,7 +37,7 @@ struct Decoder<'a> {
     block_at: Option<usize>,
 }
 
-/// The position of a line that is not like nearly all others, and what follows it.
+/// The position of an unusual line, and the text after it.
 #[derive(Debug)]
 pub(in crate::formats) struct ReadLine<'a> {
     pub(in crate::formats) board: Packed,
@@ -45,11 +45,11 @@ pub(in crate::formats) struct ReadLine<'a> {
     /// The operations.
     pub(in crate::formats) rest: &'a [u8],
     position: Position,
-    /// Of [`Field::KeyEnPassant`].
+    /// The value of [`Field::KeyEnPassant`].
     pub(in crate::formats) idle_en_passant: Option<Square>,
 }
 
-/// Fields that are said by operations, of the few records that have such operations.
+/// Fields that are given by operations, for the few records that have such operations.
 #[derive(Debug, Default)]
 pub(in crate::formats) struct SaidByOperations {
     fields: Fields,
@@ -57,12 +57,12 @@ pub(in crate::formats) struct SaidByOperations {
 }
 
 impl SaidByOperations {
-    /// Those of these fields that operations may say.
+    /// Keeps those of these fields that operations may give.
     pub(in crate::formats) fn new(fields: impl IntoIterator<Item = Field>) -> Self {
         let fields = fields.into_iter().filter(|&field| Said::FIELDS.contains(field));
         Self { fields: fields.collect(), values: Vec::new() }
     }
-    /// Adds those of a record.
+    /// Adds the fields of a record.
     pub(in crate::formats) fn add(&mut self, row: usize, line: &ReadLine<'_>) {
         if self.fields == Fields::NONE || line.rest.is_empty() {
             return;
@@ -89,7 +89,7 @@ impl SaidByOperations {
     }
 }
 
-/// Why a line is rejected.
+/// The reason why a line is rejected.
 #[derive(Debug)]
 pub(in crate::formats) struct Refusal {
     pub(in crate::formats) reasons: Vec<&'static str>,
@@ -102,8 +102,8 @@ impl Refusal {
     }
 }
 
-/// The board and the clocks of a line, the first `len` bytes of a text, if it is like nearly all lines: a position
-/// with six fields and nothing else. What follows the line in the text is looked at, but changes nothing.
+/// The board and the clocks of a line, the first `len` bytes of a text, if it is like nearly all lines: a position with
+/// six fields and nothing else. The text after the line is loaded, too, but does not affect the result.
 #[inline(always)]
 pub(in crate::formats) fn usual(text: &[u8], len: usize) -> Option<(Packed, [u16; 2])> {
     let coded = fen::parse_usual(text, len)?;
@@ -111,13 +111,13 @@ pub(in crate::formats) fn usual(text: &[u8], len: usize) -> Option<(Packed, [u16
     Some((board, [coded.halfmove, coded.fullmove]))
 }
 
-/// Reads lines as [`usual`] does where little or nothing follows them: vectors look there, so each line is copied to a
-/// place of its own.
+/// Reads lines like [`usual`], for lines with little or nothing after them in memory: vectors load bytes there, so each
+/// line is copied to a place of its own.
 pub(in crate::formats) struct UsualLines([u8; WINDOW]);
 
-/// A line, and room behind it.
+/// A line with padding that vector loads may read.
 const WINDOW: usize = 256;
-/// The longest line that is read there.
+/// The longest line that is read in this way.
 const SHORT: usize = WINDOW - 96;
 
 impl Default for UsualLines {
@@ -145,7 +145,7 @@ impl UsualLines {
 /// Reads any line, the first `len` bytes of a text, from the byte `skip` on.
 ///
 /// # Errors
-/// If it is no position, or one that cannot be packed.
+/// If it is not a position, or one that cannot be packed.
 pub(in crate::formats) fn unusual<'a>(
     text: &'a [u8],
     len: usize,
@@ -282,7 +282,7 @@ impl Decoder<'_> {
         self.unusual_position(start, text, len, skip);
     }
 
-    /// As [`Self::position`], whatever the line is.
+    /// Like [`Self::position`], for any line.
     fn unusual_position(&mut self, start: usize, text: &[u8], len: usize, skip: usize) {
         let remarks = &mut self.decoded.remarks;
         match unusual(text, len, skip, self.options, remarks) {
@@ -297,7 +297,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Adds a record. What its operations say is added before.
+    /// Adds a record. Fields that its operations give must have been added before.
     #[inline]
     fn push(&mut self, start: usize, board: Packed, clocks: [u16; 2], rest: &[u8]) {
         let [halfmove, fullmove] = clocks;
@@ -323,7 +323,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// A `perft DEPTH COUNT` line.
+    /// Reads a `perft DEPTH COUNT` line.
     fn count(&mut self, start: usize, line: &[u8]) {
         let mut tokens = line.split(u8::is_ascii_whitespace).skip(1);
         let mut number = || {
@@ -348,7 +348,7 @@ impl Decoder<'_> {
 
     #[cold]
     fn reject(&mut self, start: usize, line: &[u8], reasons: impl IntoIterator<Item = &'static str>, message: String) {
-        // What follows belongs to this record, not to the one before.
+        // The lines that follow belong to this record, not to the one before.
         self.close();
         self.id.clear();
         self.push_reject(start, line, reasons, message);
@@ -399,7 +399,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Text as it is; if it is not UTF-8, as Latin-1, so that no byte is lost.
+/// Bytes as text: as UTF-8, or as Latin-1 if they are not valid UTF-8, so that no byte is lost.
 pub(in crate::formats) fn text_of(bytes: &[u8]) -> String {
     // Copied before validation: bytes of a mapped file could change in between.
     String::from_utf8(bytes.to_vec())

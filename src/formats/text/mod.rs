@@ -2,17 +2,17 @@
 //!
 //! Lines end at LF; a CR before it is dropped, and so is a UTF-8 byte order mark at the start of a line
 //! (concatenated files have them in the middle). Blank lines and lines that begin with `#` are skipped.
-//! What follows the FEN fields of a line is kept as text in [`Field::Operations`]: EPD operations, perft
-//! counts. Some of the operations are fields of the record as well: the first move of `bm`, if it is legal, is its
-//! [`Field::Move`], the evaluation `ce` its [`Field::Score`], a mate `dm` its [`Field::Mate`], and `acd` its
-//! [`Field::Depth`]. In EPD, `ce` and `dm` have the view of the side to move, and a `ce` beyond 32,000 is a mate.
+//! Text after the FEN fields of a line, such as EPD operations or perft counts, is kept in [`Field::Operations`]. Some
+//! of the operations are fields of the record as well: the first move of `bm`, if it is legal, is its [`Field::Move`],
+//! the evaluation `ce` its [`Field::Score`], a mate `dm` its [`Field::Mate`], and `acd` its [`Field::Depth`]. In EPD,
+//! `ce` and `dm` are from the view of the side to move, and a `ce` beyond 32,000 is a mate.
 //!
 //! FEN is written with six fields and nothing else. EPD keeps the operations of the record after the first four
 //! fields, or after all six if the clocks are not those of a new game: readers of EPD take two numbers
 //! there as the clocks, so nothing is lost. Control characters in them become blanks. A perft file is an EPD
 //! file whose operations are counts.
 //!
-//! A perft *block* is lines `id NAME`, `epd FEN`, `perft DEPTH COUNT`, …; it is one record, and its id and
+//! A perft *block* consists of lines `id NAME`, `epd FEN`, `perft DEPTH COUNT`, …; it is one record, and its id and
 //! counts become the operations `id "NAME"; D1 20; D2 400;`.
 
 mod blocks;
@@ -35,11 +35,11 @@ use operations::is_in_operations;
 pub(super) use operations::operation_of;
 use std::ops::Range;
 
-/// What a line may carry.
+/// The fields that a line may have.
 pub(super) const CARRIES: Fields =
     Fields::of(&[Field::Score, Field::Mate, Field::Move, Field::Depth, Field::Operations, Field::KeyEnPassant]);
 
-/// Lines, some of which belong together.
+/// The layout of lines, some of which belong together.
 #[derive(Clone, Copy, Debug)]
 struct Blocks;
 
@@ -90,7 +90,7 @@ macro_rules! format_of_lines {
 }
 
 format_of_lines!(
-    /// A position per line, six fields.
+    /// The codec of FEN: a position per line, six fields.
     Fen,
     Kind::Fen,
     About {
@@ -103,7 +103,7 @@ format_of_lines!(
     }
 );
 format_of_lines!(
-    /// A position per line, four fields and operations.
+    /// The codec of EPD: a position per line, four fields and operations.
     Epd,
     Kind::Epd,
     About {
@@ -116,7 +116,7 @@ format_of_lines!(
     }
 );
 format_of_lines!(
-    /// Positions with perft counts.
+    /// The codec of positions with perft counts.
     Perft,
     Kind::Perft,
     About {
@@ -129,7 +129,7 @@ format_of_lines!(
     }
 );
 
-/// Which of the three a line looks like.
+/// The one of the three formats that a line looks like.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Fen,
@@ -137,7 +137,7 @@ enum Kind {
     Perft,
 }
 
-/// Records as lines, with or without what follows the fields of the position.
+/// Writes records as lines, with or without the text after the fields of the position.
 #[derive(Clone, Copy, Debug)]
 struct Lines {
     with_operations: bool,
@@ -185,7 +185,7 @@ impl Encoder for Lines {
     }
 }
 
-/// Whether the first meaningful line is of one of these formats.
+/// Whether the first meaningful line looks like one of these formats.
 fn sniff(head: &[u8]) -> Option<Kind> {
     for line in head.split(|&byte| byte == b'\n').take(1000) {
         let line = without_mark(line).trim_ascii();

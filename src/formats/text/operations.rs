@@ -26,7 +26,7 @@ pub(super) fn clocks_of_operations(fen: &mut fen::Fen<'_>) {
     }
 }
 
-/// What operations say that is a field as well.
+/// The values of operations that are fields as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) mv: Option<Move>,
@@ -36,11 +36,11 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// The fields that operations may say.
+    /// The fields that operations may give.
     pub(super) const FIELDS: Fields = Fields::of(&[Field::Move, Field::Score, Field::Mate, Field::Depth]);
 
-    /// The first move of `bm`, if it is legal; the evaluation `ce` and the mate `dm`, which have the view of the side to
-    /// move; the depth `acd`. Of several operations of one name, the first counts.
+    /// The first move of `bm`, if it is legal; the evaluation `ce` and the mate `dm`, which are from the view of the
+    /// side to move; the depth `acd`. If there are several operations of one name, the first counts.
     pub(super) fn of(operations: &str, position: &Position, fields: Fields) -> Self {
         let (mut best, mut evaluation, mut mate, mut depth) = (None, None, None, None);
         for operation in each(operations) {
@@ -90,7 +90,7 @@ enum Evaluation {
 }
 
 impl Evaluation {
-    /// Numbers beyond 32,000 are mates, by the number of plies: 32,767 less that number for the side that mates.
+    /// Numbers beyond 32,000 are mates: 32,767 less the number of plies, positive for the side that mates.
     fn of(number: i32, mover: Color) -> Option<Self> {
         const NOW: i32 = 32_767;
         const LEAST_MATE: i32 = 32_000;
@@ -119,7 +119,7 @@ impl Evaluation {
     }
 }
 
-/// Moves to mate as White sees it, of those that the mover needs, negative if it is mated.
+/// Moves to mate as White sees it, from the number for the mover, which is negative if the mover is mated.
 fn mate_of(moves: i32, mover: Color) -> i16 {
     let black_mates = (moves < 0) == (mover == Color::White);
     pgn::mate_in(black_mates && moves != 0, moves.unsigned_abs().into())
@@ -134,7 +134,7 @@ fn best_move(moves: &str, position: &Position) -> Option<Move> {
     position.parse_san(first).ok()
 }
 
-/// The operation that a field becomes that puzzles or evaluations have.
+/// The operation for a field of puzzles or evaluations.
 pub(in crate::formats) fn operation_of(field: Field, value: &str) -> Option<String> {
     let start = match field {
         Field::PuzzleId => "id \"",
@@ -146,7 +146,7 @@ pub(in crate::formats) fn operation_of(field: Field, value: &str) -> Option<Stri
     Some(format!("{start}{}\";", value.replace('"', "'")))
 }
 
-/// Whether the operations of a record say what this field of it does.
+/// Whether the operations of a record repeat this field of it.
 pub(super) fn is_in_operations(batch: &Batch, row: usize, field: Field) -> bool {
     let operations = batch.values(Field::Operations);
     let (Some(operations), Some(values)) =
@@ -206,7 +206,7 @@ pub fn operand<'a>(operations: &'a str, opcode: &str) -> Option<&'a str> {
     })
 }
 
-/// The operations one by one; a `;` in quotes ends none.
+/// The operations one by one; a `;` in quotes does not end an operation.
 fn each(operations: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(operations);
     std::iter::from_fn(move || {

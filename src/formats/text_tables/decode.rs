@@ -1,4 +1,4 @@
-//! From lines to records.
+//! Decodes lines to records.
 
 use super::super::columns::{Kind, Plan, Positions};
 use super::super::field_values::{Dictionary, first_word, move_of, push, result_of};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub(super) enum Cell<'a> {
     Missing,
     Text(&'a [u8]),
-    /// Of JSON: neither a string nor a number.
+    /// Only in JSON: neither a string nor a number.
     Other(&'a [u8]),
 }
 
@@ -70,12 +70,12 @@ impl<'a> Row<'a> {
 struct Slot {
     field: Field,
     column: usize,
-    /// Of texts that begin with a move.
+    /// Whether the column has texts that begin with the move.
     is_line: bool,
     values: Column,
 }
 
-/// Values so far: missing ones at the end are added when another follows.
+/// The values so far. Missing ones are added once a later row has a value.
 enum Column {
     Numbers(Array),
     Texts(Dictionary),
@@ -86,17 +86,17 @@ struct Decoder<'a> {
     options: &'a DecodeOptions,
     plan: &'a Plan,
     slots: Vec<Slot>,
-    /// How many of them have a column that the first line names; the others come after them, and few lines have any.
+    /// The number of slots whose column the first line names. The others come after them; few lines have values there.
     named: usize,
     lines: UsualLines,
     batch: Batch,
     ordinals: Vec<u32>,
     decoded: Decoded,
-    /// What operations behind the positions say, where no column does.
+    /// Operations after the positions, unless a column has them.
     operations: Option<Dictionary>,
     said: SaidByOperations,
     idle_en_passants: IdleEnPassants,
-    /// Of puzzles: the first moves of the solutions.
+    /// For puzzles: the first moves of the solutions.
     solutions: Option<Values<u16>>,
 }
 
@@ -125,7 +125,7 @@ pub(super) fn decode(syntax: Syntax, chunk: &Chunk, options: &DecodeOptions) -> 
             }
             return;
         }
-        // Where files were put together, there are several header lines.
+        // Concatenated files have several header lines.
         if line == header {
             return;
         }
@@ -142,7 +142,7 @@ pub(super) fn decode(syntax: Syntax, chunk: &Chunk, options: &DecodeOptions) -> 
     decoder.finish()
 }
 
-/// No line of a file without a column of positions is a record; a run does not get so far.
+/// Rejects all lines of a file without a column of positions. A run ends before it gets here.
 fn without_columns(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let positions = Positions::Fen(0);
     let plan = Plan::only(positions);
@@ -293,7 +293,7 @@ impl<'a> Decoder<'a> {
         if field == Field::Score
             && let Some(raw) = self.plan.raw_score
         {
-            // Scores as they were stored count before others.
+            // Scores as they were stored take precedence.
             match row.get(raw) {
                 Cell::Missing => {}
                 Cell::Text(text) if is_missing(text) => {}
@@ -361,7 +361,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The next record, which begins at a byte of the chunk.
+    /// Adds the next record, which begins at a byte of the chunk.
     fn place(&self, start: usize) -> Place {
         Place {
             line: Some(self.decoded.lines + 1),
@@ -434,17 +434,17 @@ fn add(fields: &mut std::collections::BTreeMap<Field, Array>, field: Field, valu
     }
 }
 
-/// Adds missing values until there are so many.
+/// Adds missing values up to this length.
 fn pad(values: &mut Array, len: usize) {
     while values.len() < len {
         values.push_missing();
     }
 }
 
-/// A puzzle after its first move: the board, its clocks, the second move, and what [`Field::KeyEnPassant`] is.
+/// A puzzle after its first move: the board, its clocks, the second move, and the value of [`Field::KeyEnPassant`].
 type SetUp = (Packed, [u16; 2], Option<Move>, Option<crate::chess::Square>);
 
-/// Makes the first of the moves of a puzzle; `None` where the position has no defined moves and is rejected later.
+/// Plays the first move of a puzzle; `None` if the position has no defined moves and is rejected later.
 fn set_up(board: Packed, [halfmove, fullmove]: [u16; 2], moves: &[u8]) -> Result<Option<SetUp>, BadRecord> {
     let position = board.unpack(halfmove, fullmove).ok();
     let Some(mut position) = position.filter(|position| position.is_valid(Validity::Playable)) else {
@@ -456,7 +456,7 @@ fn set_up(board: Packed, [halfmove, fullmove]: [u16; 2], moves: &[u8]) -> Result
     Ok(Some((board, [position.halfmove, position.fullmove], mv, idle)))
 }
 
-/// Whether a text stands for a number that is missing.
+/// Whether a text means that a number is missing.
 fn is_missing(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     let words: [&[u8]; 6] = [b"", b"null", b"none", b"nan", b"na", b"\\N"];
@@ -494,7 +494,7 @@ fn long_integer(digits: &[u8]) -> Option<i128> {
     (number.fract() == 0.0 && number < 9e15).then_some(number as i128)
 }
 
-/// A date of the standard ISO 8601 as dates are elsewhere, `YYYY.MM.DD`; others as they are.
+/// Turns a date of ISO 8601 into the form of dates elsewhere, `YYYY.MM.DD`; keeps others unchanged.
 fn date(text: &[u8]) -> Cow<'_, [u8]> {
     match text {
         [.., b'-', _, _, b'-', _, _] if text.len() == 10 => {

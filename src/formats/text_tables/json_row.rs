@@ -1,7 +1,7 @@
-//! The values of a JSON object, by the columns of the table.
+//! Reads the values of JSON objects into the columns of a table.
 //!
-//! Nearly all lines of a file have the same keys in the same order, so each key is first compared with the one that came
-//! at its place before.
+//! Nearly all lines of a file have the same keys in the same order, so each key is first compared with the one that was
+//! at its place in the line before.
 
 use super::super::columns::{Column, Kind, field_named};
 use super::super::json::{Json, Value, unescape, unescaped};
@@ -13,19 +13,19 @@ use std::ops::Range;
 /// Reads objects, one after the other.
 #[derive(Debug)]
 pub(super) struct JsonRows {
-    /// Names of columns, and whether their values are needed.
+    /// The names of columns, and whether their values are needed.
     columns: Vec<(Vec<u8>, bool)>,
     values: Vec<Place>,
-    /// Strings without their escapes.
+    /// Copies of strings with their escapes decoded.
     copy: Vec<u8>,
-    /// Keys that are no columns.
+    /// Keys that are not columns.
     unknown: Vec<Vec<u8>>,
     /// The number of columns that the first line names, and whether the object has others.
     named: usize,
     has_later_keys: bool,
 }
 
-/// Where a value is.
+/// The place of a value.
 #[derive(Clone, Debug)]
 enum Place {
     Missing,
@@ -54,13 +54,14 @@ impl<'a> JsonRow<'a> {
     pub(super) fn has_later_keys(self) -> bool {
         self.rows.has_later_keys
     }
-    /// Keys that are no columns.
+    /// Keys that are not columns.
     pub(super) fn unknown(self) -> &'a [Vec<u8>] {
         &self.rows.unknown
     }
 }
 
-/// Adds the fields that none of these columns is, and the column of scores as they were stored: later lines may have them.
+/// Adds columns for the fields that do not have one yet, and the column of scores as they were stored, because later
+/// lines may have them.
 pub(super) fn with_later_keys(columns: &mut Vec<Column>) {
     let add = |columns: &mut Vec<Column>, name: &str| {
         columns.push(Column { name: name.to_owned(), kind: Kind::Cell, data: String::new() });
@@ -76,7 +77,8 @@ pub(super) fn with_later_keys(columns: &mut Vec<Column>) {
 }
 
 impl JsonRows {
-    /// For objects with these keys, the first of which the first line names, and some of which are needed.
+    /// Makes a reader of objects with these columns. The first `named` of them are named by the first line; the
+    /// `needed` ones are read.
     pub(super) fn new(columns: &[Column], needed: &[usize], named: usize) -> Self {
         let columns = columns.iter().enumerate();
         let columns = columns.map(|(at, column)| (column.name.clone().into_bytes(), needed.contains(&at)));
@@ -90,7 +92,7 @@ impl JsonRows {
         }
     }
 
-    /// The values of an object. Of several values of one key, the last counts.
+    /// Reads the values of an object. If a key occurs several times, the last value counts.
     ///
     /// # Errors
     /// If the line is not a JSON object.
@@ -122,7 +124,7 @@ impl JsonRows {
                 return json.skip();
             }
             let value = json.value()?;
-            // Where the value ends, which is a slice of the line.
+            // The end of the value, which is a slice of the line.
             let end = line.len() - json.rest.len();
             values[column] = match value {
                 Value::Null => Place::Missing,
@@ -146,7 +148,7 @@ impl JsonRows {
     }
 }
 
-/// The column of a key that does not come in its turn; `None` if the key is malformed.
+/// The column of a key in an unexpected place; `None` if the key is malformed.
 fn find(columns: &[(Vec<u8>, bool)], key: &[u8]) -> Option<Option<usize>> {
     let mut plain = Vec::new();
     let key = unescaped(key, &mut plain)?;

@@ -1,19 +1,19 @@
 //! Tables of text: CSV and TSV with a header line, and JSON lines, with a column or key `fen`.
 //!
-//! `compute` writes such files, and so do many other programs. A line is a record: its position is what the column `fen`
-//! has (or the one that [`DecodeOptions::fen_column`] names), read as a line of a FEN file is. Which other columns are
-//! read, and as which fields, is decided by the same list of names as for [Parquet and Arrow](super::tables); the others
-//! are named in a note.
+//! `compute` writes such files, and so do many other programs. Each line is a record. Its position is in the column
+//! `fen` (or the one that [`DecodeOptions::fen_column`] names), and is read like a line of a FEN file. The same list of
+//! names as for [Parquet and Arrow](super::tables) decides which other columns are read, and as which fields; the rest
+//! is named in a note.
 //!
-//! The first line says what the columns are: the header line of CSV and TSV, and in JSON lines the keys of the first
-//! object. [Every chunk](Chunk::header) knows it, so the lines themselves are divided, sharded and decoded as any other
-//! text. In JSON, keys come in any order and may be missing; a known key that only later lines have is read as well, and
-//! an unknown one is counted.
+//! The first line defines the columns: it is the header line of CSV and TSV, and in JSON lines, the keys of the first
+//! object count. [Every chunk](Chunk::header) knows this line, so the other lines are divided, sharded and decoded like
+//! any other text. In JSON, keys come in any order and may be missing; a known key that only later lines have is read
+//! as well, and an unknown one is counted.
 //!
-//! Text has no types, so every value is read as the type of its field. A value that cannot be one is left out, counted,
-//! and shown in a note with the place of the first. What is rejected is a line without a good position, one with another
-//! number of values than the header line, one with a quotation mark that is not closed (values end with their line), and
-//! malformed JSON.
+//! Text has no types, so every value is read as the type of its field. A value that does not fit is left out and
+//! counted; a note shows the first one with its place. A line is rejected if it has no valid position, if its number of
+//! values differs from that of the header line, if a quotation mark is not closed (values end with their line), or if
+//! its JSON is malformed.
 //!
 //! [Puzzles](super::puzzles) and [evaluations](super::evals) of Lichess have formats of their own, which are recognized
 //! first.
@@ -31,11 +31,11 @@ use crate::table::Fields;
 use memchr::memchr;
 use std::sync::Arc;
 
-/// A table of text.
+/// The codec of a table of text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextTable(Syntax);
 
-/// How a line has its values.
+/// The syntax of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Syntax {
     Csv,
@@ -58,7 +58,7 @@ impl Syntax {
         }
     }
 
-    /// The columns that a first line names; `None` if it is none.
+    /// The columns that a first line names; `None` if it is not such a line.
     fn columns(self, line: &[u8]) -> Option<Vec<Column>> {
         let column = |name: &[u8]| Column { name: text_of(name), kind: Kind::Cell, data: String::new() };
         if self != Self::Json {
@@ -78,7 +78,8 @@ impl Syntax {
         keys.rest.trim_ascii().is_empty().then_some(columns)
     }
 
-    /// Whether a text begins with a line that names this column, `fen` in any case if there is no name.
+    /// Whether a text begins with a line that names this column, or `fen` in upper or lower case if `name` is not
+    /// given.
     fn has_column(self, head: &[u8], name: Option<&str>) -> bool {
         let line = lines::first_line(head);
         let is_it = |column: &[u8]| match name {
@@ -90,7 +91,7 @@ impl Syntax {
                 .columns(line)
                 .is_some_and(|columns| columns.iter().any(|column| is_it(column.name.as_bytes())));
         }
-        // The line may go on behind the bytes that are there.
+        // The line may continue after the bytes that are there.
         let mut found = false;
         let _ = Json { rest: line }.object(|json, key| {
             found |= is_it(key) && json.next() == Some(b'"');
@@ -108,8 +109,8 @@ pub(super) fn with_column(head: &[u8], name: &str) -> Option<super::Format> {
 }
 
 impl TextTable {
-    /// Why a file is not a table of positions although its name says so: the rest of a sentence that begins with its
-    /// name.
+    /// The reason why a file is not a table of positions although its name suggests it: the rest of a sentence that
+    /// begins with its name.
     fn refusal(self, head: &[u8]) -> String {
         let columns = self.0.columns(lines::first_line(head));
         match columns.map(|columns| Plan::of(&columns, &DecodeOptions::default())) {
@@ -126,7 +127,7 @@ impl TextTable {
     }
 }
 
-/// As [`TextTable::refusal`], if the format is one of these.
+/// Like [`TextTable::refusal`], if the format is one of these.
 pub(super) fn refusal(format: super::Format, head: &[u8]) -> Option<String> {
     use super::Format;
     let tables = [(Format::CSV, CSV), (Format::TSV, TSV), (Format::JSONL, JSON_LINES)];

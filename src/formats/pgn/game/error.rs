@@ -1,6 +1,6 @@
-//! What can be wrong with a game, and the place where it shows.
+//! Errors in games, with their places.
 //!
-//! A reject names the first error only: after it the game has no position that a further one could be judged by.
+//! A reject names the first error only: after it, the position is unknown, so that further errors could not be judged.
 //! The limits are here because the messages state them.
 
 use crate::chess::Position;
@@ -9,10 +9,10 @@ use crate::chess::validity::Violations;
 
 /// Deeper variations than these are not read.
 pub(super) const DEEPEST: u32 = 1000;
-/// Longer games are not read: numbers of plies have sixteen bits, and no rules allow as many.
+/// Longer games are not read: numbers of plies have sixteen bits, and the rules of chess end every game before that.
 pub(super) const MOST_PLIES: u32 = u16::MAX as u32;
 
-/// Why a game cannot be read, or not to its end.
+/// The reason why a game cannot be read, or not to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GameError {
@@ -25,10 +25,10 @@ pub enum GameError {
     /// The FEN tag is not a position that a game can start from.
     #[error("FEN tag: {0}")]
     Start(Violations),
-    /// A move that no rule allows.
+    /// An illegal move.
     #[error("illegal move `{0}`")]
     Illegal(String),
-    /// A move that several pieces can make.
+    /// An ambiguous move: several pieces can make it.
     #[error("ambiguous move `{0}`")]
     Ambiguous(String),
     /// A token that has no meaning in PGN.
@@ -55,16 +55,16 @@ pub enum GameError {
     /// Moves that continue from an unknown position.
     #[error("the moves begin with number {0}, and there is no FEN tag with the position before them")]
     NoStart(u32),
-    /// A game of more bytes than one may have.
+    /// A game with more bytes than the limit.
     #[error("longer than {0} bytes; --max-record SIZE sets the limit")]
     TooLong(usize),
-    /// Text of two bytes per letter.
+    /// Text with two bytes per letter, such as UTF-16.
     #[error("the text is UTF-16; convert it to UTF-8")]
     Utf16,
 }
 
 impl GameError {
-    /// Whether it is about a move that can be parsed.
+    /// Whether the error is about a move that can be parsed.
     pub(super) fn is_of_a_move(&self) -> bool {
         matches!(self, Self::Illegal(_) | Self::Ambiguous(_))
     }
@@ -91,14 +91,14 @@ impl GameError {
     }
 }
 
-/// Where and why a game cannot be read further.
+/// The place at which a game cannot be read further, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadGame {
-    /// Why.
+    /// The reason.
     pub error: GameError,
     /// Offset of the token in the text.
     pub offset: usize,
-    /// Plies played before it.
+    /// Number of plies played before it.
     pub ply: u32,
     /// The position at that place, if the game had one.
     pub position: Option<Position>,

@@ -11,11 +11,11 @@ use crate::formats::pgn::records::Records;
 use crate::formats::pgn::replay::San;
 use crate::formats::pgn::scan::{Command, ENOUGH};
 
-/// Moves scanned at once after one that the fast path could not play.
+/// Number of moves to scan at once after one that the fast path could not play.
 const FEW: usize = 8;
 
 impl Games<'_> {
-    /// The moves of the main line, as far as they and the text between them are simple.
+    /// The moves of the main line, up to the first that is not simple or has text before it that is not.
     pub(super) fn main_line(&mut self, state: &mut State, records: &mut Records, limit: usize) {
         match self.bits {
             Some(bits) => bits.enter(
@@ -42,7 +42,7 @@ impl Games<'_> {
             self.enough = (2 * self.enough).min(ENOUGH);
             self.at = end;
             more = !stops && end <= limit;
-            // Parsing and playing in one loop would need more registers than there are.
+            // Parsing and playing in one loop would need more registers than the CPU has.
             self.moves.resize(found, San::NONE);
             let words = self.scan.starts().iter().zip(self.scan.ends());
             for (san, (&start, &end)) in self.moves.iter_mut().zip(words) {

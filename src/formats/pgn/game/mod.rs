@@ -2,8 +2,8 @@
 //!
 //! [`Games::next`] plays the moves of a game and records every position. Simple text is read by
 //! [`main_line`], which scans many moves ahead; everything else goes through [`tokens`], one byte class at a
-//! time. A game that cannot be read further is followed to its end by the same code, so that the next game begins
-//! where it would have begun anyway.
+//! time. A game that cannot be read further is followed to its end by the same code, so that the error does not change
+//! where the next game begins.
 //!
 //! Text that has neither tags nor a move is not a game. Leftovers of a game (a second result, closing signs, a
 //! variation after the result) are skipped; any other text is one [`BadGame`] without a position.
@@ -33,7 +33,7 @@ use std::ops::Range;
 use tag_section::start_position;
 use words::{result, shown};
 
-/// A game as read.
+/// A game that has been read.
 #[derive(Clone, Debug)]
 pub struct Game<'a> {
     /// Offset of its first byte in the text.
@@ -42,39 +42,39 @@ pub struct Game<'a> {
     pub end: usize,
     /// Its tags.
     pub tags: Tags<'a>,
-    /// Plies played in the main line.
+    /// Number of plies played in the main line.
     pub plies: u32,
     /// The result token at its end; `None` if it is missing or `*`.
     pub outcome: Option<Outcome>,
     /// Whether a result token (`*` included) ends it, rather than the next game or the end of the text.
     pub terminated: bool,
-    /// Whether it is not a game but other text, which [`Game::bad`] explains: prose, or moves after a result.
+    /// Whether this is not a game but other text, such as prose, or moves after a result; [`Game::bad`] says which.
     pub stray: bool,
     /// The last position of the main line, if the game had one.
     pub last: Option<Position>,
-    /// Castling rights dropped from its `FEN` tag, because the king or the rook is elsewhere.
+    /// Number of castling rights dropped from its `FEN` tag, because the king or the rook is elsewhere.
     pub dropped_castling: u64,
-    /// Whether something follows the fields of its `FEN` tag that was not read.
+    /// Whether its `FEN` tag has text after the fields, which was not read.
     pub(super) has_fen_rest: bool,
     /// Whether some castling right of its start position is one of Chess960 only.
     pub(super) castles_as_chess960: bool,
-    /// What stopped the reading.
+    /// The error that stopped the reading.
     pub bad: Option<Box<BadGame>>,
 }
 
 impl Game<'_> {
-    /// How the game ended: by the token at its end, or else by its `Result` tag.
+    /// The result of the game: the token at its end, or else its `Result` tag.
     pub fn result(&self) -> Option<Outcome> {
         self.outcome.or_else(|| Outcome::from_token(self.tags.get("Result")?))
     }
 
-    /// Whether it is a game of Chess960, by its tags or its start position.
+    /// Whether this is a game of Chess960, according to its tags or its start position.
     pub(super) fn is_chess960(&self) -> bool {
         let variant = self.tags.variant().and_then(Variant::from_tag);
         self.castles_as_chess960 || variant == Some(Variant::Chess960)
     }
 
-    /// Whether it has more bytes than a record may have.
+    /// Whether the game has more bytes than a record may have.
     pub(super) fn is_too_long(&self) -> bool {
         let bad = self.bad.as_ref();
         bad.is_some_and(|bad| matches!(bad.error, GameError::TooLong(_)))
@@ -101,20 +101,20 @@ pub struct Games<'a> {
     bytes: &'a [u8],
     at: usize,
     variations: bool,
-    /// Whether only what the standard allows is read.
+    /// Whether only text that the standard allows is read.
     strict: bool,
     /// The longest game in bytes.
     max_record: usize,
-    /// Whether the text is truncated, so that its last part may have been a game.
+    /// Whether the text is truncated, so that the rest at its end may have been a game.
     truncated: bool,
     lines: Vec<Line>,
     /// Whether main lines are scanned; variations need every token.
     quick: bool,
     bits: Option<Bmi2>,
     scan: Scan,
-    /// The moves that were scanned.
+    /// The result of the last scan.
     moves: Vec<San>,
-    /// Moves to scan at once.
+    /// Number of moves to scan at once.
     enough: usize,
     /// The end of the word that the fast path could not play; before it, nothing is scanned again.
     slow_until: usize,
@@ -130,11 +130,11 @@ struct State {
     ply: u32,
     record: Option<usize>,
     record_before: Option<usize>,
-    /// The record from which a variation that is walked branches off.
+    /// The record from which the variation being read branches off.
     branch: Option<usize>,
-    /// Nesting of variations, skipped or walked.
+    /// Nesting depth of variations, whether they are skipped or read.
     depth: u32,
-    /// Whether no tag came before.
+    /// Whether the game has no tags so far.
     tagless: bool,
     /// The first move number, and whether it is Black's.
     number: Option<(u32, bool)>,
@@ -142,7 +142,7 @@ struct State {
 }
 
 impl<'a> Games<'a> {
-    /// The games of a text; `variations` also records the positions of variations, and `strict` refuses
+    /// Reads the games of a text; `variations` also records the positions of variations, and `strict` refuses
     /// what the standard does not allow.
     pub fn new(bytes: &'a [u8], variations: bool, strict: bool) -> Self {
         Self {
@@ -163,7 +163,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// With the longest game in bytes, and whether the text is truncated at its end.
+    /// Sets the maximum length of a game in bytes, and whether the text is truncated at its end.
     pub(super) fn limited(mut self, max_record: usize, truncated: bool) -> Self {
         self.max_record = max_record;
         self.truncated = truncated;
@@ -195,7 +195,7 @@ impl<'a> Games<'a> {
         feeds >= 2
     }
 
-    /// Skips what may come between games; returns whether something else is here.
+    /// Skips text that may come between games; returns whether something else follows.
     fn find_game(&mut self) -> bool {
         let bytes = self.bytes;
         while let Some(byte) = self.peek() {
@@ -251,7 +251,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// Reads the game that begins here; `None` if it is only leftovers of a game.
+    /// Reads the game that begins here; `None` if there are only leftovers of a game.
     fn game(&mut self, records: &mut Records) -> Option<Game<'a>> {
         let bytes = self.bytes;
         let start = self.at;
@@ -303,7 +303,7 @@ impl<'a> Games<'a> {
             self.refuse(&mut state, GameError::Utf16, start);
         }
         let end = self.movetext(&mut state, records, start);
-        // Wherever the text ends or continues: a chunk must decode as the whole does.
+        // This must not depend on where the text ends: a chunk must decode to the same games as the whole file.
         if end == End::NextGame && state.ply == 0 && state.bad.is_none() && tags.is_cut_off() {
             state.bad = Some(Box::new(BadGame { error: GameError::OpenTag, offset: start, ply: 0, position: None }));
         }
@@ -319,7 +319,7 @@ impl<'a> Games<'a> {
         if too_long {
             let from = start.saturating_add(self.max_record);
             self.at = lex::resume(self.bytes, from, true).unwrap_or(self.bytes.len());
-            // Where the reading stopped depends on more than the game.
+            // The place where reading stopped depends on more than this game.
             terminated = lex::ends_with_result(bytes[start..self.at].trim_ascii_end());
             records.truncate(first_record);
             has_start = false;
@@ -369,7 +369,7 @@ impl<'a> Games<'a> {
         })
     }
 
-    /// Records the first error of the game, here or at this place.
+    /// Records the first error of the game.
     #[cold]
     fn refuse(&self, state: &mut State, error: GameError, offset: usize) {
         if state.bad.is_none() {

@@ -9,7 +9,7 @@ use crate::formats::pgn::lex;
 use crate::formats::pgn::records::Records;
 use crate::games::Outcome;
 
-/// What ends the reading of movetext.
+/// The reason why the movetext ends.
 #[derive(PartialEq, Eq)]
 pub(super) enum End {
     Result(Option<Outcome>),
@@ -21,7 +21,7 @@ impl Games<'_> {
     /// Reads movetext to the end of the game that begins at `start`.
     pub(super) fn movetext(&mut self, state: &mut State, records: &mut Records, start: usize) -> End {
         let limit = start.saturating_add(self.max_record);
-        // Whether this is not a game so far: results have no meaning then.
+        // Whether this is not a game so far; then results have no meaning.
         let mut garbage = state.bad.as_ref().is_some_and(|bad| bad.error == GameError::Utf16);
         loop {
             while self.peek().is_some_and(|byte| CLASS[byte as usize] == Class::Blank) {

@@ -15,15 +15,15 @@ use std::collections::HashSet;
 impl<'a> Games<'a> {
     /// The end of the line that contains `at`.
     fn line_end(&mut self, at: usize) -> usize {
-        // Many games may stand in one line.
+        // One line may contain many games.
         if !self.line.contains(&at) {
             self.line = at..lex::text_line_end(self.bytes, at);
         }
         self.line.end
     }
 
-    /// Reads the tags of a line that does not end with the last one's bracket; returns whether moves follow in it. What
-    /// else follows is ignored.
+    /// Reads the tags of a line that does not end with the bracket of its last tag; returns whether moves follow in it.
+    /// Other text in the line is ignored.
     #[cold]
     fn odd_tag(&mut self, marked: &mut tags::Marked) -> bool {
         marked.crowd();
@@ -32,7 +32,7 @@ impl<'a> Games<'a> {
             let tag = tags::tag(&bytes[self.at..]);
             self.at += tag.len.max(1);
             marked.ignored += u32::from(tag.has_more);
-            // It may end in a later line.
+            // The tag may end in a later line.
             while matches!(self.peek(), Some(b' ' | b'\t' | b'\r')) {
                 self.at += 1;
             }
@@ -55,8 +55,8 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// The tag that follows the comments here, if one does: then they are among the tags, not before the moves.
-    /// With the number of line feeds before it, some of which come before the comments.
+    /// The tag after the comments here, if there is one: then the comments are among the tags, not before the moves.
+    /// Also returns the number of line feeds before the tag, some of which come before the comments.
     fn after_comments(&self, mut feeds: usize) -> Option<(usize, usize)> {
         let bytes = self.bytes;
         let mut at = self.at;
@@ -161,12 +161,13 @@ impl<'a> Games<'a> {
     }
 }
 
-/// Line feeds that matter after some text among tags: its line is not an empty one, but one before it is.
+/// The number of line feeds to count after other text among the tags. One is not enough to matter: it only ends the
+/// line of that text.
 fn after_text(feeds: usize) -> usize {
     if feeds < 2 { 0 } else { feeds }
 }
 
-/// Whether moves begin here, behind the bracket of a tag: a move number, a result, or a move.
+/// Whether moves begin here, after the bracket of a tag: a move number, a result, or a move.
 fn begins_moves(text: &[u8]) -> bool {
     let len = text.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
     let word = &text[..len.min(8)];
@@ -188,7 +189,7 @@ fn add_names<'a>(bytes: &'a [u8], at: usize, names: &mut HashSet<&'a [u8]>, stop
             .map(<[u8]>::trim_ascii)
             .take_while(|line| matches!(line.first(), Some(b'[' | b'%' | b';')))
             .enumerate()
-            // A line that begins with it may begin a game, and belong to another chunk.
+            // A line that begins with this tag may begin a game, and belong to another chunk.
             .take_while(|(number, line)| *number == 0 || !line.starts_with(b"[Event "))
             .map(|(_, line)| line)
             .filter(|line| line.starts_with(b"["))
@@ -216,7 +217,7 @@ pub(super) fn start_position<'a>(tags: &Tags<'a>, strict: bool) -> Result<Option
         false => fen::parse_tag(text),
     };
     let start = start.map_err(GameError::Fen)?;
-    // As in a line of a FEN file, though nothing is done with operations.
+    // As in a line of a FEN file, except that operations are ignored.
     if let Some(&found) = start.rest.first()
         && (strict || !fen::may_be_operations(start.rest))
     {

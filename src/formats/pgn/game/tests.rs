@@ -1,4 +1,4 @@
-//! Both ways to read a main line, scanned and token by token, give the same records; and text that is lost is never
+//! Tests that scanning a main line gives the same records as reading it token by token, and that lost text is never
 //! overlooked.
 
 use super::super::lost;
@@ -157,8 +157,8 @@ proptest! {
     }
 }
 
-/// Games with nothing but moves, scores and clocks are not looked at again, wherever blocks end and whichever moves are
-/// left to the slow path.
+/// Games with nothing but moves, scores and clocks do not get the second look for lost text, wherever blocks end and
+/// whichever moves are left to the slow path.
 #[test]
 fn plain_games_need_no_second_look() {
     let requested = Requested { scores: true, clocks: true, texts: true, ..Requested::default() };

@@ -1,8 +1,8 @@
 //! The slow path: one token after another, by the class of its first byte.
 //!
-//! Everything that is met in movetext is understood here: moves in any spelling, variations, null moves, signs and
-//! words after a move. Where a token has no effect, in a skipped variation or after an error, it is still passed
-//! over in the same way, so that the end of the game does not depend on what could be played.
+//! Everything that occurs in movetext is understood here: moves in any spelling, variations, null moves, signs and
+//! words after a move. Even where tokens have no effect (in a skipped variation or after an error), they are recognized
+//! in the same way, so that the end of the game does not depend on which moves could be played.
 
 use super::error::{DEEPEST, MOST_PLIES};
 use super::words::{
@@ -145,7 +145,7 @@ impl Games<'_> {
                     state.board = state.before;
                     state.ply = state.ply.saturating_sub(1);
                     state.branch = state.record_before.or(state.branch);
-                    // The move that the variation replaces stays the move of its position.
+                    // The position keeps the move of the main line, which the variation replaces.
                     state.record = None;
                     state.record_before = None;
                 }
@@ -261,7 +261,7 @@ impl Games<'_> {
         let board = state.board;
         let mut played = play(board, text, self.strict);
         if matches!(played, Err(Refused::Syntax)) && !self.strict {
-            // A result, a remark or an evaluation without a blank before it.
+            // A result, a remark or an evaluation follows without a blank.
             if let Some(word) = without_result(word) {
                 played = play(board, trim_remarks(word), false);
                 self.at = start + word.len();

@@ -1,11 +1,11 @@
-//! Words of movetext by their letters alone: where they end, and which are results, null moves, remarks or signs.
+//! Classifies words of movetext by their letters alone: where they end, and which are results, null moves, remarks or
+//! signs.
 //!
-//! Nothing here knows the game or the position. Whether a word that is none of these is a move, only the board can
-//! tell.
+//! Nothing here knows the game or the position. Any other word may be a move; only the board can tell.
 
 use crate::games::Outcome;
 
-/// Letters of a token that a message quotes.
+/// Maximum number of letters of a token that a message quotes.
 const SHOWN: usize = 60;
 
 /// The result token that a text begins with, and its length.
@@ -50,7 +50,7 @@ fn ends_word(byte: &u8) -> bool {
     byte.is_ascii_whitespace() || *byte >= 0x80 || b"{}();[]$*,".contains(byte)
 }
 
-/// A word without the result at its end, `None` if there is none or nothing else.
+/// A word without the result at its end; `None` if it has none, or is nothing but a result.
 pub(super) fn without_result(word: &[u8]) -> Option<&[u8]> {
     [&b"1/2-1/2"[..], b"1-0", b"0-1"]
         .iter()
@@ -72,7 +72,7 @@ pub(super) fn is_remark(text: &[u8]) -> bool {
 /// Words that may follow a move.
 const REMARKS: [&[u8]; 6] = [b"ch", b"mate", b"dis", b"dbl", b"ep", b"e.p"];
 
-/// Without remarks and evaluations at the end.
+/// A word without the remarks and evaluations at its end.
 pub(super) fn trim_remarks(mut text: &[u8]) -> &[u8] {
     loop {
         let before = text;
@@ -142,7 +142,7 @@ pub(super) fn shown(text: &[u8]) -> String {
     shown
 }
 
-/// Without check and annotation signs at the end.
+/// A word without the check and annotation signs at its end.
 pub(super) fn trim_signs(mut text: &[u8]) -> &[u8] {
     while let [rest @ .., b'+' | b'#' | b'!' | b'?'] = text {
         text = rest;

@@ -27,7 +27,7 @@ use san::{CODE, is_promoted};
 use std::hint::cold_path;
 use tables::{ALL, BLACK, CAPTURES, KING, PAWN, REACH, ROWS, SELECT, all_if};
 
-/// Why a move cannot be played.
+/// The reason why a move cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::formats) enum Refused {
     /// No legal move fits.
@@ -38,7 +38,7 @@ pub(in crate::formats) enum Refused {
     Syntax,
 }
 
-/// Where squares behind double steps are.
+/// The ranks of the squares passed by double steps.
 const EN_PASSANT_RANKS: u64 = 0x0000_FF00_00FF_0000;
 
 /// A position during replay.
@@ -48,16 +48,16 @@ pub(in crate::formats) struct Board {
     black: u64,
     /// The bits of the piece codes.
     types: [u64; 3],
-    /// The en passant square, where an en passant capture is legal. Where it is not, though a pawn stands beside the one
-    /// that made a double step, the square of the same file on the mover's last rank: no pawn ever goes there, and
-    /// only the key of the position depends on it.
+    /// The en passant square, where an en passant capture is legal. If a pawn is beside the one that made a double step
+    /// but cannot legally capture it, this is the square of the same file on the mover's last rank: no pawn ever
+    /// captures en passant there, and only the key of the position depends on it.
     en_passant: u64,
     black_to_move: bool,
     pub(in crate::formats) halfmove: u16,
     pub(in crate::formats) fullmove: u16,
 }
 
-/// What the side to move sees of a board.
+/// A board as the side to move sees it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::formats) struct Sides {
     pub(in crate::formats) own: u64,
@@ -125,7 +125,7 @@ impl Board {
         Packed { color: self.black | en_passant | free & free.wrapping_neg() & black, types: self.types }
     }
 
-    /// The board of a record, and the square of [`Field::KeyEnPassant`](crate::table::Field::KeyEnPassant).
+    /// Makes the board of a record, and the square of [`Field::KeyEnPassant`](crate::table::Field::KeyEnPassant).
     pub(in crate::formats) fn of_record(board: &Packed, idle: Option<Square>, halfmove: u16, fullmove: u16) -> Self {
         let occupied = board.occupied();
         let en_passant = board.color & !occupied & EN_PASSANT_RANKS;
@@ -141,7 +141,7 @@ impl Board {
         unpacked
     }
 
-    /// Keeps a square on which a pawn that stands beside cannot legally capture en passant.
+    /// Keeps an en passant square on which a pawn could capture, but not legally.
     pub(in crate::formats) fn mark(&mut self, idle: Option<Square>) {
         if let Some(square) = idle {
             let file = square.index() % 8;
@@ -149,7 +149,7 @@ impl Board {
         }
     }
 
-    /// The same without the square kept by [`Self::mark`].
+    /// The board without the square kept by [`Self::mark`].
     #[inline(always)]
     pub(in crate::formats) fn unmarked(self) -> Self {
         Self { en_passant: self.en_passant & EN_PASSANT_RANKS, ..self }
@@ -165,7 +165,7 @@ impl Board {
         })
     }
 
-    /// The position as [`crate::chess`] represents it.
+    /// The position in the representation of [`crate::chess`].
     pub(super) fn position(self) -> Position {
         self.packed().unpack(self.halfmove, self.fullmove).expect("a replay board has at most one sentinel bit")
     }
@@ -175,7 +175,7 @@ impl Board {
         self.types[0] | self.types[1] | self.types[2]
     }
 
-    /// Pieces of a code, rooks that may castle among the rooks; both colours.
+    /// The pieces with a code, of both colours; rooks that may castle are included among the rooks.
     #[inline(always)]
     fn coded(self, code: usize) -> u64 {
         let [t0, t1, t2] = self.types;
@@ -183,8 +183,8 @@ impl Board {
         (t0 ^ n0) & (t1 ^ n1) & (t2 ^ n2) | t0 & t1 & t2 & castling
     }
 
-    /// The board after a move, and the move's bits (see [`Move::to_bits`](crate::chess::Move::to_bits)). The move must
-    /// promote a pawn on the last ranks, and nothing elsewhere; castling is refused here.
+    /// The board after a move, and the move's bits (see [`Move::to_bits`](crate::chess::Move::to_bits)). A pawn that
+    /// moves to the last rank must promote, and nothing else may; castling is refused here.
     ///
     /// Boards are passed by value here: the fields then live in registers, and are not copied through memory in
     /// other widths than they were written in, which would stall each move.
@@ -204,7 +204,7 @@ impl Board {
 
         let passing = self.en_passant & all_if(pawn);
         let barred = own | occupied ^ all_if(san.captures);
-        // The en passant square is empty, and yet pawns capture there.
+        // Pawns capture on the en passant square, although it is empty.
         let barred = barred & !(passing & all_if(san.captures));
         if barred & to_bit != 0 {
             return Err(Refused::Illegal);
@@ -299,7 +299,7 @@ impl Board {
         self.en_passant = 0;
     }
 
-    /// Whether the king of a side is attacked. A side without king is not.
+    /// Whether the king of a side is attacked; false if the side has no king.
     #[inline(always)]
     fn king_attacked(self, black: bool) -> bool {
         let [t0, t1, t2] = self.types;
@@ -316,7 +316,7 @@ impl Board {
             | pawns & REACH[if black { CAPTURES } else { BLACK + CAPTURES }][king]
             | kings & REACH[8][king];
         let first = diagonal & REACH[5][king] | straight & REACH[6][king];
-        // There are nearly always two at most, and two without a loop mispredict no branch.
+        // There are nearly always at most two, and checking two without a loop avoids mispredicted branches.
         let second = first & first.wrapping_sub(1);
         let hits = |snipers: u64| {
             let sniper = snipers.trailing_zeros() as usize & 63;
@@ -331,8 +331,8 @@ impl Board {
         attacked
     }
 
-    /// The en passant square behind a pawn that has just made a double step, if the side to move may take
-    /// it, or its mark if it may not because of a pin; else nothing.
+    /// The en passant square behind a pawn that has just made a double step, if the side to move can capture it; or its
+    /// mark if a pin prevents that; else nothing.
     #[inline(always)]
     fn passed(self, to: usize) -> u64 {
         let [t0, t1, t2] = self.types;
@@ -459,7 +459,7 @@ fn between_bits(a: usize, b: usize) -> u64 {
     between(Square::new(a as u8 & 63), Square::new(b as u8 & 63)).0
 }
 
-/// The candidates with nothing between them and the target.
+/// The candidates whose path to the target is free.
 fn open(candidates: u64, to: usize, occupied: u64) -> u64 {
     Bitboard(candidates)
         .iter()

@@ -1,4 +1,4 @@
-//! Moves in the form of the standard, as the text says them: piece, target, promotion, and squares of origin.
+//! Parses moves in the form of the standard: piece, target, promotion, and possible squares of origin.
 //!
 //! A word of at most eight bytes is read without a loop: the target is at its end, and each byte before it
 //! narrows the set of squares that the piece may come from. Other spellings are left to [`crate::chess::san`].
@@ -7,8 +7,7 @@ use super::tables::{ALL, CAPTURES, PAWN, PIECES};
 use crate::chess::castling::CastlingSide;
 use crate::formats::pgn::lex;
 
-/// What a byte after the first one requires of the origin square; empty (no square)
-/// if it is not allowed there.
+/// The origin squares that a byte after the first one allows; empty if the byte is not allowed there.
 static ORIGIN: [u64; 256] = {
     let mut table = [0; 256];
     let mut index = 0;
@@ -21,8 +20,8 @@ static ORIGIN: [u64; 256] = {
     table
 };
 
-/// What the first byte requires of that square: the file of a pawn, anything for a piece, empty if no move
-/// begins this way.
+/// The origin squares that the first byte allows: a file for a pawn, all for a piece, none if a move cannot begin with
+/// this byte.
 static FIRST: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -37,7 +36,7 @@ static FIRST: [u64; 256] = {
     table
 };
 
-/// The piece code that a first letter of SAN stands for, or 0.
+/// The piece code for the first letter of a SAN move, or 0.
 pub(super) static CODE: [u8; 256] = {
     let mut table = [0; 256];
     let mut index = 0;
@@ -62,13 +61,13 @@ pub(in crate::formats::pgn) struct San {
     /// The row of [`REACH`](super::tables::REACH) for White.
     pub(super) row: u8,
     pub(super) to: u8,
-    /// The code of what arrives there: the same, or that of a promotion.
+    /// The code of the piece on the target: the same, or that of the promotion piece.
     pub(super) arrives: u8,
-    /// Bits of a promotion in those of a move.
+    /// The bits of the promotion, as in the bits of a move.
     pub(super) kind: u16,
-    /// To which side it castles, if it does. Then it says nothing else, and cannot be played otherwise.
+    /// The side to which the move castles, if it does. Then the other values mean nothing, and cannot be played.
     pub(in crate::formats::pgn) castles: Option<CastlingSide>,
-    /// Squares that the text allows as origin; none if it has a byte out of place.
+    /// Squares that the text allows as origin; none if a byte is out of place.
     pub(super) origin: u64,
 }
 
@@ -79,7 +78,7 @@ pub(super) const fn is_promoted(code: u8, rank: u8) -> bool {
 }
 
 impl San {
-    /// No move: what cannot be played.
+    /// Not a move; it cannot be played.
     pub(in crate::formats::pgn) const NONE: Self = Self::of_piece(0, false);
 
     /// A move from nowhere to a1.
@@ -100,7 +99,7 @@ impl San {
         }
     }
 
-    /// A word of a text as a move, castling included, or [`Self::NONE`] if it is not standard SAN.
+    /// Parses a word of a text as a move, castling included; returns [`Self::NONE`] if it is not standard SAN.
     #[inline(always)]
     pub(in crate::formats::pgn) fn of_word(bytes: &[u8], start: usize, end: usize) -> Self {
         const SHORT: u64 = u64::from_le_bytes(*b"\0\0\0\0\0O-O");
@@ -118,7 +117,7 @@ impl San {
         }
     }
 
-    /// Makes it a promotion to the piece of this code.
+    /// Makes the move a promotion to the piece with this code.
     pub(super) fn promote(&mut self, code: u8) {
         self.arrives = code;
         self.kind = 1 << 14 | (u16::from(code) - 2) << 12;

@@ -1,11 +1,11 @@
-//! Moves that are given by their squares, as formats of training data store them.
+//! Plays moves that are given by their squares, as formats of training data store them.
 
 use super::tables::{ALL, BLACK, CAPTURES, KING, PAWN, PIECES, REACH, ROWS};
 use super::{Board, EN_PASSANT_RANKS, between_bits};
 use crate::chess::Move;
 use std::hint::cold_path;
 
-/// The kinds of moves, as [`Move::to_bits`] has them.
+/// The kinds of moves, as in [`Move::to_bits`].
 const PROMOTION: u16 = 1;
 const EN_PASSANT: u16 = 2;
 const CASTLING: u16 = 3;
@@ -13,8 +13,8 @@ const CASTLING: u16 = 3;
 /// The code of a rook that may castle, and what distinguishes it from other rooks.
 const CASTLING_ROOK: usize = 7;
 
-/// The row of [`REACH`] for a piece code of three bits, times four: of a quiet move and of a capture, of White and then of
-/// Black.
+/// The row of [`REACH`] for a piece code of three bits, times four: for a quiet move and for a capture, first for
+/// White, then for Black.
 static ROW: [u8; 32] = {
     let mut rows = [ROWS as u8 - 1; 32];
     let mut at = 4;
@@ -30,11 +30,12 @@ static ROW: [u8; 32] = {
 };
 
 impl Board {
-    /// Plays a move, given as the bits of [`Move::to_bits`], that follows all rules but one: whether it leaves its own king
-    /// in check remains to be found out. Castling moves follow all of them. Returns whether it does; if not, the board is
-    /// not to be used any more.
+    /// Plays a move, given as the bits of [`Move::to_bits`], and checks all rules but one: the move may leave its own
+    /// king in check, which is checked later. For castling moves, all rules are checked. Returns whether the move is
+    /// allowed; if not, the board must not be used any more.
     ///
-    /// Rare cases are left to branches, so that the next move depends on few operations: a piece takes its own bits along.
+    /// Rare cases are left to branches, so that the next move depends on few operations: a piece takes its own bits
+    /// along.
     #[inline(always)]
     pub(in crate::formats) fn play_pseudolegal(&mut self, bits: u16) -> bool {
         let kind = bits >> 14;
@@ -82,7 +83,7 @@ impl Board {
         let rights = t0 & t1 & t2 & own;
         if (rights != 0) & ((mover == KING) | (mover == CASTLING_ROOK)) {
             cold_path();
-            // The king loses them all, and a rook its own.
+            // A king move loses all castling rights, and a rook move its own.
             let lost = if mover == KING { rights } else { target };
             self.types[0] &= !lost;
             self.types[1] &= !lost;
@@ -108,8 +109,8 @@ mod tests {
     use super::*;
     use crate::chess::random::{RandomPlay, Start};
 
-    /// Legal moves, the same with other kinds, and any words, on boards of random play: the same board as that of the
-    /// checked way, or none.
+    /// Plays legal moves, the same moves with other kinds, and arbitrary words, on boards from random play. The result
+    /// must be the board of the checked way, or a failure in both.
     #[test]
     fn agrees_with_checked_moves() {
         let mut legal = [0; 4];
@@ -122,7 +123,7 @@ mod tests {
                     let mut next = board;
                     let found = next.play_pseudolegal(bits).then_some(next);
                     let found = found.filter(|next| !next.is_after_king_left_in_check());
-                    // A mark of Chess960 is not a part of a move.
+                    // The mark of Chess960 does not belong to the move itself.
                     let mv = Move::from_bits(bits).filter(|mv| mv.to_bits() == bits);
                     let expected = mv.and_then(|mv| board.play_move(mv).ok());
                     assert_eq!(found, expected, "{} {bits:x}", played.position);

@@ -1,4 +1,4 @@
-//! What the board is asked for by index: where a piece may come from, and which planes select it.
+//! Lookup tables of the board: the squares that a piece may come from, and the planes that select it.
 //!
 //! Everything here is computed by the compiler from piece codes and squares.
 
@@ -6,7 +6,7 @@ use crate::chess::Role;
 
 /// Rows of [`REACH`]: pawn steps and captures of each side, then knight to king; empty ones make it a power of two.
 pub(super) const ROWS: usize = 16;
-/// `REACH[row][to]`: where a piece may come from that moves to this square in this way, on an empty board.
+/// `REACH[row][to]`: the squares from which a piece may move to this square in this way, on an empty board.
 pub(super) static REACH: [[u64; 64]; ROWS] = reach();
 
 const fn reach() -> [[u64; 64]; ROWS] {
@@ -50,7 +50,7 @@ const fn reach() -> [[u64; 64]; ROWS] {
 pub(super) const PAWN: usize = 1;
 pub(super) const KING: usize = 6;
 
-/// What is added to the row of a pawn that captures, of a black one, and to the code of a piece.
+/// Added to the row of a pawn that captures, to that of a black pawn, and to the code of a piece.
 pub(super) const CAPTURES: usize = 1;
 pub(super) const BLACK: usize = 2;
 pub(super) const PIECES: usize = 2;
@@ -60,7 +60,7 @@ pub(super) const fn all_if(condition: bool) -> u64 {
     (condition as u64).wrapping_neg()
 }
 
-/// Masks that select a piece code from the three planes: flips, and whether castling rooks count.
+/// Masks that select a piece code from the three planes: which planes to invert, and whether castling rooks count.
 pub(super) static SELECT: [[u64; 4]; 8] = {
     let mut table = [[0; 4]; 8];
     let mut code = 0;

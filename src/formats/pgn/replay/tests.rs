@@ -1,4 +1,4 @@
-//! Decoding knows just the form of the standard, and the fast path plays what the rules say.
+//! Tests that the parser accepts exactly the form of the standard, and that the fast path plays by the rules.
 
 use super::*;
 use crate::chess::Move;
@@ -50,7 +50,7 @@ fn only_the_form_of_the_standard_is_decoded() {
     for text in &standard {
         assert!(decode(text.as_bytes()).is_some(), "{text}");
     }
-    // All texts of a few letters, longer ones of fewer letters.
+    // All texts over a small alphabet; for longer texts, a smaller one.
     for (letters, lengths) in [(&b"abgh1278NBRKx=-O"[..], 2..=5), (b"abd1BQx=-", 6..=6), (b"a1bNx=", 7..=8)] {
         for len in lengths {
             let mut digits = vec![0; len];
@@ -80,14 +80,14 @@ fn castling_is_to_the_side_that_the_word_says() {
         ("-O-O", None),
         ("Nf3", None),
     ] {
-        // Words are loaded with what stands around them.
+        // Words are loaded together with the bytes around them.
         let bytes = format!("O-O-O-O {text} O-O-O-O");
         let san = San::of_word(bytes.as_bytes(), 8, 8 + text.len());
         assert_eq!(san.castles, side, "{text}");
     }
 }
 
-/// The legal move that a standard text means, written plainly.
+/// The legal move for a standard text, found in the plainest way.
 fn meant(position: &Position, text: &str) -> Result<Move, Refused> {
     let (text, promotion) = text.split_once('=').unwrap_or((text, ""));
     let captures = text.contains('x');
@@ -161,7 +161,7 @@ fn moves_named_by_their_squares_are_those_of_the_rules() {
     }
 }
 
-/// The fast path agrees with the rules, and what it does not play is left to them.
+/// The fast path agrees with the rules, and leaves all other moves to them.
 #[test]
 fn quick_and_cold_moves_are_those_of_the_rules() {
     let texts = standard();
