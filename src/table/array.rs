@@ -539,7 +539,7 @@ impl Array {
     pub fn push_missing(&mut self) {
         each_type!(self, column => column.push(None));
     }
-    /// The number in a row; `None` where it is missing or no number.
+    /// The number in a row; `None` where it is missing or not a number.
     ///
     /// # Panics
     /// When the row is out of range.
@@ -555,7 +555,7 @@ impl Array {
             Self::Text(_) | Self::Strings(_) | Self::Boards(_) => None,
         }
     }
-    /// The text in a row; `None` where it is missing or no text.
+    /// The text in a row; `None` where it is missing or not text.
     ///
     /// # Panics
     /// When the row is out of range.

@@ -191,7 +191,7 @@ impl<'a> Tile<'a> {
         let place = row.wrapping_sub(self.start);
         self.mask.get(place / 64).is_some_and(|bits| bits >> (place % 64) & 1 != 0)
     }
-    /// The sentinels among the scores; missing where the score is none.
+    /// The sentinels among the scores; missing where the score is not a sentinel.
     #[cfg(feature = "parquet")]
     pub(crate) fn score_sentinels(&self) -> Array {
         super::fill::score_sentinels(self)

@@ -149,7 +149,7 @@ impl std::error::Error for FenError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PositionError {
-    /// It is no FEN.
+    /// The text is not valid FEN.
     #[error(transparent)]
     Fen(#[from] FenError),
     /// The position breaks rules.
