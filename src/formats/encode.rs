@@ -10,8 +10,8 @@
 //! its place like any other bad record. If the format cannot hold some part of a record, that loss is counted
 //! ([`Losses`]).
 
-use super::boards::ColumnIds;
-use super::losses::Losses;
+use super::boards::column::Ids as ColumnIds;
+use super::losses::{Losses, Refuse};
 use super::training::Rows;
 use crate::table::runs::{RowRun, RowRuns};
 use crate::table::{Batch, Field, Fields, Tile};
@@ -20,9 +20,6 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Receives a refused row of a batch, a name for the reason, and a message.
-pub(crate) type Refuse<'a> = dyn FnMut(usize, &'static str, String) + 'a;
 
 /// Tells which records a format cannot hold.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 #[cfg(feature = "parquet")]
 use super::DecodeOptions;
 use super::GIANT_HEAD;
-use super::text::text_of;
+use super::lines::text_of;
 use crate::chess::validity::Validity;
 use crate::chess::{Move, MoveKind};
 use crate::error::Damage;

@@ -77,7 +77,7 @@ pub(super) fn recognized(head: &[u8], all: bool, path: &Path, named: Option<Form
     let what = by_name()?;
     // Some extensions are also those of supported formats; only the content can tell.
     let seen = match &*extension(path)? {
-        "data" | "bin" => super::open::seen(head),
+        "data" | "bin" => super::headerless::closest(head),
         _ => None,
     };
     Some(match seen {

@@ -88,3 +88,10 @@ pub(super) fn windows_1252(byte: u8) -> char {
         _ => byte as char,
     }
 }
+
+/// Bytes as text: as UTF-8, or as Latin-1 if they are not valid UTF-8, so that no byte is lost.
+pub(super) fn text_of(bytes: &[u8]) -> String {
+    // Copied before validation: bytes of a mapped file could change in between.
+    String::from_utf8(bytes.to_vec())
+        .unwrap_or_else(|error| error.as_bytes().iter().map(|&byte| windows_1252(byte)).collect())
+}

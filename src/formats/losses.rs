@@ -98,6 +98,9 @@ impl fmt::Display for Way {
     }
 }
 
+/// Receives a refused row of a batch, a name for the reason, and a message.
+pub(crate) type Refuse<'a> = dyn FnMut(usize, &'static str, String) + 'a;
+
 #[cfg(test)]
 mod tests {
     use super::*;

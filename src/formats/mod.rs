@@ -24,6 +24,7 @@ mod field_values;
 mod fixed;
 pub mod foreign;
 mod gaps;
+mod headerless;
 mod json;
 mod king_safety;
 pub(crate) mod layout;
@@ -39,6 +40,7 @@ pub mod plain;
 pub mod puzzles;
 pub(crate) mod records;
 mod scored;
+mod scored_line;
 pub mod scored_text;
 pub(crate) mod selected;
 mod separated;
@@ -55,14 +57,13 @@ pub(crate) use chunk::{GIANT_HEAD, too_long};
 pub use decoded::{Decoded, Remark, Remarks, Totals};
 pub use encode::Refusal;
 pub(crate) use encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
+pub use headerless::sampled;
 pub(crate) use layout::{Extent, Layout};
 pub use losses::{Changed, Losses};
 pub use lost_tags::LostTags;
 pub(crate) use misfits::Misfit;
 pub use misfits::{MisfitKind, Misfits};
-pub use open::{
-    NotDetected, Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with, sampled,
-};
+pub use open::{NotDetected, Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with};
 pub(crate) use open::{note_on_skipped, to_line_feeds};
 
 use crate::error::Damage;

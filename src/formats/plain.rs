@@ -16,13 +16,14 @@
 //!
 //! The text is written as Stockfish writes it.
 
-use super::encode::{Encoded, Encoder, Refuse, lost_columns};
+use super::encode::{Encoded, Encoder, lost_columns};
 use super::layout::Text;
 use super::lines::without_end;
+use super::losses::Refuse;
 use super::pgn::replay::Board;
 use super::records::{BadRecord, SATURATED_SCORE, score_of_white};
 use super::scored::{Run, Scored};
-use super::scored_text::begins_entry;
+use super::scored_line::begins_entry;
 use super::text::{UsualLines, unusual, usual};
 use super::training::{Rows, result_of_mover, score_of_mover};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long, training};

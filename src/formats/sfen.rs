@@ -47,9 +47,10 @@
 //!
 //! The layout is that of Stockfish's tools and of the trainer nnue-pytorch.
 
-use super::encode::{Encoded, Encoder, Refuse, lost_columns};
+use super::encode::{Encoded, Encoder, lost_columns};
 use super::facts::{BlackToMove, EN_PASSANT_RANKS, Fact, HasChess960Castling};
 use super::fixed::{self, WriteFixed};
+use super::losses::Refuse;
 use super::piece_codes;
 use super::records::{self, BadRecord, Eight, Fixed, Record};
 use super::training::{self, result_of_mover, score_of_mover};

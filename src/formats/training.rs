@@ -2,8 +2,8 @@
 //! a format cannot store.
 
 use super::Losses;
-use super::encode::Refuse;
 use super::facts::{self, HasChess960Castling};
+use super::losses::Refuse;
 use super::pgn::replay::Board;
 use crate::chess::moves::MoveKind;
 use crate::chess::{Color, Move, Square};

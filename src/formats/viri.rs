@@ -27,8 +27,9 @@
 //!
 //! The layout is that of the crate `viriformat`.
 
-use super::encode::{BlockRecords, Cut, Encoded, Encoder, Refuse, lost_columns};
+use super::encode::{BlockRecords, Cut, Encoded, Encoder, lost_columns};
 use super::layout::{Chains, Link};
+use super::losses::Refuse;
 use super::marlin::{self, Marlin};
 use super::pgn::replay::Board;
 use super::records::{BadRecord, Fixed, hexadecimal};

@@ -169,7 +169,7 @@
 
 mod block;
 mod checksum;
-mod column;
+pub(super) mod column;
 mod entry;
 mod file;
 mod header;
@@ -179,12 +179,12 @@ mod write;
 
 pub use checksum::Checksum;
 pub use column::ColumnInfo;
-pub(crate) use column::Ids as ColumnIds;
 pub use file::BoardsFile;
 pub use write::{BoardsWriter, Finished};
 
-use super::encode::{BlockRecords, Cut, Encoded, Encoder, Refuse, Writer};
+use super::encode::{BlockRecords, Cut, Encoded, Encoder, Writer};
 use super::layout::{Entry, ReadAt, Sections};
+use super::losses::Refuse;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Extent, Layout, Likeness, Watch};
 use crate::error::Damage;
 use crate::input::Shard;

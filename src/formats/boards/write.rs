@@ -6,7 +6,7 @@ use super::block::{any_mate, out_of_range};
 use super::column::{FULLMOVE, GROUPS, HALFMOVE, Ids, MOST_COLUMNS, RAW_SCORE, id_of, kind_of, name_of, type_of};
 use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
-use crate::formats::encode::Refuse;
+use crate::formats::losses::Refuse;
 use crate::packed::Group;
 use crate::table::{Array, Batch, Field, Fields, Texts, Tile};
 use std::collections::HashMap;

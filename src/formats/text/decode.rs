@@ -7,7 +7,7 @@ use crate::chess::validity::Validity;
 use crate::chess::{Position, Square};
 use crate::error::{Place, Reject};
 use crate::formats::field_values::push;
-use crate::formats::lines::{windows_1252, without_mark};
+use crate::formats::lines::{text_of, without_mark};
 use crate::formats::records::{DROPPED_EN_PASSANT, IdleEnPassants};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Remarks, too_long};
 use crate::packed::Packed;
@@ -397,11 +397,4 @@ impl Decoder<'_> {
         }
         self.decoded
     }
-}
-
-/// Bytes as text: as UTF-8, or as Latin-1 if they are not valid UTF-8, so that no byte is lost.
-pub(in crate::formats) fn text_of(bytes: &[u8]) -> String {
-    // Copied before validation: bytes of a mapped file could change in between.
-    String::from_utf8(bytes.to_vec())
-        .unwrap_or_else(|error| error.as_bytes().iter().map(|&byte| windows_1252(byte)).collect())
 }

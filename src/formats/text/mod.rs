@@ -21,7 +21,7 @@ mod operations;
 
 pub use operations::{id, operand, perft_counts};
 
-pub(super) use decode::{Refusal, SaidByOperations, UsualLines, text_of, unusual, usual};
+pub(super) use decode::{Refusal, SaidByOperations, UsualLines, unusual, usual};
 
 use super::encode::{Encoded, Encoder, lost_fields};
 use super::layout::Text;
@@ -196,7 +196,7 @@ fn sniff(head: &[u8]) -> Option<Kind> {
             return Some(Kind::Perft);
         }
         // Training data.
-        if super::scored_text::sniff(line) {
+        if super::scored_line::sniff(line) {
             return None;
         }
         let mut tokens = line.split(|byte| byte.is_ascii_whitespace()).filter(|token| !token.is_empty());

@@ -10,6 +10,7 @@ use super::super::separated::{Separated, Splitter};
 use super::super::text::{Refusal, SaidByOperations, UsualLines, unusual};
 use super::super::{Chunk, DecodeOptions, Decoded, too_long};
 use super::Syntax;
+use super::cell::Cell;
 use super::json_row::{JsonRow, JsonRows, with_later_keys};
 use crate::chess::Move;
 use crate::chess::validity::Validity;
@@ -19,25 +20,6 @@ use crate::table::{Array, Batch, Field, Fields, Values};
 use memchr::memchr;
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// A value of a line.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Cell<'a> {
-    Missing,
-    Text(&'a [u8]),
-    /// Only in JSON: neither a string nor a number.
-    Other(&'a [u8]),
-}
-
-impl<'a> Cell<'a> {
-    /// The text, if there is any.
-    fn text(self) -> Option<&'a [u8]> {
-        match self {
-            Self::Text(text) if !text.is_empty() => Some(text),
-            _ => None,
-        }
-    }
-}
 
 /// The values of a line.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@
 use super::super::columns::{Column, Kind, field_named};
 use super::super::json::{Json, Value, unescape, unescaped};
 use super::super::records::BadRecord;
-use super::decode::Cell;
+use super::cell::Cell;
 use crate::table::{Field, RAW_SCORE, SCORE_SENTINEL};
 use std::ops::Range;
 

@@ -18,14 +18,16 @@
 //! [Puzzles](super::puzzles) and [evaluations](super::evals) of Lichess have formats of their own, which are recognized
 //! first.
 
+mod cell;
 mod decode;
 mod json_row;
 
 use super::columns::{Column, Kind, Plan, field_named};
 use super::json::{self, Json};
 use super::layout::Text;
+use super::lines::text_of;
 use super::separated::Splitter;
-use super::text::{CARRIES, text_of};
+use super::text::CARRIES;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, evals, lines, puzzles};
 use crate::table::Fields;
 use memchr::memchr;
