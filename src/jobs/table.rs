@@ -11,7 +11,9 @@ use crate::games::GameRow;
 use crate::packed::Group;
 use crate::pipeline::{Job, TILE};
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Array, Batch, COLUMNS, Column, DATE_TEXT, Field, Fields, Kind, SCORE_SENTINEL, Tile, first_rows};
+use crate::table::{
+    Array, Batch, COLUMNS, Column, DATE_TEXT, Field, Fields, Kind, SCORE_SENTINEL, Tile, first_rows, score_sentinels,
+};
 use crate::tiers::Tier;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -290,7 +292,7 @@ impl Job for Table<'_> {
             if let Some(Array::Text(dates)) = date.and_then(|at| arrays.get(at)) {
                 arrays.push(Array::Text(dates_without_days(dates)));
             }
-            arrays.push(tile.score_sentinels());
+            arrays.push(score_sentinels(tile));
         }
         filled.extend(arrays.into_iter().map(Array::without_empty));
         Array::append_tile(&mut part.cells, filled, tile);

@@ -277,9 +277,9 @@ fn scores(tile: &Tile<'_>) -> Values<i16> {
     Values::from_parts(raw.into_values(), present)
 }
 
-/// Sentinels without scores.
+/// The sentinels among the scores of a tile; missing where the score is not a sentinel.
 #[cfg(feature = "parquet")]
-pub(super) fn score_sentinels(tile: &Tile<'_>) -> Array {
+pub(crate) fn score_sentinels(tile: &Tile<'_>) -> Array {
     let raw = raw_scores(tile);
     if !any_sentinel(raw.values()) {
         return Field::Score.column(tile.len);

@@ -35,4 +35,6 @@ pub use tile::Tile;
 pub(crate) use array::{bits_where, spread_bits};
 pub(crate) use batch::extend_columns;
 pub(crate) use field::{DATE_TEXT, RAW_SCORE, SCORE_SENTINEL, is_sentinel};
+#[cfg(feature = "parquet")]
+pub(crate) use fill::score_sentinels;
 pub(crate) use tile::{first_rows, rows_of};

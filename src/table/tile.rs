@@ -1,7 +1,6 @@
 //! A tile: a run of judged records with their results, and a mask of those that count.
 
 #[cfg(feature = "parquet")]
-use super::array::Array;
 use super::batch::Batch;
 use super::field::Field;
 use crate::chess::Position;
@@ -190,11 +189,6 @@ impl<'a> Tile<'a> {
     pub fn counts(&self, row: usize) -> bool {
         let place = row.wrapping_sub(self.start);
         self.mask.get(place / 64).is_some_and(|bits| bits >> (place % 64) & 1 != 0)
-    }
-    /// The sentinels among the scores; missing where the score is not a sentinel.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn score_sentinels(&self) -> Array {
-        super::fill::score_sentinels(self)
     }
     /// Number of records that count.
     pub fn count(&self) -> usize {
