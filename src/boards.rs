@@ -171,7 +171,7 @@ impl Boards {
     pub fn legal_counts(&self) -> Vec<LegalCounts> {
         self.ask(Queries::KINDS, GroupResults::legal)
     }
-    /// Pieces that give check to the side to move.
+    /// The checking pieces: those that attack the king of the side to move.
     pub fn checkers(&self) -> Vec<Bitboard> {
         self.ask(Queries::CHECKERS, |results, lane| Bitboard(results.checkers[lane]))
     }

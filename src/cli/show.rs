@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Draw positions on a board, with attacks, checks and pins
 ///
-/// Pieces that give check and pinned pieces are highlighted (red and yellow in colour,
+/// Checking and pinned pieces are highlighted (red and yellow in colour,
 /// !N and (N) without).
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
