@@ -55,7 +55,7 @@ impl<L: Lanes> Sums<L> {
         Self { planes: [ones & set, twos & set, fours & set, eights & set, sixteens & set] }
     }
 
-    /// The other sum in lanes in which a mask is all ones, and this sum in lanes in which it is zero.
+    /// Selects the other sum in lanes where the mask is all ones, and this sum where it is zero.
     #[inline(always)]
     pub(crate) fn or_where(self, mask: L, other: Self) -> Self {
         let [a1, a2, a4, a8, a16] = self.planes;

@@ -208,7 +208,7 @@ impl Complete {
         let Self { path, target, force, file, known } = self;
         let failed = |source| Error::Write { path: path.clone(), source };
         let replaces = force && target.symlink_metadata().is_ok();
-        // The file itself, if another file has the name and will be replaced.
+        // `Err` keeps the temporary file, if another file has the name and is to be replaced.
         let created = if replaces {
             Err(file)
         } else {

@@ -76,7 +76,7 @@ pub(super) enum Cut {
 const SEAM: usize = 64 << 10;
 
 impl Cutter {
-    /// At the beginning of an input, or where the part of a shard may begin.
+    /// A cutter at the beginning of an input, or where the part of a shard may begin.
     pub(super) fn new(file: usize, mut opened: Opened, shard: Option<Shard>, max_record: usize) -> Result<Self, Error> {
         let mut frame = None;
         let mut extent = Extent::All;

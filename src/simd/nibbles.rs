@@ -45,7 +45,7 @@ pub(crate) trait Bits: Copy {
     type Simd: Simd;
     /// The token of lanes.
     fn simd(self) -> Self::Simd;
-    /// The token of PEXT and PDEP, if they are fast. The same for all values.
+    /// The token for PEXT and PDEP, if they are fast on this CPU.
     fn bmi2(self) -> Option<Bmi2>;
     /// Runs the work with the CPU features enabled. See the inlining rules of [`crate::simd`].
     fn enter<R>(self, work: impl FnOnce() -> R) -> R;

@@ -21,7 +21,7 @@ pub(super) const MOST_PHASE: usize = 24;
 /// Positions by pieces and phase, by material of both sides, and by legal moves and flags.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Joint {
-    /// Pieces in bits 0 to 6, the phase, not capped, above them.
+    /// The number of pieces in bits 0 to 6, and the uncapped phase above them.
     pieces_phase: Tally<{ 1 << 12 }>,
     /// White's material in bits 0 to 6, Black's above it.
     material: Tally<{ 1 << 14 }>,

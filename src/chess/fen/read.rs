@@ -406,7 +406,7 @@ impl Position {
     /// Reads FEN whether or not the rules allow the position; nothing may follow the six fields. An en passant
     /// square is kept only where an en passant capture is legal.
     ///
-    /// For positions that may be asked about, use `parse`: it accepts playable ones only.
+    /// Use `parse` for positions that queries will be asked about: it accepts playable ones only.
     ///
     /// ```
     /// use lanefish::chess::Position;

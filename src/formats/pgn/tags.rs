@@ -58,7 +58,7 @@ fn name_bit(word: u64) -> (usize, bool) {
     // All bytes up to the first blank, whose highest bit is zero anyway.
     let of_name = (blank & blank.wrapping_neg()).wrapping_sub(1);
     let name = word & of_name;
-    // Any other end of a name: below a blank, or a quote, or a bracket.
+    // Other bytes that end a name: those below a blank, quotes and brackets.
     let below = name.wrapping_sub(EACH * b' ' as u64) & !name & HIGH & of_name;
     let odd = below | zeros(name ^ (EACH * b'"' as u64)) | zeros(name ^ (EACH * b']' as u64));
     ((name.wrapping_mul(HASH) >> 58) as usize, odd != 0)

@@ -15,7 +15,7 @@ const TOP: f64 = 18.0;
 /// Maximum number of columns and rows; more would be too small to distinguish on a phone.
 const MOST_COLUMNS: usize = 41;
 const MOST_ROWS: usize = 32;
-/// Rows and columns at the ends are left out if their share is below this.
+/// Rows and columns at the edges are omitted if their share is below this.
 const TAIL: u64 = 1000;
 
 /// The meaning of the shade of a cell.
