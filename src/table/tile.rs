@@ -1,6 +1,5 @@
 //! A tile: a run of judged records with their results, and a mask of those that count.
 
-#[cfg(feature = "parquet")]
 use super::batch::Batch;
 use super::field::Field;
 use crate::chess::Position;
