@@ -16,7 +16,7 @@ use lanefish::text::numbers::{counted, grouped};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Keep one of several equal records, in the order of the input; without -o, count them
+/// Keep one of several equal records, in the input order; without -o, count them
 #[derive(Debug, Args)]
 pub(crate) struct DedupArgs {
     /// What makes records equal

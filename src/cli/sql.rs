@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Maximum number of rows of a table on a terminal; nobody reads more.
 const MOST_SHOWN: usize = 1000;
 
-/// Run SQL queries: a quoted path is a table, and every column is also a function of a FEN
+/// Run SQL queries: a quoted path is a table; columns are also functions of a FEN
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
     /// Statements, separated by semicolons; - reads them from standard input

@@ -26,7 +26,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Time every algorithm and every tier that this CPU can run, and list those it cannot run
+/// Time every algorithm and tier that this CPU can run, and list those it cannot run
 ///
 /// Every row is verified before it is timed. Times are medians of the least disturbed of several rounds, in
 /// nanoseconds of one thread; the spread is half the distance between the quartiles of all rounds. All groups
