@@ -5,7 +5,7 @@
 //! it. For all other formats with games, it is applied after decoding. Then records are judged: the bad ones are
 //! rejected, whatever is chosen. Of the good ones, those for which the condition is true are taken, and of these the
 //! sample. The remaining records get their new values, in a separate batch, and are handed to the job. Everything that
-//! leaves out records is a `Chooser` with the name of its option, under which they are counted ([`LeftOutBy`]). Limits
+//! leaves out records is a `Chooser` with the name of its option, which also names its count ([`LeftOutBy`]). Limits
 //! count the remaining records if there is a condition or a sample, and otherwise all records that are read.
 //!
 //! A new option for games is a field of [`Selection`] and its test; a new function of the language is one in

@@ -41,7 +41,7 @@ pub(crate) struct GenerateArgs {
     output: OutputArgs,
 }
 
-/// Positions per shard: shards share no games, so threads need not wait for each other.
+/// Positions per shard: no game is in two shards, so threads need not wait for each other.
 const SHARD: u64 = 1 << 14;
 
 impl GenerateArgs {

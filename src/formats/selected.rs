@@ -219,7 +219,7 @@ pub(crate) struct Edges {
     held: usize,
     /// The last game of the chunk before.
     last: Option<(u64, Verdict)>,
-    /// The fields that some record of this file has; `None` as long as there are no records.
+    /// The fields that some record of this file has; `None` until a record is read.
     carried: Option<Fields>,
 }
 

@@ -155,7 +155,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The last block, if there are rows left. Called after all parts; if there is no file, instead of
+    /// The last block, if there are rows left. Called after all parts or, without a file, instead of
     /// [`Self::finish`].
     ///
     /// # Errors

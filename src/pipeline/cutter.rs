@@ -358,7 +358,7 @@ impl Cutter {
         self.look_at = 0;
     }
 
-    /// Looks for the end of the giant in the rest, and drops what is no longer needed.
+    /// Looks for the end of the giant in the rest, and drops the bytes before it that are not needed any more.
     fn pass_giant(&mut self, at_end: bool) -> Option<Cut> {
         let giant = self.giant.as_mut()?;
         let found = match self.opened.format.layout() {

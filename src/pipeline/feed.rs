@@ -1,7 +1,7 @@
 //! The feed: all inputs in order, each divided into chunks that can be decoded independently.
 //!
-//! One worker at a time locks the feed and takes the next piece of work, so all of this has to be quick. Runs of bytes are
-//! cut by a [`Cutter`]; tables divide themselves.
+//! One worker at a time locks the feed and takes the next piece of work, so all of this has to be quick. Runs of bytes
+//! are cut by a [`Cutter`]; tables divide themselves.
 
 use super::cutter::{Cut, Cutter};
 use super::line::{Step, Supply};
@@ -285,7 +285,7 @@ impl Feed<'_> {
         self.decode.games.is_some() && !format.about().selects
     }
 
-    /// Checks whether the records of an input carry the fields by which they are selected.
+    /// Checks whether the records of an input carry the fields that the selection reads.
     fn check_selection(&self, path: &Arc<Path>, format: Format, carried: Fields) -> Result<(), Error> {
         let selection = self.decode.games.as_deref().filter(|_| self.selects(format));
         let reason = selection.and_then(|selection| cannot_select(selection, format, carried, self.shard.is_some()));

@@ -1,4 +1,4 @@
-//! The facts of a report, in the order in which they are shown: shares, plots, bars, boards and tables.
+//! The facts of a report, in the order of their display: shares, plots, bars, boards and tables.
 //!
 //! Text, HTML, CSV and comparisons are all generated from these lists, so that a fact has the same key, title and unit
 //! everywhere. Facts about data that the positions do not have (scores, games) are not listed.

@@ -40,7 +40,7 @@ pub(super) const ENOUGH: u64 = 1000;
 const ENOUGH_GAMES: u64 = 100;
 /// Share of rejected records above which the input was probably misread as a whole.
 const MOST_REJECTED: f64 = 0.01;
-/// Share of mates and stalemates above which they are not just the ends of games. Games have about 60 positions each,
+/// Share of mates and stalemates that the ends of games cannot explain. Games have about 60 positions each,
 /// and about a third of them end in mate.
 const MOST_TERMINAL: f64 = 0.01;
 /// Share of positions in check: games of people and of engines have 4 to 8 %, endgames somewhat more.

@@ -2,7 +2,7 @@
 //!
 //! An expression has the same meaning as in a query of the SQL engine. It is parsed and checked against the catalogue
 //! of columns, which gives a small typed plan. The plan runs over whole tiles. Columns become arrays with a validity
-//! bit for each value. Conditions become two sets of bits: the rows in which they are true, and those in which they are
+//! bit for each value. Conditions become two sets of bits: the rows where they are true, and the rows where they are
 //! false. All other rows are unknown, as in SQL. A [`Condition`] is divided at its outermost `and`s. The parts that
 //! need no query are tested first, and the others only if any record is left.
 //!
