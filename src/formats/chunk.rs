@@ -137,7 +137,7 @@ impl Chunk {
     pub fn rows(&self) -> Option<&tables::RowPart> {
         match &self.extent {
             Extent::Rows(rows) => Some(rows),
-            Extent::All | Extent::Sections(_) => None,
+            Extent::All | Extent::Sections(_) | Extent::Segment(_) => None,
         }
     }
 }

@@ -13,6 +13,7 @@
 //! | [tables](Layout::Tables) | rows, by an index | row groups or record batches |
 
 use super::lines;
+use super::segments::{self, Segment};
 use super::tables::OpenTable;
 use crate::formats::Watch;
 use crate::input::Shard;
@@ -85,6 +86,11 @@ pub(crate) trait Chains: fmt::Debug + Sync {
     /// Tells what begins at the first of these bytes; there is at least one byte. With more than `max_record` bytes,
     /// the answer is not [`Link::More`].
     fn link(&self, bytes: &[u8], max_record: usize) -> Link;
+
+    /// Whether the records of a chain may need so much memory that it is decoded in [segments](super::segments).
+    fn has_segments(&self) -> bool {
+        false
+    }
 }
 
 /// What begins at some place in a file of chains.
@@ -132,6 +138,15 @@ impl Layout {
             Self::Chains(chains) => Some(whole_chains(chains, bytes, max_record)).filter(|&cut| cut > 0),
             Self::Sections(sections) => sections.cut(bytes),
             Self::Tables(_) => None,
+        }
+    }
+
+    /// The segments in which a chunk of this number of bytes has to be decoded, because its records would need too much
+    /// memory otherwise.
+    pub(crate) fn segments(self, len: usize) -> Option<impl Iterator<Item = Segment>> {
+        match self {
+            Self::Chains(chains) if chains.has_segments() => segments::divide(len),
+            Self::Chains(_) | Self::Text(_) | Self::Records(_) | Self::Sections(_) | Self::Tables(_) => None,
         }
     }
 
@@ -206,4 +221,6 @@ pub(crate) enum Extent {
     Sections(Requested),
     /// For a table: these rows; the bytes are only those from which their positions are read.
     Rows(super::tables::RowPart),
+    /// For a long chain: the records of this segment.
+    Segment(Segment),
 }

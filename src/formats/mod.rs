@@ -42,6 +42,7 @@ pub(crate) mod records;
 mod scored;
 mod scored_line;
 pub mod scored_text;
+pub(crate) mod segments;
 pub(crate) mod selected;
 mod separated;
 pub mod sfen;

@@ -408,6 +408,7 @@ impl<'a> Scored<'a> {
 mod tests {
     use super::*;
     use crate::chess::random::Random;
+    use crate::formats::segments::Start;
     use crate::formats::{binpack, viri};
     use crate::input::Inputs;
     use crate::jobs::{FileOptions, RecordFile};
@@ -431,7 +432,9 @@ mod tests {
     fn trusting_and_checking_agree() {
         type Read = fn(&Chunk, &mut Scored<'_>, &DecodeOptions) -> Result<(), Distrust>;
         let options = DecodeOptions::default().fields(Fields::ALL);
-        let binpack: Read = |chunk, records, options| binpack::read_chunks(chunk, records, options).map(|_| ());
+        let binpack: Read = |chunk, records, options| {
+            binpack::read_chunks(chunk, (Start::default(), usize::MAX), records, &mut Vec::new(), options).map(|_| ())
+        };
         for (extension, carries, read) in
             [("viri", viri::CARRIES, viri::read_games as Read), ("binpack", binpack::CARRIES, binpack)]
         {

@@ -8,7 +8,7 @@ use super::line::{Step, Supply};
 use crate::error::Error;
 use crate::formats::selected::cannot_select;
 use crate::formats::tables::{Budget, OpenTable, RowPart, TableError, TableReader};
-use crate::formats::{self, Chunk, DecodeOptions, Format, Layout, Opened, Watch};
+use crate::formats::{self, Chunk, DecodeOptions, Extent, Format, Layout, Opened, Watch};
 use crate::input::{Access, Bytes, Compression, FrameJob, RandomAccess, Shard, Source};
 use crate::table::Fields;
 use std::collections::VecDeque;
@@ -64,6 +64,8 @@ pub(super) struct Feed<'a> {
     pub(super) inputs: &'a [Source],
     pub(super) next_input: usize,
     pub(super) current: Option<Current>,
+    /// The further segments of a chunk whose first one was given out.
+    pub(super) segments: VecDeque<Work>,
     pub(super) from: Option<Format>,
     pub(super) access: Access,
     pub(super) shard: Option<Shard>,
@@ -112,6 +114,9 @@ impl Supply for Feed<'_> {
         if self.ended {
             return Step::End;
         }
+        if let Some(work) = self.segments.pop_front() {
+            return Step::Work(work);
+        }
         let current = match &mut self.current {
             None => return self.open_next(idle),
             Some(Current::Bytes(current)) => current,
@@ -135,12 +140,18 @@ impl Supply for Feed<'_> {
                     header: current.opened.header.clone(),
                 };
                 current.offset += len;
-                Step::Work(Work::Chunk {
-                    file: current.file,
-                    format: current.opened.format,
-                    chunk,
-                    giant: giant.map(|giant| giant.feeds),
-                })
+                let (file, format) = (current.file, current.opened.format);
+                if giant.is_none()
+                    && let Some(segments) = format.layout().segments(chunk.bytes.len())
+                {
+                    let work = segments.map(|segment| {
+                        let chunk = Chunk { extent: Extent::Segment(segment), ..chunk.clone() };
+                        Work::Chunk { file, format, chunk, giant: None }
+                    });
+                    self.segments.extend(work);
+                    return self.next(idle);
+                }
+                Step::Work(Work::Chunk { file, format, chunk, giant: giant.map(|giant| giant.feeds) })
             }
             Cut::Frame(job) => Step::Frame((current.file, job)),
             Cut::Wait => Step::Wait,

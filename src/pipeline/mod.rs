@@ -394,6 +394,7 @@ fn run_all<J: Job>(
         inputs: &inputs.sources,
         next_input: 0,
         current: None,
+        segments: VecDeque::new(),
         from,
         access,
         shard,

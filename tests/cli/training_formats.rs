@@ -409,3 +409,35 @@ fn chains_are_cut_where_something_does_not_follow() {
         assert_eq!(rows(&viri), rows(&plain));
     }
 }
+
+/// A chunk of more than 4 MiB is decoded in segments: it has the same records as chunks of the usual length.
+#[test]
+fn long_chunks_of_binpack_are_read_like_short_ones() {
+    let Some(small) = shared_data("nnue/small.binpack") else { return };
+    let usual = fs::read(small).unwrap();
+    // It is one chunk.
+    let content = &usual[8..];
+    let times = 5;
+    let mut long = b"BINP".to_vec();
+    long.extend_from_slice(&((times * content.len()) as u32).to_le_bytes());
+    long.extend(content.repeat(times));
+    let outputs = ["1", "3"].map(|threads| {
+        [long.clone(), usual.repeat(times)].map(|bytes| {
+            let dir = Dir::new();
+            let (path, out) = (dir.file("x.binpack", bytes), dir.name("y.bullet"));
+            let common = ["-q", "--threads", threads];
+            lanefish(&[&common[..], &["convert", &path, "-o", &out, "--allow-loss"]].concat()).assert().code(0);
+            // Statistics of a way of scores, and of the last records.
+            let columns = ["compute", "--columns", "score_before,ply,key", "--skip", "2000000", &path];
+            (fs::read(out).unwrap(), output(0, &[&common[..], &columns].concat()))
+        })
+    });
+    let [first, others @ ..] = outputs.as_flattened() else { unreachable!() };
+    assert!(others.iter().all(|other| other == first));
+    // One that is cut off is found.
+    let dir = Dir::new();
+    long.truncate(long.len() - 1000);
+    let path = dir.file("x.binpack", &long);
+    let message = stderr_of(2, &["-q", "stats", &path]);
+    assert!(message.contains("the last chunk is truncated"), "{message}");
+}

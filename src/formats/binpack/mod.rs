@@ -115,6 +115,9 @@ impl Chains for Binpack {
             _ => Link::Lost(next_chunk(bytes) as u64),
         }
     }
+    fn has_segments(&self) -> bool {
+        true
+    }
 }
 
 /// Number of bytes up to the next place where a chunk may begin, other than the first byte.

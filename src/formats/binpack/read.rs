@@ -11,74 +11,95 @@ use crate::formats::layout::{Chains, Link};
 use crate::formats::pgn::replay::Board;
 use crate::formats::records::{BadRecord, SATURATED_SCORE, hexadecimal, score_of_white};
 use crate::formats::scored::{self, Distrust, NewRows, Run, Scored};
-use crate::formats::{Chunk, DecodeOptions, Decoded, Remark, Remarks};
+use crate::formats::segments::Start;
+use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Remark, Remarks};
 use crate::simd::bmi2::Bmi2;
 use crate::text::numbers::counted;
 use std::cell::Cell;
+use std::ops::Range;
 
 /// Approximate number of bytes of a record, so that vectors need not grow.
 const USUAL: usize = 2;
 
-/// Decodes a run of chunks.
+/// Decodes a run of chunks, or a segment of it.
 pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-    let gaps = Cell::new(None);
-    let mut decoded = scored::read_trusting(chunk, options, CARRIES, |records| {
-        gaps.set(Some(read_chunks(chunk, records, options)?));
-        Ok(())
-    });
-    decoded.evidence = gaps.take().map(|gaps| Box::new(gaps) as _);
-    decoded
+    let read = |bytes: usize, start: Start, end: usize| {
+        let outcome = Cell::new((None, start));
+        let mut decoded = scored::read_trusting(chunk, options, CARRIES, |records| {
+            records.reserve(bytes / USUAL);
+            let mut gaps = InChunk::new();
+            let next = read_chunks(chunk, (start, end), records, &mut gaps, options)?;
+            outcome.set((Some(gaps), next));
+            Ok(())
+        });
+        let (gaps, next) = outcome.take();
+        decoded.evidence = gaps.map(|gaps| Box::new(gaps) as _);
+        (decoded, next)
+    };
+    match &chunk.extent {
+        Extent::Segment(segment) => segment.decode(|start, end| read(segment.bytes(), start, end)),
+        _ => read(chunk.bytes.len(), Start::default(), usize::MAX).0,
+    }
 }
 
-/// Reads a run of chunks, and finds the gaps between them.
+/// Reads the chains of a run of chunks that begin before the byte `end`, and finds the gaps between chunks. Returns
+/// where the next chain begins.
 pub(in crate::formats) fn read_chunks(
     chunk: &Chunk,
+    (mut start, end): (Start, usize),
     records: &mut Scored<'_>,
+    gaps: &mut InChunk,
     options: &DecodeOptions,
-) -> Result<InChunk, Distrust> {
+) -> Result<Start, Distrust> {
     let bytes = &chunk.bytes[..];
-    records.reserve(bytes.len() / USUAL);
-    let mut gaps = InChunk::new();
-    let mut at = 0;
-    while at < bytes.len() {
+    let end = end.min(bytes.len());
+    while start.place() < end {
+        let at = start.chain;
         let rest = &bytes[at..];
         match Binpack.link(rest, usize::MAX) {
             Link::Chain(len) => {
-                let end = rest.len().min(usize::try_from(len).unwrap_or(usize::MAX));
-                let missing = len - end as u64;
-                chains(&rest[..end], at, missing, records, options)?;
-                at += end;
+                let present = rest.len().min(usize::try_from(len).unwrap_or(usize::MAX));
+                let missing = len - present as u64;
+                let range = start.within.max(HEADER)..end - at;
+                match chains(&rest[..present], (at, range), missing, records, options)? {
+                    Some(within) => start.within = within,
+                    None => start = Start { chain: at + present, within: 0 },
+                }
             }
             Link::Lost(len) => {
-                let end = bytes.len().min(at + len as usize);
-                gaps.push(at..end);
-                at = end;
+                let next = bytes.len().min(at + len as usize);
+                gaps.push(at..next);
+                start = Start { chain: next, within: 0 };
             }
             Link::More => {
                 let what = format!("the last chunk is truncated: {} of its {HEADER} first bytes", rest.len());
                 records.decoded.damage.push(Damage::at(at as u64, what));
-                break;
+                start = Start { chain: bytes.len(), within: 0 };
             }
         }
     }
-    Ok(gaps)
+    Ok(start)
 }
 
-/// Reads the chains of a chunk that begins at a byte of the input's chunk; `missing` is the number of its bytes that
-/// are not there.
+/// Reads the chains of a chunk that begins at byte `start` of the input's chunk, as far as they begin in this range of
+/// its bytes; `missing` is the number of its bytes that are not there. Returns where the next chain begins; `None` after
+/// the end of the chunk.
 ///
 /// # Errors
 /// If moves are trusted, and something is wrong.
 fn chains(
     bytes: &[u8],
-    start: usize,
+    (start, range): (usize, Range<usize>),
     missing: u64,
     records: &mut Scored<'_>,
     options: &DecodeOptions,
-) -> Result<(), Distrust> {
-    let mut at = HEADER;
+) -> Result<Option<usize>, Distrust> {
+    let mut at = range.start;
     let ends = |at: usize| bytes.len() - at < STEM;
     while at < bytes.len() && !ends(at) {
+        if at >= range.end {
+            return Ok(Some(at));
+        }
         match chain(&bytes[at..], start + at, records, options) {
             Ok(len) => {
                 at += len;
@@ -93,7 +114,7 @@ fn chains(
                     counted((bytes.len() - at - place) as u64, "byte")
                 );
                 records.decoded.damage.push(Damage::at((start + at + place) as u64, what));
-                return Ok(());
+                return Ok(None);
             }
             // The part that ends there seems to be wrong.
             Err(_) => break,
@@ -111,7 +132,7 @@ fn chains(
             format!("the chunk ends with {} that are too few for a chain", counted((bytes.len() - at) as u64, "byte"));
         records.decoded.damage.push(Damage::at((start + at) as u64, what));
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The fault at a byte of a chain.

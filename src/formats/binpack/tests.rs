@@ -3,7 +3,8 @@
 use super::*;
 use crate::error::Damage;
 use crate::formats::records::of_hexadecimal as bytes;
-use crate::formats::{Encoded, RecordBlocks, Totals};
+use crate::formats::segments::segments;
+use crate::formats::{Encoded, Extent, RecordBlocks, Totals};
 use crate::table::Batch;
 use std::path::Path;
 use std::sync::Arc;
@@ -121,5 +122,57 @@ fn lengths_that_lie_are_found() {
         let file = [junk, &bytes(FOUR)].concat();
         let (batches, damage, _) = read_file(&file);
         assert_eq!((lines(&batches).len() + damage.len() > 0, damage.is_empty()), (true, false), "{junk:?}");
+    }
+}
+
+/// Everything about a file that is read in segments of this many bytes: its records, faults and rejects. The segments
+/// are decoded in the given order.
+fn read_segments(bytes: &[u8], segment: usize, is_backwards: bool) -> (Vec<String>, Vec<Damage>, Vec<String>) {
+    let options = DecodeOptions { fields: CARRIES, ..DecodeOptions::default() };
+    let whole = Chunk::new(Path::new("x").into(), bytes.to_vec().into());
+    let chunks =
+        segments(bytes.len(), segment).map(|segment| Chunk { extent: Extent::Segment(segment), ..whole.clone() });
+    let chunks: Vec<Chunk> = chunks.collect();
+    let mut decoded: Vec<Decoded> = if is_backwards {
+        let backwards = chunks.iter().rev().map(|chunk| Binpack.decode(chunk, &options));
+        let mut decoded: Vec<_> = backwards.collect();
+        decoded.reverse();
+        decoded
+    } else {
+        chunks.iter().map(|chunk| Binpack.decode(chunk, &options)).collect()
+    };
+    let mut gaps = Binpack.watch().unwrap();
+    let (mut totals, mut damage) = (Totals::default(), Vec::new());
+    for (decoded, chunk) in decoded.iter_mut().zip(&chunks) {
+        damage.extend(gaps.chunk(decoded.evidence.take(), 0));
+        decoded.number(&mut totals, chunk);
+        damage.append(&mut decoded.damage);
+    }
+    damage.extend(gaps.end(bytes.len() as u64).0);
+    damage.sort_by_key(|damage| damage.offset);
+    let rejects = decoded.iter().flat_map(|decoded| &decoded.rejects).map(|reject| format!("{reject:?}")).collect();
+    let batches: Vec<Batch> = decoded.into_iter().flat_map(|decoded| decoded.batches).collect();
+    (lines(&batches), damage, rejects)
+}
+
+/// A chunk that is decoded in segments has the same records, faults and rejects as one that is decoded as a whole,
+/// whatever the size of the segments and their order, and whatever is wrong with the chunk.
+#[test]
+fn segments_make_the_whole() {
+    let good = [bytes(FOUR), b"junk".to_vec(), bytes(FOUR), bytes(FOUR)].concat();
+    let mut random = crate::chess::random::Random::new(5);
+    for turn in 0..600 {
+        let mut file = good.clone();
+        if turn > 0 {
+            let bit = random.bits() as usize % (8 * file.len());
+            file[bit / 8] ^= 1 << (bit % 8);
+        }
+        if turn % 5 == 4 {
+            file.truncate(1 + random.bits() as usize % file.len());
+        }
+        let whole = read_segments(&file, file.len(), false);
+        for (segment, is_backwards) in [(1, false), (7, true), (34, true), (100, false), (400, true)] {
+            assert_eq!(read_segments(&file, segment, is_backwards), whole, "{turn}: {segment} bytes");
+        }
     }
 }
