@@ -1,6 +1,7 @@
 //! The fields that records may carry, in addition to their position.
 
-use super::array::{Array, Texts, Values};
+use super::array::{Array, Texts};
+use super::values::Values;
 
 /// A field that a record may carry, in addition to its position.
 ///

@@ -1,11 +1,12 @@
 //! Filling columns: a record as a lane with its results, and the columns that need more than a line in the catalogue.
 
-use super::array::{Array, Texts, Values, bits_where};
+use super::array::{Array, Texts};
 use super::field::{Field, is_sentinel};
 use super::openings::{self, Opening};
 use super::speed::Speed;
 use super::strings::Strings;
 use super::tile::Tile;
+use super::values::{Values, bits_where};
 use crate::canonical::{Canonical, keys};
 use crate::chess::fen::{CastlingStyle, Coded};
 use crate::chess::zobrist::en_passant_key;

@@ -20,8 +20,9 @@ pub(crate) mod runs;
 mod speed;
 mod strings;
 mod tile;
+mod values;
 
-pub use array::{Array, Texts, Values};
+pub use array::{Array, Texts};
 pub use batch::Batch;
 pub use catalogue::COLUMNS;
 pub(crate) use catalogue::OF_GAMES;
@@ -31,10 +32,11 @@ pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use speed::Speed;
 pub use strings::Strings;
 pub use tile::Tile;
+pub use values::Values;
 
-pub(crate) use array::{bits_where, spread_bits};
 pub(crate) use batch::extend_columns;
 pub(crate) use field::{DATE_TEXT, RAW_SCORE, SCORE_SENTINEL, is_sentinel};
 #[cfg(feature = "parquet")]
 pub(crate) use fill::score_sentinels;
 pub(crate) use tile::{first_rows, rows_of};
+pub(crate) use values::{bits_where, spread_bits};

@@ -2,10 +2,11 @@
 //!
 //! Moves may be illegal: no code here relies on the rules.
 
-use super::array::{Array, Values};
+use super::array::Array;
 use super::field::Field;
 use super::fill::words;
 use super::tile::Tile;
+use super::values::Values;
 use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks};
 use crate::chess::castling::CastlingSide;
 use crate::chess::{Bitboard, Color, Move, MoveKind, Role, Square};

@@ -4,8 +4,9 @@
 //! all others only where a record passes. As in SQL, a missing value passes no comparison, whatever it is compared
 //! with.
 
-use super::array::{Array, Texts, Values, bits_where};
+use super::array::{Array, Texts};
 use super::strings::Strings;
+use super::values::{Values, bits_where};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;

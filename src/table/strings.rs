@@ -1,6 +1,6 @@
 //! Columns of computed texts.
 
-use super::array::Values;
+use super::values::Values;
 
 /// Computed texts that hardly repeat, such as FENs and moves, one after the other: printable ASCII without quotes,
 /// commas or backslashes, so that CSV and JSON take them as they are.

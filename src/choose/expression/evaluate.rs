@@ -1,12 +1,13 @@
 //! Evaluation of plans over tiles.
 
-use super::plan::{Arithmetic, Comparison, Filled, Function, Node, RealFunction, Type};
+use super::plan::{Arithmetic, Comparison, Function, Node, RealFunction, Scope, Type};
 use super::real;
 use crate::games::Date;
 use crate::packed::Group;
 use crate::seed::Draw;
 use crate::table::predicate::Test;
-use crate::table::{Array, Texts, Values, rows_of};
+use crate::table::{Array, Texts, Tile, Values, rows_of};
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -54,6 +55,63 @@ impl Evaluated {
                 Array::Text(column)
             }
             Self::Null => Array::Text(Texts::missing(len)),
+        }
+    }
+}
+
+/// The values of columns and names in a tile.
+pub(super) struct Filled<'a> {
+    scope: &'a Scope,
+    /// `None` for constants, which are evaluated like a single record without values.
+    tile: Option<&'a Tile<'a>>,
+    columns: Vec<OnceCell<Array>>,
+    named: Vec<OnceCell<Evaluated>>,
+}
+
+impl<'a> Filled<'a> {
+    fn column(&self, place: usize) -> &Array {
+        self.columns[place].get_or_init(|| match self.tile {
+            Some(tile) => self.scope.columns[place].fill(tile),
+            None => Array::Flag(Values::missing(1)),
+        })
+    }
+    fn named(&self, place: usize) -> &Evaluated {
+        let value = |place: usize| self.named[place].get_or_init(|| owned(&self.scope.named[place].node, self));
+        // Evaluated one after the other, because recursion through nested names would need stack.
+        for &place in &self.scope.named[place].needs {
+            value(place);
+        }
+        value(place)
+    }
+    fn len(&self) -> usize {
+        self.tile.map_or(1, |tile| tile.len)
+    }
+    fn groups(&self) -> &'a [Group] {
+        self.tile.map_or(&[], |tile| tile.groups)
+    }
+    fn kind_of_column(&self, place: usize) -> Type {
+        Type::of(self.scope.columns[place].kind()).unwrap_or(Type::Null)
+    }
+    fn kind_of_named(&self, place: usize) -> Type {
+        self.scope.named[place].kind
+    }
+}
+
+impl Scope {
+    /// The value of a plan that is the same for all records; `None` if it may differ.
+    pub(super) fn constant(&self, node: &Node) -> Option<Evaluated> {
+        self.is_constant(node).then(|| owned(node, &self.filled(None)))
+    }
+    /// Values in a tile, which are filled as they are needed.
+    pub(super) fn of<'a>(&'a self, tile: &'a Tile<'a>) -> Filled<'a> {
+        self.filled(Some(tile))
+    }
+    fn filled<'a>(&'a self, tile: Option<&'a Tile<'a>>) -> Filled<'a> {
+        Filled {
+            scope: self,
+            tile,
+            columns: self.columns.iter().map(|_| OnceCell::new()).collect(),
+            named: self.named.iter().map(|_| OnceCell::new()).collect(),
         }
     }
 }

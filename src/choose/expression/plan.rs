@@ -1,12 +1,9 @@
 //! The plan of an expression: its operations with their types.
 
-use super::evaluate::{Evaluated, owned};
 use super::pattern::{On, Pattern};
-use crate::packed::Group;
 use crate::queries::Queries;
 use crate::table::predicate::Test;
-use crate::table::{Array, ChosenColumn, Fields, Kind, Tile, Values};
-use std::cell::OnceCell;
+use crate::table::{ChosenColumn, Fields, Kind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -80,7 +77,7 @@ impl Type {
 pub(super) struct Scope {
     /// Whether names are those of [columns of games](ChosenColumn::is_of_games) only.
     pub(super) of_games: bool,
-    columns: Vec<ChosenColumn>,
+    pub(super) columns: Vec<ChosenColumn>,
     pub(super) named: Vec<Named>,
 }
 
@@ -91,7 +88,7 @@ pub(super) struct Named {
     pub(super) node: Node,
     pub(super) kind: Type,
     /// The named values that it needs, before it, and itself: places in the scope, in order.
-    needs: Vec<usize>,
+    pub(super) needs: Vec<usize>,
 }
 
 impl Scope {
@@ -162,10 +159,9 @@ impl Scope {
     pub(super) fn depends_on_records_before(&self, node: &Node) -> bool {
         self.columns(node).any(ChosenColumn::depends_on_records_before)
     }
-    /// The value of a plan that is the same for all records; `None` if it may differ.
-    pub(super) fn constant(&self, node: &Node) -> Option<Evaluated> {
-        let is_constant = self.columns(node).next().is_none() && !self.looks_at_boards(node);
-        is_constant.then(|| owned(node, &self.filled(None)))
+    /// Whether a plan is the same for all records.
+    pub(super) fn is_constant(&self, node: &Node) -> bool {
+        self.columns(node).next().is_none() && !self.looks_at_boards(node)
     }
     /// Whether a plan, or a named value that it needs, depends on boards.
     fn looks_at_boards(&self, node: &Node) -> bool {
@@ -177,62 +173,12 @@ impl Scope {
         }
         looks
     }
-    /// Values in a tile, which are filled as they are needed.
-    pub(super) fn of<'a>(&'a self, tile: &'a Tile<'a>) -> Filled<'a> {
-        self.filled(Some(tile))
-    }
-    fn filled<'a>(&'a self, tile: Option<&'a Tile<'a>>) -> Filled<'a> {
-        Filled {
-            scope: self,
-            tile,
-            columns: self.columns.iter().map(|_| OnceCell::new()).collect(),
-            named: self.named.iter().map(|_| OnceCell::new()).collect(),
-        }
-    }
 }
 
 fn queries_of(column: &ChosenColumn) -> Queries {
     match column {
         ChosenColumn::Listed(column) => column.queries,
         _ => Queries::NONE,
-    }
-}
-
-/// The values of columns and names in a tile.
-pub(super) struct Filled<'a> {
-    scope: &'a Scope,
-    /// `None` for constants, which are evaluated like a single record without values.
-    tile: Option<&'a Tile<'a>>,
-    columns: Vec<OnceCell<Array>>,
-    named: Vec<OnceCell<Evaluated>>,
-}
-
-impl<'a> Filled<'a> {
-    pub(super) fn column(&self, place: usize) -> &Array {
-        self.columns[place].get_or_init(|| match self.tile {
-            Some(tile) => self.scope.columns[place].fill(tile),
-            None => Array::Flag(Values::missing(1)),
-        })
-    }
-    pub(super) fn named(&self, place: usize) -> &Evaluated {
-        let value = |place: usize| self.named[place].get_or_init(|| owned(&self.scope.named[place].node, self));
-        // Evaluated one after the other, because recursion through nested names would need stack.
-        for &place in &self.scope.named[place].needs {
-            value(place);
-        }
-        value(place)
-    }
-    pub(super) fn len(&self) -> usize {
-        self.tile.map_or(1, |tile| tile.len)
-    }
-    pub(super) fn groups(&self) -> &'a [Group] {
-        self.tile.map_or(&[], |tile| tile.groups)
-    }
-    pub(super) fn kind_of_column(&self, place: usize) -> Type {
-        Type::of(self.scope.columns[place].kind()).unwrap_or(Type::Null)
-    }
-    pub(super) fn kind_of_named(&self, place: usize) -> Type {
-        self.scope.named[place].kind
     }
 }
 

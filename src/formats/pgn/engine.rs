@@ -15,7 +15,7 @@
 //! forms as a whole, so that prose with numbers is not taken for a score. Text that only [looks](looks_like_one) like
 //! an evaluation is counted.
 
-use super::records::{Eval, LONGEST_CLOCK, clock, mate_in, pawns};
+use super::values::{Eval, LONGEST_CLOCK, clock, mate_in, mate_sign, pawns, sign};
 use crate::chess::Color;
 use memchr::{memchr, memchr_iter, memchr2_iter};
 
@@ -92,30 +92,10 @@ pub(super) fn looks_like_one(comment: &[u8]) -> bool {
 /// Names of evaluations in comments.
 const NAMES: [&[u8]; 6] = [b"eval", b"evaluation", b"ev", b"score", b"cp", b"wv"];
 
-/// Whether a number is negative, and the text after its sign. Minus signs are also U+2212, the en dash, and that of
-/// Windows-1252.
-#[inline]
-pub(super) fn sign(text: &[u8]) -> (bool, &[u8]) {
-    match text {
-        [b'+', rest @ ..] => (false, rest),
-        [b'-' | 0x96, rest @ ..] | [0xE2, 0x88, 0x92, rest @ ..] | [0xE2, 0x80, 0x93, rest @ ..] => (true, rest),
-        _ => (false, text),
-    }
-}
-
 /// Whether a text ends with a sign, which has one byte or three.
 fn ends_with_sign(text: &[u8]) -> bool {
     let is_sign = |text: &[u8]| sign(text).1.is_empty();
     text.last_chunk::<1>().is_some_and(|last| is_sign(last)) || text.last_chunk::<3>().is_some_and(|last| is_sign(last))
-}
-
-/// The text after the sign of a mate: `#`, `M`, or `mate`.
-pub(super) fn mate_sign(text: &[u8]) -> Option<&[u8]> {
-    match text {
-        [b'm' | b'M', b'a' | b'A', b't' | b'T', b'e' | b'E', rest @ ..] => Some(rest.trim_ascii_start()),
-        [b'#' | b'M', rest @ ..] => Some(rest),
-        _ => None,
-    }
 }
 
 /// An evaluation from the mover's view, alone or with a depth, a time, and more.

@@ -42,12 +42,13 @@ mod records;
 pub(super) mod replay;
 mod scan;
 mod tags;
+mod values;
 
 pub use game::{BadGame, Game, GameError, Games};
 pub use lex::boundary;
 pub use tags::Tags;
 
-pub(super) use records::mate_in;
+pub(super) use values::mate_in;
 
 use super::layout::Text;
 use super::way::OF_THE_WAY;

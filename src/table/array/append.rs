@@ -5,42 +5,6 @@ use crate::table::Tile;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Adds some of the bits of another column to the bits of `len` rows.
-fn append_bits(bits: &mut Vec<u64>, len: usize, others: &[u64], rows: Range<usize>) {
-    let end = len + rows.len();
-    bits.resize(end.div_ceil(64), 0);
-    let (mut to, mut from) = (len, rows.start);
-    while to < end {
-        let shift = from % 64;
-        let mut word = others[from / 64] >> shift;
-        if shift > 0 && from / 64 + 1 < others.len() {
-            word |= others[from / 64 + 1] << (64 - shift);
-        }
-        let free = (64 - to % 64).min(end - to);
-        if free < 64 {
-            word &= (1 << free) - 1;
-        }
-        bits[to / 64] |= word << (to % 64);
-        to += free;
-        from += free;
-    }
-}
-
-impl<T: Clone + Default> Values<T> {
-    /// The same, to be changed.
-    pub(in crate::table) fn values_mut(&mut self) -> &mut [T] {
-        &mut self.values
-    }
-    /// Adds a run of rows of another column.
-    ///
-    /// # Panics
-    /// When the rows are out of range.
-    pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
-        append_bits(&mut self.present, self.values.len(), &other.present, rows.clone());
-        self.values.extend_from_slice(&other.values[rows]);
-    }
-}
-
 impl Texts {
     /// Makes empty texts missing ones.
     pub(crate) fn drop_empty(&mut self) {
@@ -72,7 +36,7 @@ impl Texts {
         let start = self.codes.len();
         self.codes.append(&other.codes, rows);
         if base > 0 {
-            for code in &mut self.codes.values[start..] {
+            for code in &mut self.codes.values_mut()[start..] {
                 *code += base as u32;
             }
         }
