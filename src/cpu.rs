@@ -135,10 +135,7 @@ pub fn check_level() -> Result<(), UnknownLevel> {
 
 /// The relevant extensions, oldest first; none on other architectures.
 pub fn features() -> Vec<Feature> {
-    let names: &[&'static str] = match cfg!(target_arch = "x86_64") {
-        true => NAMES,
-        false => &[],
-    };
+    let names: &[&'static str] = if cfg!(target_arch = "x86_64") { NAMES } else { &[] };
     let present = present();
     let features = names.iter().enumerate().map(|(at, &name)| (1 << at, name));
     features.map(|(bit, name)| Feature { name, present: present & bit != 0, enabled: has(bit) }).collect()

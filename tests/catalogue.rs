@@ -216,9 +216,8 @@ fn check_all(records: &Records) {
     for (color, side) in [(Color::White, "white"), (Color::Black, "black")] {
         for (role, name) in Role::ALL.into_iter().zip(["pawns", "knights", "bishops", "rooks", "queens", "king"]) {
             agree(&format!("{side}_{name}_mask"), &|position, _| {
-                let here = |(square, piece): (Square, Piece)| match piece == (Piece { color, role }) {
-                    true => 1u64 << square.index(),
-                    false => 0,
+                let here = |(square, piece): (Square, Piece)| {
+                    if piece == (Piece { color, role }) { 1u64 << square.index() } else { 0 }
                 };
                 Some(pieces(position).into_iter().map(here).sum::<u64>().to_string())
             });

@@ -256,9 +256,10 @@ fn kept(format: Format, fen: &str) -> String {
             let is_black = position.side_to_move == Color::Black;
             for square in position.occupied() {
                 let piece = position.piece_at(square).unwrap();
-                match is_black {
-                    true => seen.put(Square::new(square.index() as u8 ^ 56), Piece { color: !piece.color, ..piece }),
-                    false => seen.put(square, piece),
+                if is_black {
+                    seen.put(Square::new(square.index() as u8 ^ 56), Piece { color: !piece.color, ..piece });
+                } else {
+                    seen.put(square, piece);
                 }
             }
             (seen.halfmove, seen.fullmove) = (0, 1);

@@ -111,10 +111,8 @@ fn sampled_suites() {
         let cases = cases(&text);
         let sampled = 60.min(cases.len());
         for index in 0..sampled {
-            let (position, counts) = match sampled == cases.len() {
-                true => &cases[index],
-                false => &cases[random.below(cases.len() as u64) as usize],
-            };
+            let (position, counts) =
+                if sampled == cases.len() { &cases[index] } else { &cases[random.below(cases.len() as u64) as usize] };
             let Some(&(depth, nodes)) = counts.iter().rfind(|&&(_, nodes)| nodes <= 1_000_000) else {
                 continue;
             };

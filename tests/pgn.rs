@@ -732,10 +732,7 @@ fn games_of_truncated_containers_are_accounted_for() {
                 options.threads = 2;
             });
             assert!(summary.failure.is_some());
-            let begun = match text.starts_with(game) {
-                true => left.len().div_ceil(game.len()) as u64,
-                false => events(&left),
-            };
+            let begun = if text.starts_with(game) { left.len().div_ceil(game.len()) as u64 } else { events(&left) };
             // The cut may be within a tag.
             assert!([begun, begun + 1].contains(&summary.games), "{begun}");
             let cut_off = summary.reasons.get("cut_off").copied().unwrap_or(0);

@@ -113,9 +113,10 @@ impl Plain {
         });
         count(&mut self.moves, moves);
         if moves == 0 {
-            match checkers.is_empty() {
-                true => report.stalemate += 1,
-                false => report.checkmate += 1,
+            if checkers.is_empty() {
+                report.stalemate += 1;
+            } else {
+                report.checkmate += 1;
             }
         }
         report.en_passant += u64::from(legal_en_passant);
@@ -166,9 +167,10 @@ impl Plain {
         castling.white_queen += u64::from(some[1]);
         castling.black_king += u64::from(some[2]);
         castling.black_queen += u64::from(some[3]);
-        match some.contains(&true) {
-            true => castling.some += 1,
-            false => castling.none += 1,
+        if some.contains(&true) {
+            castling.some += 1;
+        } else {
+            castling.none += 1;
         }
 
         let details = &mut self.details;
@@ -234,9 +236,10 @@ impl Plain {
         }
         if let Some(mate) = number(Field::Mate) {
             let black_to_move = batch.position(row).unwrap().side_to_move == lanefish::chess::Color::Black;
-            match mate > 0 || mate == 0 && black_to_move {
-                true => report.mates.white += 1,
-                false => report.mates.black += 1,
+            if mate > 0 || mate == 0 && black_to_move {
+                report.mates.white += 1;
+            } else {
+                report.mates.black += 1;
             }
         }
         let Some(ply) = number(Field::Ply) else {

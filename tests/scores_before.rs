@@ -132,9 +132,10 @@ fn generated() -> String {
     text
 }
 
-const FORMATS: &[&str] = match cfg!(feature = "parquet") {
-    true => &["x.boards", "x.jsonl", "x.parquet", "x.arrow", "x.arrows"],
-    false => &["x.boards", "x.jsonl"],
+const FORMATS: &[&str] = if cfg!(feature = "parquet") {
+    &["x.boards", "x.jsonl", "x.parquet", "x.arrow", "x.arrows"]
+} else {
+    &["x.boards", "x.jsonl"]
 };
 
 #[test]

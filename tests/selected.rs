@@ -97,9 +97,10 @@ pub(crate) fn converted(from: &Path, name: &str) -> PathBuf {
 }
 
 /// The formats that carry all facts of games.
-const NAMES: &[&str] = match cfg!(feature = "parquet") {
-    true => &["g.boards", "g.parquet", "g.arrow", "g.arrows", "g.boards.zst"],
-    false => &["g.boards", "g.boards.zst"],
+const NAMES: &[&str] = if cfg!(feature = "parquet") {
+    &["g.boards", "g.parquet", "g.arrow", "g.arrows", "g.boards.zst"]
+} else {
+    &["g.boards", "g.boards.zst"]
 };
 
 /// The same records in all formats, and in tables that are divided after so many rows.

@@ -90,9 +90,10 @@ fn damage_ends_the_games_before_it() {
                     assert_same(&found, &expected, &context);
                     let left_out: u64 = summary.left_out.values().map(|left| left.positions).sum();
                     assert_eq!(left_out as usize, rows.len() - taken.len(), "{context}");
-                    match past_damage {
-                        true => assert_eq!(summary.files[0].damage.len(), 1, "{context}"),
-                        false => assert!(matches!(summary.failure, Some(Error::Damaged { .. })), "{context}"),
+                    if past_damage {
+                        assert_eq!(summary.files[0].damage.len(), 1, "{context}");
+                    } else {
+                        assert!(matches!(summary.failure, Some(Error::Damaged { .. })), "{context}");
                     }
                 }
             }
@@ -263,9 +264,10 @@ mod tables {
         let numbered = (0..rows.len()).filter(|&row| is_bad(row) || taken.contains(&row)).zip(0..);
         for (row, number) in numbered.filter(|(_, number)| requested.contains(number)) {
             all.records += 1;
-            match rows[row].fen == INVALID || is_bad(row) {
-                true => all.rejects.push((number, row as u64)),
-                false => all.accepted.push(row),
+            if rows[row].fen == INVALID || is_bad(row) {
+                all.rejects.push((number, row as u64));
+            } else {
+                all.accepted.push(row);
             }
             if strict && !all.rejects.is_empty() {
                 break;

@@ -291,10 +291,7 @@ fn shards_of_the_sample_data_are_exact() {
             text = zstd::decode_all(&text[..]).unwrap();
         }
         // Half a megabyte is read often enough.
-        let counts: &[u32] = match text.len() > 200_000 {
-            false => &[1, 2, 3, 7, 16, 1000],
-            true => &[3],
-        };
+        let counts: &[u32] = if text.len() > 200_000 { &[3] } else { &[1, 2, 3, 7, 16, 1000] };
         check_text(name, &text, counts, WAYS[at % WAYS.len()]);
         check_text(name, &text, &[2], WAYS[(at + 2) % WAYS.len()]);
     }

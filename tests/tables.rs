@@ -678,9 +678,10 @@ fn flipped_bits_lose_no_rows() {
                 let bit = 8 * from + random.below(8 * (bytes.len() as u64 - from));
                 flipped[bit as usize / 8] ^= 1 << (bit % 8);
             }
-            match must_not_lose(&directory, name, &flipped, 300, &format!("round {round}")) {
-                true => read += 1,
-                false => failed += 1,
+            if must_not_lose(&directory, name, &flipped, 300, &format!("round {round}")) {
+                read += 1;
+            } else {
+                failed += 1;
             }
         }
     }
@@ -767,10 +768,7 @@ except ImportError: pass
 fn formats_are_found_by_content() {
     let batch = table(vec![("fen", strings(&fens(10)))]);
     for (name, bytes) in files(&batch) {
-        let format = match name.ends_with("parquet") {
-            true => Format::PARQUET,
-            false => Format::ARROW,
-        };
+        let format = if name.ends_with("parquet") { Format::PARQUET } else { Format::ARROW };
         for path in [name, "x", "x.fen", "x.bin"] {
             let found = lanefish::formats::detect(&bytes, true, Path::new(path));
             assert_eq!(found, Ok(format), "{name}");

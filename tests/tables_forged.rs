@@ -66,10 +66,7 @@ fn read(name: &str, bytes: &[u8]) -> (Vec<String>, String) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(name);
     std::fs::write(&path, bytes).unwrap();
-    let format = match name.ends_with("parquet") {
-        true => Format::PARQUET,
-        false => Format::ARROW,
-    };
+    let format = if name.ends_with("parquet") { Format::PARQUET } else { Format::ARROW };
     let (records, failure, rejects) = read_with(&path, Some(format), true);
     let again = read_with(&path, Some(format), false);
     assert_eq!(again, (records.clone(), failure.clone(), rejects), "{name}");
@@ -352,9 +349,10 @@ impl Parquet {
             let mut columns = Vec::new();
             for column in group.list(&[COLUMNS]) {
                 let column = column.get(&[METADATA]);
-                let start = match column.has(DICTIONARY_PLACE) {
-                    true => column.number(&[DICTIONARY_PLACE]),
-                    false => column.number(&[DATA_PLACE]),
+                let start = if column.has(DICTIONARY_PLACE) {
+                    column.number(&[DICTIONARY_PLACE])
+                } else {
+                    column.number(&[DATA_PLACE])
                 } as usize;
                 let len = column.number(&[COMPRESSED]) as usize;
                 let mut rest = &bytes[start..start + len];
@@ -883,12 +881,11 @@ fn a_flipped_name_in_a_parquet_file_of_ours_is_found() {
         bytes[at] ^= 8;
         let (found, failure) = read("x.parquet", &bytes);
         // The schema for other programs, which is not read, has it as well.
-        match failure.is_empty() {
-            true => assert_eq!(found, records),
-            false => {
-                assert!(failure.contains(why), "{failure}");
-                flipped += 1;
-            }
+        if failure.is_empty() {
+            assert_eq!(found, records);
+        } else {
+            assert!(failure.contains(why), "{failure}");
+            flipped += 1;
         }
     }
     assert!(flipped > 0);
@@ -1747,9 +1744,10 @@ fn dictionaries_of_other_columns_in_the_regressions() {
             return;
         };
         let (records, failure) = read(name, &std::fs::read(path).unwrap());
-        match name.starts_with("dict_ok") {
-            true => assert!(failure.is_empty() && records.len() == 2, "{failure}"),
-            false => assert!(failure.contains("the dictionary 1 comes twice"), "{failure}"),
+        if name.starts_with("dict_ok") {
+            assert!(failure.is_empty() && records.len() == 2, "{failure}");
+        } else {
+            assert!(failure.contains("the dictionary 1 comes twice"), "{failure}");
         }
     }
 }

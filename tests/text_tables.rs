@@ -373,9 +373,10 @@ fn tables_of_the_same_values_are_the_same_records() {
                     if at > 0 {
                         text.push(separator);
                     }
-                    match value.contains([separator, '"']) || random.below(9) == 0 {
-                        true => *text += &format!("\"{}\"", value.replace('"', "\"\"")),
-                        false => *text += value,
+                    if value.contains([separator, '"']) || random.below(9) == 0 {
+                        *text += &format!("\"{}\"", value.replace('"', "\"\""));
+                    } else {
+                        *text += value;
                     }
                 }
             }

@@ -40,13 +40,12 @@ impl Zip {
     fn add(&mut self, name: &[u8], content: &[u8], deflate: bool) {
         let mut crc = flate2::Crc::new();
         crc.update(content);
-        let data = match deflate {
-            true => {
-                let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
-                encoder.write_all(content).unwrap();
-                encoder.finish().unwrap()
-            }
-            false => content.to_vec(),
+        let data = if deflate {
+            let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(content).unwrap();
+            encoder.finish().unwrap()
+        } else {
+            content.to_vec()
         };
         let place = self.bytes.len() as u64;
         let mut extra = Vec::new();

@@ -19,9 +19,10 @@ pub(crate) fn selection(games: &Bound<'_, PyDict>) -> PyResult<Selection> {
         let name: String = name.extract()?;
         selection = set(selection, &name, &value).map_err(|wrong| {
             let py = games.py();
-            match wrong.is_instance_of::<PyTypeError>(py) {
-                true => PyTypeError::new_err(format!("games[{name:?}]: {}", wrong.value(py))),
-                false => PyValueError::new_err(format!("games[{name:?}]: {}", wrong.value(py))),
+            if wrong.is_instance_of::<PyTypeError>(py) {
+                PyTypeError::new_err(format!("games[{name:?}]: {}", wrong.value(py)))
+            } else {
+                PyValueError::new_err(format!("games[{name:?}]: {}", wrong.value(py)))
             }
         })?;
     }
@@ -77,9 +78,10 @@ fn set(selection: Selection, name: &str, value: &Bound<'_, PyAny>) -> PyResult<S
 
 /// One text, or several.
 fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    match value.is_instance_of::<PyString>() {
-        true => Ok(vec![value.extract()?]),
-        false => value.try_iter()?.map(|text| text?.extract()).collect(),
+    if value.is_instance_of::<PyString>() {
+        Ok(vec![value.extract()?])
+    } else {
+        value.try_iter()?.map(|text| text?.extract()).collect()
     }
 }
 

@@ -22,9 +22,10 @@ pub(crate) fn positions(data: &Bound<'_, PyAny>) -> PyResult<ArrowPositions> {
     if data.is_instance_of::<PyString>() || data.is_instance_of::<PyBytes>() {
         return Err(PyTypeError::new_err("expected many positions: put a single one in a list"));
     }
-    match data.hasattr("__arrow_c_array__")? || data.hasattr("__arrow_c_stream__")? {
-        true => of_arrow(data),
-        false => of_texts(data),
+    if data.hasattr("__arrow_c_array__")? || data.hasattr("__arrow_c_stream__")? {
+        of_arrow(data)
+    } else {
+        of_texts(data)
     }
 }
 

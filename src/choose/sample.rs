@@ -119,9 +119,10 @@ impl Sample {
             return Err(wrong());
         }
         if text.bytes().all(is_number) {
-            return match text.bytes().all(|byte| byte.is_ascii_digit()) {
-                true => text.parse().ok().filter(|&count| count > 1).map(Self::Count).ok_or_else(wrong),
-                false => Rate::parse(text).map(Self::Rate).ok_or_else(wrong),
+            return if text.bytes().all(|byte| byte.is_ascii_digit()) {
+                text.parse().ok().filter(|&count| count > 1).map(Self::Count).ok_or_else(wrong)
+            } else {
+                Rate::parse(text).map(Self::Rate).ok_or_else(wrong)
             };
         }
         let formula = definitions.formula(text)?;

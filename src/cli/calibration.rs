@@ -35,16 +35,12 @@ impl Verdict {
     /// The verdict as a sentence, with advice if the choice is wrong.
     fn text(&self, advice: &str) -> String {
         let Self { chosen, fastest, ratio } = self;
-        match self.holds() {
-            true if chosen == fastest => {
-                format!("{chosen} is used, and nothing is faster here; nothing to do")
-            }
-            true => format!(
-                "{chosen} is used, and {fastest} is equal within noise ({ratio:.2} times as fast); nothing to do"
-            ),
-            false => {
-                format!("{chosen} is used, but {fastest} is {ratio:.2} times as fast here; {advice}")
-            }
+        if !self.holds() {
+            format!("{chosen} is used, but {fastest} is {ratio:.2} times as fast here; {advice}")
+        } else if chosen == fastest {
+            format!("{chosen} is used, and nothing is faster here; nothing to do")
+        } else {
+            format!("{chosen} is used, and {fastest} is equal within noise ({ratio:.2} times as fast); nothing to do")
         }
     }
 

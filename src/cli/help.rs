@@ -288,16 +288,14 @@ fn formats_text() -> String {
     for format in Format::ALL {
         let about = format.about();
         let is_written = |output: OutputFormat| output.name() == about.name;
-        let read_only = match OutputFormat::all(Content::Records).any(is_written) {
-            true => "",
-            false => "; read only",
-        };
+        let read_only = if OutputFormat::all(Content::Records).any(is_written) { "" } else { "; read only" };
         // Writing to a string does not fail.
         let _ = writeln!(text, "  {:<8} {}{read_only}", about.name, about.title);
     }
-    text.push_str(match cfg!(feature = "parquet") {
-        true => "Rows are written as csv, jsonl, parquet or arrow.",
-        false => "Rows are written as csv or jsonl.",
+    text.push_str(if cfg!(feature = "parquet") {
+        "Rows are written as csv, jsonl, parquet or arrow."
+    } else {
+        "Rows are written as csv or jsonl."
     });
     text
 }

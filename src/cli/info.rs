@@ -46,12 +46,11 @@ impl InfoArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.files.is_empty() {
             let mut facts = cpu_facts(invocation.global().tier()?, invocation.analyzer);
-            let calibration = match self.calibrate {
-                true => {
-                    let _phase = invocation.phase("calibrating");
-                    Some(Calibration::measure()?)
-                }
-                false => None,
+            let calibration = if self.calibrate {
+                let _phase = invocation.phase("calibrating");
+                Some(Calibration::measure()?)
+            } else {
+                None
             };
             if let Some(calibration) = calibration.as_ref().filter(|_| self.json) {
                 facts.insert("calibration".to_owned(), calibration.json());

@@ -245,9 +245,10 @@ impl<'a> Invocation<'a> {
                 if place.is(output) {
                     bail!(
                         "{} is an input and cannot also be an output: {} is the same",
-                        match input.as_os_str() == "-" {
-                            true => "standard input".to_owned(),
-                            false => input.display().to_string(),
+                        if input.as_os_str() == "-" {
+                            "standard input".to_owned()
+                        } else {
+                            input.display().to_string()
                         },
                         named(*path)
                     );
@@ -422,9 +423,10 @@ impl<'a> Invocation<'a> {
             Some(error) if error.is_of_input() && summary.records > 0 => {
                 let records = grouped(summary.records);
                 let goes_on = summary.files.iter().any(|file| !file.damage.is_empty());
-                match goes_on {
-                    true => self.note(format_args!("{records} records could be read")),
-                    false => self.note(format_args!("the {records} records before that place were processed")),
+                if goes_on {
+                    self.note(format_args!("{records} records could be read"));
+                } else {
+                    self.note(format_args!("the {records} records before that place were processed"));
                 }
                 Err(error.into())
             }

@@ -116,10 +116,7 @@ impl Meter {
         let now = Instant::now();
         match self.shown {
             Shown::NotYet { terminal, after } if elapsed >= after => {
-                self.shown = match terminal {
-                    true => Shown::Bar { last: now },
-                    false => Shown::Lines { last: now },
-                };
+                self.shown = if terminal { Shown::Bar { last: now } } else { Shown::Lines { last: now } };
             }
             Shown::Bar { ref mut last } if last.elapsed() >= DRAW_EVERY => *last = now,
             Shown::Lines { ref mut last } if last.elapsed() >= LINE_EVERY => *last = now,

@@ -33,10 +33,7 @@ impl Stdin {
     #[cfg(not(unix))]
     pub(crate) fn find() -> Self {
         use std::io::IsTerminal;
-        match std::io::stdin().is_terminal() {
-            true => Self::Other,
-            false => Self::Pipe,
-        }
+        if std::io::stdin().is_terminal() { Self::Other } else { Self::Pipe }
     }
 }
 

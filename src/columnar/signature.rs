@@ -60,12 +60,13 @@ pub(crate) fn check_columns(fields: &Fields, metadata: &HashMap<String, String>)
     let count = written.split(' ').next();
     let is_whole =
         count == Some(&*fields.len().to_string()) && fields.iter().all(|field| field.metadata().contains_key(MEANING));
-    match is_whole && *written != of_columns(fields) {
-        false => Ok(()),
-        true => Err(format!(
+    if is_whole && *written != of_columns(fields) {
+        Err(format!(
             "the names and types of its columns are not those with which lanefish wrote it: it is damaged, or another \
              program has changed them and kept the metadata `{COLUMNS}`"
-        )),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -606,13 +606,12 @@ impl Dedup {
                 let mut second = RunOptions::new(analyzer).threads(threads).read(read);
                 second.interrupt = interrupt;
                 second.only = Some(&only);
-                let again = match self.counts {
-                    false => only.run(inputs, second, job, sink),
-                    true => {
-                        let job = WithCounts { only: &only, job, analyzer };
-                        let mut sink = sink;
-                        only.run(inputs, second, &job, |(part, _)| sink(part))
-                    }
+                let again = if self.counts {
+                    let job = WithCounts { only: &only, job, analyzer };
+                    let mut sink = sink;
+                    only.run(inputs, second, &job, |(part, _)| sink(part))
+                } else {
+                    only.run(inputs, second, job, sink)
                 };
                 summary.lost_tags = again.lost_tags;
                 summary.failure = again.failure;

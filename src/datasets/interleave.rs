@@ -218,10 +218,7 @@ fn reads(inputs: &Inputs, read: &ReadOptions, analyzer: &'static dyn Analyzer) -
             Ok(())
         });
         // If records are chosen, only the chosen ones count; otherwise bad ones count as well.
-        let read = match summary.left_out.is_empty() {
-            true => summary.records,
-            false => records,
-        };
+        let read = if summary.left_out.is_empty() { summary.records } else { records };
         left = left.start.saturating_sub(read)..left.end.saturating_sub(read);
     }
     Ok(reads)

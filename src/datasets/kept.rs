@@ -57,9 +57,10 @@ impl Kept {
     /// If there cannot be a temporary file.
     pub(super) fn new(records: u64, has_counts: bool, space: &Space) -> Result<Self, Error> {
         let words = records.div_ceil(64);
-        let bits = match words * 8 <= space.memory / 8 && !has_counts {
-            true => Bits::Memory((0..words).map(|_| AtomicU64::new(0)).collect()),
-            false => Bits::Sorting(Box::new(Store::new(space)?), space.clone()),
+        let bits = if words * 8 <= space.memory / 8 && !has_counts {
+            Bits::Memory((0..words).map(|_| AtomicU64::new(0)).collect())
+        } else {
+            Bits::Sorting(Box::new(Store::new(space)?), space.clone())
         };
         Ok(Self { bits, count: AtomicU64::new(0) })
     }

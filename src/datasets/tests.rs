@@ -208,9 +208,8 @@ fn key_of(key: Key, row: &str) -> String {
     };
     if key == Key::Relative && fen[1] == "b" {
         let exchanged = |text: &str| -> String {
-            let other = |letter: char| match letter.is_ascii_uppercase() {
-                true => letter.to_ascii_lowercase(),
-                false => letter.to_ascii_uppercase(),
+            let other = |letter: char| {
+                if letter.is_ascii_uppercase() { letter.to_ascii_lowercase() } else { letter.to_ascii_uppercase() }
             };
             text.chars().map(other).collect()
         };

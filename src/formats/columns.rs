@@ -171,10 +171,7 @@ impl Plan {
             },
             (None, _, Some(fen)) if has(fen, Kind::is_text) => Positions::Fen(fen),
             (None, board, None) if board.is_none_or(|at| columns[at].kind == Kind::Cell) => {
-                let or_board = match columns.iter().any(|column| column.kind == Kind::Cell) {
-                    true => "",
-                    false => " or `board`",
-                };
+                let or_board = if columns.iter().any(|column| column.kind == Kind::Cell) { "" } else { " or `board`" };
                 return Err(format!(
                     "has no column `fen`{or_board}; {}; name the column of the positions with --fen-column",
                     all()

@@ -107,10 +107,7 @@ pub(super) fn count_where<F: Fact>(tile: &Tile<'_>) -> u64 {
 /// The rows of a tile's batch for which the answer is yes.
 pub(super) fn rows_where<F: Fact>(tile: &Tile<'_>) -> Vec<usize> {
     let answers = answers::<F>(Way::best(), tile);
-    match answers.iter().all(|&word| word == 0) {
-        true => Vec::new(),
-        false => tile.masked(&answers).rows().collect(),
-    }
+    if answers.iter().all(|&word| word == 0) { Vec::new() } else { tile.masked(&answers).rows().collect() }
 }
 
 #[cfg(test)]

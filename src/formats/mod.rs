@@ -110,10 +110,7 @@ pub enum Likeness {
 impl Likeness {
     /// The likeness for formats that are either recognized or not.
     fn certain_if(recognized: bool) -> Self {
-        match recognized {
-            true => Self::Certain,
-            false => Self::No,
-        }
+        if recognized { Self::Certain } else { Self::No }
     }
     /// For formats without a header.
     fn of_sample(sampled: Option<Sampled>) -> Self {
@@ -392,10 +389,7 @@ impl Format {
     /// whole. The chunk has its first bytes; `feeds` counts the line feeds in the whole record.
     pub(crate) fn decode_giant(self, chunk: &Chunk, feeds: u64, options: &DecodeOptions) -> Decoded {
         let games = self.about().has_games;
-        let blanks = match games {
-            true => chunk.bytes.len() - chunk.bytes.trim_ascii_start().len(),
-            false => 0,
-        };
+        let blanks = if games { chunk.bytes.len() - chunk.bytes.trim_ascii_start().len() } else { 0 };
         let line = memchr_iter(b'\n', &chunk.bytes[..blanks]).count() as u64 + 1;
         let mut reject = too_long(&chunk.file, &chunk.bytes[blanks..], options.max_record);
         reject.place.line = Some(line);

@@ -289,10 +289,7 @@ struct Rows {
 
 impl Rows {
     fn with_capacity(requested: Fields, records: usize) -> Self {
-        let room = |field| match requested.contains(field) {
-            true => records,
-            false => 0,
-        };
+        let room = |field| if requested.contains(field) { records } else { 0 };
         Self {
             requested,
             groups: Vec::with_capacity(records.div_ceil(Group::LEN)),

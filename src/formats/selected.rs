@@ -289,9 +289,10 @@ impl Edges {
         if let Some(last) = selected.runs.last_mut()
             && !last.decided
         {
-            match holds {
-                true => tail = selected.runs.pop(),
-                false => decide(&mut [(&mut decoded.batches, last)], selection),
+            if holds {
+                tail = selected.runs.pop();
+            } else {
+                decide(&mut [(&mut decoded.batches, last)], selection);
             }
         }
         let fields = selected.fields;
@@ -325,12 +326,11 @@ impl Edges {
             return;
         };
         let last = number(decoded, left);
-        let cut = match selection.last_of_games {
-            false => (decoded.records >= left).then_some(last),
-            true => {
-                let rows = taken(&decoded.batches);
-                (rows.len() as u64 >= left).then(|| left.checked_sub(1).map(|last| rows[last as usize]))
-            }
+        let cut = if selection.last_of_games {
+            let rows = taken(&decoded.batches);
+            (rows.len() as u64 >= left).then(|| left.checked_sub(1).map(|last| rows[last as usize]))
+        } else {
+            (decoded.records >= left).then_some(last)
         };
         for mut run in selected.runs {
             if let Some(cut) = cut {
@@ -576,11 +576,10 @@ pub(crate) fn cannot_select(
     selection.requirements().find_map(|(option, fields)| {
         if option == ROWS_OF_GAMES {
             let has_games = fields.is_some_and(|fields| fields.iter().all(|&field| carried.contains(field)));
-            return match has_games {
-                true if is_divided => Some(format!("is {} file, whose shards end within games", with_article(format))),
-                true => None,
-                false => Some("has no games: its records do not carry `game`".to_owned()),
-            };
+            if !has_games {
+                return Some("has no games: its records do not carry `game`".to_owned());
+            }
+            return is_divided.then(|| format!("is {} file, whose shards end within games", with_article(format)));
         }
         if is_divided && matches!(option, "every" | "last" | "max-per-game") {
             return Some(format!(

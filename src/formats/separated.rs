@@ -140,9 +140,12 @@ mod tests {
             values in proptest::collection::vec("[a,\"\t é]{0,6}", 1..6),
             all in proptest::bool::ANY,
         ) {
-            let quoted = |value: &String| match all || value.contains([',', '"']) {
-                true => format!("\"{}\"", value.replace('"', "\"\"")),
-                false => value.clone(),
+            let quoted = |value: &String| {
+                if all || value.contains([',', '"']) {
+                    format!("\"{}\"", value.replace('"', "\"\""))
+                } else {
+                    value.clone()
+                }
             };
             let line: Vec<String> = values.iter().map(quoted).collect();
             proptest::prop_assert_eq!(split(&line.join(","), b','), Ok(values));

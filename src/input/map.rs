@@ -130,10 +130,7 @@ impl Mapped<u8> {
     /// Checks that the file still contains these bytes.
     pub(super) fn check(&self) -> io::Result<()> {
         let len = self.map.file.metadata()?.len();
-        match len < self.bytes.end as u64 {
-            true => Err(cut_to(len)),
-            false => Ok(()),
-        }
+        if len < self.bytes.end as u64 { Err(cut_to(len)) } else { Ok(()) }
     }
     /// Declares that these bytes are no longer needed. Their memory is returned to the system once all bytes around
     /// them, or many bytes after them, are no longer needed either. They can still be accessed, and are then read from

@@ -447,10 +447,7 @@ impl Input {
         let Some(start) = find(range.start)? else {
             return nothing(Division::Nothing);
         };
-        let end = match shard.is_last() {
-            true => None,
-            false => find(range.end)?,
-        };
+        let end = if shard.is_last() { None } else { find(range.end)? };
         if end == Some(start) {
             return nothing(Division::Nothing);
         }

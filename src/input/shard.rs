@@ -104,10 +104,10 @@ pub enum ShardError {
 impl FromStr for Shard {
     type Err = ShardError;
     fn from_str(text: &str) -> Result<Self, ShardError> {
-        let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let number = |text: &str| {
+            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             // Very large numbers are numbers, but not valid ones for a shard.
-            true if !text.is_empty() => Ok(text.parse().unwrap_or(u32::MAX)),
-            _ => Err(ShardError::Syntax),
+            is_number.then(|| text.parse().unwrap_or(u32::MAX)).ok_or(ShardError::Syntax)
         };
         let (index, count) = text.split_once('/').ok_or(ShardError::Syntax)?;
         let (index, count) = (number(index)?, number(count)?);

@@ -99,10 +99,7 @@ impl Statistics {
         let too_many = self.too_many_groups();
         let shelf = self.shelf.into_inner();
         let shelf = shelf.unpoisoned();
-        let mut all = match self.details {
-            true => Stats::new().with_details(),
-            false => Stats::new(),
-        };
+        let mut all = if self.details { Stats::new().with_details() } else { Stats::new() };
         let mut groups: BTreeMap<_, Stats> = BTreeMap::new();
         for Counted { counting, .. } in shelf {
             match counting {

@@ -269,12 +269,13 @@ impl Cells {
                 if most > ShortText::MOST {
                     return Self::Strings { strings, notation, after: end };
                 }
-                let cell = |row| match strings.is_present(row) {
-                    true => {
+                let cell = |row| {
+                    if strings.is_present(row) {
                         let (bytes, len) = strings.bytes_from(row);
                         quote.then(ShortText::start_of(bytes, len)).then(quote).then(end)
+                    } else {
+                        missing
                     }
-                    false => missing,
                 };
                 Self::Short((0..strings.len()).map(cell).collect(), most)
             }

@@ -156,13 +156,14 @@ impl<W: Write> Compressed<W> {
             return Ok(false);
         };
         let lost = || io::Error::other("a compressing thread ended early");
-        let block = match wait {
-            true => first.recv().map_err(|_| lost())?,
-            false => match first.try_recv() {
+        let block = if wait {
+            first.recv().map_err(|_| lost())?
+        } else {
+            match first.try_recv() {
                 Ok(block) => block,
                 Err(TryRecvError::Empty) => return Ok(false),
                 Err(TryRecvError::Disconnected) => return Err(lost()),
-            },
+            }
         };
         self.pending.pop_front();
         self.put(&block?)?;

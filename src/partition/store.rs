@@ -303,15 +303,14 @@ impl<P: Pile> Store<P> {
         let next = part.open.another();
         let rows = std::mem::replace(&mut part.open, next);
         let bytes = std::mem::take(&mut part.bytes);
-        let run = match self.held.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.room {
-            true => Run::Memory(rows, bytes),
-            false => {
-                self.held.fetch_sub(bytes, Ordering::Relaxed);
-                let mut encoded = Vec::new();
-                let len = rows.len();
-                rows.encode(&mut encoded)?;
-                Run::File { place: self.spill.append(&encoded)?, bytes, rows: len }
-            }
+        let run = if self.held.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.room {
+            Run::Memory(rows, bytes)
+        } else {
+            self.held.fetch_sub(bytes, Ordering::Relaxed);
+            let mut encoded = Vec::new();
+            let len = rows.len();
+            rows.encode(&mut encoded)?;
+            Run::File { place: self.spill.append(&encoded)?, bytes, rows: len }
         };
         part.runs.push(run);
         Ok(())
@@ -327,9 +326,10 @@ impl<P: Pile> Store<P> {
     /// # Errors
     /// If a temporary file could not be written. The error is returned only once.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        match self.has_failed.load(Ordering::Relaxed) {
-            false => Ok(()),
-            true => Err(lock(&self.failure).take().unwrap_or(Error::Interrupted)),
+        if self.has_failed.load(Ordering::Relaxed) {
+            Err(lock(&self.failure).take().unwrap_or(Error::Interrupted))
+        } else {
+            Ok(())
         }
     }
 

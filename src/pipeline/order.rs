@@ -165,10 +165,7 @@ pub(super) fn work<J: Job>(
             Doing::Gone => return,
             Doing::Taking(seen) => {
                 let mut feed = shared.feed();
-                match shared.over.load(Ordering::Relaxed) {
-                    true => Doing::Found(seen, Found::Nothing),
-                    false => feed.take(seen),
-                }
+                if shared.over.load(Ordering::Relaxed) { Doing::Found(seen, Found::Nothing) } else { feed.take(seen) }
             }
             Doing::Decompressing((file, frame)) => {
                 let done = frame.run();
@@ -275,10 +272,8 @@ fn judge<J: Job>(
             let lines = settings.knows_lines.then_some(lines);
             job.source(&mut part, chunk, lines);
             let batches = batches.pop_front().unwrap_or_default();
-            let mut games = match settings.makes_game_rows(format) {
-                true => selected::rows_of_games(&batches),
-                false => Vec::new(),
-            };
+            let mut games =
+                if settings.makes_game_rows(format) { selected::rows_of_games(&batches) } else { Vec::new() };
             let texts = decoded.texts.take();
             let judge = Judge {
                 texts: texts.as_deref(),

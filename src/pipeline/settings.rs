@@ -39,10 +39,7 @@ pub(super) struct Settings<'a> {
 impl Settings<'_> {
     /// The decoding options for a format.
     pub(super) fn decode(&self, format: Format) -> &DecodeOptions {
-        match format.about().selects {
-            true => &self.decode,
-            false => &self.decode_records,
-        }
+        if format.about().selects { &self.decode } else { &self.decode_records }
     }
     /// The selection for a format that does not select while it decodes.
     pub(super) fn selection(&self, format: Format) -> Option<&Selection> {

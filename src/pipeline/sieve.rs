@@ -411,14 +411,12 @@ mod tests {
                 Layout::Chains(_) => 0,
                 _ => range.start.saturating_sub(finder.reach() as u64),
             };
-            let division = match places {
-                true => Division::Places { start, from: range.start, to: (!shard.is_last()).then_some(range.end) },
-                false => Division::Turns,
+            let division = if places {
+                Division::Places { start, from: range.start, to: (!shard.is_last()).then_some(range.end) }
+            } else {
+                Division::Turns
             };
-            let mut rest = match places {
-                true => &bytes[start as usize..],
-                false => bytes,
-            };
+            let mut rest = if places { &bytes[start as usize..] } else { bytes };
             let mut sieve = Sieve::new(shard, finder, division);
             let mut begun = None;
             loop {
@@ -454,12 +452,11 @@ mod tests {
     fn check(expected: &[(u64, u32)], starts: &[u64], len: u64, count: u32, places: bool) {
         let first = |from: u64| starts[starts.partition_point(|&start| start < from).min(starts.len() - 1)];
         for (at, &(place, owner)) in expected.iter().enumerate() {
-            match places {
-                true => assert_eq!(place, first(Shard::new(owner, count).unwrap().range(len).start)),
-                false => {
-                    assert_eq!(owner, at as u32 % count);
-                    assert!(starts.binary_search(&place).is_ok());
-                }
+            if places {
+                assert_eq!(place, first(Shard::new(owner, count).unwrap().range(len).start));
+            } else {
+                assert_eq!(owner, at as u32 % count);
+                assert!(starts.binary_search(&place).is_ok());
             }
         }
         assert_eq!(expected[0].0, 0);

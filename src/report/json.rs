@@ -372,10 +372,7 @@ impl<'a> Reader<'a> {
         ReportError::Unexpected { key: format!("{parent}{key}"), expected }
     }
     fn child(&self, name: &str, value: &'a Value) -> Self {
-        let key = match self.key.is_empty() {
-            true => name.to_owned(),
-            false => format!("{}.{name}", self.key),
-        };
+        let key = if self.key.is_empty() { name.to_owned() } else { format!("{}.{name}", self.key) };
         Self { value, key }
     }
     fn find(&self, name: &str) -> Option<Self> {
@@ -390,10 +387,7 @@ impl<'a> Reader<'a> {
     }
     fn at_most(&self, most: u64) -> Result<u64, ReportError> {
         let number = self.number()?;
-        match number <= most {
-            true => Ok(number),
-            false => Err(self.not("a part of all")),
-        }
+        if number <= most { Ok(number) } else { Err(self.not("a part of all")) }
     }
     fn text(&self) -> Result<&'a str, ReportError> {
         self.value.as_str().ok_or_else(|| self.not("a text"))
@@ -435,9 +429,10 @@ impl<'a> Reader<'a> {
     fn counts(&self, most: u64) -> Result<Histogram, ReportError> {
         let counts: Vec<u64> = self.list()?.map(|count| count.number()).collect::<Result<_, _>>()?;
         self.sum(&counts, most)?;
-        match counts.len() <= 1 << 16 {
-            true => Ok(Histogram::new(0, counts)),
-            false => Err(self.not("a list of at most 65536 numbers")),
+        if counts.len() <= 1 << 16 {
+            Ok(Histogram::new(0, counts))
+        } else {
+            Err(self.not("a list of at most 65536 numbers"))
         }
     }
     /// Reads numbers from `first` to `last` with their counts; the sum must be at most `most`.
@@ -452,10 +447,7 @@ impl<'a> Reader<'a> {
         }
         self.sum(&counts, most)?;
         // The histogram has the same form as one that was counted.
-        Ok(match counts.iter().any(|&count| count > 0) {
-            true => Histogram::new(first, counts),
-            false => Histogram::default(),
-        })
+        Ok(if counts.iter().any(|&count| count > 0) { Histogram::new(first, counts) } else { Histogram::default() })
     }
     fn rows(&self, most: u64) -> Result<Matrix, ReportError> {
         let rows: Result<Vec<Vec<u64>>, _> =
@@ -464,18 +456,16 @@ impl<'a> Reader<'a> {
     }
     fn matrix(&self, rows: Vec<Vec<u64>>, most: u64) -> Result<Matrix, ReportError> {
         self.sum(rows.as_slice().concat().as_slice(), most)?;
-        match rows.len() <= 256 && rows.iter().all(|row| row.len() <= 256) {
-            true => Ok(Matrix::new(rows)),
-            false => Err(self.not("at most 256 rows and columns")),
+        if rows.len() <= 256 && rows.iter().all(|row| row.len() <= 256) {
+            Ok(Matrix::new(rows))
+        } else {
+            Err(self.not("at most 256 rows and columns"))
         }
     }
     /// Checks that the sum of counts is at most a whole.
     fn sum(&self, counts: &[u64], most: u64) -> Result<(), ReportError> {
         let sum: u128 = counts.iter().map(|&count| u128::from(count)).sum();
-        match sum <= u128::from(most) {
-            true => Ok(()),
-            false => Err(self.not("counts of no more than there are")),
-        }
+        if sum <= u128::from(most) { Ok(()) } else { Err(self.not("counts of no more than there are")) }
     }
 }
 

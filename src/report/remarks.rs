@@ -130,10 +130,7 @@ fn share(part: u64, whole: u64) -> f64 {
 
 /// `Warning` above the threshold, `Note` below it.
 fn beyond(share: f64, threshold: f64) -> Severity {
-    match share > threshold {
-        true => Severity::Warning,
-        false => Severity::Note,
-    }
+    if share > threshold { Severity::Warning } else { Severity::Note }
 }
 
 impl Remarks<'_> {
@@ -225,10 +222,8 @@ impl Remarks<'_> {
             _ if white == positions => "White is to move in every position.".to_owned(),
             _ => format!("White is to move in {} of the positions.", percent(white, positions)),
         };
-        let advice = match self.has_games() {
-            true => "`--every N` with an even N keeps one side to move: use an odd N.",
-            false => "",
-        };
+        let advice =
+            if self.has_games() { "`--every N` with an even N keeps one side to move: use an odd N." } else { "" };
         self.add("side_to_move", severity, text, advice);
     }
 
@@ -274,13 +269,10 @@ impl Remarks<'_> {
             && share(count, positions) > MOST_SIGNATURE
         {
             let start = Signature::from_pieces([[1, 2, 2, 2, 8]; 2]);
-            let (what, advice) = match Some(*signature) == start {
-                true if self.has_games() => {
-                    ("all 32 pieces".to_owned(), "`--skip-book N` skips the first N plies of each game.")
-                }
-                true => ("all 32 pieces".to_owned(), ""),
-                false => (format!("the material {signature}"), ""),
-            };
+            let is_start = Some(*signature) == start;
+            let what = if is_start { "all 32 pieces".to_owned() } else { format!("the material {signature}") };
+            let advice =
+                if is_start && self.has_games() { "`--skip-book N` skips the first N plies of each game." } else { "" };
             let text = format!("{} of the positions have {what}.", percent(count, positions));
             self.add("signature", Severity::Note, text, advice);
         }
@@ -298,10 +290,8 @@ impl Remarks<'_> {
                 counted(results.unknown, "position"),
                 percent(results.unknown, self.report.positions)
             );
-            let advice = match self.has_games() {
-                true => "`--result 1-0,1/2-1/2,0-1` takes only games with a result.",
-                false => "",
-            };
+            let advice =
+                if self.has_games() { "`--result 1-0,1/2-1/2,0-1` takes only games with a result." } else { "" };
             self.add("no_result", Severity::Note, text, advice);
         }
         let decisive = results.white + results.black;
@@ -407,9 +397,10 @@ impl Remarks<'_> {
                 decimal(error / positions as f64 * 100.0)
             ),
         };
-        let advice = match self.has_games() {
-            true => "In games, openings repeat: `--skip-book N` skips the first N plies of each.",
-            false => "",
+        let advice = if self.has_games() {
+            "In games, openings repeat: `--skip-book N` skips the first N plies of each."
+        } else {
+            ""
         };
         self.add("duplicates", severity, text, advice);
     }
@@ -448,12 +439,13 @@ impl Remarks<'_> {
             && total >= ENOUGH_GAMES
         {
             let count = lengths.count(longest);
-            let text = match count == total {
-                true => format!("All games have {longest} plies: they were truncated."),
-                false => format!(
+            let text = if count == total {
+                format!("All games have {longest} plies: they were truncated.")
+            } else {
+                format!(
                     "{} of the games have {longest} plies, and none has more: long games were truncated.",
                     percent(count, total)
-                ),
+                )
             };
             if share(count, total) > MOST_ONE_LENGTH {
                 self.add("truncated", Severity::Warning, text, "");

@@ -50,10 +50,7 @@ pub(super) fn nullable_schema(columns: &[ChosenColumn]) -> Schema {
 
 /// Converts values from the types of files to those of SQL.
 pub(super) fn widened(values: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
-    match values.data_type() == to {
-        true => Ok(Arc::clone(values)),
-        false => cast(values, to),
-    }
+    if values.data_type() == to { Ok(Arc::clone(values)) } else { cast(values, to) }
 }
 
 /// Converts all columns of a batch.

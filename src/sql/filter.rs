@@ -152,10 +152,7 @@ fn compared(operator: Operator, value: &ScalarValue) -> Option<Test> {
 }
 
 fn numbers(ranges: Vec<RangeInclusive<i128>>, negated: bool) -> Test {
-    match negated {
-        true => Test::outside(&ranges),
-        false => Test::Numbers(ranges),
-    }
+    if negated { Test::outside(&ranges) } else { Test::Numbers(ranges) }
 }
 
 /// One of these, or none of them.

@@ -590,12 +590,11 @@ impl Rows<'_> {
                 }
                 // Scans whose rows are no longer needed may still report rejected records.
                 self.stream = None;
-                match self.session.reads.is_running() {
-                    true => {
-                        std::thread::sleep(Duration::from_millis(1));
-                        Ok(Step::Pending)
-                    }
-                    false => Ok(Step::End),
+                if self.session.reads.is_running() {
+                    std::thread::sleep(Duration::from_millis(1));
+                    Ok(Step::Pending)
+                } else {
+                    Ok(Step::End)
                 }
             }
             Ok(step) => Ok(step),

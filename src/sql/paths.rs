@@ -150,10 +150,7 @@ fn unnamed_format(name: &str) -> Result<Option<ListingOptions>> {
         }
         _ => return Ok(None),
     };
-    let extension = match compressed {
-        true => format!(".{kind}.{last}"),
-        false => format!(".{kind}"),
-    };
+    let extension = if compressed { format!(".{kind}.{last}") } else { format!(".{kind}") };
     Ok(Some(ListingOptions::new(format).with_file_extension(extension)))
 }
 
@@ -188,10 +185,11 @@ fn files(name: &str) -> Result<Option<Vec<PathBuf>>> {
         }
         return Ok(Some(files));
     }
-    match name.contains("://") || !name.contains(['/', '.', std::path::MAIN_SEPARATOR]) {
-        true => Ok(None),
+    if name.contains("://") || !name.contains(['/', '.', std::path::MAIN_SEPARATOR]) {
+        Ok(None)
+    } else {
         // It looks like a file.
-        false => Ok(Some(vec![path.to_owned()])),
+        Ok(Some(vec![path.to_owned()]))
     }
 }
 

@@ -49,11 +49,7 @@ pub(super) struct Read {
 impl Reads {
     /// With the lines of rejected records, if they are requested.
     pub(super) fn new(rejects: bool) -> (Arc<Self>, Option<Receiver<Vec<u8>>>) {
-        let (sender, receiver) = match rejects {
-            true => Some(channel(WAITING)),
-            false => None,
-        }
-        .unzip();
+        let (sender, receiver) = rejects.then(|| channel(WAITING)).unzip();
         let reads = Self { state: Mutex::default(), ended: Condvar::new(), rejects: sender };
         (Arc::new(reads), receiver)
     }

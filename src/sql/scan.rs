@@ -244,10 +244,7 @@ fn read_all(request: &Request, part: ScanPart, read: Read, sender: &Sender<Batch
     let failed = summary.failure.is_some();
     let told = part.on_end.and_then(|on_end| on_end(&summary));
     read.end(summary);
-    match failed {
-        true => Err(told.unwrap_or_else(|| external(ReadFailed))),
-        false => Ok(()),
-    }
+    if failed { Err(told.unwrap_or_else(|| external(ReadFailed))) } else { Ok(()) }
 }
 
 /// A scan failed: its summary has the error.

@@ -84,10 +84,7 @@ const WIDTHS: [(&str, u64); 26] = [
 
 impl fmt::Display for GroupBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_text() {
-            true => f.write_str(self.name()),
-            false => write!(f, "{}/{}", self.name(), self.width),
-        }
+        if self.is_text() { f.write_str(self.name()) } else { write!(f, "{}/{}", self.name(), self.width) }
     }
 }
 
@@ -351,10 +348,7 @@ impl Grouped {
         }
         let place = self.groups.len() as u16;
         self.places.insert(value.clone(), place);
-        let stats = match self.details {
-            true => Stats::new().with_details(),
-            false => Stats::new(),
-        };
+        let stats = if self.details { Stats::new().with_details() } else { Stats::new() };
         self.groups.push((value, Sorted::new(stats)));
         place
     }

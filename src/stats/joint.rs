@@ -153,10 +153,8 @@ impl Joint {
     pub(super) fn mates(&self, in_check: bool) -> u64 {
         let without_moves = self.moves_flags.counts()[..256].iter().enumerate();
         let mates = without_moves.filter(|(flags, _)| is_in_check(*flags) == in_check);
-        let beyond = self.beyond.as_ref().map_or(0, |beyond| match in_check {
-            true => beyond.checkmate,
-            false => beyond.stalemate,
-        });
+        let beyond =
+            self.beyond.as_ref().map_or(0, |beyond| if in_check { beyond.checkmate } else { beyond.stalemate });
         mates.map(|(_, count)| count).sum::<u64>() + beyond
     }
 }
@@ -190,9 +188,10 @@ impl Beyond {
         self.material[1].add(part(32, 0xFFFF));
         self.flags.add(flags);
         if moves == 0 {
-            match is_in_check(flags) {
-                true => self.checkmate += 1,
-                false => self.stalemate += 1,
+            if is_in_check(flags) {
+                self.checkmate += 1;
+            } else {
+                self.stalemate += 1;
             }
         }
     }

@@ -72,10 +72,7 @@ struct Scores {
 
 /// The rows, of up to 64, whose score is a sentinel. Hardly any file has one, and without a branch that is soon known.
 fn sentinels(scores: &[i16]) -> u64 {
-    match scores.iter().fold(false, |any, &score| any | is_sentinel(score)) {
-        false => 0,
-        true => bits_where(scores, is_sentinel),
-    }
+    if scores.iter().fold(false, |any, &score| any | is_sentinel(score)) { bits_where(scores, is_sentinel) } else { 0 }
 }
 
 impl Scores {
@@ -427,9 +424,10 @@ impl Stats {
                 black_king: right(2),
                 black_queen: right(3),
             },
-            en_passant: match keep_en_passant {
-                true => flagged(&|flags| flags.has_en_passant()),
-                false => self.can_capture_en_passant,
+            en_passant: if keep_en_passant {
+                flagged(&|flags| flags.has_en_passant())
+            } else {
+                self.can_capture_en_passant
             },
             occupancy: std::array::from_fn(|piece| HeatMap(maps[piece])),
             attacks: [HeatMap(maps[12]), HeatMap(maps[13])],

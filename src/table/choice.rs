@@ -171,10 +171,7 @@ impl ChosenColumn {
 pub struct UnknownColumn(String);
 
 fn rule_of_tags(name: &str) -> &'static str {
-    match name.starts_with(TAGS.prefix) {
-        true => ": the name of a tag is letters, digits and `_`",
-        false => "",
-    }
+    if name.starts_with(TAGS.prefix) { ": the name of a tag is letters, digits and `_`" } else { "" }
 }
 
 /// The reason why names are not a choice of columns.

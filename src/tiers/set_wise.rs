@@ -74,10 +74,7 @@ impl<S: Simd> Analyzer for SetWise<S> {
             } else {
                 run!(kernels::everything::<S, false>);
             }
-            left = match left.contains(Queries::MOBILITY) {
-                true => Queries::MOBILITY,
-                false => Queries::NONE,
-            };
+            left = if left.contains(Queries::MOBILITY) { Queries::MOBILITY } else { Queries::NONE };
         }
         if left.contains(Queries::MOVES) {
             run!(kernels::count_legal_moves);

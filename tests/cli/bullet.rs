@@ -116,13 +116,12 @@ fn truncated_files_are_damaged_where_the_last_record_begins() {
         let content = [record().repeat(whole), record()[..7].to_vec()].concat();
         for name in ["x.bullet", "y.bullet.gz"] {
             let copy = dir.name(name);
-            match name.ends_with(".gz") {
-                true => {
-                    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-                    std::io::Write::write_all(&mut encoder, &content).unwrap();
-                    fs::write(&copy, encoder.finish().unwrap()).unwrap();
-                }
-                false => fs::write(&copy, &content).unwrap(),
+            if name.ends_with(".gz") {
+                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+                std::io::Write::write_all(&mut encoder, &content).unwrap();
+                fs::write(&copy, encoder.finish().unwrap()).unwrap();
+            } else {
+                fs::write(&copy, &content).unwrap();
             }
             for threads in ["1", "4"] {
                 let verified = json(1, &["-q", "verify", "--json", "--threads", threads, &copy]);

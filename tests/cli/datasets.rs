@@ -129,12 +129,11 @@ fn pipes_are_read_once_or_refused() {
     }
     let before = dir.list();
     for command in COMMANDS {
-        let expected = match reads_twice(command) {
-            true => None,
-            false => {
-                output(0, &[command, &["-q", &input, "-o", &out(&dir, command, "whole.boards")]].concat());
-                Some(contents(&dir, command, "whole.boards"))
-            }
+        let expected = if reads_twice(command) {
+            None
+        } else {
+            output(0, &[command, &["-q", &input, "-o", &out(&dir, command, "whole.boards")]].concat());
+            Some(contents(&dir, command, "whole.boards"))
         };
         for (named, name) in [("-", "standard input"), (&*pipe, &*pipe)] {
             let out = out(&dir, command, "out.boards");
@@ -147,10 +146,7 @@ fn pipes_are_read_once_or_refused() {
             // A pipe that is refused is not opened by anybody.
             let feeder = (!is_pipe || expected.is_some()).then(|| {
                 std::thread::spawn(move || {
-                    let _ = match is_pipe {
-                        true => fs::write(fed, bytes),
-                        false => stdin.expect("a pipe").write_all(&bytes),
-                    };
+                    let _ = if is_pipe { fs::write(fed, bytes) } else { stdin.expect("a pipe").write_all(&bytes) };
                 })
             });
             let done = child.wait_with_output().unwrap();

@@ -52,9 +52,10 @@ fn commands(lines: &[&str]) -> Vec<Shown> {
             Some(command) => commands.push(Shown { command: command.to_owned(), output: Vec::new() }),
             None => {
                 let last = commands.last_mut().expect("a block begins with a command");
-                match continues {
-                    true => last.command += &format!("\n{line}"),
-                    false => last.output.push((*line).to_owned()),
+                if continues {
+                    last.command += &format!("\n{line}");
+                } else {
+                    last.output.push((*line).to_owned());
                 }
             }
         }

@@ -64,9 +64,10 @@ fn make_inputs(dir: &Dir) {
 
 fn read(path: &Path) -> String {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let bytes = match path.extension().is_some_and(|extension| extension == "zst") {
-        true => zstd::decode_all(&bytes[..]).unwrap(),
-        false => bytes,
+    let bytes = if path.extension().is_some_and(|extension| extension == "zst") {
+        zstd::decode_all(&bytes[..]).unwrap()
+    } else {
+        bytes
     };
     String::from_utf8(bytes).unwrap()
 }
@@ -257,10 +258,7 @@ fn every_example_selects_what_it_says() {
     for page in pages {
         let help = output(0, &[&page[..], &["--help"]].concat());
         let name = page.join("-");
-        let man = match name.is_empty() {
-            true => output(0, &["man"]),
-            false => output(0, &["man", &name]),
-        };
+        let man = if name.is_empty() { output(0, &["man"]) } else { output(0, &["man", &name]) };
         let man = man.replace("\\-", "-").replace("\\e", "\\");
         let examples = help.lines().filter_map(|line| line.strip_prefix("    $ "));
         let examples: Vec<&str> = examples.collect();

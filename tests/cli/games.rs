@@ -321,9 +321,10 @@ fn records_of_games_give_rows() {
     };
     for source in sources {
         let status = lanefish_status(&["games", &source]);
-        let names: &[&str] = match cfg!(feature = "parquet") {
-            true => &["x.boards", "x.boards.zst", "x.parquet", "x.arrow", "x.arrows"],
-            false => &["x.boards", "x.boards.zst"],
+        let names: &[&str] = if cfg!(feature = "parquet") {
+            &["x.boards", "x.boards.zst", "x.parquet", "x.arrow", "x.arrows"]
+        } else {
+            &["x.boards", "x.boards.zst"]
         };
         let expected = without(output(status, &["-q", "games", "--format", "jsonl", &source]));
         assert!(!expected.is_empty());

@@ -115,9 +115,10 @@ fn sources(dir: &Dir) -> Vec<(String, bool)> {
     }
     let mut all = Vec::new();
     for (number, file) in files.into_iter().enumerate() {
-        let names: &[&str] = match cfg!(feature = "parquet") {
-            true => &["boards", "boards.zst", "csv", "jsonl", "parquet", "arrow"],
-            false => &["boards", "boards.zst", "csv", "jsonl"],
+        let names: &[&str] = if cfg!(feature = "parquet") {
+            &["boards", "boards.zst", "csv", "jsonl", "parquet", "arrow"]
+        } else {
+            &["boards", "boards.zst", "csv", "jsonl"]
         };
         for name in names {
             let copy = dir.name(&format!("{number}.{name}"));
@@ -221,10 +222,8 @@ fn chosen_games_are_copied_as_they_stand() {
         assert_eq!(written(&file, &reading(condition), pgn, 3, 5_000).0, copied);
         let (expected, _) = rows(&file, &reading(condition), 1, 1 << 20);
         let copy = dir.file("copy.pgn", &copied);
-        let (again, _) = match copied.is_empty() {
-            true => Default::default(),
-            false => rows(&copy, &ReadOptions::default(), 1, 1 << 20),
-        };
+        let (again, _) =
+            if copied.is_empty() { Default::default() } else { rows(&copy, &ReadOptions::default(), 1, 1 << 20) };
         let without_numbers = |rows: &[String]| -> Vec<String> {
             rows.iter().map(|row| row.split_once(',').unwrap().1.to_owned()).collect()
         };

@@ -138,10 +138,7 @@ fn every_option_has_text_in_its_page() {
     }
     for command in pages {
         let name = command.join("-");
-        let page = match name.is_empty() {
-            true => output(0, &["man"]),
-            false => output(0, &["man", &name]),
-        };
+        let page = if name.is_empty() { output(0, &["man"]) } else { output(0, &["man", &name]) };
         let lines: Vec<&str> = page.lines().collect();
         let mut described = Vec::new();
         for pair in lines.windows(3).filter(|lines| lines[0] == ".TP") {

@@ -48,9 +48,12 @@ const NAMES: [&str; 10] = [
 
 /// The puzzles N times, with these columns; 10 is an index.
 fn csv(order: &[usize], quote_all: bool, times: usize, end: &str) -> String {
-    let value = |text: &str| match quote_all || text.contains([',', '"']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
+    let value = |text: &str| {
+        if quote_all || text.contains([',', '"']) {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        } else {
+            text.to_owned()
+        }
     };
     let line = |row: &dyn Fn(usize) -> String| {
         let values: Vec<String> = order.iter().map(|&at| value(&row(at))).collect();

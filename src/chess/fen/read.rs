@@ -449,9 +449,6 @@ impl FromStr for Position {
     fn from_str(text: &str) -> Result<Self, PositionError> {
         let position = Self::from_fen_unvalidated(text)?;
         let violations = position.violations(Validity::Playable);
-        match violations.is_empty() {
-            true => Ok(position),
-            false => Err(PositionError::Invalid(violations)),
-        }
+        if violations.is_empty() { Ok(position) } else { Err(PositionError::Invalid(violations)) }
     }
 }

@@ -199,12 +199,11 @@ impl Check<'_> {
             return self.wrong(all, "`&`, `|`, `<<` and `>>` are for integers and sets of squares");
         }
         // The number of places is an integer whatever is shifted.
-        let (kind, second_as) = match is_shift {
-            true => (first_kind, Type::Integer),
-            false => {
-                let kind = first_kind.joined(second_kind).unwrap_or(Type::Real);
-                (kind, kind)
-            }
+        let (kind, second_as) = if is_shift {
+            (first_kind, Type::Integer)
+        } else {
+            let kind = first_kind.joined(second_kind).unwrap_or(Type::Real);
+            (kind, kind)
         };
         let operands = [convert(first, first_kind, kind), convert(second, second_kind, second_as)];
         Ok((Node::Arithmetic(operation, kind, Box::new(operands)), kind))
@@ -282,9 +281,10 @@ impl Check<'_> {
     /// Copies a value. The number of copies is limited, so that plans grow no faster than texts.
     fn copied(&mut self, all: &Tree, value: &Checked) -> Result<Checked> {
         self.copies += value.0.len();
-        match self.copies > MOST_COPIES {
-            true => self.wrong(all, "the expression is too long: a value is compared with too many others"),
-            false => Ok(value.clone()),
+        if self.copies > MOST_COPIES {
+            self.wrong(all, "the expression is too long: a value is compared with too many others")
+        } else {
+            Ok(value.clone())
         }
     }
 
@@ -389,10 +389,7 @@ impl Check<'_> {
 
     fn call(&mut self, call: &Tree, name: &str, values: &[Tree]) -> Result<Checked> {
         let takes = |count: usize| -> Result<()> {
-            match values.len() == count {
-                true => Ok(()),
-                false => self.wrong(call, format!("`{name}` takes {}", counted(count))),
-            }
+            if values.len() == count { Ok(()) } else { self.wrong(call, format!("`{name}` takes {}", counted(count))) }
         };
         if self.scope.of_games && matches!(name, "matches" | "on") {
             return self.wrong(call, format!("`{name}` looks at a position, not at a game: {}", columns_of_games()));
@@ -573,10 +570,7 @@ fn not(node: Node) -> Node {
 }
 
 fn not_if(negated: bool, node: Node) -> Node {
-    match negated {
-        true => not(node),
-        false => node,
-    }
+    if negated { not(node) } else { node }
 }
 
 fn is_true(node: Node) -> Node {
@@ -676,10 +670,7 @@ fn mixed(comparison: Comparison, sides: [Checked; 2]) -> Node {
         _ => (left.clone(), true),
     };
     let as_bits = convert(integer.clone(), Type::Integer, Type::Bits);
-    let operands = match other_is_left {
-        true => [other.clone(), as_bits],
-        false => [as_bits, other.clone()],
-    };
+    let operands = if other_is_left { [other.clone(), as_bits] } else { [as_bits, other.clone()] };
     let by_value = Node::Compare(comparison, Type::Bits, Box::new(operands));
     let known =
         Node::Case(Type::Boolean, vec![(Node::IsNull(Box::new(other)), Node::Null)], Box::new(Node::Boolean(less)));

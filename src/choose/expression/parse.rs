@@ -243,16 +243,15 @@ impl<'a> Parser<'a> {
             Some('"') => (Token::Quoted, self.quoted(start, '"')?),
             Some('0'..='9' | '.') => {
                 let is_hexadecimal = rest.starts_with("0x") || rest.starts_with("0X");
-                let len = match is_hexadecimal {
-                    true => length_while(2, is_of_word),
-                    false => {
-                        let mut len = length_while(0, |letter| letter.is_alphanumeric() || matches!(letter, '_' | '.'));
-                        // The sign of an exponent.
-                        if rest[..len].ends_with(['e', 'E']) && rest[len..].starts_with(['+', '-']) {
-                            len = length_while(len + 1, is_of_word);
-                        }
-                        len
+                let len = if is_hexadecimal {
+                    length_while(2, is_of_word)
+                } else {
+                    let mut len = length_while(0, |letter| letter.is_alphanumeric() || matches!(letter, '_' | '.'));
+                    // The sign of an exponent.
+                    if rest[..len].ends_with(['e', 'E']) && rest[len..].starts_with(['+', '-']) {
+                        len = length_while(len + 1, is_of_word);
                     }
+                    len
                 };
                 (Token::Number, len)
             }
@@ -318,10 +317,7 @@ impl<'a> Parser<'a> {
     }
 
     fn needs(&mut self, word: &str) -> Result<()> {
-        match self.takes(word)? {
-            true => Ok(()),
-            false => self.expected(&format!("`{word}`")),
-        }
+        if self.takes(word)? { Ok(()) } else { self.expected(&format!("`{word}`")) }
     }
 
     fn tree(&self, form: Form, start: usize, parts: &[&Tree]) -> Result<Tree> {
@@ -369,10 +365,7 @@ impl<'a> Parser<'a> {
             Token::Word => {
                 let place = self.place.clone();
                 let negated = self.is_word("not");
-                let followed = match negated {
-                    true => self.peeked()?,
-                    false => self.text[place.clone()].to_ascii_lowercase(),
-                };
+                let followed = if negated { self.peeked()? } else { self.text[place.clone()].to_ascii_lowercase() };
                 let operator = match &*followed {
                     "between" if binds::COMPARISON > than => Self::between,
                     "in" if binds::COMPARISON > than => Self::list,
@@ -447,9 +440,10 @@ impl<'a> Parser<'a> {
         }
         let list = self.values()?;
         let tree = self.tree(Form::Null, start, &[&left].into_iter().chain(&list).collect::<Vec<_>>())?;
-        match list.is_empty() {
-            true => self.wrong(tree.place, "the list has no values"),
-            false => Ok(Tree { form: Form::In { what: Box::new(left), list, negated }, ..tree }),
+        if list.is_empty() {
+            self.wrong(tree.place, "the list has no values")
+        } else {
+            Ok(Tree { form: Form::In { what: Box::new(left), list, negated }, ..tree })
         }
     }
 
@@ -572,10 +566,7 @@ impl<'a> Parser<'a> {
     }
 
     fn case(&mut self, start: usize) -> Result<Tree> {
-        let operand = match self.is_word("when") {
-            true => None,
-            false => Some(Box::new(self.expression(0)?)),
-        };
+        let operand = if self.is_word("when") { None } else { Some(Box::new(self.expression(0)?)) };
         let mut cases = Vec::new();
         while self.takes("when")? {
             let when = self.expression(0)?;
@@ -585,10 +576,7 @@ impl<'a> Parser<'a> {
         if cases.is_empty() {
             return self.expected("`when`");
         }
-        let otherwise = match self.takes("else")? {
-            true => Some(Box::new(self.expression(0)?)),
-            false => None,
-        };
+        let otherwise = if self.takes("else")? { Some(Box::new(self.expression(0)?)) } else { None };
         self.needs("end")?;
         let mut parts: Vec<&Tree> = cases.iter().flat_map(|(when, then)| [when, then]).collect();
         parts.extend(operand.as_deref());

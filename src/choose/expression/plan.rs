@@ -303,10 +303,8 @@ pub(super) enum LikePart {
 
 impl Like {
     pub(super) fn matches(&self, text: &str) -> bool {
-        let fold = |letter: char| match self.ignores_case {
-            true => letter.to_lowercase().next().unwrap_or(letter),
-            false => letter,
-        };
+        let fold =
+            |letter: char| if self.ignores_case { letter.to_lowercase().next().unwrap_or(letter) } else { letter };
         // The place to continue from after the last `%`, if the rest does not match.
         let mut again: Option<(usize, &str)> = None;
         let (mut at, mut rest) = (0, text);

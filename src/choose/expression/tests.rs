@@ -224,9 +224,10 @@ impl Maker {
                             .map(|bytes| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))),
                     );
                     words.push(!(text.len() as u64));
-                    match real.fract() == 0.0 && (-2_f64.powi(63)..2_f64.powi(63)).contains(&real) {
-                        true => words.push(real as i64 as u64),
-                        false => words.extend([!real.to_bits(), 0]),
+                    if real.fract() == 0.0 && (-2_f64.powi(63)..2_f64.powi(63)).contains(&real) {
+                        words.push(real as i64 as u64);
+                    } else {
+                        words.extend([!real.to_bits(), 0]);
                     }
                     words.push(flag.into());
                     Some(drawn(&words))
@@ -413,11 +414,8 @@ impl Maker {
                 let meaning = move |row: &Row| {
                     let value = a(row)?;
                     let items: Vec<Option<i128>> = items.iter().map(|(_, item)| item(row)).collect();
-                    let found = match items.contains(&Some(value)) {
-                        true => Some(true),
-                        false if items.contains(&None) => None,
-                        false => Some(false),
-                    };
+                    let is_found = items.contains(&Some(value));
+                    let found = (is_found || !items.contains(&None)).then_some(is_found);
                     found.map(|found| found != negated)
                 };
                 (text, Box::new(meaning))

@@ -17,9 +17,10 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
     };
     let mut text = format!("{}, {unit}\n", cpu::model());
     // What no terminal can show in one table is split into several.
-    let (sliders, kernels) = match markdown {
-        true => (slider_table(rows, None).into_iter().collect(), kernel_table(rows, true).into_iter().collect()),
-        false => (slider_tables(rows), kernel_tables(rows)),
+    let (sliders, kernels) = if markdown {
+        (slider_table(rows, None).into_iter().collect(), kernel_table(rows, true).into_iter().collect())
+    } else {
+        (slider_tables(rows), kernel_tables(rows))
     };
     let others = [decode_table(rows), scan_table(rows), command_table(rows)];
     let tables: Vec<Lines> = [sliders, kernels].into_iter().flatten().collect();
@@ -101,10 +102,7 @@ fn family(needs: &[&str]) -> String {
     let has = |name: &str| needs.contains(&name);
     let mut names = Vec::new();
     if needs.iter().any(|name| name.starts_with("avx512")) {
-        names.push(match has("avx512bitalg") {
-            true => "AVX-512 BITALG".to_owned(),
-            false => "AVX-512".to_owned(),
-        });
+        names.push(if has("avx512bitalg") { "AVX-512 BITALG".to_owned() } else { "AVX-512".to_owned() });
     } else if has("avx2") {
         names.push("AVX2".to_owned());
     } else if has("bmi2") {
@@ -166,10 +164,7 @@ fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
     };
     let columns = keys(rows, column);
     let queens = (only.unwrap_or(Source::Real), SliderPiece::Queen);
-    let deciding = match columns.contains(&queens) {
-        true => queens,
-        false => *columns.last()?,
-    };
+    let deciding = if columns.contains(&queens) { queens } else { *columns.last()? };
     let cell = |name: &str, requested| rows.iter().find(|row| row.name == name && column(row) == Some(requested));
     let nanoseconds = |name: &str, column| Some(timing(cell(name, column)?)?.nanoseconds);
     let mut names = keys(rows, |row| column(row).and(Some(row.name)));
@@ -177,10 +172,10 @@ fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
     names.sort_by(|a, b| place(a).total_cmp(&place(b)));
 
     let mut header = vec!["algorithm".to_owned()];
-    header.extend(columns.iter().map(|(source, piece)| match whole {
-        true => format!("{source} {piece}"),
-        false => piece.to_string(),
-    }));
+    let title = |(source, piece): &(Source, SliderPiece)| {
+        if whole { format!("{source} {piece}") } else { piece.to_string() }
+    };
+    header.extend(columns.iter().map(title));
     header.extend(["ratio", "spread"].map(str::to_owned));
     if whole {
         header.extend(["tables", "kind", "needs"].map(str::to_owned));
@@ -202,13 +197,10 @@ fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
     });
     let (source, piece) = deciding;
     Some(Lines {
-        title: match whole {
-            true => {
-                format!("Slider attacks: nanoseconds per query; ratio to the fastest, {source} {piece}")
-            }
-            false => {
-                format!("Slider attacks, {source}: nanoseconds per query; ratio to the fastest {piece}")
-            }
+        title: if whole {
+            format!("Slider attacks: nanoseconds per query; ratio to the fastest, {source} {piece}")
+        } else {
+            format!("Slider attacks, {source}: nanoseconds per query; ratio to the fastest {piece}")
         },
         header,
         lines: lines.collect(),
@@ -244,10 +236,7 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
         _ => None,
     };
     let kernels = keys(rows, |row| who(row).and(Some(row.name)));
-    let deciding = match kernels.contains(&"legal_count") {
-        true => "legal_count",
-        false => kernels.last()?,
-    };
+    let deciding = if kernels.contains(&"legal_count") { "legal_count" } else { kernels.last()? };
     let short = |kernel: &str| match kernel {
         "attack_maps" => "attacks".to_owned(),
         "legal_count" => "legal".to_owned(),
@@ -258,10 +247,7 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
     if whole {
         header.push("algorithm".to_owned());
     }
-    header.extend(kernels.iter().map(|&kernel| match whole {
-        true => kernel.to_owned(),
-        false => short(kernel),
-    }));
+    header.extend(kernels.iter().map(|&kernel| if whole { kernel.to_owned() } else { short(kernel) }));
     header.push("×".to_owned());
     if whole {
         header.extend(["spread", "needs"].map(str::to_owned));
@@ -270,10 +256,11 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
         let own = || rows.iter().filter(move |row| who(row) == Some(requested));
         let of = |kernel| own().find(|row| row.name == kernel);
         let (tier, algorithm) = requested;
-        let mut line = match whole {
-            true => vec![tier.map_or("-", Tier::name).to_owned(), algorithm.to_owned()],
+        let mut line = if whole {
+            vec![tier.map_or("-", Tier::name).to_owned(), algorithm.to_owned()]
+        } else {
             // Rows without a tier are named by their algorithm.
-            false => vec![tier.map_or(algorithm, Tier::name).to_owned()],
+            vec![tier.map_or(algorithm, Tier::name).to_owned()]
         };
         line.extend(kernels.iter().map(|&kernel| millions(of(kernel))));
         let ratio = of(deciding).and_then(|row| row.ratio_to_portable(rows));
@@ -290,10 +277,7 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
         ),
         header,
         lines: lines.collect(),
-        numbers: match whole {
-            true => 2..kernels.len() + 4,
-            false => 1..kernels.len() + 2,
-        },
+        numbers: if whole { 2..kernels.len() + 4 } else { 1..kernels.len() + 2 },
     })
 }
 

@@ -462,11 +462,10 @@ impl StatsArgs {
 
     /// The origin of a report.
     fn about(&self, made: &Made, inputs: &[PathBuf]) -> html::About {
-        let names = inputs.iter().map(|path| match path.as_os_str() == "-" {
-            true => "standard input".to_owned(),
-            false => path.display().to_string(),
-        });
-        let inputs: Vec<String> = names.collect();
+        let name = |path: &PathBuf| {
+            if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
+        };
+        let inputs: Vec<String> = inputs.iter().map(name).collect();
         let title = match inputs.as_slice() {
             [] => "Standard input".to_owned(),
             [one] => Path::new(one).file_name().map_or(one.clone(), |name| name.to_string_lossy().into_owned()),
@@ -530,9 +529,10 @@ fn object(value: Value) -> Map<String, Value> {
 fn read_report(path: &Path) -> Result<Made> {
     let shown = || path.display().to_string();
     let mut text = Vec::new();
-    match path.as_os_str() == "-" {
-        true => std::io::stdin().read_to_end(&mut text),
-        false => fs::File::open(path).and_then(|mut file| file.read_to_end(&mut text)),
+    if path.as_os_str() == "-" {
+        std::io::stdin().read_to_end(&mut text)
+    } else {
+        fs::File::open(path).and_then(|mut file| file.read_to_end(&mut text))
     }
     .with_context(|| format!("cannot read {}", shown()))?;
     let value: Value =

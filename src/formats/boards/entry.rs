@@ -60,19 +60,13 @@ pub(super) fn enter(len: u64, shard: Shard, read: &ReadAt<'_>) -> io::Result<Opt
     }
     let range = shard.range(len);
     let before = places.partition_point(|&place| place < range.start);
-    let after = match shard.is_last() {
-        true => places.len(),
-        false => places.partition_point(|&place| place < range.end),
-    };
+    let after = if shard.is_last() { places.len() } else { places.partition_point(|&place| place < range.end) };
     let place = |number: usize| places.get(number).copied().unwrap_or(index_at);
     let from = match before {
         0 => 0,
         _ => place(before),
     };
-    let to = match shard.is_last() {
-        true => len,
-        false => place(after),
-    };
+    let to = if shard.is_last() { len } else { place(after) };
     // The last block may have fewer records.
     let records_before = |number: usize| (number as u64 * block_len).min(records);
     let mut watch = Sequence::default();

@@ -473,10 +473,7 @@ fn reject(
         Some(position) => format!("{} in {position}", bad.error),
         None => bad.error.to_string(),
     };
-    let end = match game.is_too_long() {
-        true => game.end.min(game.start + RAW_OF_TOO_LONG),
-        false => game.end,
-    };
+    let end = if game.is_too_long() { game.end.min(game.start + RAW_OF_TOO_LONG) } else { game.end };
     Reject {
         place: Place {
             file: Arc::clone(&chunk.file),

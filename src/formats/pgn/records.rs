@@ -243,9 +243,10 @@ impl Records {
     /// Finds the scores before the positions of the game whose rows begin at `start`.
     pub(super) fn find_scores_before(&mut self, start: usize) {
         for row in start..self.len() {
-            let before = match self.requested.parents {
-                true => self.parents.get(row).map(|&parent| parent as usize),
-                false => (row > start).then(|| row - 1),
+            let before = if self.requested.parents {
+                self.parents.get(row).map(|&parent| parent as usize)
+            } else {
+                (row > start).then(|| row - 1)
             };
             let score = before.and_then(|before| self.scores.get(before)).copied().filter(|&score| is_score(score));
             let last = match score {
@@ -512,10 +513,7 @@ impl Records {
         let is_mate = |mate| mate != NO_SCORE;
         let mates = self.scores.iter().map(|&score| mate_of(score));
         let any_mate = mates.clone().fold(false, |any, mate| any | is_mate(mate));
-        let mates: Vec<i16> = match any_mate && fields.contains(Field::Mate) {
-            true => mates.collect(),
-            false => Vec::new(),
-        };
+        let mates: Vec<i16> = if any_mate && fields.contains(Field::Mate) { mates.collect() } else { Vec::new() };
         put(Field::Score, Array::I16(column(self.scores, len, is_score)));
         put(Field::Mate, Array::I16(column(mates, len, is_mate)));
         let has_clock = |clock| clock != NO_CLOCK;

@@ -295,20 +295,12 @@ pub(super) fn tag(text: &[u8]) -> Tag<'_> {
         _ => lex::tag_name(&text[name_at..]),
     };
     let after_name = name_at + name.len();
-    let open = match name.is_empty() {
-        true => 1,
-        false => after_blanks(text, after_name),
-    };
+    let open = if name.is_empty() { 1 } else { after_blanks(text, after_name) };
     if text.get(open) != Some(&b'"') {
-        let end = match name.is_empty() {
-            true => 1,
-            false => lex::find2(text, after_name, b']', b'\n'),
-        };
+        let end = if name.is_empty() { 1 } else { lex::find2(text, after_name, b']', b'\n') };
         let is_closed = text.get(end) == Some(&b']');
-        let value = match is_closed && is_plain_name(name) {
-            true => without_quotes(text[after_name..end].trim_ascii()),
-            false => &[],
-        };
+        let value =
+            if is_closed && is_plain_name(name) { without_quotes(text[after_name..end].trim_ascii()) } else { &[] };
         return Tag { name, value, len: end + usize::from(is_closed), has_more: false, is_quoted: false };
     }
     let start = open + 1;

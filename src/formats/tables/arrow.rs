@@ -86,10 +86,8 @@ impl OpenTable for Arrow {
         projection.sort_unstable();
         // Text is read as bytes, so that invalid UTF-8 makes a bad row, not a bad batch.
         let fields = messages.schema.fields().iter().enumerate();
-        let fields = fields.map(|(at, field)| match projection.contains(&at) {
-            true => as_bytes(field),
-            false => field.as_ref().clone(),
-        });
+        let fields =
+            fields.map(|(at, field)| if projection.contains(&at) { as_bytes(field) } else { field.as_ref().clone() });
         messages.schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let schema = Arc::new(numbers_only(&messages.schema, &projection));
         Ok(Box::new(ArrowTable {
@@ -417,19 +415,21 @@ impl ArrowTable {
         };
         let part = batch.memory_of(ROWS.min(rows));
         // Mapped data needs no memory, but the limit should not depend on how a file is read.
-        let mapped = match batch.source.is_whole() {
-            true => (at.head + at.body).saturating_add(batch.content_of(ROWS.min(rows))),
-            false => 0,
+        let mapped = if batch.source.is_whole() {
+            (at.head + at.body).saturating_add(batch.content_of(ROWS.min(rows)))
+        } else {
+            0
         };
         let needed = [self.held(), needs.memory, part, mapped].into_iter();
         let needed = needed.fold(0, u64::saturating_add);
         let text_shares = if needs.texts < self.texts { 0 } else { 2 };
-        match needed <= self.most {
-            true => Ok(Current { batch: Arc::new(batch), row: 0 }),
-            false => Err((
+        if needed <= self.most {
+            Ok(Current { batch: Arc::new(batch), row: 0 })
+        } else {
+            Err((
                 Damage { is_limit: true, ..wrong(refusal(needed, text_shares, needs.longest_texts, self.most)) },
                 rows,
-            )),
+            ))
         }
     }
 }

@@ -46,9 +46,9 @@ pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
             let split = buf
                 .split_at_checked(*rep_levels_byte_len as usize)
                 .and_then(|(_, rest)| rest.split_at_checked(*def_levels_byte_len as usize));
-            let levels = split.map(|(levels, rest)| match written.is_optional {
-                true => (Levels::Runs(levels), rest),
-                false => (Levels::None, rest),
+            let levels = split.map(|(levels, rest)| {
+                let levels = if written.is_optional { Levels::Runs(levels) } else { Levels::None };
+                (levels, rest)
             });
             (buf, u64::from(*num_values), *encoding, levels)
         }
@@ -68,10 +68,7 @@ pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
         _ if bytes.is_empty() && values == 0 => Ok(0),
         Encoding::PLAIN | Encoding::BYTE_STREAM_SPLIT => {
             let least = values.checked_mul(written.width);
-            match least.is_some_and(|least| least <= bytes.len() as u64) {
-                true => Ok(0),
-                false => Err(fewer()),
-            }
+            if least.is_some_and(|least| least <= bytes.len() as u64) { Ok(0) } else { Err(fewer()) }
         }
         Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
             let (&width, runs) = bytes.split_first().ok_or_else(fewer)?;
@@ -98,10 +95,7 @@ pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
                 sum += u64::try_from(len).map_err(|_| "a length is negative")?;
                 Ok(())
             })?;
-            match sum <= rest.len() as u64 {
-                true => Ok(0),
-                false => Err("the values are longer than their page".to_owned()),
-            }
+            if sum <= rest.len() as u64 { Ok(0) } else { Err("the values are longer than their page".to_owned()) }
         }
         Encoding::DELTA_BYTE_ARRAY => {
             let mut prefixes = Vec::new();
@@ -121,10 +115,7 @@ pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
                 longest = longest.max(before);
                 Ok(())
             })?;
-            match sum <= rest.len() as u64 {
-                true => Ok(longest),
-                false => Err("the values are longer than their page".to_owned()),
-            }
+            if sum <= rest.len() as u64 { Ok(longest) } else { Err("the values are longer than their page".to_owned()) }
         }
         other => Err(format!("values in the encoding {other} are not read")),
     }

@@ -333,10 +333,7 @@ impl Decoder<'_> {
                 (Field::Result, _) => result_of(value.text(at)),
                 _ => {
                     let text = value.text(at);
-                    let text = match self.plan.line == Some(column) {
-                        true => text.map(first_word),
-                        false => text,
-                    };
+                    let text = if self.plan.line == Some(column) { text.map(first_word) } else { text };
                     move_of(text, batch, record)
                 }
             };

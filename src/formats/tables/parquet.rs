@@ -152,11 +152,12 @@ impl ReadColumn {
         guarded(|| -> ParquetResult<Self> {
             let is_bytes = as_bytes && physical == Physical::BYTE_ARRAY;
             // Text is read as bytes, so that invalid UTF-8 makes a bad row, not a bad file.
-            let leaf_type = match is_bytes {
-                true => Arc::new(
+            let leaf_type = if is_bytes {
+                Arc::new(
                     Type::primitive_type_builder(info.name(), physical).with_repetition(info.repetition()).build()?,
-                ),
-                false => descriptor.self_type_ptr(),
+                )
+            } else {
+                descriptor.self_type_ptr()
             };
             let root = Type::group_type_builder("schema").with_fields(vec![leaf_type]);
             let schema = SchemaDescriptor::new(Arc::new(root.build()?));
@@ -462,10 +463,11 @@ impl Current {
             let damage = Damage::limit(place, what);
             return Some(RowPart::damaged(damage, numbers, bytes));
         }
-        let content = match rows.end == last.first_row + last.rows {
-            true => place..last.place + last.len,
+        let content = if rows.end == last.first_row + last.rows {
+            place..last.place + last.len
+        } else {
             // The page is still needed.
-            false => place..place,
+            place..place
         };
         let content = group.file.source.bytes(content);
         Some(RowPart {
@@ -490,10 +492,7 @@ impl Current {
         for (number, (read, pages)) in file.reads.iter().zip(&self.group.pages).enumerate() {
             let column = file.metadata.row_group(self.group.number);
             let is_lz4 = column.column(read.leaf).compression() == Compression::LZ4;
-            let memory = |page: &Page| match is_lz4 {
-                true => page.memory().max(LZ4_RATIO * page.len),
-                false => page.memory(),
-            };
+            let memory = |page: &Page| if is_lz4 { page.memory().max(LZ4_RATIO * page.len) } else { page.memory() };
             let share = |page: &Page| {
                 Arc::new(Shared { page: *page, ready: OnceLock::new(), charge: Charge::of(memory(page)) })
             };
@@ -554,9 +553,10 @@ impl Current {
             }
         }
         // Each text exists twice while texts are collected.
-        match texts < file.texts {
-            true => own = own.saturating_add(2 * texts),
-            false => text_shares += 2,
+        if texts < file.texts {
+            own = own.saturating_add(2 * texts);
+        } else {
+            text_shares += 2;
         }
         own = own.saturating_add(text_shares * file.texts);
         charges.push(Charge::of(own));

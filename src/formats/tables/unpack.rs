@@ -54,9 +54,10 @@ impl Packing {
             let most = page.unpacked - page.levels;
             self.unpack(&packed[levels.len()..], &mut content, most + 1).map_err(|error| error.to_string())?;
         }
-        match content.len() as u64 == page.unpacked {
-            true => Ok(content.into()),
-            false => Err("it has another size than its header says".to_owned()),
+        if content.len() as u64 == page.unpacked {
+            Ok(content.into())
+        } else {
+            Err("it has another size than its header says".to_owned())
         }
     }
 }

@@ -135,9 +135,10 @@ impl Words {
         let (mut from, mut to) = (0, pieces);
         while to - from > 1 {
             let middle = from + (to - from) / 2;
-            match self.piece(middle)?.first <= number {
-                true => from = middle,
-                false => to = middle,
+            if self.piece(middle)?.first <= number {
+                from = middle;
+            } else {
+                to = middle;
             }
         }
         let piece = self.piece(from)?;
@@ -158,10 +159,7 @@ pub(super) struct Known {
 impl Known {
     /// The array with a value, and the place in it.
     pub(super) fn get(&self, number: u64) -> Option<(&ArrayRef, usize)> {
-        match number < self.len {
-            true => self.words.find(number, self.pieces),
-            false => None,
-        }
+        if number < self.len { self.words.find(number, self.pieces) } else { None }
     }
     /// The array with all values, if there is just one.
     pub(super) fn whole(&self) -> Option<&ArrayRef> {

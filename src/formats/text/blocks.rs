@@ -67,10 +67,7 @@ pub(super) fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
         let feed = place.checked_sub(1)?;
         let start = memrchr(b'\n', &bytes[..feed]).map_or(0, |before| before + 1);
         let line = &bytes[start..feed];
-        let kind = match line.len() > max_record {
-            true => Line::Record,
-            false => Line::of(without_mark(line).trim_ascii()),
-        };
+        let kind = if line.len() > max_record { Line::Record } else { Line::of(without_mark(line).trim_ascii()) };
         match kind {
             Line::Record => return Some(place),
             Line::Epd | Line::Perft if matches!(next, Some(Line::Epd | Line::Record)) => {
@@ -96,10 +93,7 @@ pub(super) fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
 /// Blank lines between the two do not matter. The first of the two lines has to begin fewer than [`BLOCK_REACH`] bytes
 /// before the place, and what the second one is has to be clear from the same number of bytes after it.
 pub(super) fn division(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
-    let end = match at_end {
-        true => bytes.len(),
-        false => bytes.len().checked_sub(BLOCK_REACH)?,
-    };
+    let end = if at_end { bytes.len() } else { bytes.len().checked_sub(BLOCK_REACH)? };
     let mut place = next_line(bytes.get(..end)?, from)?;
     let mut before = last_line(bytes, place);
     loop {

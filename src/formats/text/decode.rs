@@ -200,9 +200,10 @@ pub(in crate::formats) fn unusual<'a>(
         Err(error) => {
             // The strict level has a name for everything that cannot be packed.
             let violations = fen.position.violations(Validity::Strict);
-            Err(match violations.is_empty() {
-                true => Refusal::new(["unpackable"], error.to_string()),
-                false => Refusal::new(violations.names(), violations.to_string()),
+            Err(if violations.is_empty() {
+                Refusal::new(["unpackable"], error.to_string())
+            } else {
+                Refusal::new(violations.names(), violations.to_string())
             })
         }
     }

@@ -145,10 +145,7 @@ struct Lines {
 
 impl Encoder for Lines {
     fn fields(&self) -> Fields {
-        match self.with_operations {
-            true => Fields::of(&[Field::Operations]),
-            false => Fields::NONE,
-        }
+        if self.with_operations { Fields::of(&[Field::Operations]) } else { Fields::NONE }
     }
     fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
         let operations = batch.values(Field::Operations);

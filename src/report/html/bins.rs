@@ -43,13 +43,14 @@ impl Bins {
         }
         let count = |width: i64| high.div_euclid(width) - low.div_euclid(width) + 1;
         let factors = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
-        let width = match high - low < FEW_BARS {
-            true => 1,
-            false => factors
+        let width = if high - low < FEW_BARS {
+            1
+        } else {
+            factors
                 .into_iter()
                 .map(|factor| factor * width)
                 .find(|&width| count(width) <= MOST_BARS)
-                .unwrap_or((high - low) / MOST_BARS + 1),
+                .unwrap_or((high - low) / MOST_BARS + 1)
         };
         let (mut first, mut bars) = (low.div_euclid(width), count(width));
         while bars < LEAST_BARS {

@@ -56,10 +56,7 @@ pub(super) enum Scale {
 
 /// The style class for a share of the maximum: ten levels, and a separate one for zero.
 fn level(share: f64) -> String {
-    match share > 0.0 {
-        true => format!("q{}", ((share * 10.0).ceil() as usize).clamp(1, 10) - 1),
-        false => "z".to_owned(),
-    }
+    if share > 0.0 { format!("q{}", ((share * 10.0).ceil() as usize).clamp(1, 10) - 1) } else { "z".to_owned() }
 }
 
 /// A board with counts, as shares of `whole`.
@@ -96,9 +93,10 @@ pub(super) fn difference(out: &mut String, title: &str, note: &str, [a, b]: [&Sq
     let difference = |square: usize| shares[1][square] - shares[0][square];
     let most = (0..64).map(|square| difference(square).abs()).fold(0.0, f64::max);
     let top = (0..64).find(|&square| difference(square).abs() == most).unwrap_or(0);
-    let best = match most > 0.0 {
-        true => format!("largest on {}: {}", name(top), points(difference(top))),
-        false => "no difference".to_owned(),
+    let best = if most > 0.0 {
+        format!("largest on {}: {}", name(top), points(difference(top)))
+    } else {
+        "no difference".to_owned()
     };
     write!(out, "<figure><figcaption><h4>{}</h4><p>{note}{best}</p></figcaption>", Escaped(title))?;
     let label = format!("Board of differences: {title}, {best}.");

@@ -34,10 +34,7 @@ impl Plot<'_> {
             return Ok(());
         };
         let (top, is_cut) = bins.top();
-        let cut = match is_cut {
-            true => " <small>(highest bars cut off)</small>",
-            false => "",
-        };
+        let cut = if is_cut { " <small>(highest bars cut off)</small>" } else { "" };
         write!(out, "<figure>\n<figcaption><h3>{}{cut}</h3>", Escaped(self.title))?;
         match self.series {
             [(_, histogram)] => write!(out, "<p>{}</p>", summary(histogram))?,
@@ -253,10 +250,7 @@ impl Plot<'_> {
 
 /// `5`, or `5 to 9`.
 fn range((first, last): (i64, i64)) -> String {
-    match first == last {
-        true => signed(first),
-        false => format!("{} to {}", signed(first), signed(last)),
-    }
+    if first == last { signed(first) } else { format!("{} to {}", signed(first), signed(last)) }
 }
 
 /// The summary of a histogram in a line.

@@ -87,10 +87,7 @@ pub(super) fn chosen(out: &mut String, about: &About) -> fmt::Result {
 fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
     out.push_str("<section id=\"summary\">\n<div>\n<h2>Summary</h2>\n<dl class=\"numbers\">");
     let mut tile = |name: &str, value: String, note: String| {
-        let note = match note.is_empty() {
-            true => note,
-            false => format!("<small>{}</small>", unbroken(&note)),
-        };
+        let note = if note.is_empty() { note } else { format!("<small>{}</small>", unbroken(&note)) };
         writeln!(out, "<div><dt>{name}</dt><dd>{value}{note}</dd></div>")
     };
     let positions = report.positions;
@@ -180,9 +177,10 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
     }
     if remarks.is_empty() {
         // The text names only the checks that were made.
-        let sides = match report.positions >= ENOUGH {
-            true => ", and balanced sides.".to_owned(),
-            false => format!(". Shares are judged from {} positions on.", grouped(ENOUGH)),
+        let sides = if report.positions >= ENOUGH {
+            ", and balanced sides.".to_owned()
+        } else {
+            format!(". Shares are judged from {} positions on.", grouped(ENOUGH))
         };
         writeln!(out, "<li><p>Nothing unusual was found: no rejected records, mates or duplicates{sides}</p></li>")?;
     }
@@ -277,10 +275,7 @@ fn boards(out: &mut String, report: &Report) -> fmt::Result {
             _ => (report.positions, "the positions"),
         };
         let is_piece = boards[..12].iter().any(|piece| piece.key == each.key);
-        let (figures, scale) = match is_piece {
-            true => (&mut pieces, Scale::Root),
-            false => (&mut others, Scale::Linear),
-        };
+        let (figures, scale) = if is_piece { (&mut pieces, Scale::Root) } else { (&mut others, Scale::Linear) };
         board::heat_map(figures, each.title, &each.counts, (whole, of), scale)?;
     }
     for (figures, scale) in [(pieces, "the square root of the share"), (others, "the share")] {

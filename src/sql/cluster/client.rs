@@ -241,10 +241,7 @@ impl Link {
         {
             job.progress = progress_of(&stages);
             let JobProgress { tasks, tasks_done, .. } = job.progress;
-            job.idle = match tasks > 0 && tasks == tasks_done {
-                true => Some(job.idle.unwrap_or_else(Instant::now)),
-                false => None,
-            };
+            job.idle = (tasks > 0 && tasks == tasks_done).then(|| job.idle.unwrap_or_else(Instant::now));
             if job.idle.is_some_and(|idle| idle.elapsed() > IDLE) {
                 return Err(SqlError::Cluster(format!(
                     "the scheduler at {address} has given up on the job {id} without saying so; its log may say why"

@@ -94,9 +94,10 @@ impl Session {
         absolute(&mut inputs).map_err(of_table)?;
         let count = link.cluster().partitions();
         let is_grouped_so = counting.by.as_ref().is_some_and(GroupBy::depends_on_records_before);
-        let pieces = match is_grouped_so || options.read.depends_on_records_before() {
-            true => vec![Piece::whole(&inputs)],
-            false => divide(&inputs, count, &options.read).map_err(of_table)?,
+        let pieces = if is_grouped_so || options.read.depends_on_records_before() {
+            vec![Piece::whole(&inputs)]
+        } else {
+            divide(&inputs, count, &options.read).map_err(of_table)?
         };
         let counted = Counted::new(pieces.len());
         let source = PositionSource { inputs, options: options.clone() };

@@ -331,9 +331,10 @@ impl MisfitWire {
 
     /// `None` if there is no such field.
     fn into_misfit(self) -> Option<(Misfit, u64)> {
-        let kind = match self.is_field {
-            true => MisfitKind::Value(Field::ALL.into_iter().find(|field| field.name() == self.name)?),
-            false => MisfitKind::Key(self.name.into()),
+        let kind = if self.is_field {
+            MisfitKind::Value(Field::ALL.into_iter().find(|field| field.name() == self.name)?)
+        } else {
+            MisfitKind::Key(self.name.into())
         };
         Some((Misfit { kind, place: self.place.into_place(), value: self.value.into() }, self.times))
     }

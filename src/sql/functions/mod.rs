@@ -121,9 +121,10 @@ fn text_type(function: &str, what: &str, given: &DataType) -> Result<DataType> {
 /// The result of a function whose arguments were all constants is one.
 fn as_given(args: &[ColumnarValue], result: ArrayRef) -> Result<ColumnarValue> {
     let are_constant = args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-    match are_constant && result.len() == 1 {
-        true => ScalarValue::try_from_array(&result, 0).map(ColumnarValue::Scalar),
-        false => Ok(ColumnarValue::Array(result)),
+    if are_constant && result.len() == 1 {
+        ScalarValue::try_from_array(&result, 0).map(ColumnarValue::Scalar)
+    } else {
+        Ok(ColumnarValue::Array(result))
     }
 }
 

@@ -209,9 +209,8 @@ impl ScalarUDFImpl for Play {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let arrays = arrays(&args.args, args.number_rows)?;
         let moves = arrays[1].as_string::<i32>();
-        let play = |row: usize, position: &Position| match moves.is_valid(row) {
-            true => after(position, moves.value(row)),
-            false => None,
+        let play = |row: usize, position: &Position| {
+            if moves.is_valid(row) { after(position, moves.value(row)) } else { None }
         };
         let values: StringArray = each(self.judging, &arrays[0], play)?.into();
         as_given(&args.args, Arc::new(values))

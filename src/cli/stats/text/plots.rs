@@ -53,9 +53,10 @@ impl Text<'_> {
             let label = range_name((last + 1) * width, most);
             lines.push(Line { label, count: above });
         }
-        let title = match plot.title.to_lowercase().starts_with(plot.axis) {
-            true => plot.title.to_owned(),
-            false => format!("{} ({})", plot.title, plot.axis),
+        let title = if plot.title.to_lowercase().starts_with(plot.axis) {
+            plot.title.to_owned()
+        } else {
+            format!("{} ({})", plot.title, plot.axis)
         };
         self.heading(out, &title)?;
         self.lines(out, &lines, histogram.total())

@@ -98,16 +98,17 @@ impl Text<'_> {
         let is_wide = self.width >= WIDE;
         let mut table = Table::new();
         table.load_style(RULED);
-        table.set_header(match is_wide {
-            true => vec!["per position", "mean", "std. dev.", "min", "5 %", "median", "95 %", "max"],
-            false => vec!["per position", "mean", "median", "min", "max"],
+        table.set_header(if is_wide {
+            vec!["per position", "mean", "std. dev.", "min", "5 %", "median", "95 %", "max"]
+        } else {
+            vec!["per position", "mean", "median", "min", "max"]
         });
         let mut row = |name: &str, histogram: &Histogram| {
             let summary = histogram.summary();
             let median = summary.median.map_or("-".to_owned(), |v| v.to_string());
             let (mean, min, max) = (decimal(summary.mean), whole(summary.min), whole(summary.max));
-            let numbers = match is_wide {
-                true => vec![
+            let numbers = if is_wide {
+                vec![
                     mean,
                     decimal(summary.stddev),
                     min,
@@ -115,8 +116,9 @@ impl Text<'_> {
                     median,
                     whole(histogram.quantile(95, 100)),
                     max,
-                ],
-                false => vec![mean, median, min, max],
+                ]
+            } else {
+                vec![mean, median, min, max]
             };
             let mut cells = vec![Cell::new(name)];
             cells.extend(numbers.into_iter().map(right));

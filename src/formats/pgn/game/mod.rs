@@ -258,10 +258,7 @@ impl<'a> Games<'a> {
         let first_record = records.len();
         records.begin_game();
         let utf16 = is_utf16(&bytes[start..]);
-        let tags = match utf16 {
-            true => Tags::new(&[], tags::Marked::default()),
-            false => self.tag_section(),
-        };
+        let tags = if utf16 { Tags::new(&[], tags::Marked::default()) } else { self.tag_section() };
         let board = Board::new(&Position::standard());
         let mut state = State {
             board,

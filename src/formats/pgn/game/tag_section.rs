@@ -212,10 +212,7 @@ pub(super) fn start_position<'a>(tags: &Tags<'a>, strict: bool) -> Result<Option
     let Some(text) = tags.fen() else {
         return Ok(None);
     };
-    let start = match strict {
-        true => fen::parse(text, FenOptions::default()),
-        false => fen::parse_tag(text),
-    };
+    let start = if strict { fen::parse(text, FenOptions::default()) } else { fen::parse_tag(text) };
     let start = start.map_err(GameError::Fen)?;
     // As in a line of a FEN file, except that operations are ignored.
     if let Some(&found) = start.rest.first()

@@ -130,10 +130,7 @@ pub(super) fn shown(text: &[u8]) -> String {
     let len = (1..text.len()).find(ends).unwrap_or(text.len());
     let mut shown: String = String::from_utf8_lossy(&text[..len.min(4 * SHOWN)])
         .chars()
-        .map(|letter| match crate::text::one_line::is_control(letter) {
-            true => '\u{FFFD}',
-            false => letter,
-        })
+        .map(|letter| if crate::text::one_line::is_control(letter) { '\u{FFFD}' } else { letter })
         .take(SHOWN)
         .collect();
     if len > shown.len() {

@@ -21,10 +21,7 @@ fn standard() -> HashSet<String> {
                         all.insert(format!("{piece}{file}{rank}{x}{to}"));
                     }
                     if rank.is_empty() && file.is_empty() == x.is_empty() {
-                        let promotions = match to.ends_with(['1', '8']) {
-                            true => &["=N", "=B", "=R", "=Q"][..],
-                            false => &[""],
-                        };
+                        let promotions = if to.ends_with(['1', '8']) { &["=N", "=B", "=R", "=Q"][..] } else { &[""] };
                         for promotion in promotions {
                             all.insert(format!("{file}{x}{to}{promotion}"));
                         }
