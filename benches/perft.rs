@@ -28,8 +28,7 @@ fn cozy(board: &cozy_chess::Board, depth: usize) -> u64 {
 }
 
 fn benches(criterion: &mut Criterion) {
-    let depth = std::env::var("LANEFISH_PERFT_DEPTH");
-    let depth = depth.map_or(4, |depth| depth.parse().expect("a depth of 1 to 6"));
+    let depth = std::env::var("LANEFISH_PERFT_DEPTH").map_or(4, |depth| depth.parse().expect("a depth of 1 to 6"));
     let nodes = NODES[depth];
     let mut group = criterion.benchmark_group(format!("perft/kiwipete-{depth}"));
     group.throughput(Throughput::Elements(nodes));

@@ -213,8 +213,8 @@ mod tests {
         let all = NAMES.iter().map(|&name| bits(&[name]));
         assert_eq!(all.sum::<u32>(), (1 << NAMES.len()) - 1);
         assert_eq!(bits(NAMES).count_ones() as usize, NAMES.len());
-        let enabled = features().into_iter().filter(|feature| feature.enabled);
-        let enabled: Vec<_> = enabled.map(|feature| feature.name).collect();
+        let enabled: Vec<_> =
+            features().into_iter().filter(|feature| feature.enabled).map(|feature| feature.name).collect();
         assert!(has(bits(&enabled)));
     }
 

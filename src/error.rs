@@ -408,8 +408,7 @@ impl Reject {
             (Some(line), _) => out.extend_from_slice(format!(":{line}").as_bytes()),
             (None, Some(row)) => out.extend_from_slice(format!("#{row}").as_bytes()),
             (None, None) => {
-                let frame = self.place.frame.map(|frame| format!("{frame}+"));
-                let frame = frame.unwrap_or_default();
+                let frame = self.place.frame.map(|frame| format!("{frame}+")).unwrap_or_default();
                 out.extend_from_slice(format!("@{frame}{}", self.place.offset).as_bytes());
             }
         }

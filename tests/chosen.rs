@@ -205,8 +205,12 @@ fn records_are_given_values_that_expressions_make_of_what_was_read() {
     assert!(
         changed.iter().all(|row| field(row, 8) == "-32002" && field(row, 3).is_empty() && field(row, 9).is_empty())
     );
-    let reject = summary.first_rejects.iter().find(|reject| reject.reasons == ["value"]);
-    let reject = reject.map(|reject| reject.message.to_string()).unwrap_or_default();
+    let reject = summary
+        .first_rejects
+        .iter()
+        .find(|reject| reject.reasons == ["value"])
+        .map(|reject| reject.message.to_string())
+        .unwrap_or_default();
     assert!(
         summary.first_rejects.len() == 10
             && (reject.is_empty() || reject.starts_with("--set raw_score: 32768 does not fit"))

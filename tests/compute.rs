@@ -105,11 +105,10 @@ fn every_layout_is_like_one_position_at_a_time() {
             let options = options().on_bad(on_bad);
             for (from, len) in [(0, 3000), (1, 2999), (999, 65), (17, 1), (3000, 0)] {
                 let positions = of_array(array.slice(from, len));
-                let done = compute(&positions, &columns("index,legal_moves"), &options);
-                let done = done.expect("bad rows are no error");
+                let done = compute(&positions, &columns("index,legal_moves"), &options).expect("bad rows are no error");
                 assert_eq!(rows(&done), expected(&texts[from..from + len], on_bad));
-                let bad = texts[from..from + len].iter();
-                let bad = bad.enumerate().filter(|(_, text)| slow(text.as_deref()).is_none());
+                let bad =
+                    texts[from..from + len].iter().enumerate().filter(|(_, text)| slow(text.as_deref()).is_none());
                 assert!(done.bad.iter().copied().eq(bad.map(|(row, _)| row as u64)));
             }
         }
@@ -123,8 +122,8 @@ fn neither_threads_nor_chunks_matter() {
     let columns = columns("all");
     let mut random = Random::new(7);
     for on_bad in [OnBad::Null, OnBad::Skip] {
-        let one = compute(&of_array(Arc::clone(&array)), &columns, &options().on_bad(on_bad));
-        let one = one.expect("bad rows are no error");
+        let one =
+            compute(&of_array(Arc::clone(&array)), &columns, &options().on_bad(on_bad)).expect("bad rows are no error");
         assert_eq!(one.batches.len(), 3);
         for threads in [2, 5] {
             let mut chunks = Vec::new();
@@ -170,8 +169,7 @@ fn all_rows_may_be_bad_and_none_be_there() {
         let array: ArrayRef = Arc::new(vec![None::<&str>; len].into_iter().collect::<StringArray>());
         for (on_bad, rows) in [(OnBad::Null, len), (OnBad::Skip, 0)] {
             let positions = of_array(Arc::clone(&array));
-            let done = compute(&positions, &columns("all"), &options().on_bad(on_bad));
-            let done = done.expect("bad rows are no error");
+            let done = compute(&positions, &columns("all"), &options().on_bad(on_bad)).expect("bad rows are no error");
             assert_eq!(done.bad.len(), len);
             let batches = done.batches.iter();
             assert_eq!(batches.map(RecordBatch::num_rows).sum::<usize>(), rows);
@@ -250,8 +248,11 @@ fn openings_go_on_from_piece_to_piece() {
         let games: UInt64Array = rows.clone().map(|row| game(row) as u64).collect();
         let plies: UInt16Array = rows.clone().map(|row| (row - begins[game(row)].0) as u16).collect();
         let arrays: Vec<ArrayRef> = vec![Arc::new(fens), Arc::new(games), Arc::new(plies)];
-        let fields = ["fen", "game", "ply"].into_iter().zip(&arrays);
-        let fields: Vec<_> = fields.map(|(name, array)| Field::new(name, array.data_type().clone(), false)).collect();
+        let fields: Vec<_> = ["fen", "game", "ply"]
+            .into_iter()
+            .zip(&arrays)
+            .map(|(name, array)| Field::new(name, array.data_type().clone(), false))
+            .collect();
         let schema = Schema::new(fields);
         let batch = RecordBatch::try_new(Arc::new(schema.clone()), arrays).expect("three columns");
         let table = ArrowPositions::of_batches(&schema, &[batch]).expect("one schema");
@@ -283,8 +284,11 @@ fn scores_go_on_from_piece_to_piece() {
         let scores: Int16Array = rows.clone().map(score).collect();
         let arrays: Vec<ArrayRef> =
             vec![Arc::new(fens), Arc::new(results), Arc::new(games), Arc::new(plies), Arc::new(scores)];
-        let fields = ["fen", "result", "game", "ply", "raw_score"].into_iter().zip(&arrays);
-        let fields: Vec<_> = fields.map(|(name, array)| Field::new(name, array.data_type().clone(), false)).collect();
+        let fields: Vec<_> = ["fen", "result", "game", "ply", "raw_score"]
+            .into_iter()
+            .zip(&arrays)
+            .map(|(name, array)| Field::new(name, array.data_type().clone(), false))
+            .collect();
         let schema = Schema::new(fields);
         let batch = RecordBatch::try_new(Arc::new(schema.clone()), arrays).expect("five columns");
         let table = ArrowPositions::of_batches(&schema, &[batch]).expect("one schema");
@@ -325,8 +329,7 @@ fn the_first_bad_rows_are_kept_over_all_pieces() {
             let computed = compute(&positions, &columns("legal_moves"), &options).unwrap();
             let bad: Vec<u64> = bad.iter().map(|&row| row as u64).collect();
             assert_eq!(computed.bad, bad);
-            let found = computed.first_rejects.iter();
-            let found: Vec<u64> = found.map(|reject| reject.place.record).collect();
+            let found: Vec<u64> = computed.first_rejects.iter().map(|reject| reject.place.record).collect();
             assert_eq!(found, bad[..bad.len().min(10)], "{first} {second}");
         }
     }

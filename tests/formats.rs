@@ -123,8 +123,8 @@ fn best_moves_of_epd_are_decoded() {
         let path = file(directory.path(), "x.epd", line.as_bytes());
         let (batch, summary) = read(std::slice::from_ref(&path), |_| {});
         assert_eq!((batch.len(), summary.rejected), (1, 0), "{line}");
-        let mv = batch.values(Field::Move).and_then(|moves| moves.number(0));
-        let mv = mv.and_then(|bits| Move::from_bits(bits as u16));
+        let mv =
+            batch.values(Field::Move).and_then(|moves| moves.number(0)).and_then(|bits| Move::from_bits(bits as u16));
         let uci = mv.map(|mv| mv.uci(&batch.position(0).unwrap()).to_string());
         assert_eq!(uci.as_deref(), expected, "{line}");
         // The move is not decoded unless requested.
@@ -233,8 +233,8 @@ fn evaluations_of_epd_are_fields() {
         }
         // What a file says is written as it stands.
         let path = file(directory.path(), "x.epd", format!("{line}\n").as_bytes());
-        let target = tempfile::tempdir().unwrap();
-        let target = target.path().join("y.epd");
+        let written_to = tempfile::tempdir().unwrap();
+        let target = written_to.path().join("y.epd");
         let written = RecordFile::new(&target, None, FileOptions::default()).unwrap();
         let (summary, lost) = written.write(&Inputs::of([&*path]), RunOptions::new(&OnlyValidity));
         assert!(summary.failure.is_none() && lost.is_empty(), "{line}: {lost:?}");

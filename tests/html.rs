@@ -267,8 +267,7 @@ fn pages_in_a_browser() {
 
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("frames.html");
-    let frames = views.iter().enumerate().map(|(number, view)| view.frame(number));
-    let frames: String = frames.collect();
+    let frames: String = views.iter().enumerate().map(|(number, view)| view.frame(number)).collect();
     std::fs::write(&file, format!("<!doctype html><body>\n{frames}")).unwrap();
     let document = document(browser, &file);
     let mut wrong = Vec::new();

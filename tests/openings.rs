@@ -104,9 +104,11 @@ fn games(text: &str) -> Vec<Vec<String>> {
             rest = comment.split_once('}').expect("comments end in their line").1;
         }
         plain.push_str(rest);
-        let words = plain.split_ascii_whitespace().filter(|word| !word.ends_with('.'));
-        let words = words.filter(|word| !["1-0", "0-1", "1/2-1/2", "*"].contains(word));
-        let words = words.map(|word| word.trim_end_matches(['!', '?']).to_owned());
+        let words = plain
+            .split_ascii_whitespace()
+            .filter(|word| !word.ends_with('.'))
+            .filter(|word| !["1-0", "0-1", "1/2-1/2", "*"].contains(word))
+            .map(|word| word.trim_end_matches(['!', '?']).to_owned());
         games.last_mut().expect("tags come first").extend(words);
     }
     games

@@ -44,15 +44,13 @@ fn a_stream_is_the_table() {
     let mut command = Command::cargo_bin("lanefish").expect("the program");
     let command = command.args(["compute", "--columns", "index,fen,legal_moves", "-o"]);
     command.arg(&out).arg(&path).assert().code(1);
-    let table = StreamReader::try_new(fs::File::open(out).expect("the table"), None);
-    let table: Result<Vec<RecordBatch>, _> = table.expect("a stream").collect();
-    let table = table.expect("whole batches");
+    let reader = StreamReader::try_new(fs::File::open(out).expect("the table"), None).expect("a stream");
+    let table: Vec<RecordBatch> = reader.collect::<Result<_, _>>().expect("whole batches");
     assert!(table.len() > 2);
     for threads in [1, 2, 4] {
         let mut scan = scan(&path, threads, false);
         assert!(scan.summary().is_none());
-        let batches: Result<Vec<_>, Error> = (&mut scan).collect();
-        let batches = batches.expect("no failure");
+        let batches = (&mut scan).collect::<Result<Vec<_>, Error>>().expect("no failure");
         assert_eq!(batches.len(), table.len());
         for (batch, table) in batches.iter().zip(&table) {
             assert_eq!(batch.columns(), table.columns());

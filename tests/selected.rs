@@ -508,8 +508,8 @@ fn only_what_is_selected_is_judged() {
     let won = Selection::default().results(vec![Some(Outcome::White)]);
     let (batch, summary) = selected(&path, &won, |_| ());
     assert_eq!((batch.len(), summary.records, summary.rejected), (2, 4, 2));
-    let places = summary.first_rejects.iter().map(|reject| &reject.place);
-    let places: Vec<_> = places.map(|place| (place.record, place.row)).collect();
+    let places: Vec<_> =
+        summary.first_rejects.iter().map(|reject| &reject.place).map(|place| (place.record, place.row)).collect();
     assert_eq!(places, [(1, Some(2)), (2, Some(3))]);
     assert_eq!(summary.first_rejects[0].raw, rows[2].0.as_bytes());
     assert_eq!(summary.left_out["result"].positions, 2);
@@ -610,8 +610,7 @@ fn games_that_are_too_long_to_be_held_are_damage() {
     writer.write(&table).unwrap();
     writer.close().unwrap();
     let (records, summary) = selected(&path, &Selection::default().last(true), |_| ());
-    let failure = summary.failure.map(|failure| failure.to_string());
-    let failure = failure.unwrap_or_default();
+    let failure = summary.failure.map(|failure| failure.to_string()).unwrap_or_default();
     assert!(failure.contains("a game of more than"), "{failure}");
     assert_eq!(records.len(), 4);
 }

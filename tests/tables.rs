@@ -271,12 +271,13 @@ fn strings_of_all_types_in_all_files() {
 fn boards_are_those_of_boards_files() {
     let directory = tempfile::tempdir().unwrap();
     let batch = sample_batch(700);
-    let bytes = (0..batch.len()).map(|row| {
-        let board = batch.board(row);
-        let [t0, t1, t2] = board.types;
-        [board.color, t0, t1, t2].map(u64::to_le_bytes).concat()
-    });
-    let bytes: Vec<Vec<u8>> = bytes.collect();
+    let bytes: Vec<Vec<u8>> = (0..batch.len())
+        .map(|row| {
+            let board = batch.board(row);
+            let [t0, t1, t2] = board.types;
+            [board.color, t0, t1, t2].map(u64::to_le_bytes).concat()
+        })
+        .collect();
     let fixed: ArrayRef = Arc::new(FixedSizeBinaryArray::try_from_iter(bytes.iter()).unwrap());
     let any: ArrayRef = Arc::new(BinaryArray::from_iter_values(&bytes));
     let halfmove: ArrayRef = Arc::new(UInt8Array::from_iter_values(batch.halfmove.iter().map(|&clock| clock as u8)));

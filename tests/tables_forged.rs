@@ -774,8 +774,7 @@ fn each_check_of_parquet_finds_its_file() {
 
 fn lines_of_base() -> Vec<String> {
     let batch = base();
-    let fens = batch.column(0).as_any().downcast_ref::<StringArray>();
-    let fens = fens.unwrap().iter().enumerate();
+    let fens = batch.column(0).as_any().downcast_ref::<StringArray>().unwrap().iter().enumerate();
     fens.map(|(row, fen)| match row % 3 {
         0 => fen.unwrap().to_owned(),
         _ => format!("{} score={}", fen.unwrap(), 7 * row),
@@ -1100,8 +1099,7 @@ fn split(mut bytes: &[u8]) -> Vec<Message> {
     while bytes != END {
         let len = number(bytes, 4, 4) as usize;
         let head = bytes[8..8 + len].to_vec();
-        let body = field(&head, root(&head), MESSAGE_BODY);
-        let body = body.map_or(0, |at| number(&head, at, 8)) as usize;
+        let body = field(&head, root(&head), MESSAGE_BODY).map_or(0, |at| number(&head, at, 8)) as usize;
         bytes = &bytes[8 + len..];
         messages.push((head, bytes[..body].to_vec()));
         bytes = &bytes[body..];
@@ -1122,8 +1120,7 @@ fn joined(messages: &[Message]) -> Vec<u8> {
 }
 
 fn stream_of(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<u8> {
-    let options = IpcWriteOptions::default();
-    let options = options.try_with_compression(compression).unwrap();
+    let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
     let mut bytes = Vec::new();
     let schema = batches[0].schema();
     let mut writer = StreamWriter::try_new_with_options(&mut bytes, &schema, options).unwrap();
@@ -1567,8 +1564,11 @@ fn columns_of_all_types_may_stand_beside_positions() {
         assert_eq!(reads("x.arrow", &file_of(&batches)), expected, "{what}");
     }
     let names: Vec<String> = (0..all.len()).map(|number| format!("x{number}")).collect();
-    let columns = all.iter().zip(&names).map(|((_, column), name)| (name.as_str(), Arc::clone(column)));
-    let columns = columns.chain([("fen", Arc::clone(base.column(0))), ("score", Arc::clone(base.column(1)))]);
+    let columns = all
+        .iter()
+        .zip(&names)
+        .map(|((_, column), name)| (name.as_str(), Arc::clone(column)))
+        .chain([("fen", Arc::clone(base.column(0))), ("score", Arc::clone(base.column(1)))]);
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     assert_eq!(reads("x.arrow", &file_of(&[batch])), expected);
 }

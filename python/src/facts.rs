@@ -16,8 +16,7 @@ use pyo3::types::{PyDict, PyList};
 pub(crate) fn columns(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let defaults: Vec<&str> = Columns::DEFAULT.split(',').collect();
     let all = PyList::empty(py);
-    let listed = COLUMNS.iter();
-    let listed = listed.map(|column| [column.name, column.kind.name(), column.meaning]);
+    let listed = COLUMNS.iter().map(|column| [column.name, column.kind.name(), column.meaning]);
     for [name, kind, meaning] in listed.chain([[TAGS.pattern, TAGS.kind.name(), TAGS.meaning]]) {
         let column = PyDict::new(py);
         column.set_item("name", name)?;
@@ -39,8 +38,7 @@ pub(crate) fn cpu(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let analyzer = reading::analyzer(py)?;
     let tier = analyzer.tier();
     let names = |present: bool| -> Vec<&str> {
-        let features = processor::features().into_iter();
-        let features = features.filter(|feature| feature.present == present);
+        let features = processor::features().into_iter().filter(|feature| feature.present == present);
         features.map(|feature| feature.name).collect()
     };
     let facts = PyDict::new(py);

@@ -26,8 +26,8 @@ fn attended<T: Send>(py: Python<'_>, reading: &Reading, work: impl FnOnce(RunOpt
                 interrupt.store(true, Ordering::Relaxed);
             }
         };
-        let options = reading.set(RunOptions::new(analyzer));
-        let options = options.interrupt(Some(&interrupt)).on_progress(Some(&mut on_progress));
+        let options =
+            reading.set(RunOptions::new(analyzer)).interrupt(Some(&interrupt)).on_progress(Some(&mut on_progress));
         let done = work(options);
         (done, signals)
     });
@@ -93,8 +93,7 @@ pub(crate) fn stats<'py>(
     };
     let choosing = Choosing { games, condition: r#where, sample, definitions: r#let, seed, set: None };
     let reading = given.check(py, &choosing)?;
-    let by = by.map(|by| by.parse::<GroupBy>()).transpose();
-    let by = by.map_err(|wrong| error::message(py, wrong.to_string()))?;
+    let by = by.map(|by| by.parse::<GroupBy>()).transpose().map_err(|wrong| error::message(py, wrong.to_string()))?;
     let analyzer = reading::analyzer(py)?;
     let inputs = reading.inputs(py, paths)?;
     let (text, failure) = attended(py, &reading, |options| {
@@ -193,11 +192,11 @@ pub(crate) fn convert<'py>(
     let wrong = |reason: OutputError| error::message(py, reason.to_string());
     let choosing = Choosing { games, condition: r#where, sample, definitions: r#let, seed, set };
     let reading = given.check(py, &choosing)?;
-    let format = match to {
+    let mut format = match to {
         Some(name) => OutputFormat::named(name, Content::Records),
         None => OutputFormat::of_path(&output, Content::Records),
-    };
-    let mut format = format.map_err(wrong)?;
+    }
+    .map_err(wrong)?;
     if let Some(compression) = compression {
         format = format.with_compression(compression).map_err(wrong)?;
     }

@@ -54,8 +54,11 @@ fn of_arrow(data: &Bound<'_, PyAny>) -> PyResult<ArrowPositions> {
     let chunks = chunks.map_err(|failed| error::message(py, failed.to_string()))?;
     let positions = match field.data_type() {
         DataType::Struct(fields) => {
-            let batches = chunks.iter().map(batch_of).collect::<Result<Vec<_>, _>>();
-            let batches = batches.map_err(|failed| error::message(py, failed.to_string()))?;
+            let batches = chunks
+                .iter()
+                .map(batch_of)
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(|failed| error::message(py, failed.to_string()))?;
             ArrowPositions::of_batches(&Schema::new(fields.clone()), &batches)
         }
         data => ArrowPositions::of_array(data, chunks),

@@ -21,8 +21,7 @@ pub(crate) fn analyzer(py: Python<'_>) -> PyResult<&'static dyn Analyzer> {
         Ok(name) => name.parse().map_err(|_| error::message(py, format!("LANEFISH_TIER: unknown tier `{name}`")))?,
     };
     tier.analyzer().ok_or_else(|| {
-        let available: Vec<_> = Tier::available().map(Tier::name).collect();
-        let available = available.join(", ");
+        let available = Tier::available().map(Tier::name).collect::<Vec<_>>().join(", ");
         error::message(py, format!("this CPU cannot run the tier `{tier}`; it can run {available}"))
     })
 }
@@ -96,8 +95,12 @@ impl Choosing<'_, '_> {
 
     fn check(&self, py: Python<'_>) -> PyResult<Choose> {
         let definitions = self.definitions(py)?;
-        let games = self.games.map(games::selection).transpose()?;
-        let games = games.filter(|selection| *selection != Selection::default()).map(Arc::new);
+        let games = self
+            .games
+            .map(games::selection)
+            .transpose()?
+            .filter(|selection| *selection != Selection::default())
+            .map(Arc::new);
         let condition = self.condition.map(|text| definitions.condition(text)).transpose();
         let sample = self.sample.map(|sample| -> PyResult<Sample> {
             // Of numbers, the type says what they are: 1.0 is a rate.
@@ -144,8 +147,7 @@ impl Given {
             "skip" => false,
             _ => return Err(PyValueError::new_err("on_bad must be 'raise' or 'skip'")),
         };
-        let from = self.from_format.map(|name| name.parse::<Format>());
-        let from = from.transpose();
+        let from = self.from_format.map(|name| name.parse::<Format>()).transpose();
         let shard = self.shard.map(|shard| shard.parse::<Shard>()).transpose();
         let decode = decode(self.fen_column, &self.validity, self.keep_en_passant)?;
         Ok(Reading {

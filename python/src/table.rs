@@ -153,8 +153,8 @@ impl Table {
         format!("<lanefish.Table: {} rows of {names}>", self.__len__())
     }
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let batches = self.batches.iter().cloned().map(RecordBatch);
-        let batches: PyResult<Vec<_>> = batches.map(|batch| Bound::new(py, batch)).collect();
+        let batches: PyResult<Vec<_>> =
+            self.batches.iter().cloned().map(RecordBatch).map(|batch| Bound::new(py, batch)).collect();
         batches?.into_bound_py_any(py)?.call_method0("__iter__")
     }
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {

@@ -281,8 +281,9 @@ impl File {
         // It never gets this name.
         let mut file = AtomicFile::create(&path, true)?;
         let written = write(&mut file, copies).and_then(|()| file.flush());
-        let metadata = written.and_then(|()| std::fs::metadata(file.temporary_path()));
-        let metadata = metadata.map_err(|source| Error::Write { path, source })?;
+        let metadata = written
+            .and_then(|()| std::fs::metadata(file.temporary_path()))
+            .map_err(|source| Error::Write { path, source })?;
         Ok(Self { format, file, len: metadata.len(), boards, legal_moves, copies })
     }
     fn path(&self) -> &Path {

@@ -331,8 +331,7 @@ impl<'a> Comparison<'a> {
     fn finish(self, mut show: impl FnMut(Row)) -> Result<(), Error> {
         let take = |candidate: &Candidate<'_>, time| (candidate.take)(time);
         let timings = measure_together(self.options, &self.candidates, take)?;
-        let measured = self.candidates.iter().zip(timings);
-        let mut measured = measured.map(|(candidate, timing)| Measured {
+        let mut measured = self.candidates.iter().zip(timings).map(|(candidate, timing)| Measured {
             verified: candidate.verified,
             checksum: candidate.checksum,
             timing,

@@ -236,24 +236,26 @@ fn without_figurines(text: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(text);
     }
     let letters = String::from_utf8_lossy(text);
-    let ascii = letters.chars().filter_map(|letter| match letter {
-        // The variation selector that shows an emoji as text.
-        '\u{FE0E}' | '\u{FE0F}' => None,
-        // Annotation glyphs.
-        '‼' | '⁇' | '⁉' | '⁈' | '□' | '∞' | '±' | '∓' | '⩲' | '⩱' => None,
-        '♔' | '♚' => Some('K'),
-        '♕' | '♛' => Some('Q'),
-        '♖' | '♜' => Some('R'),
-        '♗' | '♝' => Some('B'),
-        '♘' | '♞' => Some('N'),
-        '♙' | '♟' => Some('P'),
-        '×' => Some('x'),
-        '–' => Some('-'),
-        other => Some(other),
-    });
-    let ascii: String = ascii.collect();
-    let ascii = ascii.trim_end_matches(['+', '#', '!', '?']);
-    Cow::Owned(ascii.as_bytes().to_vec())
+    let ascii: String = letters
+        .chars()
+        .filter_map(|letter| match letter {
+            // The variation selector that shows an emoji as text.
+            '\u{FE0E}' | '\u{FE0F}' => None,
+            // Annotation glyphs.
+            '‼' | '⁇' | '⁉' | '⁈' | '□' | '∞' | '±' | '∓' | '⩲' | '⩱' => None,
+            '♔' | '♚' => Some('K'),
+            '♕' | '♛' => Some('Q'),
+            '♖' | '♜' => Some('R'),
+            '♗' | '♝' => Some('B'),
+            '♘' | '♞' => Some('N'),
+            '♙' | '♟' => Some('P'),
+            '×' => Some('x'),
+            '–' => Some('-'),
+            other => Some(other),
+        })
+        .collect();
+    let word = ascii.trim_end_matches(['+', '#', '!', '?']);
+    Cow::Owned(word.as_bytes().to_vec())
 }
 
 /// The move, if there is exactly one.

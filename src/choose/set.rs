@@ -135,8 +135,10 @@ impl Assignments {
             let text = text.as_ref();
             let (name, expression) = text.split_once('=').ok_or_else(|| AssignmentError::Form(text.to_owned()))?;
             let name = name.trim();
-            let target = Target::ALL.into_iter().find(|target| target.name().eq_ignore_ascii_case(name));
-            let target = target.ok_or_else(|| AssignmentError::Column(name.to_owned()))?;
+            let target = Target::ALL
+                .into_iter()
+                .find(|target| target.name().eq_ignore_ascii_case(name))
+                .ok_or_else(|| AssignmentError::Column(name.to_owned()))?;
             if all.iter().any(|other| other.target.field() == target.field()) {
                 return Err(AssignmentError::Twice(target.name()));
             }

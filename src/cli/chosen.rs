@@ -101,11 +101,13 @@ impl ChosenArgs {
     /// Adds these choices to the options of a run.
     pub(crate) fn apply(&self, choose: Choose) -> Result<Choose> {
         let definitions = self.definitions()?;
-        let sample = self.sample.as_deref().map(|text| Sample::parse(text, &definitions)).transpose();
-        let sample = sample.map_err(|error| match error {
-            SampleError::Expression(error) => WrongExpression::new("sample", error).into(),
-            error => anyhow::anyhow!("--sample {error}"),
-        })?;
+        let parse_sample = |text| {
+            Sample::parse(text, &definitions).map_err(|error| match error {
+                SampleError::Expression(error) => WrongExpression::new("sample", error).into(),
+                error => anyhow::anyhow!("--sample {error}"),
+            })
+        };
+        let sample = self.sample.as_deref().map(parse_sample).transpose()?;
         let set = Assignments::parse_with(&self.set, &definitions).map_err(|error| match error {
             AssignmentError::Expression(error) => WrongExpression::new("set", error).into(),
             error => anyhow::anyhow!("--set {error}"),

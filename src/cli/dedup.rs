@@ -136,8 +136,8 @@ impl DedupArgs {
                 invocation.note(format_args!("--against: {bad} were not compared; verify lists them"));
             }
         }
-        let name = self.key.to_possible_value();
-        let name = name.as_ref().map_or("record", |name| name.get_name());
+        let key = self.key.to_possible_value();
+        let name = key.as_ref().map_or("record", |key| key.get_name());
         let own = [("distinct", json!({ name: kept })), ("duplicates", json!(duplicates))];
         conclusion::conclude(invocation, done, self.json, written, own)
     }

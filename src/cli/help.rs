@@ -349,8 +349,7 @@ fn columns_text() -> String {
 }
 
 fn examples_text(name: &str) -> String {
-    let examples = examples(name).iter();
-    let examples = examples.map(|(what, command)| format!("  {what}\n    $ {command}"));
+    let examples = examples(name).iter().map(|(what, command)| format!("  {what}\n    $ {command}"));
     format!("Examples:\n{}", examples.collect::<Vec<_>>().join("\n"))
 }
 

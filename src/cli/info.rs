@@ -209,10 +209,10 @@ fn file_facts(invocation: &Invocation<'_>, source: &Source) -> Result<Object> {
         facts.insert("checksum".to_owned(), json!(checksum));
     } else if let Some(tables) = format.tables() {
         let opened = formats::open(source, Some(format), invocation.access(), Arc::default())?;
-        let table = tables.facts(opened.input.into_random_access(format.name())?);
-        let table = table.map_err(|damage| lanefish::Error::Damaged { path: Arc::clone(path), damage })?;
-        let columns = table.columns.iter();
-        let columns: Vec<_> = columns.map(|(name, kind)| format!("{name}:{kind}")).collect();
+        let table = tables
+            .facts(opened.input.into_random_access(format.name())?)
+            .map_err(|damage| lanefish::Error::Damaged { path: Arc::clone(path), damage })?;
+        let columns: Vec<_> = table.columns.iter().map(|(name, kind)| format!("{name}:{kind}")).collect();
         facts.insert("records".to_owned(), json!(table.rows));
         facts.insert("columns".to_owned(), json!(columns));
         facts.insert("groups".to_owned(), json!(table.groups));

@@ -43,8 +43,8 @@ impl ManArgs {
             Some(name) => match commands().into_iter().find(|(known, _)| known == name) {
                 Some((_, command)) => (&**name, command),
                 None => {
-                    let known = commands();
-                    let known = known.iter().map(|(name, _)| name.as_str());
+                    let commands = commands();
+                    let known = commands.iter().map(|(name, _)| name.as_str());
                     bail!("there is no command `{name}`{}", super::choice::did_you_mean(name, known))
                 }
             },

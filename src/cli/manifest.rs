@@ -168,8 +168,8 @@ impl Manifests {
             about.insert("rejected".to_owned(), json!(files.iter().map(|file| file.rejected).sum::<u64>()));
             inputs.push(Value::Object(about));
         }
-        let against = self.against.iter().map(|input| input.about(&pool).map(Value::Object));
-        let against = against.collect::<Result<Vec<_>>>()?;
+        let against =
+            self.against.iter().map(|input| input.about(&pool).map(Value::Object)).collect::<Result<Vec<_>>>()?;
         let command: Vec<String> =
             std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
         let left_out = summary.left_out.iter();
@@ -267,8 +267,7 @@ pub(crate) fn verify(invocation: &Invocation<'_>, manifest: &Path, as_json: bool
     let bytes = fs::read(manifest).map_err(|source| Error::Open { path: Arc::from(manifest), source })?;
     let value: Value = serde_json::from_slice(&bytes)
         .with_context(|| format!("{} is not a manifest of lanefish", manifest.display()))?;
-    let files = listed(&value);
-    let files = files.with_context(|| format!("{} is not a manifest of lanefish", manifest.display()))?;
+    let files = listed(&value).with_context(|| format!("{} is not a manifest of lanefish", manifest.display()))?;
     let beside = match manifest.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

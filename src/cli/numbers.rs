@@ -30,8 +30,8 @@ fn parse(text: &str) -> Option<u64> {
     let fraction = fraction.trim_end_matches('0');
     let zeros = exponent.checked_sub(fraction.len())?;
     // Beyond that, only zero is small enough.
-    let digits = groups.collect::<String>() + fraction + &"0".repeat(zeros.min(20));
-    let digits = digits.trim_start_matches('0');
+    let padded = groups.collect::<String>() + fraction + &"0".repeat(zeros.min(20));
+    let digits = padded.trim_start_matches('0');
     if digits.is_empty() { Some(0) } else { digits.parse().ok() }
 }
 

@@ -248,8 +248,7 @@ impl Job for Suite {
 impl Cases {
     fn case(&mut self, batch: &Batch, row: usize) -> Option<Case> {
         let chunk = self.chunk.as_ref()?;
-        let operations = batch.values(Field::Operations).and_then(|values| values.text(row));
-        let operations = operations.map_or("", |text| text);
+        let operations = batch.values(Field::Operations).and_then(|values| values.text(row)).map_or("", |text| text);
         let text = chunk.bytes.get(batch.origin(row)..).unwrap_or_default();
         if let Some((at, lines)) = &mut self.lines {
             let between = chunk.bytes.get(*at..batch.origin(row)).unwrap_or_default();

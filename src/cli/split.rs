@@ -81,8 +81,7 @@ impl SplitArgs {
             let file = PathBuf::from(pattern.replace(PART, &share.name));
             let args = OutputArgs { output: Some(file), level: self.level };
             let format = self.write.write.apply(write::format_of(self.to, &args, Content::Records)?)?;
-            let job = WriteJob::new(Written::Records { fen: false }, format)?;
-            let job = job.allow_loss(self.write.allow_loss);
+            let job = WriteJob::new(Written::Records { fen: false }, format)?.allow_loss(self.write.allow_loss);
             outputs.push((write::open(invocation, &args, format)?, format));
             jobs.push(job);
         }
@@ -113,8 +112,11 @@ impl SplitArgs {
             let mut all = Complete::default();
             complete.iter().for_each(|part| all.merge(part));
             let omits = outputs.first().map(|(_, format)| *format);
-            let outputs = outputs.into_iter().zip(&complete);
-            let outputs = outputs.map(|((output, format), complete)| (output, format, complete)).collect();
+            let outputs = outputs
+                .into_iter()
+                .zip(&complete)
+                .map(|((output, format), complete)| (output, format, complete))
+                .collect();
             write::commit(invocation, outputs, manifests.map(|manifests| (manifests, &done.summary)))?;
             if let Some(format) = omits {
                 write::report_losses(invocation, format, &all, &done.summary.lost_tags);

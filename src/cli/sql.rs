@@ -339,9 +339,11 @@ impl Printer {
             }
             Printing::Table { table, rows } => {
                 let options = FormatOptions::default();
-                let columns = batch.columns().iter();
-                let columns = columns.map(|column| ArrayFormatter::try_new(&**column, &options));
-                let columns = columns.collect::<Result<Vec<_>, _>>()?;
+                let columns = batch
+                    .columns()
+                    .iter()
+                    .map(|column| ArrayFormatter::try_new(&**column, &options))
+                    .collect::<Result<Vec<_>, _>>()?;
                 for row in 0..batch.num_rows().min(MOST_SHOWN.saturating_sub(*rows)) {
                     table.add_row(columns.iter().map(|column| shown(&column.value(row).to_string())));
                 }

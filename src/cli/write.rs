@@ -213,8 +213,7 @@ pub(crate) fn write_by(
 
 /// Reports the fields that the output does not keep.
 pub(crate) fn report_losses(invocation: &Invocation<'_>, format: OutputFormat, complete: &Complete, tags: &LostTags) {
-    let lacking = complete.losses.lacking();
-    let lacking = lacking.map(|(what, records)| format!("{what} ({})", counted(records, "record")));
+    let lacking = complete.losses.lacking().map(|(what, records)| format!("{what} ({})", counted(records, "record")));
     let tags = (!tags.is_empty()).then(|| tags.to_string());
     let lacking: Vec<String> = lacking.chain(tags).collect();
     if !lacking.is_empty() {

@@ -48,8 +48,7 @@ pub(crate) fn record_batch(
     values: Vec<Array>,
 ) -> Result<RecordBatch, ArrowError> {
     let rows = values.first().map_or(0, Array::len);
-    let arrays = columns.iter().zip(values);
-    let arrays = arrays.map(|(column, values)| arrow_array(column.kind, values));
+    let arrays = columns.iter().zip(values).map(|(column, values)| arrow_array(column.kind, values));
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(Arc::clone(schema), arrays.collect(), &options)
 }

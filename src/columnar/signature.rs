@@ -116,8 +116,7 @@ pub(super) fn of_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Strin
 /// If they are not those with which it was written.
 pub(crate) fn check_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Result<(), String> {
     let is_ours = file.created_by().is_some_and(|name| name.starts_with(WRITER));
-    let pairs = file.key_value_metadata();
-    let mut pairs = pairs.into_iter().flatten();
+    let mut pairs = file.key_value_metadata().into_iter().flatten();
     let written = pairs.find(|pair| pair.key == CHECKSUM);
     match written {
         Some(written) if is_ours && written.value != Some(of_file(file, groups)) => {

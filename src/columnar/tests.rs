@@ -62,11 +62,12 @@ fn rows(len: usize, random: &mut Random) -> Vec<Array> {
         (0..len).for_each(|row| texts.push(values.get(row).map(|text| Arc::from(&**text))));
         Array::Text(texts)
     };
-    let boards = (0..len).map(|_| {
-        let color = random.bits();
-        Packed { color, types: std::array::from_fn(|_| random.bits()) }
-    });
-    let boards = boards.collect();
+    let boards = (0..len)
+        .map(|_| {
+            let color = random.bits();
+            Packed { color, types: std::array::from_fn(|_| random.bits()) }
+        })
+        .collect();
     let required: Values<u16> = (0..len).map(|_| random.below(40) as u16).collect();
     let mut columns: Vec<Array> = [
         Array::Flag(values(len, random, |random| random.below(2) > 0)),
@@ -109,8 +110,8 @@ fn parquet(columns: &[Described], pieces: &[Vec<Array>], compression: Compressio
 }
 
 fn read(file: &Bytes) -> Vec<RecordBatch> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file.clone()).unwrap();
-    let reader = reader.with_batch_size(1 << 20).build().unwrap();
+    let reader =
+        ParquetRecordBatchReaderBuilder::try_new(file.clone()).unwrap().with_batch_size(1 << 20).build().unwrap();
     reader.map(Result::unwrap).collect()
 }
 

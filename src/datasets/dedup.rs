@@ -640,9 +640,8 @@ impl Dedup {
         let store = Store::<P>::new(&space)?;
         let keep = &self.keep;
         if !self.against.sources.is_empty() {
-            let read = &options.read;
             // All records of these files count, whatever is chosen from the inputs.
-            let read = read.clone().choose(Choose::default()).skip(0).limit(None).shard(None);
+            let read = options.read.clone().choose(Choose::default()).skip(0).limit(None).shard(None);
             let mut against = RunOptions::new(options.analyzer).threads(threads).read(read);
             against.interrupt = options.interrupt;
             let ranking = Ranking { keep, never: true };

@@ -105,8 +105,11 @@ impl Job for Count<'_> {
     }
     fn source(&self, part: &mut Self::Part, chunk: &Chunk, _lines: Option<u64>) {
         let is_it = |input: &Source| Arc::ptr_eq(input.name(), &chunk.file);
-        let place = self.inputs.iter().position(is_it);
-        let place = place.or_else(|| self.inputs.iter().position(|input| **input.name() == *chunk.file));
+        let place = self
+            .inputs
+            .iter()
+            .position(is_it)
+            .or_else(|| self.inputs.iter().position(|input| **input.name() == *chunk.file));
         part.push((place.unwrap_or(0), Counted::default()));
     }
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {

@@ -77,8 +77,8 @@ impl Keys for Order {
                     let Some(Array::U64(games)) = batch.values(Field::Game) else {
                         return Err(Error::NoGame { record: batch.index(row as usize) });
                     };
-                    let game = games.get(row as usize);
-                    let game = game.ok_or_else(|| Error::NoGame { record: batch.index(row as usize) })?;
+                    let game =
+                        games.get(row as usize).ok_or_else(|| Error::NoGame { record: batch.index(row as usize) })?;
                     keys.push(self.seeded.hash(*game));
                 }
             }
@@ -119,8 +119,7 @@ impl Shuffle {
         if summary.failure.is_none() {
             let used: Mutex<Vec<Sort>> = Mutex::default();
             let make = |leaf| {
-                let sort = used.lock().unpoisoned().pop();
-                let mut sort = sort.unwrap_or_default();
+                let mut sort = used.lock().unpoisoned().pop().unwrap_or_default();
                 let batches = sort.sorted(leaf, of_games)?;
                 used.lock().unpoisoned().push(sort);
                 Ok(batches)

@@ -30,8 +30,8 @@ pub(super) const TEXT_SHARE: u64 = 16;
 pub(super) fn refusal(needed: u64, shares: u64, texts: u64, most: u64) -> String {
     const MIB: u64 = 1 << 20;
     let fixed = u128::from(needed.saturating_sub(shares * (most / TEXT_SHARE)));
-    let enough = fixed * u128::from(TEXT_SHARE) / u128::from(TEXT_SHARE - shares.min(TEXT_SHARE - 1));
-    let enough = enough.max(needed.into()).max(u128::from(texts) * u128::from(TEXT_SHARE)).div_ceil(MIB.into());
+    let with_shares = fixed * u128::from(TEXT_SHARE) / u128::from(TEXT_SHARE - shares.min(TEXT_SHARE - 1));
+    let enough = with_shares.max(needed.into()).max(u128::from(texts) * u128::from(TEXT_SHARE)).div_ceil(MIB.into());
     let limit = if most < MIB { format!("{most} bytes") } else { format!("{} MiB", most / MIB) };
     format!("{enough} MiB of memory are needed; the limit is {limit}; --max-memory {enough}M reads it")
 }

@@ -322,14 +322,15 @@ mod tests {
             let is_standard = position.castles_as_standard();
             let (score, result) = of_mover(batch, row);
             let result = result as i8 - 1;
-            let mv = number(batch, row, Field::Move).and_then(|bits| Move::from_bits(bits as u16));
-            let mv = mv.filter(|mv| is_standard || mv.kind != MoveKind::Castle).map_or(0, |mv| {
-                let turned = Move { from: mv.to, to: mv.from, kind: mv.kind };
-                turned.to_bits()
-            });
+            let mv = number(batch, row, Field::Move)
+                .and_then(|bits| Move::from_bits(bits as u16))
+                .filter(|mv| is_standard || mv.kind != MoveKind::Castle)
+                .map_or(0, |mv| {
+                    let turned = Move { from: mv.to, to: mv.from, kind: mv.kind };
+                    turned.to_bits()
+                });
             let black = u16::from(position.side_to_move == Color::Black);
-            let ply = number(batch, row, Field::Ply);
-            let ply = ply.map_or(2 * (position.fullmove - 1) + black, |ply| ply as u16);
+            let ply = number(batch, row, Field::Ply).map_or(2 * (position.fullmove - 1) + black, |ply| ply as u16);
             let fen = fen(batch, row, 127, |position| {
                 if !is_standard {
                     position.castling = CastlingRights::default();

@@ -211,8 +211,7 @@ fn format_of(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> R
         // An empty input is an empty list.
         (None, None) if all && head.is_empty() => Ok(Format::FEN),
         (None, None) => {
-            let start = String::from_utf8_lossy(&head[..head.len().min(24)]);
-            let start: String = start.escape_debug().collect();
+            let start = String::from_utf8_lossy(&head[..head.len().min(24)]).escape_debug().to_string();
             Err(format!(
                 "has no known format: neither its content (`{start}`) nor its name is recognized; \
                  name the format with --from"

@@ -94,8 +94,7 @@ impl Codec for Puzzles {
 /// Whether a text looks like puzzles: it begins with their header line, or with a puzzle.
 pub(super) fn sniff(head: &[u8]) -> bool {
     let head = lines::without_mark(head);
-    let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let first = first.trim_ascii();
+    let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
     if Places::named(first).is_some() {
         return true;
     }
@@ -159,8 +158,7 @@ impl Places {
 
     /// Finds the places by the content of a line.
     fn recognized(values: Separated<'_>) -> Result<Self, BadRecord> {
-        let fen = values.iter().position(is_fen);
-        let fen = fen.ok_or_else(without_fen)?;
+        let fen = values.iter().position(is_fen).ok_or_else(without_fen)?;
         let moves = values.iter().position(is_moves);
         Ok(Self {
             fen,
@@ -242,8 +240,7 @@ fn read(
         Some(places) => *places,
         None => Places::recognized(values)?,
     };
-    let fen = values.get(places.fen).filter(|value| is_fen(value.trim_ascii()));
-    let fen = fen.ok_or_else(without_fen)?.trim_ascii();
+    let fen = values.get(places.fen).filter(|value| is_fen(value.trim_ascii())).ok_or_else(without_fen)?.trim_ascii();
     let moves = values.get(places.moves).ok_or_else(without_moves)?.trim_ascii();
     has_moves(moves)?;
     let mut position = fen::parse(fen, FenOptions::default())?.position;

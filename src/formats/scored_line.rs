@@ -17,8 +17,10 @@ pub fn is_line(line: &[u8]) -> bool {
 
 /// Whether the first line of a text is one of this format.
 pub(super) fn sniff(head: &[u8]) -> bool {
-    let line = head.split(|&byte| byte == b'\n').map(|line| without_mark(line).trim_ascii());
-    let mut line = line.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let mut line = head
+        .split(|&byte| byte == b'\n')
+        .map(|line| without_mark(line).trim_ascii())
+        .filter(|line| !line.is_empty() && !line.starts_with(b"#"));
     line.next().is_some_and(is_line)
 }
 

@@ -98,8 +98,7 @@ fn runs(batches: &[Batch], selection: &Selection) -> Vec<Run> {
         let mut start = 0;
         while start < batch.len() {
             let end = (start + 1..batch.len()).find(|&row| !same(row - 1, row)).unwrap_or(batch.len());
-            let game = batch.values(Field::Game).and_then(|games| games.number(start));
-            let game = game.map(|game| game as u64);
+            let game = batch.values(Field::Game).and_then(|games| games.number(start)).map(|game| game as u64);
             let verdict = match game {
                 None if selection.last_of_games => Some((ROWS_OF_GAMES, false)),
                 _ => selection

@@ -661,8 +661,7 @@ impl Squares {
         to.score[lane] = (score ^ sign).wrapping_sub(sign);
         to.mv[lane] = code & 0xF000 | code >> 6 & 0x3F | (code & 0x3F) << 6;
         to.ply[lane] = (tail >> 32) as u16;
-        let result = (tail >> 48) as u8;
-        let result = result.wrapping_add(1);
+        let result = ((tail >> 48) as u8).wrapping_add(1);
         to.result[lane] = if is_black != 0 { 2u8.wrapping_sub(result) } else { result };
         let bad = (used > STREAM as u64)
             | (u64::from(length) > used)

@@ -226,10 +226,8 @@ struct Work<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeOptions<'_>) -> Result<Computed, Error> {
-    let decode = options.decode.clone().fields(columns.fields());
-    let decode = decode.tags(columns.tags());
-    let part = positions.0.parts(BLOCK as u64, &decode);
-    let part = part.map_err(wrong)?;
+    let decode = options.decode.clone().fields(columns.fields()).tags(columns.tags());
+    let part = positions.0.parts(BLOCK as u64, &decode).map_err(wrong)?;
     let described: Vec<Described> = columns
         .iter()
         .map(|column| match (Described::of(column), options.on_bad) {
@@ -353,8 +351,7 @@ impl Work<'_> {
         let bad: Vec<u64> = rejects.iter().map(|reject| reject.place.record).collect();
         rejects.truncate(FIRST_REJECTS);
         if self.on_bad == OnBad::Null && !bad.is_empty() {
-            let bad = bad.iter().map(|row| (row - rows.start) as usize);
-            let bad: Vec<usize> = bad.collect();
+            let bad: Vec<usize> = bad.iter().map(|row| (row - rows.start) as usize).collect();
             let len = (rows.end - rows.start) as usize;
             cells = cells.iter().map(|cells| spread(cells, &bad, len)).collect();
         }
@@ -419,8 +416,7 @@ pub(crate) fn judge<J: Job>(
     job: &J,
     mut take: impl FnMut(J::Part, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let part = positions.0.parts(BLOCK as u64, options);
-    let part = part.map_err(wrong)?;
+    let part = positions.0.parts(BLOCK as u64, options).map_err(wrong)?;
     let mut results = vec![GroupResults::default(); TILE];
     for number in 0..positions.len().div_ceil(BLOCK as u64) {
         let Some(part) = part(number) else {

@@ -119,8 +119,7 @@ impl Conversion {
     }
 
     fn encode(&self, block: RecordBlock) -> io::Result<Encoded> {
-        let used = self.used.lock();
-        let mut used = used.unpoisoned().pop().unwrap_or_default();
+        let mut used = self.used.lock().unpoisoned().pop().unwrap_or_default();
         used.clear();
         let encoded = block.encode(used);
         let emptied = block.into_batches().filter_map(|batch| batch.emptied(COPIED));

@@ -120,8 +120,9 @@ impl RecordFile {
     fn try_write(&self, inputs: &Inputs, options: RunOptions<'_>, summary: &mut Summary) -> Result<Losses, Error> {
         let failed = |source| Error::Write { path: self.path.clone(), source };
         let written = Written::Records { fen: self.options.fen };
-        let job = WriteJob::new(written, self.format).map_err(|error| failed(io::Error::other(error)))?;
-        let job = job.allow_loss(self.options.allow_loss);
+        let job = WriteJob::new(written, self.format)
+            .map_err(|error| failed(io::Error::other(error)))?
+            .allow_loss(self.options.allow_loss);
         let mut out = self.create(options.threads)?;
         let mut file = job.open(&mut out).map_err(failed)?;
         *summary = run(inputs, options, &job, |part| job.put(&mut file, part).map_err(failed));

@@ -97,8 +97,7 @@ impl Statistics {
     /// If there are more than [`MOST_GROUPS`] groups in all, or a temporary file cannot be written or read.
     pub fn finish(self, rejected: u64, keep_en_passant: bool) -> Result<Report, Error> {
         let too_many = self.too_many_groups();
-        let shelf = self.shelf.into_inner();
-        let shelf = shelf.unpoisoned();
+        let shelf = self.shelf.into_inner().unpoisoned();
         let mut all = if self.details { Stats::new().with_details() } else { Stats::new() };
         let mut groups: BTreeMap<_, Stats> = BTreeMap::new();
         for Counted { counting, .. } in shelf {

@@ -123,9 +123,10 @@ impl<T: Send + 'static, E: Send + 'static> Stream<T, E> {
         let queue = Queue { state: state.into(), most, has_room: Condvar::new(), interrupt: AtomicBool::new(false) };
         let queue = Arc::new(queue);
         let sender = Sender(Arc::clone(&queue));
-        let thread = thread::Builder::new().name("lanefish scan".to_owned());
-        let thread = thread.spawn(move || work(&sender));
-        let thread = thread.map_err(|error| Error::Threads { threads: 1, reason: error.to_string() })?;
+        let thread = thread::Builder::new()
+            .name("lanefish scan".to_owned())
+            .spawn(move || work(&sender))
+            .map_err(|error| Error::Threads { threads: 1, reason: error.to_string() })?;
         Ok(Self { taker: Taker(queue), thread })
     }
 

@@ -91,8 +91,7 @@ fn carried() -> impl Iterator<Item = &'static Column> {
 
 /// The columns of the catalogue that a table of whole records always has, in addition to the board.
 fn always(fen: bool) -> impl Iterator<Item = &'static Column> {
-    let names = ["halfmove", "fullmove", "fen"];
-    let names = names.into_iter().take(if fen { 3 } else { 2 });
+    let names = ["halfmove", "fullmove", "fen"].into_iter().take(if fen { 3 } else { 2 });
     names.filter_map(Column::named)
 }
 
@@ -103,8 +102,7 @@ fn described(written: Written<'_>) -> Vec<Described> {
         Written::Records { fen } => {
             let meaning = "the board in 32 bytes: four planes of 64 bits, little-endian";
             let board = Described::new("board", Kind::Board, meaning);
-            let columns = always(fen).chain(carried());
-            let columns = columns.map(Described::of_listed);
+            let columns = always(fen).chain(carried()).map(Described::of_listed);
             let meaning = "the date as text, where it is no day, or is written in another way than YYYY.MM.DD";
             let text = Described::new(DATE_TEXT, Kind::Text, meaning).nullable();
             let meaning = "the sentinel that the record has in place of a score";

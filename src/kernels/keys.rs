@@ -38,8 +38,7 @@ pub(crate) const REGISTER_BITS: u32 = 14;
 pub fn keys<S: Simd>(simd: S, groups: &[Group], results: &[GroupResults], excluded: &[u64; 4], out: &mut [Keys]) {
     let results = &results[..groups.len()];
     let out = &mut out[..groups.len().div_ceil(Keys::GROUPS)];
-    let eights = groups.chunks(Keys::GROUPS);
-    let eights = eights.zip(results.chunks(Keys::GROUPS)).zip(out);
+    let eights = groups.chunks(Keys::GROUPS).zip(results.chunks(Keys::GROUPS)).zip(out);
     for ((groups, results), out) in eights {
         let mut candidates = [0; 4];
         for (place, (group, results)) in groups.iter().zip(results).enumerate() {

@@ -333,8 +333,7 @@ fn beginning(name: &str) -> &str {
 
 /// The process that a temporary file belongs to; `None` if it is not a temporary file.
 fn process_of(path: &Path) -> Option<u32> {
-    let name = path.file_name()?.to_str()?;
-    let name = name.strip_prefix('.')?.strip_suffix(SUFFIX)?;
+    let name = path.file_name()?.to_str()?.strip_prefix('.')?.strip_suffix(SUFFIX)?;
     let (_, last) = name.rsplit_once('.')?;
     last.split_once('-')?.0.parse().ok()
 }

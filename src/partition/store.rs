@@ -225,8 +225,7 @@ impl<P: Pile> Store<P> {
         if self.has_failed.load(Ordering::Relaxed) {
             return;
         }
-        let scratch = lock(&self.scratch).pop();
-        let mut scratch = scratch.unwrap_or_default();
+        let mut scratch = lock(&self.scratch).pop().unwrap_or_default();
         if let Err(error) = self.add_in(keys, append, &mut scratch) {
             self.fail(error);
         }

@@ -69,8 +69,10 @@ impl BatchRun<'_> {
         let threads = self.threads.max(1);
         let state = State { next, begun: 0, taken: 0, is_over: false };
         let shared = Shared { state: Mutex::new(state), moved: Condvar::new(), window: 2 * threads as u64 };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|error| Error::Threads { threads, reason: error.to_string() })?;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|error| Error::Threads { threads, reason: error.to_string() })?;
         let (sender, parts) = channel();
         pool.in_place_scope(|scope| {
             for _ in 0..threads {

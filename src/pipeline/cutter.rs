@@ -361,11 +361,11 @@ impl Cutter {
     /// Looks for the end of the giant in the rest, and drops the bytes before it that are not needed any more.
     fn pass_giant(&mut self, at_end: bool) -> Option<Cut> {
         let giant = self.giant.as_mut()?;
-        let found = match self.opened.format.layout() {
+        let end = match self.opened.format.layout() {
             Layout::Text(text) => text.resume(&self.carry, giant.from, at_end),
             Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) | Layout::Tables(_) => None,
         };
-        let found = found.or(at_end.then_some(self.carry.len()));
+        let found = end.or(at_end.then_some(self.carry.len()));
         let drop = match found {
             Some(at) => at,
             // Bytes before a place may matter as well.

@@ -723,8 +723,7 @@ mod tests {
             (Fault::LeavesSilently, "never ends"),
             (Fault::StopsSilently, "never ends"),
         ] {
-            let error = scripts(fault, 2, 2).find_map(|script| explore(script).err());
-            let error = error.unwrap_or_default();
+            let error = scripts(fault, 2, 2).find_map(|script| explore(script).err()).unwrap_or_default();
             assert!(error.ends_with(what), "{fault:?}: {error}");
         }
         // Also without an interrupt: what was read suffices, and a silent pipe follows.

@@ -130,8 +130,10 @@ impl Count {
                 };
                 if let Some(selection) = settings.selection(*format) {
                     let places = damage.iter().map(|damage| damage.offset - chunk.offset);
-                    let first = places.chain(decoded.damage.iter().map(|damage| damage.offset));
-                    let first = first.min().filter(|_| !settings.past_damage);
+                    let first = places
+                        .chain(decoded.damage.iter().map(|damage| damage.offset))
+                        .min()
+                        .filter(|_| !settings.past_damage);
                     if let Some(first) = first {
                         decoded.truncate(first);
                         settings.select(*format, decoded);

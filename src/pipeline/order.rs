@@ -312,9 +312,11 @@ fn judge<J: Job>(
                 let rows: Vec<GameRow> = games.into_iter().map(|(_, row)| row).collect();
                 job.games(&mut part, &rows);
             }
-            let played = decoded.game_records.iter();
-            let played = played.map(|game| before.records + game.start..before.records + game.end);
-            let played = played.filter(|game| overlap(game.clone(), &taken) > 0);
+            let played = decoded
+                .game_records
+                .iter()
+                .map(|game| before.records + game.start..before.records + game.end)
+                .filter(|game| overlap(game.clone(), &taken) > 0);
             outcome.games_taken += played.count() as u64;
             outcome.rejects.append(&mut rejects);
             settings.strict && !outcome.rejects.is_empty()

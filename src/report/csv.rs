@@ -54,13 +54,11 @@ impl Files {
         });
         self.write("shares", ["unit", "share", "count", "whole"], group, rows);
         for plot in report.plots() {
-            let rows = plot.histogram.iter();
-            let rows = rows.map(|(number, count)| [number.to_string(), count.to_string()]);
+            let rows = plot.histogram.iter().map(|(number, count)| [number.to_string(), count.to_string()]);
             self.write(plot.key, ["value", "count"], group, rows);
         }
         for bars in report.bars() {
-            let rows = bars.bars.into_iter();
-            let rows = rows.map(|(name, count)| [name, count.to_string()]);
+            let rows = bars.bars.into_iter().map(|(name, count)| [name, count.to_string()]);
             self.write(bars.key, ["value", "count"], group, rows);
         }
         for board in report.boards() {

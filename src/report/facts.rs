@@ -322,8 +322,8 @@ impl Report {
                 ("draw", results.draw),
                 ("Black won", results.black),
                 ("unknown", results.unknown),
-            ];
-            let bars = bars.map(|(name, count)| (self.title(name).to_owned(), count));
+            ]
+            .map(|(name, count)| (self.title(name).to_owned(), count));
             add("result", "Result", Unit::Positions, bars.into(), (0, 0));
         }
         if let Some(details) = &self.details {

@@ -253,8 +253,7 @@ impl Details {
             let cells = matrix.iter().map(|(row, column, count)| json!([row, column, count]));
             cells.collect()
         };
-        let signatures = self.signatures.iter();
-        let signatures = signatures.map(|(signature, &count)| (signature.to_string(), json!(count)));
+        let signatures = self.signatures.iter().map(|(signature, &count)| (signature.to_string(), json!(count)));
         let registers = |sketch: &Sketch| -> String {
             sketch.registers().iter().map(|&rank| LETTERS[usize::from(rank)] as char).collect()
         };
@@ -439,9 +438,12 @@ impl<'a> Reader<'a> {
     fn pairs(&self, first: i64, last: i64, most: u64) -> Result<Histogram, ReportError> {
         let mut counts = vec![0; (last - first + 1) as usize];
         for pair in self.list()? {
-            let number = pair.value.get(0).and_then(Value::as_i64);
-            let number = number.filter(|number| (first..=last).contains(number));
-            let number = number.ok_or_else(|| pair.not("a number in range and its count"))?;
+            let number = pair
+                .value
+                .get(0)
+                .and_then(Value::as_i64)
+                .filter(|number| (first..=last).contains(number))
+                .ok_or_else(|| pair.not("a number in range and its count"))?;
             let count = pair.value.get(1).ok_or_else(|| pair.not("a number and its count"))?;
             counts[(number - first) as usize] = pair.child("1", count).at_most(most)?;
         }

@@ -164,9 +164,11 @@ impl Remarks<'_> {
         let terminal = report.checkmate + report.stalemate;
         if terminal > 0 {
             let severity = beyond(share(terminal, positions), MOST_TERMINAL);
-            let kinds = [(report.checkmate, "checkmate"), (report.stalemate, "stalemate")];
-            let kinds = kinds.into_iter().filter(|&(count, _)| count > 0);
-            let kinds: Vec<String> = kinds.map(|(count, name)| counted(count, name)).collect();
+            let kinds: Vec<String> = [(report.checkmate, "checkmate"), (report.stalemate, "stalemate")]
+                .into_iter()
+                .filter(|&(count, _)| count > 0)
+                .map(|(count, name)| counted(count, name))
+                .collect();
             let text = format!(
                 "There {} {} among the positions ({}): they have no legal move.",
                 if terminal == 1 { "is" } else { "are" },
@@ -253,8 +255,7 @@ impl Remarks<'_> {
         if positions < ENOUGH {
             return;
         }
-        let few = pieces.iter().filter(|&(n, _)| n <= FEW_PIECES);
-        let few: u64 = few.map(|(_, count)| count).sum();
+        let few: u64 = pieces.iter().filter(|&(n, _)| n <= FEW_PIECES).map(|(_, count)| count).sum();
         if share(few, positions) >= MOST_FEW_PIECES {
             let text = format!(
                 "{} of the positions have at most {FEW_PIECES} pieces: these are endgames.",
@@ -362,8 +363,7 @@ impl Remarks<'_> {
             );
             self.add("score_bound", Severity::Warning, text, "");
         }
-        let large = scores.iter().filter(|(score, _)| score.abs() > LARGE_SCORE);
-        let large: u64 = large.map(|(_, count)| count).sum();
+        let large: u64 = scores.iter().filter(|(score, _)| score.abs() > LARGE_SCORE).map(|(_, count)| count).sum();
         if share(large, total) > MOST_LARGE_SCORES {
             let text = format!("{} of the scores are beyond ±{LARGE_SCORE} centipawns.", percent(large, total));
             let advice = "`lanefish compute --columns fen,score` shows which they are.";
@@ -407,8 +407,7 @@ impl Remarks<'_> {
 
     fn games(&mut self, details: &Details) {
         let positions = self.report.positions;
-        let openings = details.ply.iter().filter(|&(ply, _)| ply < OPENING);
-        let openings: u64 = openings.map(|(_, count)| count).sum();
+        let openings: u64 = details.ply.iter().filter(|&(ply, _)| ply < OPENING).map(|(_, count)| count).sum();
         if positions >= ENOUGH && share(openings, positions) > MOST_OPENING {
             let text = format!(
                 "{} of the positions are from the first {OPENING} plies of their games.",

@@ -47,11 +47,12 @@ fn operations_are_as_defined<S: Simd>() {
                 }
             };
             let sparse = a & b & c;
-            let nonzero = (0..S::WIDTH).filter(|lane| {
-                let [a, b, c] = words.map(|words| words[at + lane]);
-                a & b & c != 0
-            });
-            let nonzero = nonzero.fold(0, |bits, lane| bits | 1 << lane);
+            let nonzero = (0..S::WIDTH)
+                .filter(|lane| {
+                    let [a, b, c] = words.map(|words| words[at + lane]);
+                    a & b & c != 0
+                })
+                .fold(0, |bits, lane| bits | 1 << lane);
             assert_eq!(sparse.nonzero_bits(), nonzero, "{simd:?}: {words:x?}");
             assert_eq!(sparse.any(), nonzero != 0, "{simd:?}: {words:x?}");
             check("mirror", a.mirror(), &|words| bytes(words, |a, _| a.reverse_bits()));

@@ -55,8 +55,7 @@ pub(super) fn widened(values: &ArrayRef, to: &DataType) -> Result<ArrayRef, Arro
 
 /// Converts all columns of a batch.
 pub(super) fn widened_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
-    let columns = batch.columns().iter().zip(schema.fields());
-    let columns = columns.map(|(values, field)| widened(values, field.data_type()));
+    let columns = batch.columns().iter().zip(schema.fields()).map(|(values, field)| widened(values, field.data_type()));
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect::<Result<_, _>>()?, &options)
 }
@@ -69,8 +68,8 @@ pub(super) fn columns_for(query: &str) -> Vec<ChosenColumn> {
         Token::Word(word) if word.quote_style == Some('"') => Some(word.value),
         _ => None,
     });
-    let tags: BTreeSet<String> = names.filter(|name| name.starts_with(TAGS.prefix)).collect();
-    let tags = tags.iter().filter_map(|name| ChosenColumn::named(name));
+    let names_of_tags: BTreeSet<String> = names.filter(|name| name.starts_with(TAGS.prefix)).collect();
+    let tags = names_of_tags.iter().filter_map(|name| ChosenColumn::named(name));
     COLUMNS.iter().map(ChosenColumn::Listed).chain(tags).collect()
 }
 

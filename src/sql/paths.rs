@@ -58,8 +58,9 @@ impl UrlTableFactory for Paths {
             return Ok(None);
         };
         let options = self.options.clone();
-        let found = tokio::task::spawn_blocking(move || inputs(&names, &options));
-        let found = found.await.map_err(|error| DataFusionError::External(error.into()))?;
+        let found = tokio::task::spawn_blocking(move || inputs(&names, &options))
+            .await
+            .map_err(|error| DataFusionError::External(error.into()))?;
         match found.map_err(of_table)? {
             Some(inputs) => {
                 let columns = self.columns.lock().unpoisoned().clone();
@@ -101,9 +102,9 @@ impl Paths {
             super::cluster::absolute(inputs)?;
             let pieces = super::cluster::divide(inputs, pieces, &options.read)?;
             Ok((source, pieces))
-        });
-        let divided = divided.await;
-        let divided = divided.map_err(|error| DataFusionError::External(error.into()))?;
+        })
+        .await
+        .map_err(|error| DataFusionError::External(error.into()))?;
         let (source, pieces) = divided.map_err(of_table)?;
         let table = PositionTable::new(source, columns, Arc::clone(&self.reads));
         Ok(Arc::new(table.divided(pieces)))
@@ -113,9 +114,10 @@ impl Paths {
     pub(super) async fn plain(&self, name: &str) -> Result<Arc<dyn TableProvider>> {
         if let Some(options) = unnamed_format(name)? {
             let state = self.state()?;
-            let config = ListingTableConfig::new(ListingTableUrl::parse(name)?);
-            let config = config.with_listing_options(options);
-            let config = config.infer_schema(&state).await?;
+            let config = ListingTableConfig::new(ListingTableUrl::parse(name)?)
+                .with_listing_options(options)
+                .infer_schema(&state)
+                .await?;
             return Ok(Arc::new(ListingTable::try_new(config)?));
         }
         let table = self.others.try_new(name).await?;

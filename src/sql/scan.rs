@@ -207,8 +207,12 @@ fn read_all(request: &Request, part: ScanPart, read: Read, sender: &Sender<Batch
         Ok(())
     };
     let mut on_progress = |progress| read.progress(progress);
-    let options = source.options.run(part.shard).interrupt(Some(interrupt));
-    let options = options.on_reject(Some(&mut on_reject)).on_progress(Some(&mut on_progress));
+    let options = source
+        .options
+        .run(part.shard)
+        .interrupt(Some(interrupt))
+        .on_reject(Some(&mut on_reject))
+        .on_progress(Some(&mut on_progress));
     let inputs = part.own.as_ref().unwrap_or(&source.inputs);
     let mut left = limit.unwrap_or(usize::MAX);
     let mut end = End::Complete;
@@ -257,8 +261,7 @@ impl fmt::Display for Request {
         let columns: Vec<&str> = self.columns.iter().map(ChosenColumn::name).collect();
         write!(f, "from={}, columns=[{}]", self.source, columns.join(", "))?;
         if !self.conditions.is_empty() {
-            let conditions = self.conditions.iter();
-            let conditions: Vec<String> = conditions.map(Condition::to_string).collect();
+            let conditions: Vec<String> = self.conditions.iter().map(Condition::to_string).collect();
             write!(f, ", where=[{}]", conditions.join(", "))?;
         }
         if let Some(limit) = self.limit {

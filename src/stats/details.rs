@@ -324,8 +324,7 @@ impl Games {
             let digit = |digit: usize| b'0' + digit as u8;
             [b'A' + (at / 100) as u8, digit(at / 10 % 10), digit(at % 10)]
         };
-        let eco = (0..).zip(self.eco.counts());
-        let eco = eco.filter(|&(_, &count)| count > 0);
+        let eco = (0..).zip(self.eco.counts()).filter(|&(_, &count)| count > 0);
         let elo = self.elo.each_ref().map(Tally::counts);
         report::Games {
             count: self.count,

@@ -384,8 +384,7 @@ impl Stats {
     /// `keep_en_passant` those with any en passant square.
     pub fn report(&self, keep_en_passant: bool) -> Report {
         let mut joint = self.joint.clone();
-        let details = self.details.as_ref();
-        let details = details.map(|details| (details, details.signatures(&mut joint)));
+        let details = self.details.as_ref().map(|details| (details, details.signatures(&mut joint)));
         let flags = joint.flags();
         let flagged = |test: &dyn Fn(Flags) -> bool| -> u64 {
             let flags = (0..=u8::MAX).map(Flags).zip(&flags);

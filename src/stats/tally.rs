@@ -113,8 +113,8 @@ impl<const N: usize> NarrowTally<N> {
 
     /// The numbers that occurred, with their counts.
     pub(super) fn counts(&self) -> BTreeMap<usize, u64> {
-        let counts = nonzero(&*self.counts).map(|number| (number, self.counts[number].into()));
-        let mut counts: BTreeMap<_, _> = counts.collect();
+        let mut counts: BTreeMap<_, _> =
+            nonzero(&*self.counts).map(|number| (number, self.counts[number].into())).collect();
         for (&number, times) in &self.overflows {
             *counts.entry(number).or_default() += times << 16;
         }
@@ -125,8 +125,10 @@ impl<const N: usize> NarrowTally<N> {
 /// The indices of the non-zero entries of a mostly empty table.
 fn nonzero(counts: &[u16]) -> impl Iterator<Item = usize> + '_ {
     const PART: usize = 512;
-    let parts = (0..).step_by(PART).zip(counts.chunks(PART));
-    let parts = parts.filter(|(_, counts)| counts.iter().fold(0, |any, count| any | count) != 0);
+    let parts = (0..)
+        .step_by(PART)
+        .zip(counts.chunks(PART))
+        .filter(|(_, counts)| counts.iter().fold(0, |any, count| any | count) != 0);
     parts.flat_map(|(start, counts)| {
         let counts = (start..).zip(counts).filter(|&(_, &count)| count > 0);
         counts.map(|(number, _)| number)

@@ -219,8 +219,7 @@ pub(super) fn san(tile: &Tile<'_>) -> Array {
 fn moves(tile: &Tile<'_>, write: impl Fn(Move, u16, &Position, &mut Vec<u8>)) -> Array {
     let played = tile.batch.values(Field::Move);
     texts(tile, 5, |strings, row, position| {
-        let bits = played.and_then(|moves| moves.number(tile.start + row));
-        let bits = bits.map_or(0, |bits| bits as u16);
+        let bits = played.and_then(|moves| moves.number(tile.start + row)).map_or(0, |bits| bits as u16);
         let mv = Move::from_bits(bits).filter(|_| bits != 0);
         match mv {
             Some(mv) if tile.counts(tile.start + row) => strings.push_with(|out| write(mv, bits, position, out)),

@@ -277,8 +277,10 @@ fn feed(child: &mut Child, bytes: &[u8]) -> Option<std::process::ChildStdin> {
 }
 
 fn signal(child: &Child, name: &str) -> bool {
-    let sent = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status();
-    let sent = sent.is_ok_and(|status| status.success());
+    let sent = Command::new("kill")
+        .args([format!("-{name}"), child.id().to_string()])
+        .status()
+        .is_ok_and(|status| status.success());
     if !sent {
         eprintln!("SKIPPED: no `kill` command");
     }

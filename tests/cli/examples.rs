@@ -17,8 +17,7 @@ const POSITIONS: usize = 645 + 20;
 
 /// The answer of a `jq` filter, for the filters that occur.
 fn jq(filter: &str, text: &str) -> String {
-    let values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let values = values.map(|value| value.expect("JSON"));
+    let values = serde_json::Deserializer::from_str(text).into_iter::<Value>().map(|value| value.expect("JSON"));
     let pointer = |path: &str| path.replace('.', "/");
     let found: Vec<String> = match filter.strip_prefix("'select(") {
         Some(condition) => {
@@ -236,8 +235,10 @@ pub(super) fn shell(line: &str, dir: &Path) -> Output {
 pub(super) fn install(dir: &Dir) {
     fs::create_dir(dir.path("bin")).unwrap();
     let program = lanefish(&[]);
-    let words = std::iter::once(program.get_program()).chain(program.get_args());
-    let words: Vec<String> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
+    let words: Vec<String> = std::iter::once(program.get_program())
+        .chain(program.get_args())
+        .map(|word| format!("'{}'", word.to_str().unwrap()))
+        .collect();
     let script = dir.file("bin/lanefish", format!("#!/bin/sh\nexec {} \"$@\"\n", words.join(" ")));
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(script, executable).unwrap();
@@ -260,8 +261,7 @@ fn every_example_selects_what_it_says() {
         let name = page.join("-");
         let man = if name.is_empty() { output(0, &["man"]) } else { output(0, &["man", &name]) };
         let man = man.replace("\\-", "-").replace("\\e", "\\");
-        let examples = help.lines().filter_map(|line| line.strip_prefix("    $ "));
-        let examples: Vec<&str> = examples.collect();
+        let examples: Vec<&str> = help.lines().filter_map(|line| line.strip_prefix("    $ ")).collect();
         assert!(!examples.is_empty(), "{page:?}");
         for example in examples {
             assert!(man.contains(&format!("\n{example}\n")), "{example}");

@@ -17,8 +17,7 @@ pub(super) fn program(arguments: &[&str]) -> Command {
 
 /// Creates a named pipe; false, with a message, if that is impossible.
 pub(super) fn fifo(path: &Path) -> bool {
-    let made = Command::new("mkfifo").arg(path).status();
-    let made = made.is_ok_and(|status| status.success());
+    let made = Command::new("mkfifo").arg(path).status().is_ok_and(|status| status.success());
     if !made {
         eprintln!("SKIPPED: no mkfifo");
     }

@@ -188,8 +188,8 @@ fn all_pgn() -> Vec<String> {
     let own = ["data", "tests/pgn_files", "fuzz/corpus/pgn"].map(|it| Path::new(env!("CARGO_MANIFEST_DIR")).join(it));
     let shared = ["pgn", "pgn/awkward", "regressions"].into_iter().filter_map(shared_data);
     let folders = own.into_iter().chain(shared);
-    let files = folders.flat_map(|folder| fs::read_dir(folder).expect("a folder"));
-    let files = files.map(|entry| entry.expect("an entry").path());
+    let files =
+        folders.flat_map(|folder| fs::read_dir(folder).expect("a folder")).map(|entry| entry.expect("an entry").path());
     let is_pgn = |path: &PathBuf| path.is_file() && path.extension().is_some_and(|extension| extension == "pgn");
     let mut files: Vec<_> = files.filter(is_pgn).map(|path| path.to_str().expect("UTF-8").to_owned()).collect();
     files.sort();

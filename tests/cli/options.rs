@@ -42,8 +42,7 @@ fn shards_of_every_command_are_everything_together() {
     let mut games = 0;
     let mut statuses = Vec::new();
     for shard in shards {
-        let done = lanefish(&["verify", "--json", "--shard", shard, &file]).output();
-        let done = done.unwrap();
+        let done = lanefish(&["verify", "--json", "--shard", shard, &file]).output().unwrap();
         let found: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
         records += found["files"][0]["records"].as_u64().unwrap();
         let status = done.status.code().unwrap();

@@ -28,8 +28,10 @@ fn wait_for(condition: impl Fn() -> bool) {
 
 /// Sends a signal; false, with a message, if there is no `kill` command.
 fn send(child: &Child, signal: &str) -> bool {
-    let sent = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status();
-    let sent = sent.is_ok_and(|status| status.success());
+    let sent = Command::new("kill")
+        .args([format!("-{signal}"), child.id().to_string()])
+        .status()
+        .is_ok_and(|status| status.success());
     if !sent {
         eprintln!("SKIPPED: no `kill` command");
     }

@@ -180,8 +180,8 @@ fn every_computed_column_is_a_function() {
     let end = names.iter().position(|name| *name == "game").unwrap();
     let computed: Vec<&str> = names[..end].iter().copied().filter(|name| *name != "index").collect();
     assert!(computed.len() > 35);
-    let differ = computed.iter().map(|name| format!("({name}(fen) is distinct from {name})"));
-    let differ = differ.collect::<Vec<_>>().join(" or ");
+    let differ =
+        computed.iter().map(|name| format!("({name}(fen) is distinct from {name})")).collect::<Vec<_>>().join(" or ");
     assert_eq!(value(&format!("select count(*) from '{file}' where {differ}")), "0");
 }
 

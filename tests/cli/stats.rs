@@ -501,8 +501,7 @@ fn groups_of_negative_values() {
                 (group["value"].as_i64(), positions.unwrap())
             })
             .collect();
-        let expected = [(-200, 1), (-100, 2), (0, 2), (100, 1)];
-        let expected = expected.map(|(value, positions)| (Some(value), positions));
+        let expected = [(-200, 1), (-100, 2), (0, 2), (100, 1)].map(|(value, positions)| (Some(value), positions));
         assert_eq!(groups[..4], expected);
         assert_eq!(groups[4..], [(None, 1)]);
     }

@@ -230,8 +230,10 @@ mod tests {
 
     #[test]
     fn limits_are_those_of_the_standard_library() {
-        let values = [0.0, 0.5, 1.0, 2.0, 3.0, 2.5, 1e300, 1e-300, 9_007_199_254_740_993.0, f64::INFINITY];
-        let values = values.into_iter().flat_map(|value| [value, -value]).chain([f64::NAN]);
+        let values = [0.0, 0.5, 1.0, 2.0, 3.0, 2.5, 1e300, 1e-300, 9_007_199_254_740_993.0, f64::INFINITY]
+            .into_iter()
+            .flat_map(|value| [value, -value])
+            .chain([f64::NAN]);
         let equal = |one: f64, other: f64| {
             if one.is_nan() || other.is_nan() {
                 one.is_nan() == other.is_nan()

@@ -100,9 +100,10 @@ pub(super) fn in_short(group: Group) -> String {
             let counting = implementations(Kernel::LegalCount);
             let counting = counting[tiers.len() + others.len()..].to_vec();
             // Kernels, and what runs all of them.
-            let parts = [(&kernels[..], tiers), (&kernels[1..], others), (&[Kernel::LegalCount.name()], counting)];
-            let parts = parts.iter().filter(|(_, names)| !names.is_empty());
-            let parts: Vec<String> = parts
+            let sets = [(&kernels[..], tiers), (&kernels[1..], others), (&[Kernel::LegalCount.name()], counting)];
+            let parts: Vec<String> = sets
+                .iter()
+                .filter(|(_, names)| !names.is_empty())
                 .map(|(kernels, names)| format!("kernels/{{{}}}/{{{}}}", kernels.join(","), names.join(",")))
                 .collect();
             parts.join(", ")

@@ -170,8 +170,8 @@ impl StatsArgs {
             bail!("nothing to compare");
         };
         let comparison = Comparison::of(&first.report, &second.report);
-        let names = [a, b].map(|path| path.display().to_string());
-        let names = names.each_ref().map(|name| one_line::of(name));
+        let paths = [a, b].map(|path| path.display().to_string());
+        let names = paths.each_ref().map(|path| one_line::of(path));
         let mut out = String::new();
         text::comparison::write(&mut out, &comparison, names.each_ref().map(|name| &**name), invocation.style)?;
         super::print(out.as_bytes())?;

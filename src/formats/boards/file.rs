@@ -62,8 +62,10 @@ impl BoardsFile {
     fn new(path: &Arc<Path>, bytes: Bytes) -> Result<Self, Damage> {
         let damaged = |offset: u64, what: String| Damage::at(offset, what);
         let section = |at: u64, kind: Kind| {
-            let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..));
-            let rest = rest.ok_or_else(|| damaged(at, "the file is truncated".to_owned()))?;
+            let rest = usize::try_from(at)
+                .ok()
+                .and_then(|at| bytes.get(at..))
+                .ok_or_else(|| damaged(at, "the file is truncated".to_owned()))?;
             let header = SectionHeader::read(rest).map_err(|what| damaged(at, what.to_owned()))?;
             if header.kind != kind || header.len > rest.len() as u64 {
                 return Err(damaged(at, format!("expected {kind:?} here").to_lowercase()));
@@ -140,8 +142,10 @@ impl BoardsFile {
             return Err(failed(self.bytes.len() as u64, "no such block"));
         }
         let at = u64_at(&self.places, 8 * block as usize);
-        let rest = usize::try_from(at).ok().and_then(|at| self.bytes.get(at..));
-        let rest = rest.ok_or_else(|| failed(at, "the index points beyond the file"))?;
+        let rest = usize::try_from(at)
+            .ok()
+            .and_then(|at| self.bytes.get(at..))
+            .ok_or_else(|| failed(at, "the index points beyond the file"))?;
         let header = SectionHeader::read(rest).map_err(|what| failed(at, what))?;
         if header.kind != Kind::Block || header.len > rest.len() as u64 {
             return Err(failed(at, "no block where the index has one"));

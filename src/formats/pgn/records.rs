@@ -85,9 +85,9 @@ impl Unread {
         self.first.get_or_insert_with(|| {
             let text = String::from_utf8_lossy(&comment[..comment.len().min(4 * SHOWN)]);
             let words: Vec<&str> = text.split_whitespace().collect();
-            let words = words.join(" ").replace(crate::text::one_line::is_control, "\u{FFFD}");
-            let mut shown: String = words.chars().take(SHOWN).collect();
-            if shown.len() < words.len() || comment.len() > 4 * SHOWN {
+            let text = words.join(" ").replace(crate::text::one_line::is_control, "\u{FFFD}");
+            let mut shown: String = text.chars().take(SHOWN).collect();
+            if shown.len() < text.len() || comment.len() > 4 * SHOWN {
                 shown.push('…');
             }
             shown.into()
@@ -494,8 +494,7 @@ impl Records {
             if values.is_empty() {
                 return Values::default();
             }
-            let words = values.chunks(64).map(|some| bits_where(some, &present));
-            let mut words: Vec<u64> = words.collect();
+            let mut words: Vec<u64> = values.chunks(64).map(|some| bits_where(some, &present)).collect();
             words.resize(len.div_ceil(64), 0);
             for value in &mut values {
                 *value = if present(*value) { *value } else { T::default() };

@@ -135,8 +135,7 @@ fn with_decimals(negative: bool, whole: u32, mut rest: &[u8]) -> Option<Eval> {
         }
     }
     ends(rest)?;
-    let total = whole.saturating_mul(100).saturating_add(cents);
-    let total = total.min(MOST_CENTIPAWNS.into()) as i16;
+    let total = whole.saturating_mul(100).saturating_add(cents).min(MOST_CENTIPAWNS.into()) as i16;
     Some(Eval::Centipawns(if negative { -total } else { total }))
 }
 

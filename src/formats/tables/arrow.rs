@@ -113,8 +113,7 @@ impl OpenTable for Arrow {
     fn facts(&self, source: RandomAccess) -> Result<Facts, Damage> {
         let mut messages = Messages::open(source)?;
         let fields = messages.schema.fields().iter();
-        let columns = fields.map(|field| column_of(field));
-        let columns = columns.map(|column| (column.name, column.data)).collect();
+        let columns = fields.map(|field| column_of(field)).map(|column| (column.name, column.data)).collect();
         let (mut rows, mut groups) = (0u64, 0);
         while let Some(message) = messages.next() {
             if let Kept::Batch(count) = message?.kind {
@@ -146,8 +145,7 @@ fn as_bytes(field: &ArrowField) -> ArrowField {
 
 /// The columns that are read, with the numbers of values in place of dictionaries.
 fn numbers_only(schema: &Schema, projection: &[usize]) -> Schema {
-    let fields = schema.fields().iter().enumerate();
-    let fields = fields.map(|(at, field)| match field.data_type() {
+    let fields = schema.fields().iter().enumerate().map(|(at, field)| match field.data_type() {
         DataType::Dictionary(keys, _) if projection.contains(&at) => {
             ArrowField::new(field.name(), (**keys).clone(), field.is_nullable())
         }
@@ -258,8 +256,11 @@ impl DecodeRows for Checks {
 impl ArrowTable {
     /// The values of a dictionary, if it is one of a column that is read.
     fn needs(&self, id: i64) -> Option<&DataType> {
-        let fields = self.projection.iter().map(|&at| self.messages.schema.field(at));
-        let mut fields = fields.filter(|field| dictionary_of(field) == Some(id));
+        let mut fields = self
+            .projection
+            .iter()
+            .map(|&at| self.messages.schema.field(at))
+            .filter(|field| dictionary_of(field) == Some(id));
         match fields.next()?.data_type() {
             DataType::Dictionary(_, values) => Some(values),
             _ => None,
@@ -268,11 +269,9 @@ impl ArrowTable {
 
     fn dictionary(&mut self, at: Located) -> Result<(), String> {
         let source = Arc::clone(&self.messages.source);
-        let head = source.bytes(at.place..at.place + at.head);
-        let head = head.map_err(|error| error.to_string())?;
+        let head = source.bytes(at.place..at.place + at.head).map_err(|error| error.to_string())?;
         let message = message(&head)?;
-        let batch = message.header_as_dictionary_batch();
-        let batch = batch.ok_or("a dictionary is missing")?;
+        let batch = message.header_as_dictionary_batch().ok_or("a dictionary is missing")?;
         let id = batch.id();
         let replaces = !self.messages.is_listed();
         self.numbers.take(id, batch.isDelta(), replaces)?;
@@ -283,8 +282,8 @@ impl ArrowTable {
         let schema = Arc::new(Schema::new(vec![ArrowField::new("", values.clone(), true)]));
         let version = self.messages.version;
         let fields = schema.fields();
-        let needs = buffers::check(&source, at, data, version, fields, |_| Use::Read);
-        let needs = needs.map_err(|what| format!("a dictionary: {what}"))?;
+        let needs = buffers::check(&source, at, data, version, fields, |_| Use::Read)
+            .map_err(|what| format!("a dictionary: {what}"))?;
         let len = u64::try_from(data.length()).map_err(|_| "a negative number of values")?;
         let bytes = needs.memory.saturating_add(BYTES_OF_PIECE);
         if !batch.isDelta() {
@@ -298,8 +297,7 @@ impl ArrowTable {
             let old = self.dictionaries.insert(id, new);
             self.replaced.extend(old.filter(|old| !old.charges.is_empty()));
         }
-        let dictionary = self.dictionaries.get_mut(&id);
-        let dictionary = dictionary.ok_or("an addition to a dictionary comes before it")?;
+        let dictionary = self.dictionaries.get_mut(&id).ok_or("an addition to a dictionary comes before it")?;
         if dictionary.charges.is_empty() {
             dictionary.place = at.place;
         }
@@ -358,11 +356,9 @@ impl ArrowTable {
     /// The memory that the columns of a batch need.
     fn check(&self, at: Located) -> Result<Needs, String> {
         let source = &self.messages.source;
-        let head = source.bytes(at.place..at.place + at.head);
-        let head = head.map_err(|error| error.to_string())?;
+        let head = source.bytes(at.place..at.place + at.head).map_err(|error| error.to_string())?;
         let message = message(&head)?;
-        let batch = message.header_as_record_batch();
-        let batch = batch.ok_or("a record batch is missing")?;
+        let batch = message.header_as_record_batch().ok_or("a record batch is missing")?;
         let fields = self.messages.schema.fields();
         buffers::check(source, at, batch, self.messages.version, fields, |number| {
             let is_position = self.plan.positions.column() == number;
@@ -420,8 +416,7 @@ impl ArrowTable {
         } else {
             0
         };
-        let needed = [self.held(), needs.memory, part, mapped].into_iter();
-        let needed = needed.fold(0, u64::saturating_add);
+        let needed = [self.held(), needs.memory, part, mapped].into_iter().fold(0, u64::saturating_add);
         let text_shares = if needs.texts < self.texts { 0 } else { 2 };
         if needed <= self.most {
             Ok(Current { batch: Arc::new(batch), row: 0 })
@@ -566,8 +561,7 @@ impl Batch {
     fn decode_columns(&self) -> Result<RecordBatch, String> {
         let (head, body) = content(&self.source, self.at)?;
         let message = message(&head)?;
-        let batch = message.header_as_record_batch();
-        let batch = batch.ok_or("a record batch is missing")?;
+        let batch = message.header_as_record_batch().ok_or("a record batch is missing")?;
         let batch = guarded(|| {
             let (schema, none) = (Arc::clone(&self.schema), HashMap::new());
             RecordBatchDecoder::try_new(&body, batch, schema, &none, &self.version)?
@@ -624,8 +618,7 @@ impl ReadColumns for Batch {
         each: &mut dyn FnMut(&words::Column) -> Result<(), String>,
     ) -> Result<(), String> {
         let batch = self.decoded().map_err(Option::unwrap_or_default)?;
-        let at = self.projection.iter().position(|&other| other == column);
-        let at = at.ok_or("a column is missing")?;
+        let at = self.projection.iter().position(|&other| other == column).ok_or("a column is missing")?;
         let array = batch.columns().get(at).ok_or("a column is missing")?;
         let rows = rows.start as usize..rows.end as usize;
         if rows.end > array.len() {

@@ -81,8 +81,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn node(&mut self) -> Result<[i64; 2], String> {
         let nodes = self.batch.nodes();
-        let node = nodes.filter(|nodes| self.node < nodes.len());
-        let node = node.map(|nodes| nodes.get(self.node)).ok_or(MISSING)?;
+        let node = nodes.filter(|nodes| self.node < nodes.len()).map(|nodes| nodes.get(self.node)).ok_or(MISSING)?;
         self.node += 1;
         Ok([node.length(), node.null_count()])
     }
@@ -95,8 +94,7 @@ impl Walk<'_> {
     }
 
     fn variadic(&mut self) -> Result<usize, String> {
-        let counts = self.batch.variadicBufferCounts();
-        let counts = counts.filter(|counts| self.variadic < counts.len());
+        let counts = self.batch.variadicBufferCounts().filter(|counts| self.variadic < counts.len());
         let count = counts.map(|counts| counts.get(self.variadic));
         self.variadic += 1;
         let count = count.and_then(|count| usize::try_from(count).ok());
@@ -151,9 +149,10 @@ impl Walk<'_> {
     /// The length of the next buffer once it is unpacked, which is charged for. `align` is the alignment of its values.
     fn buffer(&mut self, align: u64) -> Result<u64, String> {
         let buffers = self.batch.buffers();
-        let buffer = buffers.filter(|buffers| self.buffer < buffers.len());
-        let buffer = buffer.map(|buffers| *buffers.get(self.buffer));
-        let buffer = buffer.ok_or(MISSING)?;
+        let buffer = buffers
+            .filter(|buffers| self.buffer < buffers.len())
+            .map(|buffers| *buffers.get(self.buffer))
+            .ok_or(MISSING)?;
         self.buffer += 1;
         const BEYOND: &str = "a buffer is beyond the end of its batch";
         let place = u64::try_from(buffer.offset()).map_err(|_| BEYOND)?;
@@ -204,8 +203,8 @@ impl Walk<'_> {
         if u64::try_from(length) != Ok(rows) {
             return Err(format!("it has {length} rows, and its batch {rows}"));
         }
-        let nulls = u64::try_from(nulls).ok().filter(|&nulls| nulls <= rows);
-        let nulls = nulls.ok_or("its number of nulls is impossible")?;
+        let nulls =
+            u64::try_from(nulls).ok().filter(|&nulls| nulls <= rows).ok_or("its number of nulls is impossible")?;
         let more = match data {
             DataType::Utf8View | DataType::BinaryView => self.variadic()?,
             _ => 0,

@@ -56,12 +56,12 @@ pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
     let Some((levels, bytes)) = levels else {
         return Err(format!("the levels are longer than the page of {} bytes", buf.len()));
     };
-    let values = match levels {
+    let known = match levels {
         Levels::None => Some(count),
         Levels::Bits(levels) => Some(ones(levels, count)),
         Levels::Runs(levels) => present(levels, count),
     };
-    let values = values.ok_or_else(|| format!("there are fewer than {count} levels"))?;
+    let values = known.ok_or_else(|| format!("there are fewer than {count} levels"))?;
     let fewer = || format!("the bytes hold fewer than {values} values");
     match encoding {
         // The library does not rely on any counts here.
@@ -106,9 +106,11 @@ pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
             let mut prefixes = prefixes.into_iter();
             let (mut before, mut longest, mut sum) = (0u64, 0, 0);
             let rest = Deltas::of(rest, values)?.each(|len| {
-                let prefix = prefixes.next().and_then(|len| u64::try_from(len).ok());
-                let prefix = prefix.filter(|&prefix| prefix <= before);
-                let prefix = prefix.ok_or("a value begins with more than there is before it")?;
+                let prefix = prefixes
+                    .next()
+                    .and_then(|len| u64::try_from(len).ok())
+                    .filter(|&prefix| prefix <= before)
+                    .ok_or("a value begins with more than there is before it")?;
                 let len = u64::try_from(len).map_err(|_| "a length is negative")?;
                 sum += len;
                 before = prefix + len;

@@ -141,8 +141,8 @@ impl Decoder<'_> {
             self.raw_scores(column)?;
         }
         if !self.bad.is_empty() {
-            let rows = (0..self.good.len() as u32).filter(|&at| !self.bad.contains(&self.good[at as usize]));
-            let rows: Vec<u32> = rows.collect();
+            let rows: Vec<u32> =
+                (0..self.good.len() as u32).filter(|&at| !self.bad.contains(&self.good[at as usize])).collect();
             self.batch = self.batch.select(&rows);
             self.good.retain(|row| !self.bad.contains(row));
         }
@@ -310,8 +310,7 @@ impl Decoder<'_> {
                                 date.ok_or_else(|| out_of_range(name, days))
                             })
                             .transpose();
-                        let text = date.as_ref().ok().copied().flatten();
-                        let text = text.map(|date| date.to_string());
+                        let text = date.as_ref().ok().copied().flatten().map(|date| date.to_string());
                         texts.push(text.as_deref().map(str::as_bytes));
                         date?;
                     }
@@ -361,8 +360,7 @@ impl Decoder<'_> {
         let mut idle_en_passants = IdleEnPassants::default();
         let (mut rest, counts_rest) = (0, self.options.lost_tags);
         self.each_value(column, None, |value, at, record, batch| {
-            let position = batch.position(record).ok();
-            let position = position.filter(|position| position.is_valid(Validity::Playable));
+            let position = batch.position(record).ok().filter(|position| position.is_valid(Validity::Playable));
             // The others are rejected later, and have no defined moves.
             let done = position.map(|mut position| {
                 let text = value.text(at).unwrap_or_default().trim_ascii();

@@ -60,8 +60,7 @@ impl Dictionaries {
     /// # Errors
     /// If this dictionary is not allowed here.
     pub(super) fn take(&mut self, number: i64, more: bool, replaces: bool) -> Result<(), String> {
-        let known = self.known.get_mut(&number);
-        let known = known.ok_or_else(|| format!("no column has the dictionary {number}"))?;
+        let known = self.known.get_mut(&number).ok_or_else(|| format!("no column has the dictionary {number}"))?;
         match (more, known.came) {
             (true, None) => Err(format!("an addition to the dictionary {number} comes before it")),
             (true, Some(_)) => Ok(()),

@@ -54,8 +54,8 @@ pub(super) fn metadata(source: &RandomAccess) -> Result<Arc<ParquetMetaData>, Da
     if pages::row_groups(&bytes).is_none_or(|groups| groups > MOST_GROUPS) {
         return Err(wrong("the metadata cannot be read"));
     }
-    let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&bytes));
-    let metadata = metadata.map_err(|error| footer_damage(source, format!("the metadata: {error}")))?;
+    let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&bytes))
+        .map_err(|error| footer_damage(source, format!("the metadata: {error}")))?;
     let count = metadata.file_metadata().schema_descr().num_columns();
     let mut rows = 0u64;
     for group in metadata.row_groups() {
@@ -90,14 +90,15 @@ pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<u
     let hints = guarded(|| parquet_to_arrow_schema(schema, pairs)).ok();
     for (field, leaf) in fields.iter().zip(leaves) {
         let name = field.name().to_owned();
-        let data = leaf.and_then(|leaf| {
-            guarded(|| {
-                let mask = ProjectionMask::leaves(schema, [leaf]);
-                parquet_to_arrow_schema_by_columns(schema, mask, None)
+        let data = leaf
+            .and_then(|leaf| {
+                guarded(|| {
+                    let mask = ProjectionMask::leaves(schema, [leaf]);
+                    parquet_to_arrow_schema_by_columns(schema, mask, None)
+                })
+                .ok()
             })
-            .ok()
-        });
-        let data = data.and_then(|schema| Some(schema.fields().first()?.data_type().clone()));
+            .and_then(|schema| Some(schema.fields().first()?.data_type().clone()));
         // Parquet has no durations: only the schema that Arrow's writers add tells them from numbers.
         let of_arrow = hints.as_ref().and_then(|hints| hints.field_with_name(&name).ok()).map(Field::data_type);
         let data = match (data, of_arrow) {

@@ -31,9 +31,11 @@ pub(super) fn guarded<T, E: ToString>(work: impl FnOnce() -> Result<T, E>) -> Re
     match done {
         Ok(done) => done.map_err(|error| plain(&error.to_string()).to_owned()),
         Err(payload) => {
-            let text = payload.downcast_ref::<&str>().copied();
-            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-            let text = text.unwrap_or("unknown reason");
+            let text = payload
+                .downcast_ref::<&str>()
+                .copied()
+                .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+                .unwrap_or("unknown reason");
             Err(format!("cannot be decoded ({text})"))
         }
     }

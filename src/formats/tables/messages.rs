@@ -73,8 +73,7 @@ pub(super) fn damage(offset: u64, what: impl Into<String>) -> Damage {
 
 pub(super) fn read(source: &RandomAccess, range: Range<u64>) -> Result<input::Bytes, Damage> {
     let place = range.start;
-    let bytes = source.bytes(range);
-    let bytes = bytes.and_then(|bytes| bytes.check().map(|()| bytes));
+    let bytes = source.bytes(range).and_then(|bytes| bytes.check().map(|()| bytes));
     bytes.map_err(|error| damage(place, error.to_string()))
 }
 
@@ -166,8 +165,7 @@ fn schema_in_front(source: &RandomAccess) -> Result<Option<SchemaRef>, Damage> {
     let bytes = read(source, place..place + 8 + size)?;
     let wrong = |what: String| damage(place, what);
     let message = message(&bytes).map_err(wrong)?;
-    let schema = message.header_as_schema();
-    let schema = schema.ok_or_else(|| damage(place, "the file does not begin with a schema"))?;
+    let schema = message.header_as_schema().ok_or_else(|| damage(place, "the file does not begin with a schema"))?;
     schema_of(schema).map(Some).map_err(wrong)
 }
 
@@ -196,13 +194,11 @@ impl Messages {
             version: MetadataVersion::V5,
             order: Order::Following(0),
         };
-        let first = messages.following(0)?;
-        let first = first.ok_or_else(|| damage(0, "the stream has no schema"))?;
+        let first = messages.following(0)?.ok_or_else(|| damage(0, "the stream has no schema"))?;
         let head = read(&messages.source, first.place..first.place + first.head)?;
         let wrong = |what: String| damage(0, what);
         let message = message(&head).map_err(wrong)?;
-        let schema = message.header_as_schema();
-        let schema = schema.ok_or_else(|| damage(0, "the stream does not begin with a schema"))?;
+        let schema = message.header_as_schema().ok_or_else(|| damage(0, "the stream does not begin with a schema"))?;
         messages.version = message.version();
         messages.schema = schema_of(schema).map_err(wrong)?;
         Ok(messages)
@@ -229,8 +225,9 @@ impl Messages {
         let schema = footer.schema().ok_or_else(|| wrong("there is no schema"))?;
         let schema = schema_of(schema).map_err(|what| damage(place - size, what))?;
         let (dictionaries, batches) = (footer.dictionaries(), footer.recordBatches());
-        let blocks = dictionaries.iter().flatten();
-        let blocks = blocks
+        let blocks = dictionaries
+            .iter()
+            .flatten()
             .chain(batches.iter().flatten())
             .map(|block| [block.offset(), block.metaDataLength().into(), block.bodyLength()]);
         let blocks: VecDeque<[i64; 3]> = blocks.collect();
@@ -326,8 +323,7 @@ impl Messages {
         let bytes = read(&self.source, place..place + head)?;
         let wrong = |what: String| damage(place, what);
         let message = message(&bytes).map_err(wrong)?;
-        let own = u64::try_from(message.bodyLength());
-        let own = own.map_err(|_| damage(place, "a message has a negative length"))?;
+        let own = u64::try_from(message.bodyLength()).map_err(|_| damage(place, "a message has a negative length"))?;
         if body.is_some_and(|body| body < own) {
             let what = "a message is longer than the footer says";
             return Err(damage(place, what));
@@ -363,8 +359,10 @@ pub(super) fn content(source: &RandomAccess, at: Located) -> Result<(input::Byte
         for buffer in batch.buffers().iter().flatten() {
             let place = usize::try_from(buffer.offset()).ok();
             let len = usize::try_from(buffer.length()).ok();
-            let bytes = place.zip(len).and_then(|(place, len)| body.get(place..place.checked_add(len)?));
-            let bytes = bytes.ok_or("a buffer is beyond the end of its batch")?;
+            let bytes = place
+                .zip(len)
+                .and_then(|(place, len)| body.get(place..place.checked_add(len)?))
+                .ok_or("a buffer is beyond the end of its batch")?;
             let Some((&size, packed)) = bytes.split_first_chunk::<8>() else {
                 // Empty buffers are not compressed.
                 continue;

@@ -181,8 +181,7 @@ fn header_at(source: &RandomAccess, range: Range<u64>) -> Result<(Header, u64), 
     let mut window = HEADER;
     loop {
         let end = range.end.min(range.start + window);
-        let bytes = source.bytes(range.start..end);
-        let bytes = bytes.map_err(|error| error.to_string())?;
+        let bytes = source.bytes(range.start..end).map_err(|error| error.to_string())?;
         bytes.check().map_err(|error| error.to_string())?;
         let mut thrift = Thrift { bytes: &bytes, at: 0 };
         match thrift.header() {

@@ -85,8 +85,8 @@ impl OpenTable for Parquet {
         for column in plan.columns() {
             let leaf = leaves[column].1.unwrap_or_default();
             let kind = (plan.reads_bytes(column), plan.positions.column() == column);
-            let read = ReadColumn::of(&metadata, column, leaf, kind);
-            let mut read = read.map_err(|what| footer_damage(&source, what))?;
+            let mut read =
+                ReadColumn::of(&metadata, column, leaf, kind).map_err(|what| footer_damage(&source, what))?;
             // Texts of positions may have operations.
             read.may_keep_texts =
                 read.keeps_texts || kind.1 && options.fields.contains(crate::table::Field::Operations);
@@ -605,8 +605,7 @@ impl ReadColumns for Rows {
         let mut reader = self.reader(number, &rows).map_err(name)?;
         let mut seen = 0;
         while let Some(batch) = guarded(|| reader.next().transpose()).map_err(name)? {
-            let array = batch.columns().first();
-            let array = array.ok_or_else(|| name("nothing was read".to_owned()))?;
+            let array = batch.columns().first().ok_or_else(|| name("nothing was read".to_owned()))?;
             seen += array.len() as u64;
             if seen > rows.end - rows.start {
                 break;
@@ -630,8 +629,7 @@ impl Group {
     /// Unpacks a page of a column.
     fn unpacked(&self, number: usize, page: &Page) -> Result<Ready, String> {
         let read = &self.file.reads[number];
-        let bytes = self.file.source.bytes(page.place..page.place + page.len);
-        let bytes = bytes.map_err(|error| error.to_string())?;
+        let bytes = self.file.source.bytes(page.place..page.place + page.len).map_err(|error| error.to_string())?;
         let column = self.file.metadata.row_group(self.number).column(read.leaf);
         Ready::of(page, bytes, column, read.written)
     }
@@ -653,8 +651,7 @@ impl Rows {
             return Err("there are no such rows".to_owned());
         };
         let (skipped, count) = (rows.start - first.first_row, rows.end - rows.start);
-        let dictionary = pages.dictionary.iter();
-        let dictionary = dictionary.filter(|_| data.iter().any(Page::uses_dictionary));
+        let dictionary = pages.dictionary.iter().filter(|_| data.iter().any(Page::uses_dictionary));
         let all: Vec<Page> = dictionary.chain(data).copied().collect();
         // The pages that are unpacked already, by their places.
         let mut known = HashMap::new();
@@ -670,8 +667,7 @@ impl Rows {
                     entry.insert(group.unpacked(number, page)?);
                 }
             }
-            let longest = known.values().map(|ready| ready.longest).max();
-            let longest = longest.unwrap_or(0).max(1);
+            let longest = known.values().map(|ready| ready.longest).max().unwrap_or(0).max(1);
             at_once = (group.file.texts / longest).clamp(1, AT_ONCE);
         }
         let rows_of_pages = (last.first_row + last.rows - first.first_row) as usize;

@@ -69,8 +69,7 @@ impl RowGroups for OneColumn<'_> {
         self.rows
     }
     fn column_chunks(&self, _: usize) -> ParquetResult<Box<dyn PageIterator>> {
-        let pages = self.pages.lock();
-        let pages = pages.unpoisoned().take();
+        let pages = self.pages.lock().unpoisoned().take();
         Ok(Box::new(Once(pages)))
     }
     fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {

@@ -46,8 +46,7 @@ impl Packing {
         if !page.is_packed {
             return Ok(packed.clone());
         }
-        let levels = packed.get(..page.levels as usize);
-        let levels = levels.ok_or("it is too short")?;
+        let levels = packed.get(..page.levels as usize).ok_or("it is too short")?;
         let mut content = levels.to_vec();
         // A page of nothing but nulls has no values to decompress.
         if page.unpacked > page.levels {
@@ -86,7 +85,7 @@ impl Ready {
             pieces.push(bytes);
             let packing = Packing::of(column.compression());
             let len = pieces.len as i64;
-            let found = guarded(|| {
+            let mut found = guarded(|| {
                 let mut column = column
                     .clone()
                     .into_builder()
@@ -98,8 +97,8 @@ impl Ready {
                 }
                 let (pieces, column) = (Arc::new(pieces), column.build()?);
                 SerializedPageReader::new(pieces, &column, page.rows as usize, None)?.get_next_page()
-            })?;
-            let mut found = found.ok_or("there is none")?;
+            })?
+            .ok_or("there is none")?;
             if u64::from(found.num_values()) != page.rows {
                 return Err("it has another number of values than its header says".to_owned());
             }

@@ -78,8 +78,11 @@ impl Words {
     ) -> Result<(), String> {
         let (list, slot) = place(number);
         let slots = 1usize << list.min(LISTS);
-        let list = self.lists.get(list).ok_or("it has too many pieces")?;
-        let list = list.get_or_init(|| (0..slots).map(|_| OnceLock::new()).collect());
+        let list = self
+            .lists
+            .get(list)
+            .ok_or("it has too many pieces")?
+            .get_or_init(|| (0..slots).map(|_| OnceLock::new()).collect());
         let piece = Piece { at, first, len, values: OnceLock::new(), _charge: charge };
         let slot = list.get(slot).ok_or("it has too many pieces")?;
         slot.set(piece).map_err(|_| "a piece comes twice".to_owned())
@@ -95,8 +98,7 @@ impl Words {
     /// # Errors
     /// With the number of a piece, if it is damaged.
     pub(super) fn decode(&self, pieces: usize) -> Result<(), (usize, String)> {
-        let decoded = self.decoded.lock();
-        let mut decoded = decoded.unpoisoned();
+        let mut decoded = self.decoded.lock().unpoisoned();
         while decoded.pieces < pieces {
             let number = decoded.pieces;
             if decoded.failed.is_none() {
@@ -114,9 +116,8 @@ impl Words {
         let piece = self.piece(number).ok_or("a piece is missing")?;
         let (head, body) = content(&self.source, piece.at)?;
         let message = message(&head)?;
-        let batch = message.header_as_dictionary_batch();
-        let batch = batch.and_then(|batch| batch.data());
-        let batch = batch.ok_or("a dictionary is missing")?;
+        let batch =
+            message.header_as_dictionary_batch().and_then(|batch| batch.data()).ok_or("a dictionary is missing")?;
         let values = guarded(|| {
             let (schema, none) = (Arc::clone(&self.schema), HashMap::new());
             let decoder = RecordBatchDecoder::try_new(&body, batch, schema, &none, &self.version)?;

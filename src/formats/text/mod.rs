@@ -148,8 +148,7 @@ impl Encoder for Lines {
         if self.with_operations { Fields::of(&[Field::Operations]) } else { Fields::NONE }
     }
     fn encode(&self, batch: &Batch, rows: &[Range<usize>], piece: &mut Encoded) {
-        let operations = batch.values(Field::Operations);
-        let operations = operations.filter(|_| self.with_operations);
+        let operations = batch.values(Field::Operations).filter(|_| self.with_operations);
         let mut safe = Vec::new();
         let mut room = Room::behind(&mut piece.bytes);
         for row in rows.iter().cloned().flatten() {

@@ -59,8 +59,7 @@ impl Said {
         }
         let number = |text: Option<&str>| text?.parse::<i32>().ok();
         let evaluation = number(evaluation).and_then(|number| Evaluation::of(number, position.side_to_move));
-        let mate = number(mate).filter(|&moves| moves != 0);
-        let mate = mate.map(|moves| mate_of(moves, position.side_to_move));
+        let mate = number(mate).filter(|&moves| moves != 0).map(|moves| mate_of(moves, position.side_to_move));
         let mate = mate.or(evaluation.and_then(Evaluation::mate));
         Self {
             mv: best.filter(|_| fields.contains(Field::Move)).and_then(|moves| best_move(moves, position)),

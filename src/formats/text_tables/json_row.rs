@@ -80,8 +80,8 @@ impl JsonRows {
     /// Makes a reader of objects with these columns. The first `named` of them are named by the first line; the
     /// `needed` ones are read.
     pub(super) fn new(columns: &[Column], needed: &[usize], named: usize) -> Self {
-        let columns = columns.iter().enumerate();
-        let columns = columns.map(|(at, column)| (column.name.clone().into_bytes(), needed.contains(&at)));
+        let columns =
+            columns.iter().enumerate().map(|(at, column)| (column.name.clone().into_bytes(), needed.contains(&at)));
         Self {
             columns: columns.collect(),
             values: Vec::new(),

@@ -196,8 +196,9 @@ impl Codec for TextTable {
         })
     }
     fn begin(&self, header: Option<&[u8]>, options: &DecodeOptions) -> Result<Option<String>, String> {
-        let columns = header.and_then(|header| self.0.columns(header));
-        let columns = columns.ok_or_else(|| format!("does not begin with {}", self.first_line()))?;
+        let columns = header
+            .and_then(|header| self.0.columns(header))
+            .ok_or_else(|| format!("does not begin with {}", self.first_line()))?;
         Plan::of(&columns, options).map(|plan| plan.note())
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {

@@ -15,8 +15,9 @@ pub(super) fn write(out: &mut String, comparison: &Comparison, abouts: [&About; 
         ("distributions", "Distributions", comparison.plots.is_empty()),
         ("kinds", "Categories", comparison.bars.is_empty()),
         ("boards", "Boards", comparison.boards.is_empty()),
-    ];
-    let all = all.into_iter().filter(|&(_, _, is_empty)| !is_empty);
+    ]
+    .into_iter()
+    .filter(|&(_, _, is_empty)| !is_empty);
     sections.extend(all.map(|(id, name, _)| (id, name)));
     let head = Head { title: &title, kind: "comparison of two datasets", inputs: Vec::new(), sections: &sections };
     head.write(out)?;

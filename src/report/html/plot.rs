@@ -55,8 +55,11 @@ impl Plot<'_> {
             if beyond.iter().all(|&count| count == 0) {
                 continue;
             }
-            let parts = self.series.iter().zip(beyond).zip(&bins.totals);
-            let parts: Vec<String> = parts
+            let parts: Vec<String> = self
+                .series
+                .iter()
+                .zip(beyond)
+                .zip(&bins.totals)
                 .map(|(((name, _), &count), &total)| match self.series.len() {
                     1 => format!("{} {} ({})", grouped(count), self.unit.name(), percent(count, total)),
                     _ => format!("{} of {name}", percent(count, total)),

@@ -80,10 +80,13 @@ fn everything_is_there() {
     }
     // Every fact has its title somewhere.
     let report = full();
-    let titles = report.plots().into_iter().map(|plot| plot.title);
-    let titles = titles.chain(report.boards().into_iter().map(|board| board.title));
-    let titles = titles.chain(report.tables().into_iter().map(|table| table.title));
-    let titles = titles.chain(report.shares().into_iter().map(|share| share.title));
+    let titles = report
+        .plots()
+        .into_iter()
+        .map(|plot| plot.title)
+        .chain(report.boards().into_iter().map(|board| board.title))
+        .chain(report.tables().into_iter().map(|table| table.title))
+        .chain(report.shares().into_iter().map(|share| share.title));
     for title in titles {
         assert!(text.contains(&title.replace('\'', "&#39;")), "{title}");
     }

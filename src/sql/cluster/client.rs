@@ -288,8 +288,8 @@ impl Link {
             ))
         };
         let grpc = GrpcClientConfig::from(&BallistaConfig::default());
-        let endpoint = create_grpc_client_endpoint(self.cluster.url(), Some(&grpc));
-        let endpoint = endpoint.map_err(|error| unknown(error.to_string()))?;
+        let endpoint =
+            create_grpc_client_endpoint(self.cluster.url(), Some(&grpc)).map_err(|error| unknown(error.to_string()))?;
         let channel = endpoint.connect().await;
         let mut scheduler = SchedulerGrpcClient::new(channel.map_err(|error| unknown(error.to_string()))?)
             .max_decoding_message_size(MESSAGE);

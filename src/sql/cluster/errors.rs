@@ -47,9 +47,11 @@ fn explained_text(text: &str) -> Option<String> {
     }
     // The text of failed calls to the scheduler.
     if let Some((_, status)) = text.split_once("Status { code: ") {
-        let message = status.split_once("message: \"").map(|(_, rest)| rest);
-        let message = message.and_then(|rest| rest.split_once('"'));
-        let message = message.map_or(status, |(message, _)| message);
+        let message = status
+            .split_once("message: \"")
+            .map(|(_, rest)| rest)
+            .and_then(|rest| rest.split_once('"'))
+            .map_or(status, |(message, _)| message);
         return Some(format!("the scheduler is gone: {}", shortened(message)));
     }
     let (_, failed) = text.split_once("Job ")?;

@@ -103,8 +103,7 @@ impl Session {
         let source = PositionSource { inputs, options: options.clone() };
         let table = StatisticsTable::new(source, pieces, counting.clone());
         let in_order = ["piece", "place"].map(|name| col(name).sort(true, false));
-        let frame = self.context.read_table(Arc::new(table))?;
-        let frame = frame.sort(in_order.to_vec())?;
+        let frame = self.context.read_table(Arc::new(table))?.sort(in_order.to_vec())?;
         let stream = self.runtime.block_on(self.execute(frame))?;
         Ok((self.rows(stream), counted))
     }

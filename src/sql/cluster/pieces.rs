@@ -63,18 +63,27 @@ static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
 
 /// A plan with a partition for each piece, which has its number and the piece.
 pub(crate) fn plan(pieces: &[Piece]) -> EngineResult<Arc<dyn ExecutionPlan>> {
-    let partitions = pieces.iter().enumerate().map(|(number, piece)| {
-        let number = u32::try_from(number).map_err(|error| wrong(&error))?;
-        let (shard, shards) = piece.shard.unzip();
-        let place = |place: usize| Arc::new(UInt64Array::from_value(place as u64, 1));
-        let share = |number: Option<u32>| Arc::new(UInt32Array::from(vec![number]));
-        let batch = RecordBatch::try_new(
-            Arc::clone(&SCHEMA),
-            vec![share(Some(number)), place(piece.inputs.start), place(piece.inputs.end), share(shard), share(shards)],
-        )?;
-        Ok(vec![batch])
-    });
-    let partitions = partitions.collect::<EngineResult<Vec<_>>>()?;
+    let partitions = pieces
+        .iter()
+        .enumerate()
+        .map(|(number, piece)| {
+            let number = u32::try_from(number).map_err(|error| wrong(&error))?;
+            let (shard, shards) = piece.shard.unzip();
+            let place = |place: usize| Arc::new(UInt64Array::from_value(place as u64, 1));
+            let share = |number: Option<u32>| Arc::new(UInt32Array::from(vec![number]));
+            let batch = RecordBatch::try_new(
+                Arc::clone(&SCHEMA),
+                vec![
+                    share(Some(number)),
+                    place(piece.inputs.start),
+                    place(piece.inputs.end),
+                    share(shard),
+                    share(shards),
+                ],
+            )?;
+            Ok(vec![batch])
+        })
+        .collect::<EngineResult<Vec<_>>>()?;
     Ok(MemorySourceConfig::try_new_exec(&partitions, Arc::clone(&SCHEMA), None)?)
 }
 
@@ -113,8 +122,7 @@ pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Resu
     let mut divided = Vec::new();
     let (mut begin, mut gathered) = (0, 0);
     for (place, (source, &len)) in inputs.sources.iter().zip(&lengths).enumerate() {
-        let shards = u32::try_from(len.div_ceil(size)).unwrap_or(Shard::MOST);
-        let shards = shards.min(Shard::MOST);
+        let shards = u32::try_from(len.div_ceil(size)).unwrap_or(Shard::MOST).min(Shard::MOST);
         if shards > 1 && is_divisible(source, read)? {
             if begin < place {
                 divided.push((begin..place, None));

@@ -134,8 +134,8 @@ pub fn run_scheduler(bind: SocketAddr, interrupt: &AtomicBool, ready: impl FnOnc
         ..SchedulerConfig::default()
     };
     runtime(2)?.block_on(async {
-        let cluster = BallistaCluster::new_from_config(&config).await;
-        let cluster = cluster.map_err(|error| SqlError::Cluster(error.to_string()))?;
+        let cluster =
+            BallistaCluster::new_from_config(&config).await.map_err(|error| SqlError::Cluster(error.to_string()))?;
         let server = start_server(cluster, bind, Arc::new(config));
         tokio::pin!(server);
         // It listens before it does anything else that takes time.

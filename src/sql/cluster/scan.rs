@@ -172,12 +172,13 @@ impl ExecutionPlan for PieceScan {
         let (work, schema) = (self.work.clone(), self.work.schema());
         let told = Told::new(&self.metrics, partition);
         let pieces = self.pieces.execute(partition, context)?;
-        let rows = pieces.map(move |batch| -> Result<_> {
-            let (number, piece) = of_batch(&batch?)?;
-            let run = work.begin(number, &piece, told.clone())?;
-            Ok(Arc::new(run).stream(work.schema()))
-        });
-        let rows = rows.try_flatten();
+        let rows = pieces
+            .map(move |batch| -> Result<_> {
+                let (number, piece) = of_batch(&batch?)?;
+                let run = work.begin(number, &piece, told.clone())?;
+                Ok(Arc::new(run).stream(work.schema()))
+            })
+            .try_flatten();
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
     fn metrics(&self) -> Option<MetricsSet> {

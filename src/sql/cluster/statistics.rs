@@ -161,15 +161,17 @@ fn count(
         }
         Ok(())
     };
-    let options = source.options.run(shard).interrupt(Some(sender.interrupt()));
-    let options = options.on_reject(counting.rejects.then_some(&mut on_reject as _));
+    let options = source
+        .options
+        .run(shard)
+        .interrupt(Some(sender.interrupt()))
+        .on_reject(counting.rejects.then_some(&mut on_reject as _));
     let summary = run(&inputs, options, &job, |part| job.add(part));
     if let Some(failure) = &summary.failure {
         return Err(failure_of(failure));
     }
     let keep_en_passant = source.options.read.decode.keep_en_passant;
-    let report = job.finish(summary.rejected, keep_en_passant);
-    let report = report.map_err(|error| carried(&error.to_string()))?;
+    let report = job.finish(summary.rejected, keep_en_passant).map_err(|error| carried(&error.to_string()))?;
     told.tell(&summary);
     if !lines.is_empty() {
         let _ = sender.send(row(number, place, REJECTS, &lines));

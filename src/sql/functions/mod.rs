@@ -52,8 +52,7 @@ impl Judging {
 #[cfg(feature = "cluster")]
 pub(super) fn judging_of(function: &ScalarUDF) -> Option<Judging> {
     let function = function.inner();
-    let of_column = function.downcast_ref::<ColumnFunction>();
-    let of_column = of_column.map(ColumnFunction::judging);
+    let of_column = function.downcast_ref::<ColumnFunction>().map(ColumnFunction::judging);
     let of_pattern = function.downcast_ref::<Matches>().map(Matches::judging);
     let of_move = function.downcast_ref::<Play>().map(Play::judging);
     of_column.or(of_pattern).or(of_move)
@@ -140,7 +139,6 @@ fn present(array: &ArrayRef) -> Result<ArrayRef> {
     if array.null_count() == 0 {
         return Ok(array.clone());
     }
-    let rows = (0..array.len()).filter(|&row| array.is_valid(row));
-    let rows: UInt64Array = rows.map(|row| row as u64).collect();
+    let rows: UInt64Array = (0..array.len()).filter(|&row| array.is_valid(row)).map(|row| row as u64).collect();
     Ok(datafusion::arrow::compute::take(array, &rows, None)?)
 }

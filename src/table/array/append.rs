@@ -13,8 +13,7 @@ impl Texts {
         }
         let codes = std::mem::take(&mut self.codes);
         for row in 0..codes.len() {
-            let code = codes.get(row).copied();
-            let code = code.filter(|&code| !self.words[code as usize].is_empty());
+            let code = codes.get(row).copied().filter(|&code| !self.words[code as usize].is_empty());
             self.codes.push(code);
         }
     }
@@ -24,15 +23,18 @@ impl Texts {
     /// When the rows are out of range.
     pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
         // Columns of a few words have the same ones in every tile.
-        let base = self.words.len().checked_sub(other.words.len());
-        let base = base.filter(|&base| {
-            let pairs = self.words[base..].iter().zip(&other.words);
-            pairs.into_iter().all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
-        });
-        let base = base.unwrap_or_else(|| {
-            self.words.extend_from_slice(&other.words);
-            self.words.len() - other.words.len()
-        });
+        let base = self
+            .words
+            .len()
+            .checked_sub(other.words.len())
+            .filter(|&base| {
+                let pairs = self.words[base..].iter().zip(&other.words);
+                pairs.into_iter().all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
+            })
+            .unwrap_or_else(|| {
+                self.words.extend_from_slice(&other.words);
+                self.words.len() - other.words.len()
+            });
         let start = self.codes.len();
         self.codes.append(&other.codes, rows);
         if base > 0 {

@@ -85,8 +85,7 @@ impl Text<'_> {
 
     fn lines(&self, out: &mut String, lines: &[Line], total: u64) -> std::fmt::Result {
         let tallest = lines.iter().map(|line| line.count).max().unwrap_or(0).max(1);
-        let labels = lines.iter().map(|line| line.label.chars().count());
-        let labels = labels.max().unwrap_or(0).clamp(8, 20);
+        let labels = lines.iter().map(|line| line.label.chars().count()).max().unwrap_or(0).clamp(8, 20);
         let longest = (self.width + 8).saturating_sub(BESIDE + labels).clamp(4, 60);
         for Line { label, count } in lines {
             let bar = bar(*count, tallest, longest);

@@ -333,10 +333,12 @@ impl<'a> Games<'a> {
             has_start = false;
             let cut_off = self.truncated && self.at == bytes.len();
             if state.bad.is_none() {
-                let error = match tags.is_empty() {
-                    _ if cut_off => GameError::CutOff,
-                    true => return None,
-                    false => GameError::Token(shown(&bytes[start..])),
+                let error = if cut_off {
+                    GameError::CutOff
+                } else if tags.is_empty() {
+                    return None;
+                } else {
+                    GameError::Token(shown(&bytes[start..]))
                 };
                 self.refuse(&mut state, error, start);
             }

@@ -212,8 +212,8 @@ pub(super) fn start_position<'a>(tags: &Tags<'a>, strict: bool) -> Result<Option
     let Some(text) = tags.fen() else {
         return Ok(None);
     };
-    let start = if strict { fen::parse(text, FenOptions::default()) } else { fen::parse_tag(text) };
-    let start = start.map_err(GameError::Fen)?;
+    let parsed = if strict { fen::parse(text, FenOptions::default()) } else { fen::parse_tag(text) };
+    let start = parsed.map_err(GameError::Fen)?;
     // As in a line of a FEN file, except that operations are ignored.
     if let Some(&found) = start.rest.first()
         && (strict || !fen::may_be_operations(start.rest))

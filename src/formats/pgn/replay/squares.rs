@@ -121,8 +121,8 @@ mod tests {
                 let kinds = moves.iter().flat_map(|bits| (0..16).map(move |kind| bits & 0x0FFF | kind << 12));
                 for bits in kinds.chain((0..=u16::MAX).skip(number % 997).step_by(997)) {
                     let mut next = board;
-                    let found = next.play_pseudolegal(bits).then_some(next);
-                    let found = found.filter(|next| !next.is_after_king_left_in_check());
+                    let found =
+                        next.play_pseudolegal(bits).then_some(next).filter(|next| !next.is_after_king_left_in_check());
                     // The mark of Chess960 does not belong to the move itself.
                     let mv = Move::from_bits(bits).filter(|mv| mv.to_bits() == bits);
                     let expected = mv.and_then(|mv| board.play_move(mv).ok());
