@@ -291,26 +291,6 @@ fn null_moves_in_every_notation() {
     }
 }
 
-#[test]
-fn an_incomplete_last_game_is_noted() {
-    for (text, open) in [
-        ("[Event \"x\"]\n\n1. e4 *\n", false),
-        ("[Event \"x\"]\n\n1. e4 *", false),
-        ("[Event \"x\"]\n\n1. e4\n\n[Event \"x\"]\n\n*", false),
-        ("[Event \"x\"]\n\n1. e4 1-0 {end}\n", false),
-        ("[Event \"x\"]\n\n1. e4\n", true),
-        ("[Event \"x\"]\n", true),
-        ("[Event \"x\"]\n\n1. e4\n\n[Event \"x\"]\n\n*\n", false),
-        ("[Event \"x\"]\n\n1. e4 *\n\n1. d4 d5", true),
-        ("", false),
-    ] {
-        let mut watch = Format::PGN.watch().unwrap();
-        watch.chunk(decode(text.as_bytes()).evidence, 0);
-        let (_, note) = watch.end(text.len() as u64);
-        assert_eq!(note.is_some(), open, "{text}");
-    }
-}
-
 /// In truncated input the last game is complete only if it has its result and a line end.
 #[test]
 fn a_truncated_game_is_a_reject() {

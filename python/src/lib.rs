@@ -22,6 +22,8 @@ use pyo3::prelude::*;
 /// Columns of chess positions as Arrow data.
 #[pymodule]
 fn _lanefish(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // The module has a panic hook of its own, which no other code in the process uses.
+    lanefish::formats::tables::hide_caught_panics();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add_class::<table::Table>()?;

@@ -39,9 +39,9 @@ pub struct Decoded {
     /// Values and keys that are left out, in order.
     pub(crate) misfits: Vec<Misfit>,
     /// Data for the [`Watch`](super::Watch) of the format.
-    pub evidence: Option<Evidence>,
+    pub(crate) evidence: Option<Evidence>,
     /// The texts of the records, where they are not in the bytes of the chunk.
-    pub texts: Option<Arc<dyn tables::RecordTexts>>,
+    pub(crate) texts: Option<Arc<dyn tables::RecordTexts>>,
     /// The rows with which chains begin, in formats that have chains. Records before a chain are not on the way to its
     /// positions.
     pub(crate) chains: Option<Vec<usize>>,

@@ -4,7 +4,7 @@
 //! list. A codec says how its bytes are divided (`Layout`), and decodes a chunk (`Codec::decode`). One thread does the
 //! cutting, which has to be quick; all threads do the decoding, so a chunk knows nothing about what came before it.
 //! Numbers of lines, games and records count from zero in each chunk, and [`Totals`] turns them into numbers over all
-//! inputs once the chunks before are known. Rules that concern a file as a whole are checked by a [`Watch`], which sees
+//! inputs once the chunks before are known. Rules that concern a file as a whole are checked by a `Watch`, which sees
 //! the chunks in order.
 //!
 //! To add a format, add a file here with a type that implements `Codec`, and a line in the list below; CONTRIBUTING.md
@@ -13,6 +13,8 @@
 pub mod binpack;
 pub mod boards;
 pub mod bullet;
+#[cfg(test)]
+mod changes;
 mod chunk;
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has one kind of columns"))]
 mod columns;
@@ -191,7 +193,7 @@ pub(crate) trait Codec: fmt::Debug + Sync {
 }
 
 /// Follows the chunks of a file in order, and checks the rules that concern the file as a whole.
-pub trait Watch: Send {
+pub(crate) trait Watch: Send {
     /// Checks the next chunk, which begins at this byte; returns what is wrong. The format put the data for this into
     /// [`Decoded::evidence`].
     fn chunk(&mut self, evidence: Option<Evidence>, offset: u64) -> Vec<Damage>;
@@ -200,7 +202,7 @@ pub trait Watch: Send {
 }
 
 /// A chunk's contribution to the checks of its file, which only the [`Watch`] of the same format understands.
-pub type Evidence = Box<dyn std::any::Any + Send>;
+pub(crate) type Evidence = Box<dyn std::any::Any + Send>;
 
 /// The handle to a format.
 ///
@@ -346,9 +348,9 @@ impl Format {
     }
 
     /// The opener for inputs that divide themselves into parts; `None` for formats that are not tables.
-    pub fn tables(self) -> Option<&'static dyn tables::OpenTable> {
+    pub fn tables(self) -> Option<tables::Tables> {
         match self.layout() {
-            Layout::Tables(tables) => Some(tables),
+            Layout::Tables(tables) => Some(tables::Tables::new(tables)),
             Layout::Text(_) | Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) => None,
         }
     }
@@ -359,7 +361,7 @@ impl Format {
     }
 
     /// Makes a watch over the chunks of a file, if the format has rules that concern the file as a whole.
-    pub fn watch(self) -> Option<Box<dyn Watch>> {
+    pub(crate) fn watch(self) -> Option<Box<dyn Watch>> {
         self.0.watch()
     }
 

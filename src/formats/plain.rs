@@ -446,7 +446,8 @@ impl Encoder for Plain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::random::{Random, RandomPlay, Start};
+    use crate::chess::random::Random;
+    use crate::formats::changes::{each_change, positions};
     use std::fmt::Write;
     use std::path::Path;
 
@@ -490,10 +491,8 @@ mod tests {
     #[test]
     fn entries_with_any_byte_changed_are_read_as_line_by_line() {
         let mut random = Random::new(3);
-        let games = RandomPlay::new(1, Start::Standard).chain(RandomPlay::new(2, Start::Chess960));
         let mut text = String::new();
-        for (ply, played) in games.step_by(7).take(40).enumerate() {
-            let position = played.position;
+        for (ply, position) in positions().enumerate() {
             let moves = position.legal_moves();
             let uci = moves.first().map_or("a1a1".to_owned(), |mv| mv.uci_as(true).to_string());
             let score = random.below(70_000) as i32 - 35_000;
@@ -502,20 +501,12 @@ mod tests {
         }
         assert!(read(&text).records == 40);
         const BYTES: &[u8] = b"\n\r -+0159aehk/ fe\0\xFF";
-        for _ in 0..4000 {
-            let mut changed = text.clone().into_bytes();
-            let at = random.below(changed.len() as u32) as usize;
-            let byte = BYTES[random.below(BYTES.len() as u32) as usize];
-            match random.below(3) {
-                0 => changed[at] = byte,
-                1 => changed.insert(at, byte),
-                _ => drop(changed.remove(at)),
-            }
+        each_change(&text, BYTES, &mut random, |changed, at, random| {
             // With entries around it, and with text that ends in the middle of an entry.
             let from = text[..at].rfind("fen ").unwrap_or(0);
             let to = (at + 150 + random.below(60) as usize).min(changed.len());
             read(&String::from_utf8_lossy(&changed[from..to]));
-        }
+        });
     }
 
     #[test]

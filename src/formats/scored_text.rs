@@ -158,35 +158,27 @@ impl Encoder for ScoredText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::random::{Random, RandomPlay, Start};
+    use crate::chess::random::Random;
+    use crate::formats::changes::{each_change, positions};
     use std::fmt::Write;
 
     #[test]
     fn lines_with_any_byte_changed_are_read_in_both_ways() {
         let mut random = Random::new(3);
         let mut text = String::new();
-        for played in RandomPlay::new(1, Start::Standard).chain(RandomPlay::new(2, Start::Chess960)).step_by(7).take(40)
-        {
+        for position in positions() {
             let (score, result) =
                 (random.below(70_000) as i32 - 35_000, ["0.0", "0.5", "1.0"][random.below(3) as usize]);
-            writeln!(text, "{} | {score} | {result}", played.position).unwrap();
+            writeln!(text, "{position} | {score} | {result}").unwrap();
         }
         const BYTES: &[u8] = b"\n\r -+0159aehk/ |;[]\0\xFF";
         let options = DecodeOptions { fields: CARRIES, ..DecodeOptions::default() };
-        for _ in 0..4000 {
-            let mut changed = text.clone().into_bytes();
-            let at = random.below(changed.len() as u32) as usize;
-            let byte = BYTES[random.below(BYTES.len() as u32) as usize];
-            match random.below(3) {
-                0 => changed[at] = byte,
-                1 => changed.insert(at, byte),
-                _ => drop(changed.remove(at)),
-            }
+        each_change(&text, BYTES, &mut random, |changed, _, _| {
             let chunk = Chunk::new(std::path::Path::new("x").into(), changed.into());
             let [fast, slow] = [true, false].map(|has_usual| read_lines(&chunk, &options, has_usual));
             assert!(fast.records > 30);
             assert_eq!(format!("{fast:?}"), format!("{slow:?}"));
-        }
+        });
     }
 
     #[test]

@@ -664,3 +664,30 @@ fn push_tag(column: &mut Texts, value: Option<&[u8]>, rows: usize) {
         column.push_many(known.map(|value| Arc::from(tags::text(value))), rows);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn an_incomplete_last_game_is_noted() {
+        for (text, open) in [
+            ("[Event \"x\"]\n\n1. e4 *\n", false),
+            ("[Event \"x\"]\n\n1. e4 *", false),
+            ("[Event \"x\"]\n\n1. e4\n\n[Event \"x\"]\n\n*", false),
+            ("[Event \"x\"]\n\n1. e4 1-0 {end}\n", false),
+            ("[Event \"x\"]\n\n1. e4\n", true),
+            ("[Event \"x\"]\n", true),
+            ("[Event \"x\"]\n\n1. e4\n\n[Event \"x\"]\n\n*\n", false),
+            ("[Event \"x\"]\n\n1. e4 *\n\n1. d4 d5", true),
+            ("", false),
+        ] {
+            let chunk = Chunk::new(Path::new("x.pgn").into(), text.as_bytes().to_vec().into());
+            let mut watch = Pgn.watch().unwrap();
+            watch.chunk(Pgn.decode(&chunk, &DecodeOptions::default()).evidence, 0);
+            let (_, note) = watch.end(text.len() as u64);
+            assert_eq!(note.is_some(), open, "{text}");
+        }
+    }
+}

@@ -11,11 +11,13 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs code of a library. Its panics are not printed; those of other threads, and of other code, still are.
+/// Hides the messages of panics that are caught: the libraries that read Parquet and Arrow files panic on some damaged
+/// files. This crate always catches such a panic and reports the damage as an error. Without this call, however, the
+/// panic hook of the process still sees it first, and the usual hook prints it on standard error.
 ///
-/// # Errors
-/// If it fails or panics.
-pub(super) fn guarded<T, E: ToString>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+/// Meant for programs, which own the panic hook of their process: this installs one that passes all other panics to the
+/// previous hook. The first call has this effect, and later ones have none.
+pub fn hide_caught_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let previous = panic::take_hook();
@@ -25,6 +27,13 @@ pub(super) fn guarded<T, E: ToString>(work: impl FnOnce() -> Result<T, E>) -> Re
             }
         }));
     });
+}
+
+/// Runs code of a library. The panic hook sees its panics as well, and [`hide_caught_panics`] makes it ignore them.
+///
+/// # Errors
+/// If it fails or panics.
+pub(super) fn guarded<T, E: ToString>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     let before = IS_GUARDED.replace(true);
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     IS_GUARDED.set(before);

@@ -54,7 +54,8 @@
 //! All sizes that the file claims are checked before they are relied on: a page or buffer may have at most 1 GiB
 //! after decompression, and decompression stops there. Text is taken as bytes and becomes UTF-8 only as a copy, and
 //! places within buffers are checked whenever they are used, because a mapped file may change. Panics of the
-//! libraries that read these formats are caught and reported as damage.
+//! libraries that read these formats are caught and reported as damage; `hide_caught_panics` keeps their messages out of
+//! standard error.
 
 #[cfg(feature = "parquet")]
 mod arrow;
@@ -91,6 +92,8 @@ mod words;
 #[cfg(feature = "parquet")]
 pub(super) use arrow::Arrow;
 #[cfg(feature = "parquet")]
+pub use guard::hide_caught_panics;
+#[cfg(feature = "parquet")]
 pub(crate) use memory::Arrays;
 #[cfg(feature = "parquet")]
 pub(super) use parquet::Parquet;
@@ -121,7 +124,7 @@ const BYTES_OF_ROW: u64 = 128;
 const BYTES_OF_FIELD: u64 = 24;
 
 /// A format whose inputs divide themselves into parts.
-pub trait OpenTable: fmt::Debug + Sync {
+pub(crate) trait OpenTable: fmt::Debug + Sync {
     /// Opens an input and finds its columns. With `shard`, only the row groups or record batches that begin in these
     /// bytes are read.
     ///
@@ -139,6 +142,47 @@ pub trait OpenTable: fmt::Debug + Sync {
     /// # Errors
     /// If the file is damaged.
     fn facts(&self, source: RandomAccess) -> Result<Facts, Damage>;
+}
+
+/// The tables of a format: [`Format::tables`](super::Format::tables).
+#[derive(Clone, Copy, Debug)]
+pub struct Tables(&'static dyn OpenTable);
+
+impl Tables {
+    pub(super) fn new(tables: &'static dyn OpenTable) -> Self {
+        Self(tables)
+    }
+    /// Opens an input and finds its columns. With `shard`, only the row groups or record batches that begin in these
+    /// bytes are read.
+    ///
+    /// # Errors
+    /// If the file is damaged, or has no column of positions.
+    pub fn open(
+        self,
+        source: RandomAccess,
+        options: &DecodeOptions,
+        shard: Option<Range<u64>>,
+    ) -> Result<RowParts, TableError> {
+        self.0.open(source, options, shard).map(RowParts)
+    }
+    /// Describes the content of a file.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn facts(self, source: RandomAccess) -> Result<Facts, Damage> {
+        self.0.facts(source)
+    }
+}
+
+/// The parts of an open table, in the order of the file. If the file is damaged, a part decodes to the damage.
+#[derive(Debug)]
+pub struct RowParts(Box<dyn TableReader>);
+
+impl Iterator for RowParts {
+    type Item = RowPart;
+    fn next(&mut self) -> Option<RowPart> {
+        self.0.next()
+    }
 }
 
 /// The content of a file, according to its metadata.
@@ -170,7 +214,7 @@ impl From<Damage> for TableError {
 }
 
 /// An open table.
-pub trait TableReader: fmt::Debug + Send {
+pub(crate) trait TableReader: fmt::Debug + Send {
     /// The next part, in the order of the file. If the file is damaged there, the part decodes to the damage.
     fn next(&mut self) -> Option<RowPart>;
     /// A note for the user, on columns that are not read.
@@ -248,7 +292,7 @@ trait DecodeRows: fmt::Debug + Send + Sync {
 }
 
 /// The texts of records that are rejected after decoding.
-pub trait RecordTexts: fmt::Debug + Send + Sync {
+pub(crate) trait RecordTexts: fmt::Debug + Send + Sync {
     /// The text of a record, counted from the beginning of its chunk; `None` if it has none.
     fn text(&self, record: usize) -> Option<Vec<u8>>;
 }
