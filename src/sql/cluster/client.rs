@@ -2,7 +2,7 @@
 
 use super::codec::{LogicalCodec, PhysicalCodec};
 use super::http;
-use super::scan::{RECORDS, REJECTED};
+use super::told::{RECORDS, REJECTED};
 use crate::locks::Unpoisoned;
 use crate::pipeline::Summary;
 use crate::sql::SqlError;

@@ -2,8 +2,7 @@
 
 use super::errors::carried;
 use super::pieces::Piece;
-use super::scan::{PieceScan, Work};
-use super::statistics::StatisticsTable;
+use super::scan::{PieceScan, StatisticsTable, Work};
 use super::wire::{
     CountingWire, JudgingWire, ScanWire, SourceWire, TableWire, columns, decoded, encoded, is_ours, names,
 };

@@ -3,6 +3,7 @@
 //! Our errors contain their message a second time, as hexadecimal digits between two marks, so that the client finds it
 //! whatever text is around it.
 
+use crate::error::Error;
 use datafusion::common::DataFusionError;
 use std::fmt::{self, Write};
 
@@ -34,6 +35,17 @@ fn hex(text: &str) -> String {
 /// An error for the client.
 pub(in crate::sql) fn carried(message: &str) -> DataFusionError {
     DataFusionError::External(Box::new(Carried(message.to_owned())))
+}
+
+/// An error for the client: what failed, why, and where.
+pub(super) fn failure_of(failure: &Error) -> DataFusionError {
+    let mut text = failure.to_string();
+    let mut source = std::error::Error::source(failure);
+    while let Some(cause) = source {
+        text += &format!(": {cause}");
+        source = cause.source();
+    }
+    carried(&format!("{text} (on {})", machine()))
 }
 
 /// The message of an error of the cluster, if it is one.

@@ -26,17 +26,20 @@
 
 mod client;
 mod codec;
+mod counting;
 pub(super) mod errors;
 mod http;
 mod pieces;
 mod process;
 mod scan;
 mod statistics;
+mod told;
 mod wire;
 
 pub use client::{Cluster, JobProgress};
+pub use counting::Counting;
 pub use process::{ExecutorOptions, run_executor, run_scheduler};
-pub use statistics::{Counted, Counting};
+pub use statistics::Counted;
 
 pub(super) use client::Link;
 pub(super) use pieces::{Piece, divide};
@@ -48,8 +51,7 @@ use crate::stats::GroupBy;
 use datafusion::common::Result as EngineResult;
 use datafusion::logical_expr::col;
 use datafusion::physical_plan::ExecutionPlan;
-use scan::{PieceScan, Work};
-use statistics::StatisticsTable;
+use scan::{PieceScan, StatisticsTable, Work};
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -1,20 +1,23 @@
 //! The scan of a cluster: reads the pieces of inputs that its own input names, each on one thread.
 
-use super::errors::{carried, machine};
-use super::pieces::{Piece, of_batch};
-use super::statistics::{self, Counting};
+use super::counting::Counting;
+use super::errors::failure_of;
+use super::pieces::{Piece, of_batch, plan};
+use super::statistics;
+use super::told::Told;
 use super::wire::SourceWire;
-use crate::error::Error;
-use crate::pipeline::Summary;
 use crate::sql::PositionSource;
 use crate::sql::reads::Reads;
 use crate::sql::scan::{NAME, Request, ScanPart, ScanRun, begin, external, properties};
+use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
+use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
@@ -25,41 +28,6 @@ use std::sync::Arc;
 
 /// Maximum number of finished batches that wait.
 const WAITING: usize = 4;
-
-/// The names of the metrics of a scan.
-pub(super) const RECORDS: &str = "records";
-pub(super) const REJECTED: &str = "rejected";
-
-/// Metrics, which the client asks for.
-#[derive(Clone, Debug)]
-pub(super) struct Told {
-    records: Count,
-    rejected: Count,
-}
-
-impl Told {
-    fn new(metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
-        let counter = |name| MetricBuilder::new(metrics).counter(name, partition);
-        Self { records: counter(RECORDS), rejected: counter(REJECTED) }
-    }
-
-    pub(super) fn tell(&self, summary: &Summary) {
-        let number = |number| usize::try_from(number).unwrap_or(usize::MAX);
-        self.records.add(number(summary.records));
-        self.rejected.add(number(summary.rejected));
-    }
-}
-
-/// An error for the client: what failed, why, and where.
-pub(super) fn failure_of(failure: &Error) -> DataFusionError {
-    let mut text = failure.to_string();
-    let mut source = std::error::Error::source(failure);
-    while let Some(cause) = source {
-        text += &format!(": {cause}");
-        source = cause.source();
-    }
-    carried(&format!("{text} (on {})", machine()))
-}
 
 /// The output for a piece.
 #[derive(Clone, Debug)]
@@ -183,5 +151,48 @@ impl ExecutionPlan for PieceScan {
     }
     fn metrics(&self) -> Option<MetricsSet> {
         Some(self.metrics.clone_inner())
+    }
+}
+
+/// The statistics of inputs, as a table.
+#[derive(Debug)]
+pub(super) struct StatisticsTable {
+    source: Arc<PositionSource>,
+    pieces: Vec<Piece>,
+    counting: Counting,
+}
+
+impl StatisticsTable {
+    pub(super) fn new(source: PositionSource, pieces: Vec<Piece>, counting: Counting) -> Self {
+        Self { source: Arc::new(source), pieces, counting }
+    }
+    pub(super) fn source(&self) -> &PositionSource {
+        &self.source
+    }
+    pub(super) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+    pub(super) fn counting(&self) -> &Counting {
+        &self.counting
+    }
+}
+
+#[async_trait]
+impl TableProvider for StatisticsTable {
+    fn schema(&self) -> SchemaRef {
+        statistics::schema()
+    }
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        _: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let work = Work::Statistics(Arc::clone(&self.source), self.counting.clone());
+        Ok(Arc::new(PieceScan::new(work, plan(&self.pieces)?)))
     }
 }

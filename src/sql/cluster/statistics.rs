@@ -1,11 +1,12 @@
-//! Statistics of whole inputs on a cluster: a table with the report of each piece, which the client merges.
+//! Statistics of whole inputs on a cluster: rows with the report of each piece, which the client merges.
 //!
 //! A piece returns the lines of its rejected records, if they are requested, then its report, then its summary. Reports
 //! merge to the bit, in any order; summaries are added up in the order of the pieces.
 
-use super::errors::carried;
-use super::pieces::{Piece, plan};
-use super::scan::{PieceScan, Told, Work, failure_of};
+use super::counting::Counting;
+use super::errors::{carried, failure_of};
+use super::pieces::Piece;
+use super::told::Told;
 use super::wire::{SummaryWire, decoded, encoded};
 use crate::error::{Error, Reject};
 use crate::jobs::{Sender, Statistics};
@@ -14,34 +15,11 @@ use crate::report::Report;
 use crate::sql::functions::statistics as state;
 use crate::sql::scan::{Batch, ScanRun};
 use crate::sql::{PositionSource, SqlError};
-use crate::stats::GroupBy;
-use async_trait::async_trait;
 use datafusion::arrow::array::{AsArray, BinaryArray, RecordBatch, UInt8Array, UInt32Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt8Type, UInt32Type};
-use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result;
-use datafusion::logical_expr::{Expr, TableType};
-use datafusion::physical_plan::ExecutionPlan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
-
-/// Optional statistics.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Counting {
-    /// Also count details: [`Statistics::with_details`].
-    pub details: bool,
-    /// Also count each group of positions: [`Statistics::grouped_by`].
-    pub by: Option<GroupBy>,
-    /// Whether the lines of rejected records are requested.
-    pub rejects: bool,
-}
-
-crate::setters::setters!(Counting {
-    details: bool,
-    by: Option<GroupBy>,
-    rejects: bool,
-});
 
 /// The kind of a row.
 const REJECTS: u8 = 0;
@@ -59,49 +37,6 @@ static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
         Field::new("content", DataType::Binary, false),
     ]))
 });
-
-/// The statistics of inputs, as a table.
-#[derive(Debug)]
-pub(super) struct StatisticsTable {
-    source: Arc<PositionSource>,
-    pieces: Vec<Piece>,
-    counting: Counting,
-}
-
-impl StatisticsTable {
-    pub(super) fn new(source: PositionSource, pieces: Vec<Piece>, counting: Counting) -> Self {
-        Self { source: Arc::new(source), pieces, counting }
-    }
-    pub(super) fn source(&self) -> &PositionSource {
-        &self.source
-    }
-    pub(super) fn pieces(&self) -> &[Piece] {
-        &self.pieces
-    }
-    pub(super) fn counting(&self) -> &Counting {
-        &self.counting
-    }
-}
-
-#[async_trait]
-impl TableProvider for StatisticsTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&SCHEMA)
-    }
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-    async fn scan(
-        &self,
-        _: &dyn Session,
-        _: Option<&Vec<usize>>,
-        _: &[Expr],
-        _: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let work = Work::Statistics(Arc::clone(&self.source), self.counting.clone());
-        Ok(Arc::new(PieceScan::new(work, plan(&self.pieces)?)))
-    }
-}
 
 /// The schema of reports.
 pub(super) fn schema() -> SchemaRef {

@@ -2,8 +2,8 @@
 //!
 //! All machines must run the same version, so that each of them treats a message in the same way.
 
+use super::counting::Counting;
 use super::pieces::Piece;
-use super::statistics::Counting;
 use crate::chess::validity::Validity;
 use crate::choose::Condition;
 use crate::choose::LeftOut;

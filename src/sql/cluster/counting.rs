@@ -1,0 +1,21 @@
+//! What statistics of a cluster count.
+
+use crate::stats::GroupBy;
+
+/// Optional statistics.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Counting {
+    /// Also count details: [`Statistics::with_details`](crate::jobs::Statistics::with_details).
+    pub details: bool,
+    /// Also count each group of positions: [`Statistics::grouped_by`](crate::jobs::Statistics::grouped_by).
+    pub by: Option<GroupBy>,
+    /// Whether the lines of rejected records are requested.
+    pub rejects: bool,
+}
+
+crate::setters::setters!(Counting {
+    details: bool,
+    by: Option<GroupBy>,
+    rejects: bool,
+});
