@@ -1,7 +1,7 @@
 //! Selection where games and the parts of a file end in different places: row groups, blocks, damage, bad rows.
 
 use crate::formats::read;
-use crate::selected::{assert_same, converted, hashes, plain_positions, selected};
+use crate::selected::{assert_same, converted, plain_positions, selected};
 use lanefish::choose::{LeftOut, Selection};
 use lanefish::error::Error;
 use lanefish::table::{Batch, Field, Fields};
@@ -162,7 +162,7 @@ fn batches_have_the_fields_that_were_asked_for() {
 #[cfg(feature = "parquet")]
 mod tables {
     use super::*;
-    use crate::selected::write_parts;
+    use crate::selected::{hashes, write_parts};
     use crate::support::Random;
     use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array};
     use lanefish::games::Outcome;

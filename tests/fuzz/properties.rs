@@ -329,12 +329,12 @@ fn table(format: Format, bytes: &[u8]) {
     let mut records = 0;
     let len = bytes.len() as u64;
     for shard in [0..len / 3, len / 3..len] {
-        let Ok(mut table) = tables.open(source(), &options, Some(shard)) else {
+        let Ok(parts) = tables.open(source(), &options, Some(shard)) else {
             return;
         };
         // What is wrong with several parts is reported with one of them.
         let (mut missing, mut is_damaged) = (0, false);
-        while let Some(part) = table.next() {
+        for part in parts {
             let file: Arc<Path> = Path::new("fuzz").into();
             let decoded = format.decode(&Chunk::of_rows(Arc::clone(&file), part.up_to(3)), &options);
             assert!(decoded.records <= 3);
