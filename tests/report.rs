@@ -7,10 +7,10 @@ use lanefish::chess::Position;
 use lanefish::distinct::Sketch;
 use lanefish::games::Speed;
 use lanefish::input::{Inputs, Shard};
-use lanefish::jobs::Statistics;
+use lanefish::jobs::{FileOptions, RecordFile, Statistics};
 use lanefish::output::Space;
 use lanefish::pipeline::{RunOptions, run};
-use lanefish::report::{Details, GroupValue, Histogram, Matrix, Report, Signature, score_column};
+use lanefish::report::{Details, GroupValue, Histogram, Matrix, Report, Results, Signature, score_column};
 use lanefish::stats::GroupBy;
 use lanefish::table::{Batch, Field};
 use lanefish::tiers::{Analyzer, Tier};
@@ -66,6 +66,7 @@ struct Plain {
     sums: Vec<i64>,
     details: Details,
     distinct: [HashSet<String>; 4],
+    games: HashSet<i64>,
 }
 
 fn matrix(cells: &BTreeMap<(usize, usize), u64>) -> Matrix {
@@ -81,6 +82,18 @@ fn matrix(cells: &BTreeMap<(usize, usize), u64>) -> Matrix {
 
 const PIECES: [Piece; 6] = [Piece::Pawn, Piece::Knight, Piece::Bishop, Piece::Rook, Piece::Queen, Piece::King];
 const COLORS: [Color; 2] = [Color::White, Color::Black];
+
+/// Counts a result, and returns its place: White won, draw, Black won, unknown.
+fn count_result(results: &mut Results, result: Option<i64>) -> usize {
+    let (known, place) = match result {
+        Some(2) => (&mut results.white, 0),
+        Some(1) => (&mut results.draw, 1),
+        Some(0) => (&mut results.black, 2),
+        _ => (&mut results.unknown, 3),
+    };
+    *known += 1;
+    place
+}
 
 impl Plain {
     /// Adds a row of a batch.
@@ -218,14 +231,11 @@ impl Plain {
         let (report, details) = (&mut self.report, &mut self.details);
         let number = |field| batch.values(field).and_then(|values| values.number(row));
         let text = |field| batch.values(field).and_then(|values| values.text(row));
-        let results = &mut report.results;
-        let (known, column) = match number(Field::Result) {
-            Some(2) => (&mut results.white, 0),
-            Some(1) => (&mut results.draw, 1),
-            Some(0) => (&mut results.black, 2),
-            _ => (&mut results.unknown, 3),
-        };
-        *known += 1;
+        let result = number(Field::Result);
+        let column = count_result(&mut report.results, result);
+        if number(Field::Game).is_some_and(|game| self.games.insert(game)) {
+            count_result(&mut report.game_results, result);
+        }
         *self.phase_results.entry((phase, column)).or_default() += 1;
         self.sums.resize(25, 0);
         if let Some(score) = number(Field::Score) {
@@ -446,6 +456,83 @@ fn groups_add_up_and_are_what_they_say() {
             let mut expected = plain.finish(0, report);
             expected.details.as_mut().unwrap().exact_distinct = None;
             assert!(*report == expected, "{by} {value:?}");
+        }
+    }
+}
+
+/// Games count once wherever chunks and shards end, also in files that store game numbers.
+#[test]
+fn games_count_once() {
+    let Some(pgn) = shared_data("pgn/lichess_db_1000k.pgn") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let best = Tier::best().analyzer().unwrap();
+    let boards = directory.path().join("games.boards");
+    let file = RecordFile::new(&boards, None, FileOptions::default()).unwrap();
+    let (summary, _) = file.write(&Inputs::of([&*pgn]), RunOptions::new(best));
+    assert!(summary.failure.is_none());
+    // Both have the same games, and the numbers of the second file follow those of the first.
+    let (one, two) = ([boards.clone()], [boards, pgn]);
+    for (paths, records) in [(&one[..], 0..u64::MAX), (&one[..], 3000..9000), (&two[..], 20_000..40_000)] {
+        let choose = |options: &mut RunOptions<'_>| {
+            (options.read.skip, options.read.limit) = (records.start, Some(records.end - records.start));
+        };
+        let (batch, _) = read(paths, choose);
+        let number = |row: usize, field| batch.values(field).and_then(|values| values.number(row));
+        let naive = |group: &dyn Fn(usize) -> bool| {
+            let (mut games, mut results) = (HashSet::new(), Results::default());
+            for row in (0..batch.len()).filter(|&row| group(row)) {
+                if games.insert(number(row, Field::Game)) {
+                    count_result(&mut results, number(row, Field::Result));
+                }
+            }
+            results
+        };
+        for (chunk_size, threads) in [(1 << 20, 1), (300, 3), (5000, 2)] {
+            let by = |by: &str| {
+                let job = Statistics::new().grouped_by(by.parse().unwrap());
+                report_of(paths, best, job, |options| {
+                    choose(options);
+                    (options.chunk_size, options.threads) = (chunk_size, threads);
+                })
+            };
+            for name in ["ply/40", "result"] {
+                let report = by(name);
+                assert_eq!(report.game_results, naive(&|_| true));
+                for (value, of_group) in report.groups.unwrap().values {
+                    let is_of_group = |row: usize| match &value {
+                        GroupValue::Number(first) => {
+                            number(row, Field::Ply).is_some_and(|ply| (*first..first + 40).contains(&ply))
+                        }
+                        GroupValue::Text(text) => {
+                            number(row, Field::Result).map(|result| ["0-1", "1/2-1/2", "1-0"][result as usize])
+                                == Some(text)
+                        }
+                        GroupValue::Missing => number(row, Field::Result).is_none(),
+                    };
+                    assert_eq!(of_group.game_results, naive(&is_of_group), "{name} {value:?}");
+                }
+            }
+        }
+        if records == (0..u64::MAX) {
+            // Shards in any order.
+            let whole = report_of(paths, best, Statistics::new().grouped_by("ply/40".parse().unwrap()), |_| {});
+            let mut merged: Option<Report> = None;
+            for index in [3, 0, 6, 1, 5, 2, 4] {
+                let job = Statistics::new().grouped_by("ply/40".parse().unwrap()).of_a_part();
+                let part = report_of(paths, best, job, |options| options.read.shard = Shard::new(index, 7));
+                let part = Report::from_json(&part.to_json().into()).unwrap();
+                match &mut merged {
+                    Some(merged) => merged.merge(&part),
+                    None => merged = Some(part),
+                }
+            }
+            let merged = merged.unwrap();
+            assert_eq!(merged.game_results, whole.game_results);
+            let groups = |report: &Report| -> Vec<_> {
+                let groups = report.groups.iter().flat_map(|groups| &groups.values);
+                groups.map(|(value, report)| (value.clone(), report.game_results)).collect()
+            };
+            assert_eq!(groups(&merged), groups(&whole));
         }
     }
 }

@@ -100,6 +100,9 @@ pub(crate) fn stats<'py>(
         let begin = Instant::now();
         let threads = options.threads;
         let mut job = Statistics::new();
+        if options.read.shard.is_some() {
+            job = job.of_a_part();
+        }
         if details {
             job = job.with_details();
         }

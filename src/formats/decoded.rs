@@ -4,7 +4,7 @@ use super::{Chunk, Evidence, LostTags, Misfit, selected, tables};
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Reject};
 use crate::games::GameRow;
-use crate::table::{Array, Batch, Field};
+use crate::table::{Array, Batch, Field, StoredGames};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -146,6 +146,7 @@ impl Decoded {
                 // If files store game numbers, their numbers continue those of the files before.
                 match self.games {
                     0 => {
+                        batch.stored_games = Some(StoredGames::new(Arc::clone(&chunk.file), totals.games_before));
                         games.add(totals.games_before);
                         let last = games.values().iter().max().copied().unwrap_or(0);
                         totals.games_after = totals.games_after.max(last.saturating_add(1));

@@ -7,7 +7,7 @@ use crate::partition::distinct::{Collected, Exact};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::report::{Groups, Report};
-use crate::stats::{GroupBy, Grouped, MOST_GROUPS, Stats};
+use crate::stats::{GameOrder, GameResults, Games, GroupBy, Grouped, MOST_GROUPS, Stats};
 use crate::table::{Field, Fields, Tile};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -20,6 +20,7 @@ pub struct Statistics {
     by: Option<GroupBy>,
     exact: Option<Exact>,
     threads: usize,
+    is_part: bool,
     shelf: Mutex<Vec<Counted>>,
 }
 
@@ -33,13 +34,13 @@ pub struct Counted {
 
 #[derive(Debug)]
 enum Counting {
-    All(Box<Stats>),
+    All(Box<Stats>, Games),
     Groups(Box<Grouped>),
 }
 
 impl Statistics {
     /// The fields that plain statistics read, in addition to positions.
-    pub const FIELDS: Fields = Fields::of(&[Field::Score, Field::Mate, Field::Result]);
+    pub const FIELDS: Fields = Fields::of(&[Field::Score, Field::Mate, Field::Result, Field::Game]);
     /// The additional fields that [details](Self::with_details) read.
     const DETAILS: Fields = Fields::of(&[Field::Ply, Field::WhiteElo, Field::BlackElo, Field::Eco, Field::TimeControl]);
 
@@ -68,6 +69,13 @@ impl Statistics {
         self.exact = Some(Exact::new(space)?);
         self.threads = threads.max(1);
         Ok(self)
+    }
+    /// Prepares for merging: the run reads only a part of its inputs, such as a shard, and games that may go on in
+    /// another part are counted once when the reports are merged.
+    #[must_use]
+    pub fn of_a_part(mut self) -> Self {
+        self.is_part = true;
+        self
     }
     /// The sink for the run: adds the counts of one chunk.
     ///
@@ -100,10 +108,17 @@ impl Statistics {
         let shelf = self.shelf.into_inner().unpoisoned();
         let mut all = if self.details { Stats::new().with_details() } else { Stats::new() };
         let mut groups: BTreeMap<_, Stats> = BTreeMap::new();
+        let (mut order, mut all_games) = (GameOrder::default(), GameResults::default());
         for Counted { counting, .. } in shelf {
             match counting {
-                Counting::All(stats) => all.merge(&stats),
-                Counting::Groups(grouped) => {
+                Counting::All(stats, games) => {
+                    all.merge(&stats);
+                    order.add(games);
+                }
+                Counting::Groups(mut grouped) => {
+                    let (games, results) = grouped.take_all_games();
+                    order.add(games);
+                    all_games.merge(&results);
                     for (value, stats) in grouped.finish() {
                         all.merge(&stats);
                         match groups.get_mut(&value) {
@@ -119,14 +134,29 @@ impl Statistics {
         if groups.len() > MOST_GROUPS {
             return Err(too_many);
         }
+        if self.by.is_some() {
+            all.set_games(all_games);
+        }
         all.add_rejected(rejected);
-        let mut report = all.report(keep_en_passant);
+        let ends = order.ends();
+        let report_of = |mut stats: Stats| {
+            // Within the run, the games in the middle of a file are complete.
+            stats.close_games(|(file, game)| {
+                self.is_part && ends.as_ref().and_then(|ends| ends.get(file)).is_some_and(|ends| ends.contains(game))
+            });
+            let mut report = stats.report(keep_en_passant);
+            if ends.is_none() {
+                report.scatter_games();
+            }
+            report
+        };
+        let mut report = report_of(all);
         report.groups = self.by.map(|by| {
             let values = groups.into_iter();
             Groups {
                 by: by.name().to_owned(),
                 width: by.width(),
-                values: values.map(|(value, stats)| (value, stats.report(keep_en_passant))).collect(),
+                values: values.map(|(value, stats)| (value, report_of(stats))).collect(),
             }
         });
         if let (Some(details), Some(exact)) = (&mut report.details, self.exact) {
@@ -155,8 +185,8 @@ impl Job for Statistics {
         shelf.pop().unwrap_or_else(|| {
             let counting = match (&self.by, self.details) {
                 (Some(_), details) => Counting::Groups(Box::new(Grouped::new(details))),
-                (None, true) => Counting::All(Box::new(Stats::new().with_details())),
-                (None, false) => Counting::All(Box::default()),
+                (None, true) => Counting::All(Box::new(Stats::new().with_details()), Games::default()),
+                (None, false) => Counting::All(Box::default(), Games::default()),
             };
             Counted { counting, collected: Collected::default() }
         })
@@ -164,14 +194,25 @@ impl Job for Statistics {
     fn tile(&self, Counted { counting, collected }: &mut Counted, tile: &Tile<'_>) {
         match (counting, &self.by) {
             (Counting::Groups(groups), Some(by)) => groups.add_tile(tile, by),
-            (Counting::All(stats), _) => stats.add_tile(tile),
+            (Counting::All(stats, games), _) => {
+                stats.add_tile(tile);
+                games.add_tile(tile, None);
+                stats.add_games(games);
+            }
             (Counting::Groups(_), None) => {}
         }
         if self.exact.is_some() {
             collected.add_tile(tile);
         }
     }
-    fn end(&self, counted: &mut Counted, _chunk: u64) {
+    fn end(&self, counted: &mut Counted, chunk: u64) {
+        match &mut counted.counting {
+            Counting::All(stats, games) => {
+                games.end(chunk);
+                stats.add_games(games);
+            }
+            Counting::Groups(groups) => groups.end(chunk),
+        }
         if let Some(exact) = &self.exact {
             exact.add(&mut counted.collected);
         }

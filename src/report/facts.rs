@@ -250,6 +250,16 @@ impl Report {
                 position("mate_black", "mate by Black", self.mates.black),
             ]);
         }
+        let games = &self.game_results;
+        if games.total() > 0 {
+            let game = of(Unit::Games, games.total());
+            shares.extend([
+                game("games_white_won", "White won", games.white),
+                game("games_drawn", "drawn", games.draw),
+                game("games_black_won", "Black won", games.black),
+                game("games_no_result", "result unknown", games.unknown),
+            ]);
+        }
         if self.results.known() > 0 {
             shares.extend([
                 position("white_won", "White won", self.results.white),
@@ -315,16 +325,20 @@ impl Report {
                 all.push(Bars { key, title, unit, bars, rest });
             }
         };
-        let results = &self.results;
-        if results.known() > 0 {
-            let bars = [
-                ("White won", results.white),
-                ("draw", results.draw),
-                ("Black won", results.black),
-                ("unknown", results.unknown),
-            ]
-            .map(|(name, count)| (self.title(name).to_owned(), count));
-            add("result", "Result", Unit::Positions, bars.into(), (0, 0));
+        for (key, title, unit, results) in [
+            ("game_result", "Result by game", Unit::Games, &self.game_results),
+            ("result", "Result by position", Unit::Positions, &self.results),
+        ] {
+            if results.known() > 0 {
+                let bars = [
+                    ("White won", results.white),
+                    ("draw", results.draw),
+                    ("Black won", results.black),
+                    ("unknown", results.unknown),
+                ]
+                .map(|(name, count)| (self.title(name).to_owned(), count));
+                add(key, title, unit, bars.into(), (0, 0));
+            }
         }
         if let Some(details) = &self.details {
             let mut signatures: Vec<_> = details.signatures.iter().collect();

@@ -5,7 +5,8 @@
 //! of a number and its count; all others are arrays, where the index is the number.
 
 use super::{
-    Castling, Details, Games, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, Report, Results, Signature,
+    Castling, Details, Games, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, OpenGame, Report, Results,
+    Signature,
 };
 use crate::choose::LeftOut;
 use crate::distinct::{LEVELS, Sketch, Sketches};
@@ -107,6 +108,13 @@ impl Report {
         let [white, black] = &self.attacks;
         let Castling { none, some, white_king, white_queen, black_king, black_queen } = self.castling;
         let Results { white: won, draw, black: lost, unknown } = self.results;
+        let Results { white: games_won, draw: games_drawn, black: games_lost, unknown: games_unknown } =
+            self.game_results;
+        let game_results = if self.scattered_games {
+            Value::Null
+        } else {
+            named(RESULTS, [games_won, games_drawn, games_lost, games_unknown])
+        };
         let mut object = object([
             ("positions", json!(self.positions)),
             ("rejected", json!(self.rejected)),
@@ -130,11 +138,17 @@ impl Report {
             ("occupancy", named(PIECES, self.occupancy.each_ref().map(squares))),
             ("attack_map", named(SIDES, self.attacks.each_ref().map(squares))),
             ("results", named(RESULTS, [won, draw, lost, unknown])),
+            ("game_results", game_results),
         ]);
         if self.from_mover > 0 {
             object.insert("from_mover".to_owned(), json!(self.from_mover));
         }
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+        if !self.open_games.is_empty() {
+            let games = self.open_games.iter();
+            let games = games.map(|(OpenGame { file, game }, result)| json!([file, game, result]));
+            put("open_games", games.collect());
+        }
         if !self.scores.is_empty() {
             let mut score = Map::new();
             score.insert("count".to_owned(), json!(self.scores.total()));
@@ -193,6 +207,7 @@ impl Report {
         let part = |key: &str| of_all(&root.get(key)?);
         let [none, some, white_king, white_queen, black_king, black_queen] = root.named("castling", RIGHTS, of_all)?;
         let [won, draw, lost, unknown] = root.named("results", RESULTS, of_all)?;
+        let (game_results, open_games, scattered_games) = games_from(root, positions)?;
         let mates = root.find("mate").map(|_| root.named("mate", SIDES, of_all)).transpose()?;
         let [white_mates, black_mates] = mates.unwrap_or_default();
         let report = Self {
@@ -217,6 +232,9 @@ impl Report {
             occupancy: root.named("occupancy", PIECES, Reader::squares)?,
             attacks: root.named("attack_map", SIDES, Reader::squares)?,
             results: Results { white: won, draw, black: lost, unknown },
+            game_results,
+            open_games,
+            scattered_games,
             scores: match root.find("score") {
                 Some(score) => score.get("histogram")?.pairs(i16::MIN.into(), i16::MAX.into(), positions)?,
                 None => Histogram::default(),
@@ -236,13 +254,27 @@ impl Report {
             ("material.white", report.material[0].total()),
             ("material.black", report.material[1].total()),
             ("castling", report.castling.none + report.castling.some),
-            ("results", report.results.known() + report.results.unknown),
+            ("results", report.results.total()),
         ] {
             if total != positions {
                 return Err(root.get("positions")?.inside(key, "counts of all positions"));
             }
         }
+        if report.game_results.total() > positions || !report.has_open_games() {
+            return Err(root.get("positions")?.inside("game_results", "counts of games with positions"));
+        }
         Ok(report)
+    }
+
+    /// Whether all open games are among those that were counted.
+    fn has_open_games(&self) -> bool {
+        let mut counts = self.game_results;
+        self.open_games.values().all(|&result| {
+            let count = counts.of(result);
+            let is_there = *count > 0;
+            *count = count.saturating_sub(1);
+            is_there
+        })
     }
 }
 
@@ -353,6 +385,27 @@ impl Details {
             },
         })
     }
+}
+
+/// The results by game, the open games, and whether games could not be counted.
+fn games_from(root: &Reader<'_>, positions: u64) -> Result<(Results, BTreeMap<OpenGame, u8>, bool), ReportError> {
+    // Reports of earlier versions do not have them.
+    if root.find("game_results").is_none_or(|games| games.value.is_null()) {
+        return Ok((Results::default(), BTreeMap::new(), true));
+    }
+    let [white, draw, black, unknown] = root.named("game_results", RESULTS, |games| games.at_most(positions))?;
+    let mut open_games = BTreeMap::new();
+    if let Some(open) = root.find("open_games") {
+        for open in open.list()? {
+            let wrong = || open.not("a file, a game and its result");
+            let [file, game, result] = [0, 1, 2].map(|at| open.value.get(at));
+            let file = file.and_then(Value::as_str).ok_or_else(wrong)?.to_owned();
+            let game = game.and_then(Value::as_u64).ok_or_else(wrong)?;
+            let result = result.and_then(Value::as_u64).filter(|&result| result <= 3).ok_or_else(wrong)?;
+            open_games.insert(OpenGame { file, game }, result as u8);
+        }
+    }
+    Ok((Results { white, draw, black, unknown }, open_games, false))
 }
 
 /// A value and its path in the object.

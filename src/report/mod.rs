@@ -96,8 +96,15 @@ pub struct Report {
     pub occupancy: [HeatMap; 12],
     /// Counts of attacks on each square, by White and by Black.
     pub attacks: [HeatMap; 2],
-    /// Results.
+    /// Results by position: positions of long games weigh more than those of short ones.
     pub results: Results,
+    /// Results by game: each game with a position counts once, if its records are in the order of game numbers.
+    pub game_results: Results,
+    /// Games at the ends of a part of a file, which are among those of [`Self::game_results`] and may go on in another
+    /// part; with their results as values of [`Field::Result`](crate::table::Field::Result).
+    pub(crate) open_games: BTreeMap<OpenGame, u8>,
+    /// Whether the records of a game may be anywhere, so that games could not be counted.
+    pub scattered_games: bool,
     /// Scores in centipawns from White's side.
     pub scores: Histogram,
     /// Records with a mate score.
@@ -176,12 +183,32 @@ impl Results {
     pub fn known(&self) -> u64 {
         self.white + self.draw + self.black
     }
+    /// All records.
+    pub fn total(&self) -> u64 {
+        self.known() + self.unknown
+    }
+    /// The number for a value of [`Field::Result`](crate::table::Field::Result).
+    fn of(&mut self, result: u8) -> &mut u64 {
+        match result {
+            0 => &mut self.black,
+            1 => &mut self.draw,
+            2 => &mut self.white,
+            _ => &mut self.unknown,
+        }
+    }
     fn merge(&mut self, other: &Self) {
         self.white += other.white;
         self.draw += other.draw;
         self.black += other.black;
         self.unknown += other.unknown;
     }
+}
+
+/// A game whose number is stored in its file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct OpenGame {
+    pub(crate) file: String,
+    pub(crate) game: u64,
 }
 
 /// Number of records with a mate, by the mating side.
@@ -312,6 +339,11 @@ impl Report {
         merge_all(&mut self.occupancy, &other.occupancy, HeatMap::merge);
         merge_all(&mut self.attacks, &other.attacks, HeatMap::merge);
         self.results.merge(&other.results);
+        if other.scattered_games {
+            self.scatter_games();
+        } else if !self.scattered_games {
+            self.merge_games(other);
+        }
         self.scores.merge(&other.scores);
         self.mates.white += other.mates.white;
         self.mates.black += other.mates.black;
@@ -336,6 +368,38 @@ impl Report {
             }
             _ => None,
         };
+    }
+}
+
+impl Report {
+    /// Adds the games of another report. Games that both have count once.
+    fn merge_games(&mut self, other: &Self) {
+        self.game_results.merge(&other.game_results);
+        for (game, &result) in &other.open_games {
+            match self.open_games.entry(game.clone()) {
+                Entry::Occupied(mut known) => {
+                    *self.game_results.of(result.max(*known.get())) -= 1;
+                    *known.get_mut() = result.min(*known.get());
+                }
+                Entry::Vacant(new) => {
+                    new.insert(result);
+                }
+            }
+        }
+    }
+
+    /// Notes that no open game goes on elsewhere.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn close_games(&mut self) {
+        self.open_games.clear();
+        let groups = self.groups.iter_mut().flat_map(|groups| groups.values.values_mut());
+        groups.for_each(|report| report.open_games.clear());
+    }
+
+    /// Notes that games could not be counted.
+    pub(crate) fn scatter_games(&mut self) {
+        (self.game_results, self.scattered_games) = (Results::default(), true);
+        self.open_games.clear();
     }
 }
 

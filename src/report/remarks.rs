@@ -38,6 +38,9 @@ pub struct Remark {
 pub(super) const ENOUGH: u64 = 1000;
 /// Minimum number of games for remarks on shares of games. Games are independent of each other; positions are not.
 const ENOUGH_GAMES: u64 = 100;
+/// Minimum number of decisive games for the remark on White's share of them: with 400, [`WHITE_WINS`] is four standard
+/// deviations away.
+const ENOUGH_DECISIVE: u64 = 400;
 /// Share of rejected records above which the input was probably misread as a whole.
 const MOST_REJECTED: f64 = 0.01;
 /// Share of mates and stalemates that the ends of games cannot explain. Games have about 60 positions each,
@@ -232,7 +235,8 @@ impl Remarks<'_> {
     /// Whether options that choose games apply.
     fn has_games(&self) -> bool {
         let details = self.report.details.as_ref();
-        details.is_some_and(|details| details.games.count > 0 || !details.ply.is_empty())
+        self.report.game_results.total() > 0
+            || details.is_some_and(|details| details.games.count > 0 || !details.ply.is_empty())
     }
 
     fn material(&mut self) {
@@ -280,16 +284,22 @@ impl Remarks<'_> {
     }
 
     fn results(&mut self) {
-        let results = &self.report.results;
+        let report = self.report;
+        let has_games = report.game_results.known() > 0;
+        let (results, unit, enough, enough_decisive) = if has_games {
+            (&report.game_results, "game", ENOUGH_GAMES, ENOUGH_DECISIVE)
+        } else {
+            (&report.results, "position", ENOUGH, ENOUGH)
+        };
         let known = results.known();
-        if known < ENOUGH {
+        if known < enough {
             return;
         }
-        if share(results.unknown, self.report.positions) > MOST_UNKNOWN {
+        if share(results.unknown, results.total()) > MOST_UNKNOWN {
             let text = format!(
                 "{} have no result ({}).",
-                counted(results.unknown, "position"),
-                percent(results.unknown, self.report.positions)
+                counted(results.unknown, unit),
+                percent(results.unknown, results.total())
             );
             let advice =
                 if self.has_games() { "`--result 1-0,1/2-1/2,0-1` takes only games with a result." } else { "" };
@@ -298,19 +308,24 @@ impl Remarks<'_> {
         let decisive = results.white + results.black;
         let white = share(results.white, decisive);
         let [least, most] = WHITE_WINS;
-        if decisive >= ENOUGH && !(least..=most).contains(&white) {
+        if decisive >= enough_decisive && !(least..=most).contains(&white) {
             let text = format!(
-                "{} {} of the decisive games, weighted by their positions.",
-                capitalized(self.report.title("White won")),
-                percent(results.white, decisive)
+                "{} {} of the decisive games{}.",
+                capitalized(report.title("White won")),
+                percent(results.white, decisive),
+                if has_games { "" } else { ", weighted by their positions" }
             );
             self.add("white_won", Severity::Warning, text, "");
         }
         let [least, most] = DRAWS;
         if !(least..=most).contains(&share(results.draw, known)) {
-            let text = match results.draw {
-                0 => "No position is from a drawn game.".to_owned(),
-                draws => format!("{} of the positions with a result are from drawn games.", percent(draws, known)),
+            let text = match (results.draw, has_games) {
+                (0, true) => "No game was drawn.".to_owned(),
+                (0, false) => "No position is from a drawn game.".to_owned(),
+                (draws, true) => format!("{} of the games with a result were drawn.", percent(draws, known)),
+                (draws, false) => {
+                    format!("{} of the positions with a result are from drawn games.", percent(draws, known))
+                }
             };
             self.add("draws", Severity::Note, text, "");
         }
@@ -603,6 +618,17 @@ mod tests {
         assert_eq!(found(results(5000, 0, 5000, 0)), ["draws"]);
         assert_eq!(found(results(4000, 1000, 4000, 1000)), ["no_result"]);
         assert_eq!(found(results(0, 0, 0, 10_000)), [""; 0]);
+        // Where games are known, they are judged, not their positions.
+        let games = |white, draw, black, unknown| {
+            let mut report = plain(10_000);
+            report.results = Results { white: 7000, draw: 0, black: 2000, unknown: 1000 };
+            report.game_results = Results { white, draw, black, unknown };
+            report.scores = Histogram::new(0, vec![report.positions]);
+            keys(&report)
+        };
+        assert_eq!(found(games(220, 20, 200, 0)), [""; 0]);
+        assert_eq!(found(games(300, 20, 110, 0)), ["white_won"]);
+        assert_eq!(found(games(90, 0, 15, 10)), ["no_result", "draws"]);
     }
 
     #[test]

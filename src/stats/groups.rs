@@ -6,6 +6,7 @@
 //! they are not counted a second time.
 
 use super::details::Boards;
+use super::games::{GameResults, Games};
 use super::{Carried, Stats};
 use crate::kernels::BoardCounts;
 use crate::packed::Group;
@@ -170,6 +171,9 @@ pub(crate) struct Grouped {
     places: HashMap<GroupValue, u16>,
     /// The place of each range near zero.
     near: Vec<u16>,
+    games: Games,
+    /// The games of all groups together: a game may have records in several.
+    all_games: (Games, GameResults),
     /// Whether there are too many groups; the counts are then not used.
     pub(crate) is_over: bool,
 }
@@ -197,6 +201,8 @@ impl Grouped {
             groups: Vec::new(),
             places: HashMap::new(),
             near: vec![NO_GROUP; NEAR],
+            games: Games::default(),
+            all_games: <(Games, GameResults)>::default(),
             is_over: false,
         }
     }
@@ -226,6 +232,9 @@ impl Grouped {
         if self.is_over {
             return;
         }
+        self.games.add_tile(tile, Some((&places, self.groups.len())));
+        self.all_games.0.add_tile(tile, None);
+        self.add_games();
         // Details need the counts of boards together with the fields of records, and are counted with masks.
         let masks = self.details && !tile.batch.fields.is_empty();
         let carried = if masks { None } else { Carried::of(tile) };
@@ -351,6 +360,29 @@ impl Grouped {
         let stats = if self.details { Stats::new().with_details() } else { Stats::new() };
         self.groups.push((value, Sorted::new(stats)));
         place
+    }
+
+    /// Ends the chunk with this number.
+    pub(crate) fn end(&mut self, chunk: u64) {
+        self.games.end(chunk);
+        self.all_games.0.end(chunk);
+        self.add_games();
+    }
+
+    /// Adds the games that were found.
+    fn add_games(&mut self) {
+        let (games, results) = &mut self.all_games;
+        games.take().for_each(|game| results.add(game));
+        for game in self.games.take() {
+            if let Some((_, sorted)) = self.groups.get_mut(usize::from(game.group)) {
+                sorted.stats.games.add(game);
+            }
+        }
+    }
+
+    /// Takes the games of all groups together, and their results.
+    pub(crate) fn take_all_games(&mut self) -> (Games, GameResults) {
+        std::mem::take(&mut self.all_games)
     }
 
     /// The statistics of the groups, in arbitrary order.

@@ -12,6 +12,7 @@
 
 mod details;
 mod flags;
+mod games;
 mod groups;
 mod heat;
 mod joint;
@@ -19,6 +20,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use games::{GameOrder, GameResults, Games};
 pub(crate) use groups::Grouped;
 pub use groups::{GroupBy, GroupByError, MOST_GROUPS};
 
@@ -34,6 +36,8 @@ use flags::Flags;
 use heat::SquareMaps;
 use joint::Joint;
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 use tally::Tally;
 
 /// Statistics of any number of positions.
@@ -59,6 +63,7 @@ pub struct Stats {
     can_capture_en_passant: u64,
     heat: Box<SquareMaps>,
     results: [u64; 3],
+    games: GameResults,
     scores: Option<Box<Scores>>,
     mates: Mates,
     details: Option<Box<Details>>,
@@ -364,6 +369,7 @@ impl Stats {
         for (ours, theirs) in self.results.iter_mut().zip(other.results) {
             *ours += theirs;
         }
+        self.games.merge(&other.games);
         if let Some(theirs) = &other.scores {
             let ours = self.scores.get_or_insert_default();
             ours.counts.merge(&theirs.counts);
@@ -373,6 +379,21 @@ impl Stats {
         if let (Some(ours), Some(theirs)) = (&mut self.details, &other.details) {
             ours.merge(theirs);
         }
+    }
+
+    /// Adds the games that were found in the tiles since the last call.
+    pub(crate) fn add_games(&mut self, games: &mut Games) {
+        games.take().for_each(|game| self.games.add(game));
+    }
+
+    /// Replaces the results of games.
+    pub(crate) fn set_games(&mut self, games: GameResults) {
+        self.games = games;
+    }
+
+    /// Counts open games, except those for which `stays` holds.
+    pub(crate) fn close_games(&mut self, stays: impl Fn(&(Arc<Path>, u64)) -> bool) {
+        self.games.close(stays);
     }
 
     /// Number of positions.
@@ -398,6 +419,7 @@ impl Stats {
         let phase = Histogram::new(0, joint.phase());
         let details = details.map(|(details, signatures)| details.report(signatures, joint.by_material(), &phase));
         let scores = self.scores.as_ref();
+        let (game_results, open_games) = self.games.report();
         Report {
             positions: self.positions,
             rejected: self.rejected,
@@ -431,6 +453,9 @@ impl Stats {
             occupancy: std::array::from_fn(|piece| HeatMap(maps[piece])),
             attacks: [HeatMap(maps[12]), HeatMap(maps[13])],
             results: Results { white, draw, black, unknown: self.positions - white - draw - black },
+            game_results,
+            open_games,
+            scattered_games: false,
             scores: scores.map_or_else(Histogram::default, |scores| {
                 Histogram::new(Scores::FIRST, scores.counts.counts().to_vec())
             }),

@@ -12,6 +12,7 @@ use crate::input::Mapped;
 use crate::packed::{Group, Packed, UnpackError};
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A run of records in the order of their input.
@@ -40,9 +41,30 @@ pub struct Batch {
     pub(crate) numbers: Option<Vec<u32>>,
     /// Whether White stands for the side to move in all of the records, because their format does not say whose move it is.
     pub(crate) is_from_mover: bool,
+    /// The file, if it stores the numbers of its games: a game may then go on in another batch.
+    pub(crate) stored_games: Option<StoredGames>,
     /// Where each record begins in the bytes that it was decoded from; a single number where all of them
     /// stand in one block.
     pub(crate) origins: Vec<u32>,
+}
+
+/// A file that stores the numbers of its games.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredGames {
+    file: Arc<Path>,
+    /// Number of games in the inputs before it, by which the stored numbers were raised.
+    before: u64,
+}
+
+impl StoredGames {
+    /// Notes that the numbers of a file were raised by this number.
+    pub(crate) fn new(file: Arc<Path>, before: u64) -> Self {
+        Self { file, before }
+    }
+    /// The file, and the number in it of a game that is counted over all inputs.
+    pub(crate) fn game(&self, game: u64) -> (Arc<Path>, u64) {
+        (Arc::clone(&self.file), game.wrapping_sub(self.before))
+    }
 }
 
 /// Groups that are owned or lie in a mapped file.
@@ -189,8 +211,12 @@ impl Batch {
     /// # Panics
     /// When a row is out of range.
     pub fn select(&self, rows: &[u32]) -> Self {
-        let is_from_mover = self.is_from_mover;
-        let mut selected = Self { first_index: self.first_index, is_from_mover, ..Self::default() };
+        let mut selected = Self {
+            first_index: self.first_index,
+            is_from_mover: self.is_from_mover,
+            stored_games: self.stored_games.clone(),
+            ..Self::default()
+        };
         let rows = || rows.iter().map(|&row| row as usize);
         for row in rows() {
             selected.push(self.board(row), self.halfmove[row], self.fullmove[row]);

@@ -34,7 +34,7 @@ pub use strings::Strings;
 pub use tile::Tile;
 pub use values::Values;
 
-pub(crate) use batch::extend_columns;
+pub(crate) use batch::{StoredGames, extend_columns};
 pub(crate) use field::{DATE_TEXT, RAW_SCORE, SCORE_SENTINEL, is_sentinel};
 #[cfg(feature = "parquet")]
 pub(crate) use fill::score_sentinels;

@@ -109,6 +109,7 @@ fn json_of_two_positions() {
             "occupancy",
             "attack_map",
             "results",
+            "game_results",
             "run",
         ]
     );

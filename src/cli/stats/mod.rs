@@ -209,6 +209,9 @@ impl StatsArgs {
         if self.exact_distinct {
             job = job.with_exact_distinct(&reading.space.beside(None), invocation.threads)?;
         }
+        if invocation.global().shard.is_some() {
+            job = job.of_a_part();
+        }
         let timed = invocation.read(inputs, reading, RunChoice::default(), &job, |part| job.add(part))?;
         let Timed { summary, elapsed } = &timed;
         // The records before the damaged part of an input count and are shown.

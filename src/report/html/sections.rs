@@ -142,17 +142,20 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         mean("Legal moves", "", &report.legal_moves)?;
         mean("Pieces", "", &report.pieces)?;
         mean("Score", ", centipawns", &report.scores)?;
-        let results = &report.results;
-        if results.known() > 0 {
+        for (unit, results) in [("game", &report.game_results), ("position", &report.results)] {
             let known = results.known();
+            if known == 0 {
+                continue;
+            }
             let unknown = match results.unknown {
                 0 => String::new(),
-                unknown => format!(" · {} without a result", percent(unknown, positions)),
+                unknown => format!(" · {} without a result", percent(unknown, results.total())),
             };
             writeln!(
                 out,
-                "<div class=\"wide\"><dt>Game result, by position</dt><dd>{}<small>{} {} · drawn {} · {} \
+                "<div class=\"wide\"><dt>Results by {unit} ({})</dt><dd>{}<small>{} {} · drawn {} · {} \
                  {}{unknown}</small></dd></div>",
+                counted(results.total(), unit),
                 stack(report, results),
                 report.title("White won"),
                 percent(results.white, known),
@@ -220,7 +223,7 @@ fn positions(out: &mut String, report: &Report) -> fmt::Result {
     let mut figures = String::new();
     plots(&mut figures, report, |key| ![RESULTS, MATERIAL, GAMES].concat().contains(&key))?;
     let mut tables = String::new();
-    for unit in [Unit::Positions, Unit::Moves] {
+    for unit in [Unit::Games, Unit::Positions, Unit::Moves] {
         let shares = report.shares().into_iter().filter(|share| share.unit == unit);
         let rows: Vec<Vec<String>> = shares
             .map(|share| {
@@ -232,13 +235,13 @@ fn positions(out: &mut String, report: &Report) -> fmt::Result {
                 ]
             })
             .collect();
-        let title = match unit {
-            Unit::Positions => "Shares of the positions",
-            _ => "Shares of the legal moves",
-        };
-        let whole = match unit {
-            Unit::Positions => counted(report.positions, "position"),
-            _ => counted(report.moves(), "legal move"),
+        if rows.is_empty() {
+            continue;
+        }
+        let (title, whole) = match unit {
+            Unit::Games => ("Shares of the games", counted(report.game_results.total(), "game")),
+            Unit::Positions => ("Shares of the positions", counted(report.positions, "position")),
+            Unit::Moves => ("Shares of the legal moves", counted(report.moves(), "legal move")),
         };
         write!(tables, "<figure class=\"bars\"><figcaption><h3>{title}</h3><p>of {whole}</p></figcaption>")?;
         let table = Table { caption: title, head: &["", "count", "share", ""], rows };
@@ -314,7 +317,7 @@ fn joints(out: &mut String, report: &Report) -> fmt::Result {
 fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
     let mut figures = String::new();
     plots(&mut figures, report, |key| GAMES.contains(&key))?;
-    let own = |bars: &&Bars| !["result", "material"].contains(&bars.key);
+    let own = |bars: &&Bars| !["game_result", "result", "material"].contains(&bars.key);
     for all in bars.iter().filter(own) {
         let is_known = all.bars.iter().any(|(name, count)| name != "unknown" && *count > 0);
         if is_known {
@@ -335,9 +338,13 @@ fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
     shown.truncate(MOST_GROUPS);
     shown.sort_by_key(|&(value, _)| value);
     let has_results = groups.values.values().any(|report| report.results.known() > 0);
+    let has_games = all.game_results.total() > 0;
     let has_scores = groups.values.values().any(|report| !report.scores.is_empty());
-    let mut head = vec![
-        groups.by.as_str(),
+    let mut head = vec![groups.by.as_str()];
+    if has_games {
+        head.push("games");
+    }
+    head.extend([
         "positions",
         "share",
         "",
@@ -346,9 +353,12 @@ fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
         "mates, stalemates",
         "mean moves",
         "median moves",
-    ];
+    ]);
     if has_results {
-        head.extend(["results", all.title("White / draw / Black")]);
+        head.extend([
+            if has_games { "results by game" } else { "results by position" },
+            all.title("White / draw / Black"),
+        ]);
     }
     if has_scores {
         head.push("mean score");
@@ -368,8 +378,11 @@ fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
             let of_positions = |count: u64| percent(count, report.positions);
             let moves = report.legal_moves.summary();
             let number = |value: Option<f64>| value.map_or("–".to_owned(), tenths);
-            let mut row = vec![
-                name,
+            let mut row = vec![name];
+            if has_games {
+                row.push(grouped(report.game_results.total()));
+            }
+            row.extend([
                 grouped(report.positions),
                 percent(report.positions, total),
                 bar(report.positions as f64 / largest as f64),
@@ -378,9 +391,9 @@ fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
                 of_positions(report.checkmate + report.stalemate),
                 number(moves.mean),
                 number(moves.median),
-            ];
+            ]);
             if has_results {
-                let results = &report.results;
+                let results = if has_games { &report.game_results } else { &report.results };
                 row.push(stack(report, results));
                 let known = results.known();
                 row.push(match known {

@@ -78,7 +78,7 @@ fn count(
     told: &Told,
 ) -> Result<()> {
     let (inputs, shard) = piece.of(&source.inputs);
-    let mut job = Statistics::new();
+    let mut job = Statistics::new().of_a_part();
     if counting.details {
         job = job.with_details();
     }
@@ -180,13 +180,14 @@ impl Counted {
     /// If a piece is missing.
     pub fn finish(self) -> Result<(Report, Summary), SqlError> {
         let pieces = self.pieces;
-        let Some(report) = self.report.filter(|_| self.reports.len() == pieces && self.summaries.len() == pieces)
+        let Some(mut report) = self.report.filter(|_| self.reports.len() == pieces && self.summaries.len() == pieces)
         else {
             return Err(SqlError::Cluster(format!(
                 "the cluster returned the statistics of {} pieces, of {pieces}",
                 self.reports.len()
             )));
         };
+        report.close_games();
         let mut all = Summary::default();
         for summary in self.summaries.values() {
             let summary: SummaryWire = decoded(summary).map_err(SqlError::from)?;

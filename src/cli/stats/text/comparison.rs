@@ -4,6 +4,7 @@ use super::super::super::style::Style;
 use super::tables::{RULED, right};
 use comfy_table::{Cell, Table};
 use lanefish::report::Comparison;
+use lanefish::report::facts::Unit;
 use lanefish::text::numbers::{grouped, percentage, tenths};
 use std::fmt::Write;
 
@@ -28,7 +29,10 @@ pub(in crate::cli::stats) fn write(
             0.0.. => format!("+{}", tenths(points)),
             _ => tenths(points),
         });
-        table.add_row([Cell::new(shares.a.title), right(share(a)), right(share(b)), right(difference)]);
+        // Results are counted by game and by position.
+        let unit = if shares.a.unit == Unit::Games { " (games)" } else { "" };
+        let title = format!("{}{unit}", shares.a.title);
+        table.add_row([Cell::new(title), right(share(a)), right(share(b)), right(difference)]);
     }
     writeln!(out, "\n{}", table.trim_fmt())?;
 

@@ -56,6 +56,7 @@ impl Text<'_> {
         }
         self.remarks(out)?;
         self.counts(out)?;
+        self.results(out)?;
         self.spreads(out)?;
         self.distinct(out)?;
         // The table has the material.
@@ -63,7 +64,9 @@ impl Text<'_> {
         for plot in report.plots().iter().filter(|plot| is_shown(plot)) {
             self.plot(out, plot)?;
         }
-        for bars in report.most_frequent(plots::KINDS).iter().filter(|bars| bars.key != "result") {
+        for bars in
+            report.most_frequent(plots::KINDS).iter().filter(|bars| !["result", "game_result"].contains(&bars.key))
+        {
             self.bars(out, bars)?;
         }
         let mut boards = vec![

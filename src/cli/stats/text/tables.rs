@@ -3,7 +3,7 @@
 use super::Text;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
-use lanefish::report::{GroupValue, Histogram, Mates, Report, Severity};
+use lanefish::report::{GroupValue, Histogram, Mates, Results, Severity};
 use lanefish::text::numbers::{grouped, percent};
 use std::fmt::Write;
 
@@ -48,20 +48,13 @@ impl Text<'_> {
                 of_positions("mate by Black", report.mates.black),
             ]);
         }
-        let mut right_side = vec![
+        let right_side = [
             ("legal moves", moves, moves),
             ("captures", report.legal_captures, moves),
             ("promotions", report.legal_promotions, moves),
             ("castling moves", report.legal_castles, moves),
             ("en passant", report.legal_en_passants, moves),
         ];
-        if report.results.known() > 0 {
-            right_side.extend([
-                of_positions("White won", report.results.white),
-                of_positions("drawn", report.results.draw),
-                of_positions("Black won", report.results.black),
-            ]);
-        }
         let cells = |(name, count, whole): (&str, u64, u64)| {
             [Cell::new(name), right(grouped(count)), right(percent(count, whole))]
         };
@@ -78,7 +71,7 @@ impl Text<'_> {
         }
         let beside = table.trim_fmt();
         if self.width < WIDE || beside.lines().any(|line| line.chars().count() > self.width) {
-            for (title, rows) in [("positions", left), ("moves", right_side)] {
+            for (title, rows) in [("positions", left), ("moves", right_side.to_vec())] {
                 let mut table = Table::new();
                 table.load_style(RULED);
                 table.set_header([title, "", ""]);
@@ -90,6 +83,38 @@ impl Text<'_> {
             return Ok(());
         }
         writeln!(out, "\n{beside}")
+    }
+
+    /// The results: by game, where games are known, and by position.
+    pub(super) fn results(&self, out: &mut String) -> std::fmt::Result {
+        let report = self.report;
+        let mut columns = vec![("games", report.game_results), ("positions", report.results)];
+        columns.retain(|(_, results)| results.known() > 0);
+        if columns.is_empty() {
+            return Ok(());
+        }
+        type Part = (&'static str, fn(&Results) -> u64);
+        let mut parts: Vec<Part> = vec![
+            ("White won", |results| results.white),
+            ("drawn", |results| results.draw),
+            ("Black won", |results| results.black),
+        ];
+        if columns.iter().any(|(_, results)| results.unknown > 0) {
+            parts.push(("unknown", |results| results.unknown));
+        }
+        let mut table = Table::new();
+        table.load_style(RULED);
+        let mut header = vec![Cell::new("results")];
+        header.extend(columns.iter().flat_map(|&(unit, _)| [right(unit), Cell::new("")]));
+        table.set_header(header);
+        for (name, part) in parts {
+            let cells = columns.iter().flat_map(|(_, results)| {
+                let count = part(results);
+                [right(grouped(count)), right(percent(count, results.total()))]
+            });
+            table.add_row(std::iter::once(Cell::new(report.title(name))).chain(cells));
+        }
+        writeln!(out, "\n{}", table.trim_fmt())
     }
 
     /// Minimum, maximum, mean and quantiles.
@@ -201,11 +226,16 @@ impl Text<'_> {
             return Ok(());
         };
         let has_results = self.report.results.known() > 0;
+        let has_games = self.report.game_results.total() > 0;
         let has_scores = !self.report.scores.is_empty();
         let is_wide = self.width >= WIDE;
         let mut table = Table::new();
         table.load_style(RULED);
-        let mut header = vec![groups.by.as_str(), "positions", "share", "in check", "moves"];
+        let mut header = vec![groups.by.as_str()];
+        if has_games {
+            header.push("games");
+        }
+        header.extend(["positions", "share", "in check", "moves"]);
         if is_wide {
             header.extend(["captures", "mates"]);
         }
@@ -218,20 +248,24 @@ impl Text<'_> {
         table.set_header(header);
         for (value, report) in &groups.values {
             let positions = report.positions;
-            let mut cells = vec![
-                right(group_name(value, groups.width)),
+            let mut cells = vec![right(group_name(value, groups.width))];
+            if has_games {
+                cells.push(right(grouped(report.game_results.total())));
+            }
+            cells.extend([
                 right(grouped(positions)),
                 right(percent(positions, self.report.positions)),
                 right(percent(report.in_check, positions)),
                 right(decimal(report.legal_moves.summary().mean)),
-            ];
+            ]);
             if is_wide {
                 let captures = report.legal_captures as f64 / positions as f64;
                 cells.push(right(format!("{captures:.2}")));
                 cells.push(right(percent(report.checkmate, positions)));
             }
             if has_results {
-                let Report { results, .. } = report;
+                // By game, where games are known.
+                let results = if has_games { &report.game_results } else { &report.results };
                 let known = results.known();
                 cells.extend([results.white, results.draw, results.black].map(|n| right(percent(n, known))));
             }
