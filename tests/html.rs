@@ -242,8 +242,8 @@ fn pages_in_a_browser() {
     plain.mates = Mates::default();
     plain.results = Results::default();
     plain.results.unknown = plain.positions;
-    let both = Comparison::of(&games, &training);
-    let both = comparison(&both, [&about("Games"), &about("Training set")]);
+    let both = [Comparison::of(&games, &training)];
+    let both = comparison(&both, &[about("Games"), about("Training set")]);
     let nothing = Report::default();
     let mut views = Vec::new();
     let mut add = |name: &str, page: &str, width, is_dark, drawings| {

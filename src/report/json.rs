@@ -5,8 +5,8 @@
 //! of a number and its count; all others are arrays, where the index is the number.
 
 use super::{
-    Castling, Details, Games, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, OpenGame, Report, Results,
-    Signature,
+    Castling, Comparison, Details, Difference, Games, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, OpenGame,
+    Report, Results, Signature,
 };
 use crate::choose::LeftOut;
 use crate::distinct::{LEVELS, Sketch, Sketches};
@@ -275,6 +275,38 @@ impl Report {
             *count = count.saturating_sub(1);
             is_there
         })
+    }
+}
+
+impl Comparison {
+    /// The object of a comparison in `stats --compare --json`: numbers of positions and games, shares and distances, in
+    /// the order of [`Self::differences`] and [`Self::distances`], and the facts that only one of the datasets has.
+    pub fn to_json(&self) -> Map<String, Value> {
+        let difference = |difference: Difference| {
+            let Difference { value, chance } = difference;
+            [("difference", json!(value)), ("chance", json!(chance)), ("beyond", json!(difference.beyond()))]
+        };
+        let shares = self.differences().into_iter().map(|(pair, found)| {
+            let [a, b] = pair.percentages();
+            let (key, unit) = (json!(pair.a.key), json!(pair.a.unit.name()));
+            let own = object([("key", key), ("unit", unit), ("a", json!(a)), ("b", json!(b))]);
+            Value::Object(own.into_iter().chain(object(difference(found))).collect())
+        });
+        let distances = self.distances().into_iter().map(|distance| {
+            let own = object([("key", json!(distance.key)), ("unit", json!(distance.unit.name()))]);
+            let numbers = object([("means", json!(distance.means)), ("medians", json!(distance.medians))]);
+            Value::Object(own.into_iter().chain(object(difference(distance.difference))).chain(numbers).collect())
+        });
+        let [only_a, only_b] = &self.only;
+        object([
+            ("positions", json!(self.positions)),
+            ("games", json!(self.games)),
+            ("is_chance", json!(self.is_chance())),
+            ("shares", shares.collect()),
+            ("distances", distances.collect()),
+            ("only_a", json!(only_a)),
+            ("only_b", json!(only_b)),
+        ])
     }
 }
 

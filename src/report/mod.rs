@@ -28,7 +28,7 @@ mod json;
 mod remarks;
 mod signature;
 
-pub use compare::{Comparison, Pair};
+pub use compare::{Comparison, Difference, Distance, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
 pub use json::{ReportError, left_out_to_json, run_to_json};

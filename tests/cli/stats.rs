@@ -2,6 +2,7 @@
 
 use super::{Dir, KIWIPETE, START, json, lanefish, output, sample};
 use crate::formats::{boards_bytes, sample_batch};
+use crate::support::shared_data;
 use lanefish::chess::Color;
 use lanefish::table::{Array, Field, Values};
 use serde_json::{Value, json};
@@ -411,15 +412,62 @@ fn comparing() {
     let two = dir.file("two.fen", format!("{START}\n{KIWIPETE}\n"));
     let page = dir.name("page.html");
     let equal = output(0, &["stats", "--compare", "--details", &sample, &report]);
-    assert!(equal.contains("4,098 positions") && !equal.contains('+'), "{equal}");
-    let distances = equal.lines().filter(|line| line.ends_with("0.0000")).count();
+    assert!(equal.contains("4,098 positions") && !equal.contains('+') && !equal.contains(" x\n"), "{equal}");
+    let distances = equal.lines().filter(|line| line.contains(" 0.0000 ")).count();
     assert!(distances > 20, "{equal}");
+    assert!(equal.contains("A and B differ by no more than chance"), "{equal}");
     let differs = output(0, &["stats", "--compare", "--html", &page, &report, &two]);
     assert!(differs.contains("B ") && differs.contains("2 positions"));
     assert!(fs::read_to_string(&page).unwrap().contains("two.fen"));
-    fails(2, &["stats", "--compare", &sample], "needs exactly two inputs, got 1");
+    fails(2, &["stats", "--compare", &sample], "needs 2 to 26 inputs, got 1");
     fails(2, &["stats", "--compare", &sample, "nowhere.epd"], "nowhere.epd");
-    fails(2, &["stats", "--compare", "--json", &sample, &two], "cannot be used with");
+    // More than two.
+    let three = ["stats", "--compare", "--details", &sample, &report, &two];
+    let text = output(0, &three);
+    assert!(text.contains("C ") && text.contains("mean C"), "{text}");
+    let object = json(0, &[&three[..], &["--json"]].concat());
+    let comparisons = object["comparisons"].as_array().unwrap();
+    assert_eq!(comparisons.len(), 2);
+    assert_eq!((&comparisons[0]["is_chance"], &comparisons[0]["b"]), (&true.into(), &report.clone().into()));
+    assert_eq!(comparisons[1]["positions"], json!([4098, 2]));
+    let of = |list: &str, key: &str| {
+        let all = comparisons[1][list].as_array().unwrap();
+        all.iter().find(|row| row["key"] == key).unwrap_or_else(|| panic!("{key}")).clone()
+    };
+    let check = of("shares", "in_check");
+    assert_eq!(check["b"], 0.0);
+    let beyond = check["difference"].as_f64().unwrap().abs() / check["chance"].as_f64().unwrap();
+    assert!((check["beyond"].as_f64().unwrap() - beyond).abs() < 1e-12);
+    assert_eq!(of("distances", "legal_moves")["means"][1], 34.0);
+}
+
+/// Two random halves of the games of a dump differ by no more than chance, in every row; those of strong and of weak
+/// players differ by more.
+#[test]
+fn halves_of_a_dump_differ_by_chance() {
+    let Some(pgn) = shared_data("pgn/lichess_db_1000k.pgn") else { return };
+    let pgn = pgn.to_str().unwrap();
+    let dir = Dir::new();
+    for seed in ["1", "2", "3"] {
+        let parts = dir.name(&format!("{seed}-{{part}}.boards"));
+        output(0, &["-q", "split", pgn, "-o", &parts, "--parts", "a=0.5,b=0.5", "--by", "game", "--seed", seed]);
+        let [a, b] = ["a", "b"].map(|part| parts.replace("{part}", part));
+        let compared = json(0, &["-q", "stats", "--compare", "--details", "--json", &a, &b]);
+        let compared = &compared["comparisons"][0];
+        assert_eq!(compared["is_chance"], true, "{seed}: {}", compared["distances"][0]);
+        assert!(compared["distances"].as_array().unwrap().len() > 30);
+        let games: u64 = compared["games"].as_array().unwrap().iter().map(|games| games.as_u64().unwrap()).sum();
+        assert_eq!(games, 438);
+    }
+    let [weak, strong] = ["<", ">="].map(|is| {
+        let name = dir.name(if is == "<" { "weak.boards" } else { "strong.boards" });
+        let condition = format!("mean_elo {is} 1500");
+        output(0, &["-q", "convert", pgn, "-o", &name, "--where", &condition]);
+        name
+    });
+    let compared = json(0, &["-q", "stats", "--compare", "--details", "--json", &weak, &strong]);
+    let first = compared["comparisons"][0]["distances"][0]["key"].as_str().unwrap().to_owned();
+    assert!(["white_elo", "black_elo"].contains(&first.as_str()), "{first}");
 }
 
 #[test]

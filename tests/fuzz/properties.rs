@@ -661,8 +661,8 @@ pub fn report(bytes: &[u8]) {
     twice.merge(&report);
     assert_eq!(twice.positions, 2 * report.positions);
     let comparison = Comparison::of(&report, &twice);
-    let same = comparison.plots.iter().all(|plot| plot.distance().is_none_or(|distance| distance == 0.0));
+    let same = comparison.plots.iter().all(|plot| plot.distance().is_none_or(|distance| distance.value == 0.0));
     assert!(same, "twice the same differs from the same");
-    let abouts = [&html::About::default(), &html::About::default()];
-    assert!(!html::comparison(&comparison, abouts).is_empty());
+    let abouts = [html::About::default(), html::About::default()];
+    assert!(!html::comparison(&[comparison], &abouts).is_empty());
 }

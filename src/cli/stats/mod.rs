@@ -79,11 +79,12 @@ pub(crate) struct StatsArgs {
     #[arg(long, conflicts_with = "compare")]
     merge: bool,
 
-    /// Compare two inputs
+    /// Compare the first input with each of the others
     ///
     /// Shares are shown with their difference in percentage points, distributions with their total variation distance:
-    /// half the sum of the differences of all shares. Inputs whose names end in .json are reports written by --json.
-    #[arg(long, conflicts_with_all = ["json", "maps", "csv"])]
+    /// half the sum of the differences of all shares. Each comes with the largest difference that chance would give,
+    /// and those furthest beyond chance come first. Inputs whose names end in .json are reports written by --json.
+    #[arg(long, conflicts_with_all = ["maps", "csv"])]
     compare: bool,
 
     /// Count on the cluster with this scheduler
@@ -94,6 +95,12 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["merge", "exact_distinct"])]
     cluster: Option<String>,
 }
+
+/// The names of datasets that are compared.
+const LETTERS: [&str; 26] = [
+    "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T", "U", "V", "W",
+    "X", "Y", "Z",
+];
 
 /// A report, and where it comes from.
 struct Made {
@@ -139,20 +146,20 @@ impl StatsArgs {
         invocation.conclude(timed.summary)
     }
 
-    /// Shows two datasets side by side.
+    /// Shows datasets side by side: the first one, and each of the others.
     fn run_comparison(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let inputs = &self.read.inputs;
-        let [a, b] = inputs.as_slice() else {
-            bail!("--compare needs exactly two inputs, got {}", inputs.len());
-        };
-        if self.read.inputs.iter().all(|path| !is_report(path)) {
+        if !(2..=LETTERS.len()).contains(&inputs.len()) {
+            bail!("--compare needs 2 to {} inputs, got {}", LETTERS.len(), inputs.len());
+        }
+        if inputs.iter().all(|path| !is_report(path)) {
             // An error in the second input should not be found only after the first one has been read.
             invocation.prepare(inputs, &self.read.reading)?;
         }
         let Files { mut page, .. } = self.open_files(invocation)?;
         let mut made = Vec::new();
         let mut summaries = Vec::new();
-        for path in [a, b] {
+        for path in inputs {
             if is_report(path) {
                 made.push(read_report(path)?);
                 continue;
@@ -166,19 +173,40 @@ impl StatsArgs {
             made.extend(counted);
             summaries.push(timed.summary);
         }
-        let [first, second] = made.as_slice() else {
+        let Some((first, others)) = made.split_first() else {
             bail!("nothing to compare");
         };
-        let comparison = Comparison::of(&first.report, &second.report);
-        let paths = [a, b].map(|path| path.display().to_string());
-        let names = paths.each_ref().map(|path| one_line::of(path));
-        let mut out = String::new();
-        text::comparison::write(&mut out, &comparison, names.each_ref().map(|name| &**name), invocation.style)?;
-        super::print(out.as_bytes())?;
+        let comparisons = others.iter().map(|other| Comparison::of(&first.report, &other.report));
+        let comparisons: Vec<Comparison> = comparisons.collect();
+        let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+        if self.json {
+            let comparisons = comparisons.iter().zip(&names[1..]).map(|(comparison, name)| {
+                let mut object = object(json!({ "a": names[0], "b": name }));
+                object.extend(comparison.to_json());
+                Value::Object(object)
+            });
+            super::print_object(&object(json!({
+                "version": env!("CARGO_PKG_VERSION"),
+                "comparisons": comparisons.collect::<Vec<_>>(),
+                "run": { "command": command_line() },
+            })))?;
+        } else {
+            let mut out = String::new();
+            let has_games = made.iter().all(|made| made.report.game_results.total() > 0);
+            for ((letter, name), Made { report, .. }) in LETTERS.iter().zip(&names).zip(&made) {
+                let sizes = (report.positions, report.game_results.total());
+                text::comparison::write_dataset(&mut out, [letter, &one_line::of(name)], sizes, invocation.style)?;
+            }
+            for (comparison, letter) in comparisons.iter().zip(&LETTERS[1..]) {
+                text::comparison::write(&mut out, comparison, [LETTERS[0], letter])?;
+            }
+            text::comparison::write_legend(&mut out, has_games, invocation.style)?;
+            super::print(out.as_bytes())?;
+        }
         if let Some(page) = &mut page {
-            let about = |made: &Made, path: &PathBuf| self.about(made, std::slice::from_ref(path));
-            let abouts = [about(first, a), about(second, b)];
-            page.put(html::comparison(&comparison, abouts.each_ref()).as_bytes())?;
+            let abouts = made.iter().zip(inputs).map(|(made, path)| self.about(made, std::slice::from_ref(path)));
+            let abouts: Vec<html::About> = abouts.collect();
+            page.put(html::comparison(&comparisons, &abouts).as_bytes())?;
         }
         invocation.commit(page)?;
         let mut status = 0;

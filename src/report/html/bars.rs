@@ -65,7 +65,13 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
 }
 
 /// A figure for two distributions: the share in each, with two bars. The largest differences come first.
-pub(super) fn comparison(out: &mut String, title: &str, note: &str, bars: &[(&str, [u64; 2])]) -> fmt::Result {
+pub(super) fn comparison(
+    out: &mut String,
+    title: &str,
+    note: &str,
+    [a, b]: [&str; 2],
+    bars: &[(&str, [u64; 2])],
+) -> fmt::Result {
     let totals = [0, 1].map(|at: usize| bars.iter().map(|(_, counts)| counts[at]).sum::<u64>().max(1));
     let shares = |counts: &[u64; 2]| [0, 1].map(|at: usize| counts[at] as f64 / totals[at] as f64 * 100.0);
     let mut kinds: Vec<(&str, [f64; 2])> = bars.iter().map(|(name, counts)| (*name, shares(counts))).collect();
@@ -84,7 +90,7 @@ pub(super) fn comparison(out: &mut String, title: &str, note: &str, bars: &[(&st
         rest => format!("; {} others not shown", grouped(rest as u64)),
     };
     write!(out, "<figure class=\"bars\"><figcaption><h3>{}</h3><p>{note}{rest}</p></figcaption>", Escaped(title))?;
-    let table = Table { caption: title, head: &["", "A", "B", "difference", ""], rows: rows.collect() };
+    let table = Table { caption: title, head: &["", a, b, "difference", ""], rows: rows.collect() };
     table.write(out)?;
     out.push_str("</figure>\n");
     Ok(())

@@ -85,7 +85,13 @@ pub(super) fn heat_map(
 
 /// A board with the differences of shares, in one hue where the first has more, and in another where the second has
 /// more.
-pub(super) fn difference(out: &mut String, title: &str, note: &str, [a, b]: [&Squares; 2]) -> fmt::Result {
+pub(super) fn difference(
+    out: &mut String,
+    title: &str,
+    note: &str,
+    names: [&str; 2],
+    [a, b]: [&Squares; 2],
+) -> fmt::Result {
     let shares = [a, b].map(|counts| {
         let sum = counts.iter().sum::<u64>().max(1) as f64;
         counts.map(|count| count as f64 / sum * 100.0)
@@ -107,7 +113,7 @@ pub(super) fn difference(out: &mut String, title: &str, note: &str, [a, b]: [&Sq
         let class = level(if share < 0.1 { 0.0 } else { share });
         let hue = if difference > 0.0 && class != "z" { "o" } else { "" };
         let [a, b] = shares.map(|shares| percentage(shares[square]));
-        let text = format!("{}: A {a}, B {b}, {}", name(square), points(difference));
+        let text = format!("{}: {} {a}, {} {b}, {}", name(square), names[0], names[1], points(difference));
         (format!("{hue}{class}"), text)
     })?;
     out.push_str("</figure>\n");

@@ -95,19 +95,20 @@ pub fn page(report: &Report, about: &About) -> String {
     written(|out| sections::write(out, report, about))
 }
 
-/// A page about the differences of two datasets: what differs most first, then all histograms, one over the other,
-/// and the boards.
+/// A page about the differences between the first dataset and each of the others: what is furthest beyond chance comes
+/// first, then all histograms, one over the other, and the boards. There is a comparison for each dataset after the
+/// first one; `abouts` describes all of them.
 ///
 /// ```
 /// use lanefish::report::html::{About, comparison};
 /// use lanefish::report::{Comparison, Report};
 ///
 /// let report = Report::default();
-/// let page = comparison(&Comparison::of(&report, &report), [&About::new("old"), &About::new("new")]);
+/// let page = comparison(&[Comparison::of(&report, &report)], &[About::new("old"), About::new("new")]);
 /// assert!(page.contains("<h1>old and new</h1>"));
 /// ```
-pub fn comparison(comparison: &Comparison, abouts: [&About; 2]) -> String {
-    written(|out| compared::write(out, comparison, abouts))
+pub fn comparison(comparisons: &[Comparison], abouts: &[About]) -> String {
+    written(|out| compared::write(out, comparisons, abouts))
 }
 
 fn written(write: impl FnOnce(&mut String) -> fmt::Result) -> String {

@@ -137,7 +137,9 @@ fn names_are_not_markup() {
     values.insert(GroupValue::Missing, Report::default());
     report.groups = Some(Groups { by: NAME.to_owned(), width: 1, values });
     report.details.as_mut().unwrap().games.eco = BTreeMap::from([(*b"<i>", 500), (*b"\"'&", 5)]);
-    for text in [page(&report, &about), comparison(&Comparison::of(&report, &full()), [&about, &about])] {
+    for text in
+        [page(&report, &about), comparison(&[Comparison::of(&report, &full())], &[about.clone(), about.clone()])]
+    {
         assert_well_formed(&text);
         assert!(text.contains(SAFE) && !text.contains(['\u{202E}', '\u{2028}']));
         assert!(!text.contains("alert(\"1\")") && !text.contains("<i>0"));
@@ -149,18 +151,23 @@ fn names_are_not_markup() {
 fn comparisons() {
     let mut other = full();
     other.scores = Histogram::default();
-    let text = comparison(&Comparison::of(&full(), &other), [&About::new("one"), &About::new("two")]);
+    let text = comparison(&[Comparison::of(&full(), &other)], &[About::new("one"), About::new("two")]);
     assert_well_formed(&text);
     assert!(text.contains("<h1>one and two</h1>"));
     assert!(text.contains("Only A has: Score."));
     assert!(text.contains("distance 0.000"));
     let none = Comparison::of(&Report::default(), &Report::default());
-    assert_well_formed(&comparison(&none, [&About::default(), &About::default()]));
+    assert_well_formed(&comparison(&[none], &[About::default(), About::default()]));
     // Nothing in common.
-    assert_well_formed(&comparison(
-        &Comparison::of(&full(), &Report::default()),
-        [&About::default(), &About::default()],
-    ));
+    let apart = Comparison::of(&full(), &Report::default());
+    assert_well_formed(&comparison(&[apart], &[About::default(), About::default()]));
+    // The first one is compared with each of the others, in sections of their own.
+    let both = [Comparison::of(&full(), &other), Comparison::of(&full(), &full())];
+    let text = comparison(&both, &["one", "two", "three"].map(About::new));
+    assert_well_formed(&text);
+    assert!(text.contains("<h1>one, two and three</h1>") && text.contains("comparison of 3 datasets"));
+    assert!(text.contains("Summary of A and C") && text.contains("id=\"summary2\""));
+    assert!(text.contains("Nothing differs by more than chance"));
 }
 
 #[test]

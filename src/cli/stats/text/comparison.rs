@@ -3,69 +3,101 @@
 use super::super::super::style::Style;
 use super::tables::{RULED, right};
 use comfy_table::{Cell, Table};
-use lanefish::report::Comparison;
 use lanefish::report::facts::Unit;
-use lanefish::text::numbers::{grouped, percentage, tenths};
+use lanefish::report::{Comparison, Difference};
+use lanefish::text::numbers::{counted, grouped, percentage, tenths};
 use std::fmt::Write;
 
-/// Writes a comparison of two datasets, which are named A and B.
-pub(in crate::cli::stats) fn write(
+/// Writes the name and size of a dataset.
+pub(in crate::cli::stats) fn write_dataset(
     out: &mut String,
-    comparison: &Comparison,
-    names: [&str; 2],
+    [letter, name]: [&str; 2],
+    (positions, games): (u64, u64),
     style: Style,
 ) -> std::fmt::Result {
-    for ((letter, name), positions) in ["A", "B"].into_iter().zip(names).zip(comparison.positions) {
-        writeln!(out, "{} {name}: {} positions", style.heading(letter), grouped(positions))?;
-    }
+    let games = if games > 0 { format!(" of {}", counted(games, "game")) } else { String::new() };
+    writeln!(out, "{} {name}: {} positions{games}", style.heading(letter), grouped(positions))
+}
+
+/// How far a difference is beyond chance.
+fn beyond(difference: Difference) -> Cell {
+    right(if difference.is_chance() { String::new() } else { format!("{} x", tenths(difference.beyond())) })
+}
+
+/// Writes the differences between two datasets, which are named by letters.
+pub(in crate::cli::stats) fn write(out: &mut String, comparison: &Comparison, [a, b]: [&str; 2]) -> std::fmt::Result {
     let share = |share: Option<f64>| share.map_or("-".to_owned(), percentage);
     let mut table = Table::new();
     table.load_style(RULED);
-    table.set_header(["", "A", "B", "points"]);
-    for shares in &comparison.shares {
-        let [a, b] = shares.percentages();
-        let difference = shares.difference().map_or("-".to_owned(), |points| match points {
-            0.0 => "=".to_owned(),
-            0.0.. => format!("+{}", tenths(points)),
-            _ => tenths(points),
-        });
+    table.set_header(["share", a, b, "points", "chance", "beyond"]);
+    for (shares, difference) in comparison.differences() {
         // Results are counted by game and by position.
         let unit = if shares.a.unit == Unit::Games { " (games)" } else { "" };
-        let title = format!("{}{unit}", shares.a.title);
-        table.add_row([Cell::new(title), right(share(a)), right(share(b)), right(difference)]);
+        let [a, b] = shares.percentages();
+        let points = match difference.value {
+            0.0 => "=".to_owned(),
+            0.0.. => format!("+{}", small(difference.value)),
+            _ => small(difference.value),
+        };
+        table.add_row([
+            Cell::new(format!("{}{unit}", shares.a.title)),
+            right(share(a)),
+            right(share(b)),
+            right(points),
+            right(small(difference.chance)),
+            beyond(difference),
+        ]);
     }
     writeln!(out, "\n{}", table.trim_fmt())?;
 
-    let decimal = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
-    let distance = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
+    let decimal = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.2}"));
     let mut table = Table::new();
     table.load_style(RULED);
-    table.set_header(["distribution", "mean A", "mean B", "median A", "median B", "distance"]);
-    for plot in &comparison.plots {
-        let ([mean_a, mean_b], [median_a, median_b]) = (plot.means(), plot.medians());
-        let median = |value: Option<f64>| value.map_or("-".to_owned(), |value| value.to_string());
+    let [mean_a, mean_b] = [a, b].map(|letter| format!("mean {letter}"));
+    table.set_header(["distribution", &mean_a, &mean_b, "distance", "chance", "beyond"]);
+    for distance in comparison.distances() {
+        let [mean_a, mean_b] = distance.means.map(decimal);
         table.add_row([
-            Cell::new(plot.a.title),
-            right(decimal(mean_a)),
-            right(decimal(mean_b)),
-            right(median(median_a)),
-            right(median(median_b)),
-            right(distance(plot.distance())),
+            Cell::new(distance.title),
+            right(mean_a),
+            right(mean_b),
+            right(format!("{:.4}", distance.difference.value)),
+            right(format!("{:.4}", distance.difference.chance)),
+            beyond(distance.difference),
         ]);
     }
-    let others = comparison.bars.iter().map(|bars| (bars.a.title, bars.distance()));
-    let boards = comparison.boards.iter().map(|board| (board.a.title, board.distance()));
-    for (title, value) in others.chain(boards) {
-        let nothing = || Cell::new("");
-        table.add_row([Cell::new(title), nothing(), nothing(), nothing(), nothing(), right(distance(value))]);
-    }
     writeln!(out, "\n{}", table.trim_fmt())?;
-    let legend = "distance: total variation, 0 for equal distributions, 1 for disjoint ones";
-    writeln!(out, "\n{}", style.faint(legend))?;
-    for (letter, only) in ["A", "B"].into_iter().zip(&comparison.only) {
+    for (letter, only) in [a, b].into_iter().zip(&comparison.only) {
         if !only.is_empty() {
             writeln!(out, "only in {letter}: {}", only.join(", "))?;
         }
     }
+    if comparison.is_chance() {
+        writeln!(out, "\n{a} and {b} differ by no more than chance: they may be samples of the same source.")?;
+    }
     Ok(())
+}
+
+/// Explains the tables.
+pub(in crate::cli::stats) fn write_legend(out: &mut String, has_games: bool, style: Style) -> std::fmt::Result {
+    let observations = if has_games { "games" } else { "positions, as if they were independent of each other" };
+    let legend = [
+        "distance: total variation, 0 for equal distributions, 1 for disjoint ones".to_owned(),
+        format!(
+            "chance: the largest difference that samples of one source have, judged by the number of {observations}"
+        ),
+        "beyond: the difference divided by that of chance; empty where chance may explain it".to_owned(),
+    ];
+    writeln!(out)?;
+    legend.iter().try_for_each(|line| writeln!(out, "{}", style.faint(line)))
+}
+
+/// A number of percentage points, with more digits if it is small.
+fn small(points: f64) -> String {
+    let text = match points.abs() {
+        1.0.. => return tenths(points),
+        0.01.. => format!("{points:.2}"),
+        _ => format!("{points:.4}"),
+    };
+    text.replace('-', "−")
 }
