@@ -18,6 +18,7 @@ use lanefish::input::{Access, Inputs, Source};
 use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, Job, ReadOptions, RunOptions, Summary};
 use lanefish::queries::Queries;
+use lanefish::report::html;
 use lanefish::table::{Fields, Tile};
 use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
@@ -186,6 +187,17 @@ impl<'a> Invocation<'a> {
         self.open(path, packing)
     }
 
+    /// Opens the file of a page. An earlier page of lanefish is replaced even without `--force`: a page is made again
+    /// and again, and can be.
+    pub(crate) fn open_page(&self, path: &Path) -> Result<Output> {
+        let prepared = self.prepared.borrow();
+        let inputs = prepared.as_ref().map_or(&[][..], |prepared| &prepared.names);
+        self.compare(Some(path), inputs)?;
+        self.compared.set(true);
+        let packing = Packing::of(Some(path), None)?;
+        self.open_with(Some(path), packing, self.global.force || html::is_page(path))
+    }
+
     /// Opens an additional output file.
     pub(crate) fn open_beside(&self, path: &Path) -> Result<Output> {
         let prepared = self.prepared.borrow();
@@ -205,7 +217,11 @@ impl<'a> Invocation<'a> {
     }
 
     fn open(&self, path: Option<&Path>, packing: Option<Packing>) -> Result<Output> {
-        let output = Output::open(path, self.global.force, packing, self.threads)?;
+        self.open_with(path, packing, self.global.force)
+    }
+
+    fn open_with(&self, path: Option<&Path>, packing: Option<Packing>, force: bool) -> Result<Output> {
+        let output = Output::open(path, force, packing, self.threads)?;
         if self.verbose()
             && let Some(file) = output.file()
         {

@@ -1,6 +1,6 @@
 //! `stats`: the table and the JSON, which depend on nothing but the data.
 
-use super::{Dir, KIWIPETE, START, json, lanefish, output, sample};
+use super::{Dir, KIWIPETE, START, json, lanefish, output, sample, stderr_of};
 use crate::formats::{boards_bytes, sample_batch};
 use crate::support::shared_data;
 use lanefish::chess::Color;
@@ -8,13 +8,12 @@ use lanefish::table::{Array, Field, Values};
 use serde_json::{Value, json};
 use std::fs;
 
-/// The table without its last line, which describes the run and always differs.
+/// The table; standard error describes the run.
 fn table(arguments: &[&str]) -> String {
-    let text = output(0, arguments);
-    let mut lines: Vec<&str> = text.lines().collect();
-    let run = lines.pop().expect("a last line");
+    let run = stderr_of(0, arguments);
+    let run = run.lines().last().expect("a last line");
     assert!(run.contains(" positions/s, ") && run.ends_with("B read"), "{run}");
-    lines.join("\n")
+    output(0, arguments)
 }
 
 #[test]
@@ -255,7 +254,7 @@ fn merged_shards_are_the_whole() {
     assert_eq!(without_run(merged), without_run(whole));
     // Text and pages are made of merged reports as well.
     let text: Vec<&str> = arguments.iter().copied().filter(|&word| word != "--json").collect();
-    assert!(output(0, &text).contains("merged from 16 files"));
+    assert!(stderr_of(0, &text).contains("merged from 16 files"));
 }
 
 #[test]
@@ -416,8 +415,10 @@ fn comparing() {
     let distances = equal.lines().filter(|line| line.contains(" 0.0000 ")).count();
     assert!(distances > 20, "{equal}");
     assert!(equal.contains("A and B differ by no more than chance"), "{equal}");
-    let differs = output(0, &["stats", "--compare", "--html", &page, &report, &two]);
+    let differs = output(0, &["stats", "--compare", &report, &two]);
     assert!(differs.contains("B ") && differs.contains("2 positions"));
+    let written = output(0, &["stats", "--compare", "--html", &page, &report, &two]);
+    assert_eq!(written, format!("wrote {page}: comparison of 2 datasets\n"));
     assert!(fs::read_to_string(&page).unwrap().contains("two.fen"));
     fails(2, &["stats", "--compare", &sample], "needs 2 to 26 inputs, got 1");
     fails(2, &["stats", "--compare", &sample, "nowhere.epd"], "nowhere.epd");
@@ -477,7 +478,16 @@ fn a_page() {
     output(0, &["stats", "--html", &page, &sample("sample.epd")]);
     let text = fs::read_to_string(&page).unwrap();
     assert!(text.starts_with("<!doctype html>") && text.contains("sample.epd"));
-    fails(2, &["stats", "--html", &page, &sample("sample.epd")], "--force");
+    // A page is made again and again, but replaces nothing else.
+    let two = dir.file("two.fen", format!("{START}\n{KIWIPETE}\n"));
+    let written = output(0, &["stats", "--html", &page, &two]);
+    assert_eq!(written, format!("wrote {page}: 2 positions, 0 rejected\n"));
+    assert!(fs::read_to_string(&page).unwrap().contains("two.fen"));
+    let other = dir.file("other.html", "<!doctype html><title>Mine</title>");
+    fails(2, &["stats", "--html", &other, &sample("sample.epd")], "--force");
+    let csv = dir.name("csv");
+    let written = output(0, &["stats", "--html", &page, "--csv", &csv, &two]);
+    assert_eq!(written, format!("wrote {page} and tables in {csv}: 2 positions, 0 rejected\n"));
     let nowhere = dir.name("nowhere/page.html");
     fails(2, &["stats", "--html", &nowhere, &sample("sample.epd")], "nowhere");
 }

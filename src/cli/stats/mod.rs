@@ -8,10 +8,11 @@ mod text;
 #[cfg(feature = "sql")]
 pub(crate) use text::RULED;
 
-use super::args::{OutputArgs, ReadArgs, Reading};
+use super::args::{ReadArgs, Reading};
 use super::directories::MadeDirectories;
 use super::invocation::{Invocation, RunChoice, Timed};
 use super::output::Output;
+use super::places::Destination;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
@@ -51,7 +52,7 @@ pub(crate) struct StatsArgs {
 
     /// Write a page with plots, boards and remarks to this file
     ///
-    /// A self-contained HTML file for screens, phones and paper. Implies --details.
+    /// A self-contained HTML file for screens, phones and paper. An earlier page is replaced. Implies --details.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     html: Option<PathBuf>,
 
@@ -129,19 +130,17 @@ impl StatsArgs {
         if self.merge {
             let made = self.merged(invocation)?;
             let files = self.open_files(invocation)?;
-            self.show(invocation, &made)?;
-            self.write_files(invocation, &made, files)?;
+            self.tell(invocation, &made, files)?;
             return Ok(0);
         }
         let reading = &self.read.reading;
         invocation.prepare(&self.read.inputs, reading)?;
         let files = self.open_files(invocation)?;
         let (made, timed) = self.read(invocation, &self.read.inputs, reading)?;
-        if let Some(made) = made {
-            self.show(invocation, &made)?;
-            if timed.summary.failure.is_none() {
-                self.write_files(invocation, &made, files)?;
-            }
+        match made {
+            Some(made) if timed.summary.failure.is_none() => self.tell(invocation, &made, files)?,
+            Some(made) => self.show(invocation, &made)?,
+            None => {}
         }
         invocation.conclude(timed.summary)
     }
@@ -190,7 +189,7 @@ impl StatsArgs {
                 "comparisons": comparisons.collect::<Vec<_>>(),
                 "run": { "command": command_line() },
             })))?;
-        } else {
+        } else if page.is_none() {
             let mut out = String::new();
             let has_games = made.iter().all(|made| made.report.game_results.total() > 0);
             for ((letter, name), Made { report, .. }) in LETTERS.iter().zip(&names).zip(&made) {
@@ -208,7 +207,11 @@ impl StatsArgs {
             let abouts: Vec<html::About> = abouts.collect();
             page.put(html::comparison(&comparisons, &abouts).as_bytes())?;
         }
+        let has_page = page.is_some();
         invocation.commit(page)?;
+        if has_page && !self.json {
+            self.say_written(&format!("comparison of {} datasets", made.len()))?;
+        }
         let mut status = 0;
         for summary in summaries {
             status = status.max(invocation.conclude(summary)?);
@@ -431,6 +434,32 @@ impl StatsArgs {
         })
     }
 
+    /// Writes the files and says so, or shows the report.
+    fn tell(&self, invocation: &Invocation<'_>, made: &Made, files: Files) -> Result<()> {
+        let has_files = self.html.is_some() || self.csv.is_some();
+        if self.json || !has_files {
+            self.show(invocation, made)?;
+        }
+        self.write_files(invocation, made, files)?;
+        if has_files && !self.json {
+            self.say_written(&text::size(&made.report, made.games))?;
+            invocation.note(format_args!("{}", made.speed));
+        }
+        Ok(())
+    }
+
+    /// Says which files were written, instead of what they contain.
+    fn say_written(&self, content: &str) -> Result<()> {
+        // A page on standard output is not followed by anything.
+        if self.html.as_deref().is_some_and(|path| Destination::of(Some(path)) == Destination::Stdout) {
+            return Ok(());
+        }
+        let pages = self.html.iter().map(|path| one_line::of(&path.display().to_string()).into_owned());
+        let tables = self.csv.iter().map(|path| format!("tables in {}", one_line::of(&path.display().to_string())));
+        let files: Vec<String> = pages.chain(tables).collect();
+        super::print(format!("wrote {}: {content}\n", files.join(" and ")).as_bytes())
+    }
+
     fn show(&self, invocation: &Invocation<'_>, made: &Made) -> Result<()> {
         if self.json {
             let mut object = made.report.to_json();
@@ -440,9 +469,9 @@ impl StatsArgs {
         let mut out = String::new();
         let view = Text { report: &made.report, games: made.games, style: invocation.style, width: text::width() };
         view.write(&mut out, self.maps)?;
-        out.push('\n');
-        out.push_str(&invocation.style.faint(&format!("{}\n", made.speed)));
-        super::print(out.as_bytes())
+        super::print(out.as_bytes())?;
+        invocation.note(format_args!("{}", made.speed));
+        Ok(())
     }
 
     /// Opens the page, and checks in advance whether the other files can be written.
@@ -467,10 +496,9 @@ impl StatsArgs {
         let Some(path) = &self.html else {
             return Ok(Files { page: None, _directories: made });
         };
-        let output = OutputArgs { output: Some(path.clone()), level: None };
         // Reports of earlier runs are inputs that the invocation has not prepared.
         invocation.compare(Some(path), inputs)?;
-        Ok(Files { page: Some(invocation.open_output(&output)?), _directories: made })
+        Ok(Files { page: Some(invocation.open_page(path)?), _directories: made })
     }
 
     fn write_files(&self, invocation: &Invocation<'_>, made: &Made, files: Files) -> Result<()> {

@@ -134,6 +134,9 @@ pub(super) struct Head<'a> {
     pub(super) sections: &'a [(&'a str, &'a str)],
 }
 
+/// The beginning of the element that names the program and its version.
+pub(super) const GENERATOR: &str = "<meta name=\"generator\" content=\"lanefish ";
+
 /// Maximum number of inputs that are named below the title; the others are only counted.
 const MOST_INPUTS: usize = 4;
 
@@ -145,7 +148,7 @@ impl Head<'_> {
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <meta name=\"generator\" content=\"lanefish {}\">\n<title>{title}</title>\n<style>\n{}</style>\n</head>\n\
+             {GENERATOR}{}\">\n<title>{title}</title>\n<style>\n{}</style>\n</head>\n\
              <body>\n<header>\n<p class=\"kind\">lanefish <span>{}</span></p>\n<h1>{title}</h1>",
             env!("CARGO_PKG_VERSION"),
             include_str!("style.css"),

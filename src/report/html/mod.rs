@@ -37,6 +37,9 @@ mod tests;
 
 use super::{Comparison, Report};
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// Where a report comes from.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -110,6 +113,22 @@ pub fn page(report: &Report, about: &About) -> String {
 pub fn comparison(comparisons: &[Comparison], abouts: &[About]) -> String {
     written(|out| compared::write(out, comparisons, abouts))
 }
+
+/// Whether a file is a page of lanefish: its head names the program that made it. Anything else, such as a file that
+/// cannot be read, is not one.
+pub fn is_page(path: &Path) -> bool {
+    // A named pipe would wait for its writer.
+    if !path.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return false;
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    let names = |name: &str| memchr::memmem::find(&head, name.as_bytes()).is_some();
+    read.is_ok() && head.starts_with(b"<!doctype html>") && names(markup::GENERATOR)
+}
+
+/// Number of first bytes of a page that name the program.
+const HEAD: u64 = 1 << 10;
 
 fn written(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
     let mut out = String::new();

@@ -37,20 +37,21 @@ pub(super) fn width() -> usize {
     width.clamp(*WIDTHS.start(), *WIDTHS.end())
 }
 
+/// The number of positions of a report, of their games, and of rejected records.
+pub(super) fn size(report: &Report, games: u64) -> String {
+    // Files that store game numbers say nothing about games without positions.
+    let games = match games.max(report.game_results.total()) {
+        0 => String::new(),
+        games => format!(" of {}", counted(games, "game")),
+    };
+    format!("{} positions{games}, {} rejected", grouped(report.positions), grouped(report.rejected))
+}
+
 impl Text<'_> {
     /// The text of the report; with the boards for all pieces if requested.
     pub(super) fn write(&self, out: &mut String, all_boards: bool) -> std::fmt::Result {
         let report = self.report;
-        let games = match self.games {
-            0 => String::new(),
-            games => format!(" of {}", counted(games, "game")),
-        };
-        writeln!(
-            out,
-            "{} positions{games}, {} rejected",
-            self.style.heading(&grouped(report.positions)),
-            grouped(report.rejected)
-        )?;
+        writeln!(out, "{}", self.style.heading(&size(report, self.games)))?;
         if report.positions == 0 {
             return Ok(());
         }
