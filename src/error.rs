@@ -125,7 +125,8 @@ pub enum Error {
     },
     /// Positions fall into more groups than can be counted.
     #[error(
-        "grouping by {by} gives more than {most} groups; choose another column or, for numbers, a wider range (ply/20)"
+        "grouping by {by} gives more than {most} groups; choose another column or, for numbers, a wider range (ply/20); \
+         of files, which can be read twice, the largest groups are found"
     )]
     TooManyGroups {
         /// The column.

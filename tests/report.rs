@@ -7,7 +7,7 @@ use lanefish::chess::Position;
 use lanefish::distinct::Sketch;
 use lanefish::games::Speed;
 use lanefish::input::{Inputs, Shard};
-use lanefish::jobs::{FileOptions, RecordFile, Statistics};
+use lanefish::jobs::{FileOptions, GroupCounts, RecordFile, Statistics};
 use lanefish::output::Space;
 use lanefish::pipeline::{RunOptions, run};
 use lanefish::report::{Details, GroupValue, Histogram, Matrix, Report, Results, Signature, score_column};
@@ -397,7 +397,7 @@ fn groups_add_up_and_are_what_they_say() {
     const RECORDS: u64 = 5000;
     let paths = [path];
     let (batch, _) = read(&paths, |options| options.read.limit = Some(RECORDS));
-    let value = |by: &str, row: usize| -> GroupValue {
+    let value_of = |by: &str, row: usize| -> GroupValue {
         let position = batch.position(row).unwrap();
         let number = |field| batch.values(field).and_then(|values| values.number(row));
         let text = |field| batch.values(field).and_then(|values| values.text(row));
@@ -418,6 +418,7 @@ fn groups_add_up_and_are_what_they_say() {
         };
         found.map_or(GroupValue::Missing, GroupValue::Number)
     };
+    let value = |by: &str, row: usize| -> Vec<GroupValue> { by.split(',').map(|by| value_of(by, row)).collect() };
     let best = Tier::best().analyzer().unwrap();
     let all = |analyzer, threads, by: Option<&str>| {
         let mut job = Statistics::new().with_details();
@@ -430,7 +431,18 @@ fn groups_add_up_and_are_what_they_say() {
         })
     };
     let whole = all(best, 1, None);
-    for by in ["in_check", "pieces", "ply/20", "white_elo", "result", "eco", "time_control", "tag:Termination"] {
+    for by in [
+        "in_check",
+        "pieces",
+        "ply/20",
+        "white_elo",
+        "result",
+        "eco",
+        "time_control",
+        "tag:Termination",
+        "time_control,result",
+        "ply/20,in_check",
+    ] {
         let mut grouped = all(best, 2, Some(by));
         for analyzer in tiers() {
             assert!(all(analyzer, 8, Some(by)) == grouped, "{by} {}", analyzer.tier());
@@ -447,7 +459,32 @@ fn groups_add_up_and_are_what_they_say() {
             expected.details = None;
             assert!(*found == expected, "{by}");
         }
-        let mut rows: BTreeMap<GroupValue, Plain> = BTreeMap::new();
+        // The largest groups, found by reading twice, and all others together.
+        for most in [1, 5, 1000] {
+            let options = |options: &mut RunOptions<'_>| {
+                (options.read.limit, options.threads, options.chunk_size) = (Some(RECORDS), 2, 20_000);
+            };
+            let counts = GroupCounts::new(by.parse().unwrap());
+            let inputs = Inputs::resolve(&paths, |_| true).unwrap();
+            let mut run_options = RunOptions::new(best);
+            options(&mut run_options);
+            assert!(run(&inputs, run_options, &counts, |part| counts.add(part)).failure.is_none());
+            let job = Statistics::new().with_details().grouped_by(by.parse::<GroupBy>().unwrap());
+            let job = job.of_largest(counts.largest(most).unwrap());
+            let found = report_of(&paths, best, job, options).groups.unwrap();
+            let expected = groups.largest(most);
+            assert!(found.values == expected.values, "{by} {most}");
+            let others = [&found, &expected].map(|groups| groups.others.as_ref().map(|others| others.groups));
+            assert_eq!(others[0], others[1], "{by} {most}");
+            let reports = [&found, &expected].map(|groups| {
+                let mut others = (*groups.others.as_ref()?.report).clone();
+                // A game may be in several of the groups that were merged.
+                others.game_results = Results::default();
+                Some(others)
+            });
+            assert!(reports[0] == reports[1], "{by} {most}");
+        }
+        let mut rows: BTreeMap<Vec<GroupValue>, Plain> = BTreeMap::new();
         for row in 0..batch.len() {
             rows.entry(value(by, row)).or_default().add(&batch, row);
         }
@@ -499,7 +536,7 @@ fn games_count_once() {
                 let report = by(name);
                 assert_eq!(report.game_results, naive(&|_| true));
                 for (value, of_group) in report.groups.unwrap().values {
-                    let is_of_group = |row: usize| match &value {
+                    let is_of_group = |row: usize| match &value[0] {
                         GroupValue::Number(first) => {
                             number(row, Field::Ply).is_some_and(|ply| (*first..first + 40).contains(&ply))
                         }

@@ -366,6 +366,22 @@ impl<'a> Invocation<'a> {
         Ok(inputs)
     }
 
+    /// Whether the inputs can be read again from the start, which is prepared if so.
+    pub(crate) fn can_read_again(&self, inputs: &[PathBuf], reading: &Reading) -> Result<bool> {
+        if inputs.is_empty() {
+            return Ok(false);
+        }
+        self.prepare_again(inputs, reading)?;
+        let prepared = self.prepared.borrow();
+        Ok(prepared.iter().flat_map(|prepared| &prepared.inputs.sources).all(|source| source.len().is_some()))
+    }
+
+    /// Prepares to read the inputs again, as if they had not been read: rejected records are reported once.
+    pub(crate) fn prepare_again(&self, inputs: &[PathBuf], reading: &Reading) -> Result<()> {
+        self.keep_rejects(None);
+        self.prepare(inputs, reading)
+    }
+
     /// Reads the inputs with the global options.
     pub(crate) fn read<J: Job>(
         &self,

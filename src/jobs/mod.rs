@@ -32,7 +32,7 @@ pub(crate) use positions::Collect;
 pub use positions::PositionReader;
 #[cfg(feature = "parquet")]
 pub use scan::{Scan, ScanStep};
-pub use statistics::Statistics;
+pub use statistics::{CountedGroups, GroupCounts, Statistics};
 pub(crate) use stream::{Sender, Stream};
 pub use write::{Complete, WriteFile, WriteJob, WritePart};
 pub use written::Written;

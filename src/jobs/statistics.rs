@@ -6,10 +6,12 @@ use crate::output::Space;
 use crate::partition::distinct::{Collected, Exact};
 use crate::pipeline::Job;
 use crate::queries::Queries;
-use crate::report::{Groups, Report};
-use crate::stats::{GameOrder, GameResults, Games, GroupBy, Grouped, MOST_GROUPS, Stats};
+use crate::report::{GroupValue, Groups, OtherGroups, Report};
+use crate::stats::{
+    GameOrder, GameResults, Games, GroupBy, GroupSizes, Grouped, LargestGroups, MOST_GROUPS, MOST_VALUES, Stats,
+};
 use crate::table::{Field, Fields, Tile};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 /// Counts records. Every chunk takes statistics from a shared list, adds to them, and puts them back. So there is only
@@ -18,6 +20,7 @@ use std::sync::{Arc, Mutex};
 pub struct Statistics {
     details: bool,
     by: Option<GroupBy>,
+    largest: Option<Arc<LargestGroups>>,
     exact: Option<Exact>,
     threads: usize,
     is_part: bool,
@@ -60,6 +63,12 @@ impl Statistics {
         self.by = Some(by);
         self
     }
+    /// Counts only these groups separately, and all others together.
+    #[must_use]
+    pub fn of_largest(mut self, largest: LargestGroups) -> Self {
+        self.largest = Some(Arc::new(largest));
+        self
+    }
     /// Also counts distinct positions exactly, which implies details; the last step uses this number of threads.
     ///
     /// # Errors
@@ -96,7 +105,9 @@ impl Statistics {
     }
 
     fn too_many_groups(&self) -> Error {
-        Error::TooManyGroups { by: self.by.as_ref().map_or("", GroupBy::name).to_owned(), most: MOST_GROUPS }
+        // With the largest groups, only the number of values is limited.
+        let most = if self.largest.is_some() { MOST_VALUES } else { MOST_GROUPS };
+        Error::TooManyGroups { by: self.by.as_ref().map(GroupBy::to_string).unwrap_or_default(), most }
     }
 
     /// The report, with this number of rejected records; see [`Stats::report`] for `keep_en_passant`.
@@ -107,7 +118,7 @@ impl Statistics {
         let too_many = self.too_many_groups();
         let shelf = self.shelf.into_inner().unpoisoned();
         let mut all = if self.details { Stats::new().with_details() } else { Stats::new() };
-        let mut groups: BTreeMap<_, Stats> = BTreeMap::new();
+        let mut groups: BTreeMap<Option<Vec<GroupValue>>, Stats> = BTreeMap::new();
         let (mut order, mut all_games) = (GameOrder::default(), GameResults::default());
         for Counted { counting, .. } in shelf {
             match counting {
@@ -119,18 +130,19 @@ impl Statistics {
                     let (games, results) = grouped.take_all_games();
                     order.add(games);
                     all_games.merge(&results);
-                    for (value, stats) in grouped.finish() {
+                    for (values, stats) in grouped.finish() {
                         all.merge(&stats);
-                        match groups.get_mut(&value) {
+                        match groups.get_mut(&values) {
                             Some(known) => known.merge(&stats),
                             None => {
-                                groups.insert(value, stats);
+                                groups.insert(values, stats);
                             }
                         }
                     }
                 }
             }
         }
+        let others = groups.remove(&None);
         if groups.len() > MOST_GROUPS {
             return Err(too_many);
         }
@@ -152,11 +164,12 @@ impl Statistics {
         };
         let mut report = report_of(all);
         report.groups = self.by.map(|by| {
-            let values = groups.into_iter();
+            let values = groups.into_iter().filter_map(|(values, stats)| Some((values?, report_of(stats))));
+            let number = self.largest.as_ref().map_or(0, |largest| largest.others());
             Groups {
-                by: by.name().to_owned(),
-                width: by.width(),
-                values: values.map(|(value, stats)| (value, report_of(stats))).collect(),
+                by: by.described(),
+                values: values.collect(),
+                others: others.map(|stats| OtherGroups { groups: number, report: Box::new(report_of(stats)) }),
             }
         });
         if let (Some(details), Some(exact)) = (&mut report.details, self.exact) {
@@ -184,7 +197,7 @@ impl Job for Statistics {
         let mut shelf = self.shelf.lock().unpoisoned();
         shelf.pop().unwrap_or_else(|| {
             let counting = match (&self.by, self.details) {
-                (Some(_), details) => Counting::Groups(Box::new(Grouped::new(details))),
+                (Some(_), details) => Counting::Groups(Box::new(Grouped::new(details, self.largest.clone()))),
                 (None, true) => Counting::All(Box::new(Stats::new().with_details()), Games::default()),
                 (None, false) => Counting::All(Box::default(), Games::default()),
             };
@@ -216,5 +229,74 @@ impl Job for Statistics {
         if let Some(exact) = &self.exact {
             exact.add(&mut counted.collected);
         }
+    }
+}
+
+/// Counts the positions of all groups, however many there are, to find the largest.
+#[derive(Debug)]
+pub struct GroupCounts {
+    by: GroupBy,
+    shelf: Mutex<Vec<CountedGroups>>,
+}
+
+/// The sizes of groups in some of the chunks so far.
+#[derive(Debug, Default)]
+pub struct CountedGroups {
+    sizes: GroupSizes,
+    is_over: bool,
+}
+
+impl GroupCounts {
+    /// Counts the positions of each group.
+    pub fn new(by: GroupBy) -> Self {
+        Self { by, shelf: Mutex::default() }
+    }
+    fn too_many_groups(&self) -> Error {
+        Error::TooManyGroups { by: self.by.to_string(), most: MOST_VALUES }
+    }
+    /// The sink for the run: adds the counts of one chunk.
+    ///
+    /// # Errors
+    /// If there are more than 1,048,576 groups.
+    pub fn add(&self, counted: CountedGroups) -> Result<(), Error> {
+        if counted.is_over {
+            return Err(self.too_many_groups());
+        }
+        self.shelf.lock().unpoisoned().push(counted);
+        Ok(())
+    }
+    /// The largest groups, at most this number and [`MOST_GROUPS`].
+    ///
+    /// # Errors
+    /// If there are more than 1,048,576 groups in all.
+    pub fn largest(self, most: usize) -> Result<LargestGroups, Error> {
+        let too_many = self.too_many_groups();
+        let mut sizes = HashMap::new();
+        for CountedGroups { sizes: more, .. } in self.shelf.into_inner().unpoisoned() {
+            more.add_to(&mut sizes);
+            if sizes.len() > MOST_VALUES {
+                return Err(too_many);
+            }
+        }
+        Ok(LargestGroups::of(sizes, most))
+    }
+}
+
+impl Job for GroupCounts {
+    type Part = CountedGroups;
+    fn queries(&self) -> Queries {
+        self.by.queries()
+    }
+    fn fields(&self) -> Fields {
+        self.by.fields()
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        self.by.tags()
+    }
+    fn begin(&self) -> CountedGroups {
+        self.shelf.lock().unpoisoned().pop().unwrap_or_default()
+    }
+    fn tile(&self, counted: &mut CountedGroups, tile: &Tile<'_>) {
+        counted.is_over |= !counted.sizes.add_tile(tile, &self.by);
     }
 }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 /// The files of a report: their names and contents.
 ///
-/// Each file has a header line and one row per count. With groups, all groups are in the same files. The first column
-/// is then the group, and its name is that of the column by which positions are grouped.
+/// Each file has a header line and one row per count. With groups, all groups are in the same files. The first columns
+/// are then those by which positions are grouped. The groups that are not among the largest are called `(others)`.
 ///
 /// ```
 /// use lanefish::report::{Report, csv};
@@ -23,24 +23,30 @@ pub fn files(report: &Report) -> BTreeMap<String, Vec<u8>> {
     match &report.groups {
         None => files.add(report, &[]),
         Some(groups) => {
-            files.group = Some(groups.by.clone());
-            for (value, report) in &groups.values {
-                let value = match value {
+            files.group = groups.by.iter().map(|column| column.name.clone()).collect();
+            for (values, report) in &groups.values {
+                let values = values.iter().map(|value| match value {
                     GroupValue::Number(number) => number.to_string(),
                     GroupValue::Text(text) => text.clone(),
                     GroupValue::Missing => String::new(),
-                };
-                files.add(report, &[value]);
+                });
+                files.add(report, &values.collect::<Vec<_>>());
+            }
+            if let Some(others) = &groups.others {
+                files.add(&others.report, &vec![OTHERS.to_owned(); groups.by.len()]);
             }
         }
     }
     files.files
 }
 
+/// The value of a group that stands for all that are not among the largest.
+const OTHERS: &str = "(others)";
+
 #[derive(Default)]
 struct Files {
-    /// The name of the column of groups.
-    group: Option<String>,
+    /// The names of the columns of groups.
+    group: Vec<String>,
     files: BTreeMap<String, Vec<u8>>,
 }
 
@@ -94,7 +100,7 @@ impl Files {
     ) {
         let file = self.files.entry(format!("{name}.csv")).or_insert_with(|| {
             let mut file = Vec::new();
-            let group = self.group.as_deref().into_iter();
+            let group = self.group.iter().map(String::as_str);
             line(group.chain(header), &mut file);
             file
         });

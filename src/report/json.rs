@@ -5,8 +5,8 @@
 //! of a number and its count; all others are arrays, where the index is the number.
 
 use super::{
-    Castling, Comparison, Details, Difference, Games, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, OpenGame,
-    Report, Results, Signature,
+    Castling, Comparison, Details, Difference, Games, GroupColumn, GroupValue, Groups, HeatMap, Histogram, Mates,
+    Matrix, OpenGame, OtherGroups, Report, Results, Signature,
 };
 use crate::choose::LeftOut;
 use crate::distinct::{LEVELS, Sketch, Sketches};
@@ -81,20 +81,25 @@ impl Report {
         let mut object = object([("version", json!(env!("CARGO_PKG_VERSION"))), ("schema", json!(SCHEMA))]);
         object.extend(self.own());
         if let Some(groups) = &self.groups {
-            let values = groups.values.iter().map(|(value, report)| {
-                let value = match value {
+            // One column has its name, width and values as they are, two have lists.
+            let one_or_all = |mut list: Vec<Value>| if list.len() == 1 { list.remove(0) } else { json!(list) };
+            let values = groups.values.iter().map(|(values, report)| {
+                let values = values.iter().map(|value| match value {
                     GroupValue::Number(number) => json!(number),
                     GroupValue::Text(text) => json!(text),
                     GroupValue::Missing => Value::Null,
-                };
-                json!({ "value": value, "stats": report.own() })
+                });
+                json!({ "value": one_or_all(values.collect()), "stats": report.own() })
             });
-            let groups = json!({
-                "by": groups.by,
-                "width": groups.width,
-                "values": values.collect::<Vec<_>>(),
-            });
-            object.insert("groups".to_owned(), groups);
+            let mut all = self::object([
+                ("by", one_or_all(groups.by.iter().map(|column| json!(column.name)).collect())),
+                ("width", one_or_all(groups.by.iter().map(|column| json!(column.width)).collect())),
+                ("values", json!(values.collect::<Vec<_>>())),
+            ]);
+            if let Some(OtherGroups { groups, report }) = &groups.others {
+                all.insert("others".to_owned(), json!({ "groups": groups, "stats": report.own() }));
+            }
+            object.insert("groups".to_owned(), all.into());
         }
         object
     }
@@ -179,23 +184,29 @@ impl Report {
         let mut report = Self::own_from(&root)?;
         if let Some(groups) = root.find("groups") {
             let mut values = BTreeMap::new();
+            let by = groups.get("by")?.one_or_all()?.into_iter().zip(groups.get("width")?.one_or_all()?);
+            let by = by.map(|(name, width)| Ok(GroupColumn { name: name.text()?.to_owned(), width: width.number()? }));
+            let by = by.collect::<Result<Vec<_>, _>>()?;
             for group in groups.get("values")?.list()? {
-                let value = group.get("value")?;
-                let key = match value.value {
-                    Value::Null => GroupValue::Missing,
-                    Value::String(text) => GroupValue::Text(text.clone()),
+                let key = group.get("value")?.one_or_all()?.into_iter().map(|value| match value.value {
+                    Value::Null => Ok(GroupValue::Missing),
+                    Value::String(text) => Ok(GroupValue::Text(text.clone())),
                     number => {
                         let number = number.as_i64();
-                        GroupValue::Number(number.ok_or_else(|| value.not("a number, a text or null"))?)
+                        number.map(GroupValue::Number).ok_or_else(|| value.not("a number, a text or null"))
                     }
-                };
+                });
+                let key = key.collect::<Result<Vec<_>, _>>()?;
+                if key.len() != by.len() {
+                    return Err(group.get("value")?.not("a value for each column"));
+                }
                 values.insert(key, Self::own_from(&group.get("stats")?)?);
             }
-            report.groups = Some(Groups {
-                by: groups.get("by")?.text()?.to_owned(),
-                width: groups.get("width")?.number()?,
-                values,
+            let others = groups.find("others").map(|others| {
+                let report = Box::new(Self::own_from(&others.get("stats")?)?);
+                Ok(OtherGroups { groups: others.get("groups")?.number()?, report })
             });
+            report.groups = Some(Groups { by, values, others: others.transpose()? });
         }
         Ok(report)
     }
@@ -480,6 +491,10 @@ impl<'a> Reader<'a> {
         let list = self.value.as_array().ok_or_else(|| self.not("a list"))?;
         let children = list.iter().enumerate();
         Ok(children.map(|(at, value)| self.child(&at.to_string(), value)))
+    }
+    /// The values of a list, or the value itself.
+    fn one_or_all(&self) -> Result<Vec<Self>, ReportError> {
+        if self.value.is_array() { Ok(self.list()?.collect()) } else { Ok(vec![self.child("", self.value)]) }
     }
     fn entries(&self) -> Result<impl Iterator<Item = (&'a str, Self)>, ReportError> {
         let entries = self.value.as_object().ok_or_else(|| self.not("an object"))?;

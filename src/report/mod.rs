@@ -36,6 +36,7 @@ pub use remarks::{Remark, Severity};
 pub use signature::{Signature, SignatureError};
 
 use crate::distinct::Sketches;
+use crate::table::{OF_GAMES, TAGS};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -293,12 +294,100 @@ pub struct Games {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Groups {
-    /// The column by which they are grouped.
-    pub by: String,
+    /// The columns by which they are grouped.
+    pub by: Vec<GroupColumn>,
+    /// The groups, by the value of each column; numbers by the first number of their range.
+    pub values: BTreeMap<Vec<GroupValue>, Report>,
+    /// All other groups together, if only the largest ones were counted separately.
+    pub others: Option<OtherGroups>,
+}
+
+/// A column by which positions are grouped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GroupColumn {
+    /// Its name.
+    pub name: String,
     /// Numbers in ranges of this width are one group.
     pub width: u64,
-    /// The groups in order; numbers by the first number of their range.
-    pub values: BTreeMap<GroupValue, Report>,
+}
+
+/// Groups that are counted together.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct OtherGroups {
+    /// Their number.
+    pub groups: u64,
+    /// Their statistics. If they were merged, a game with positions in several of them counts in each.
+    pub report: Box<Report>,
+}
+
+/// Unit of the column `clock`, in its numbers per minute.
+const MINUTE: i64 = 6000;
+
+impl GroupColumn {
+    /// A value of the column, as shown: a number, a range, a text, or `none`. Clocks are shown in minutes.
+    pub fn label(&self, value: &GroupValue) -> String {
+        let number = |number: i64| match self.name.as_str() {
+            "clock" if number % MINUTE == 0 => (number / MINUTE).to_string(),
+            "clock" => format!("{:.2}", number as f64 / MINUTE as f64),
+            _ => number.to_string(),
+        };
+        let unit = if self.name == "clock" { " min" } else { "" };
+        match value {
+            GroupValue::Number(first) if self.width == 1 => format!("{}{unit}", number(*first)),
+            GroupValue::Number(first) if self.name == "clock" => {
+                format!("{} to {}{unit}", number(*first), number(first.saturating_add(self.width as i64)))
+            }
+            GroupValue::Number(first) => format!("{first} to {}", first.saturating_add(self.width as i64 - 1)),
+            GroupValue::Text(text) => text.clone(),
+            GroupValue::Missing => "none".to_owned(),
+        }
+    }
+}
+
+impl Groups {
+    /// Whether any group is one of texts.
+    fn has_texts(&self) -> bool {
+        self.values.keys().flatten().any(|value| matches!(value, GroupValue::Text(_)))
+    }
+
+    /// The groups in the order in which they are shown: texts by size, the largest first; numbers by their values.
+    pub fn shown(&self) -> Vec<(&[GroupValue], &Report)> {
+        let mut shown: Vec<(&[GroupValue], &Report)> =
+            self.values.iter().map(|(values, report)| (values.as_slice(), report)).collect();
+        if self.has_texts() {
+            shown.sort_by_key(|(_, report)| std::cmp::Reverse(report.positions));
+        }
+        shown
+    }
+
+    /// Whether a game has positions in one group only, because the columns are the same in all of them.
+    pub fn are_of_games(&self) -> bool {
+        let is_of_games = |name: &str| OF_GAMES.contains(&name) || name.starts_with(TAGS.prefix);
+        self.by.iter().all(|column| is_of_games(&column.name))
+    }
+
+    /// The largest groups, at most `most`; all others are merged. Of equally large ones, those with the lowest values
+    /// remain.
+    #[must_use]
+    pub fn largest(&self, most: usize) -> Self {
+        let mut sizes: Vec<(&Vec<GroupValue>, &Report)> = self.values.iter().collect();
+        sizes.sort_by_key(|(_, report)| std::cmp::Reverse(report.positions));
+        let rest = sizes.split_off(sizes.len().min(most));
+        let mut others = self.others.clone();
+        for (_, report) in rest {
+            match &mut others {
+                Some(others) => {
+                    others.groups += 1;
+                    others.report.merge(report);
+                }
+                None => others = Some(OtherGroups { groups: 1, report: Box::new(report.clone()) }),
+            }
+        }
+        let values = sizes.into_iter().map(|(values, report)| (values.clone(), report.clone()));
+        Self { by: self.by.clone(), values: values.collect(), others }
+    }
 }
 
 /// The value that the positions of a group have in common.
@@ -355,7 +444,10 @@ impl Report {
             _ => None,
         };
         self.groups = match (self.groups.take(), &other.groups) {
-            (Some(mut ours), Some(theirs)) if ours.by == theirs.by && ours.width == theirs.width => {
+            // Of other groups, the values are not known.
+            (Some(mut ours), Some(theirs))
+                if ours.by == theirs.by && ours.others.is_none() && theirs.others.is_none() =>
+            {
                 for (value, report) in &theirs.values {
                     match ours.values.entry(value.clone()) {
                         Entry::Occupied(mut ours) => ours.get_mut().merge(report),

@@ -1,164 +1,58 @@
-//! Statistics of groups of positions: by phase, by opening, or by any other column.
+//! Statistics of groups of positions: by phase, by opening, or by any other column, or by two.
 //!
 //! The lanes need full groups of eight boards. So the boards of a tile and their results are first copied to buffers,
 //! one per group of positions, and a buffer is counted whenever it is full. The fields of the records are counted
 //! immediately, with a mask for each group. The statistics of all positions are the merged statistics of all groups, so
 //! they are not counted a second time.
+//!
+//! A group takes up to a few hundred kilobytes, so that their number is limited. Where there are more, the inputs are
+//! read twice: first to find the largest groups ([`GroupSizes`]), then to count these and all others together.
 
 use super::details::Boards;
 use super::games::{GameResults, Games};
+use super::group_by::GroupBy;
+use super::group_ids::{GroupIds, MOST_VALUES, NO_ID};
 use super::{Carried, Stats};
 use crate::kernels::BoardCounts;
 use crate::packed::Group;
-use crate::queries::{GroupResults, Queries};
+use crate::queries::GroupResults;
 use crate::report::GroupValue;
-use crate::table::{Array, ChosenColumn, Columns, ColumnsError, Fields, Kind, Tile, Values, first_rows, rows_of};
+use crate::table::{Tile, first_rows};
 use crate::tiers::Analyzer;
-use std::collections::HashMap;
-use std::fmt;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::str::FromStr;
 use std::sync::Arc;
-
-/// The column by which positions are grouped, and the width of ranges.
-///
-/// ```
-/// use lanefish::stats::GroupBy;
-/// let by: GroupBy = "ply/20".parse().unwrap();
-/// assert_eq!((by.name(), by.width()), ("ply", 20));
-/// assert_eq!("ply".parse::<GroupBy>().unwrap().width(), 10);
-/// assert!("phase/0".parse::<GroupBy>().is_err());
-/// ```
-#[derive(Clone, Debug)]
-pub struct GroupBy {
-    columns: Columns,
-    width: u64,
-}
-
-/// Why positions cannot be grouped that way.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum GroupByError {
-    /// There is no such column, or it is named twice.
-    #[error(transparent)]
-    Column(#[from] ColumnsError),
-    /// More than one column.
-    #[error("expected one column")]
-    Several,
-    /// The width of ranges is not a positive number.
-    #[error("expected a width from 1 to 1,000,000 after the slash, as in ply/10")]
-    Width,
-    /// Text has no ranges.
-    #[error("`{0}` is text: it has no ranges of numbers")]
-    Text(String),
-}
-
-/// Columns with many values, and the width of their ranges unless another one is given.
-const WIDTHS: [(&str, u64); 26] = [
-    ("ply", 10),
-    ("game_plies", 10),
-    ("plies_left", 10),
-    ("fullmove", 10),
-    ("halfmove", 10),
-    ("score", 100),
-    ("raw_score", 100),
-    ("stm_score", 100),
-    ("score_before", 100),
-    ("move_see", 100),
-    ("white_elo", 100),
-    ("black_elo", 100),
-    ("mean_elo", 100),
-    ("puzzle_rating", 100),
-    ("rating_deviation", 10),
-    ("popularity", 10),
-    ("plays", 1000),
-    ("knodes", 100_000),
-    ("clock", 6000),
-    ("legal_moves", 5),
-    ("mobility_white", 5),
-    ("mobility_black", 5),
-    ("material_white", 5),
-    ("material_black", 5),
-    ("stm_material", 5),
-    ("nstm_material", 5),
-];
-
-impl fmt::Display for GroupBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_text() { f.write_str(self.name()) } else { write!(f, "{}/{}", self.name(), self.width) }
-    }
-}
-
-impl FromStr for GroupBy {
-    type Err = GroupByError;
-    fn from_str(text: &str) -> Result<Self, GroupByError> {
-        let (name, width) = match text.split_once('/') {
-            Some((name, width)) => (name, Some(width)),
-            None => (text, None),
-        };
-        let columns = Columns::named(name)?;
-        if columns.iter().count() != 1 {
-            return Err(GroupByError::Several);
-        }
-        let by = Self { columns, width: 1 };
-        let width = match width {
-            Some(_) if by.is_text() => return Err(GroupByError::Text(name.to_owned())),
-            Some(width) => {
-                width.parse().ok().filter(|width| (1..=1_000_000).contains(width)).ok_or(GroupByError::Width)?
-            }
-            None => {
-                let usual = WIDTHS.iter().find(|(other, _)| *other == by.name());
-                usual.map_or(1, |&(_, width)| width)
-            }
-        };
-        Ok(Self { width, ..by })
-    }
-}
-
-impl GroupBy {
-    fn column(&self) -> Option<&ChosenColumn> {
-        self.columns.iter().next()
-    }
-    fn is_text(&self) -> bool {
-        let kind = self.column().map(ChosenColumn::kind);
-        matches!(kind, Some(Kind::Text | Kind::Date))
-    }
-    /// The column.
-    pub fn name(&self) -> &str {
-        self.column().map_or("", ChosenColumn::name)
-    }
-    /// The width of ranges: numbers from a multiple of it up to the next one are one group.
-    pub fn width(&self) -> u64 {
-        self.width
-    }
-    /// Whether the column depends on earlier records.
-    #[cfg(feature = "cluster")]
-    pub(crate) fn depends_on_records_before(&self) -> bool {
-        self.columns.iter().any(ChosenColumn::depends_on_records_before)
-    }
-    /// The queries that the column needs.
-    pub fn queries(&self) -> Queries {
-        self.columns.queries()
-    }
-    /// The fields that it reads.
-    pub fn fields(&self) -> Fields {
-        self.columns.fields()
-    }
-    /// The tags that it reads.
-    pub fn tags(&self) -> Arc<[Arc<str>]> {
-        self.columns.tags()
-    }
-}
 
 /// Maximum number of groups: each takes up to a few hundred kilobytes.
 pub const MOST_GROUPS: usize = 1000;
 /// Number of groups of eight boards that are counted together.
 const WAITING: usize = 16;
-/// Number of ranges near zero, which are found without a search.
-const NEAR: usize = 4096;
-
 /// The place that means "no group".
 const NO_GROUP: u16 = u16::MAX;
+
+/// The largest groups of a dataset, found by [`GroupCounts`](crate::jobs::GroupCounts).
+#[derive(Clone, Debug, Default)]
+pub struct LargestGroups {
+    /// Their values.
+    values: HashSet<Vec<GroupValue>>,
+    /// Number of the other groups.
+    others: u64,
+}
+
+impl LargestGroups {
+    /// The largest of these groups, at most this number of them; of equally large ones those with the lowest values.
+    pub(crate) fn of(sizes: HashMap<Vec<GroupValue>, u64>, most: usize) -> Self {
+        let mut sizes: Vec<(Vec<GroupValue>, u64)> = sizes.into_iter().collect();
+        sizes.sort_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
+        let others = sizes.len().saturating_sub(most.min(MOST_GROUPS)) as u64;
+        sizes.truncate(most.min(MOST_GROUPS));
+        Self { values: sizes.into_iter().map(|(values, _)| values).collect(), others }
+    }
+    /// Number of the other groups.
+    pub fn others(&self) -> u64 {
+        self.others
+    }
+}
 
 /// Statistics of groups under construction.
 #[derive(Debug)]
@@ -166,11 +60,14 @@ pub(crate) struct Grouped {
     /// The analyzer that the tiles used.
     analyzer: Option<&'static dyn Analyzer>,
     details: bool,
-    groups: Vec<(GroupValue, Sorted)>,
+    ids: GroupIds,
     /// The place of each value among the groups.
-    places: HashMap<GroupValue, u16>,
-    /// The place of each range near zero.
-    near: Vec<u16>,
+    places: Vec<u16>,
+    /// The groups, with their values; those that are not among the [largest](Self::largest) are one group without values.
+    groups: Vec<(Option<Vec<GroupValue>>, Sorted)>,
+    largest: Option<Arc<LargestGroups>>,
+    /// The place of the group of all others.
+    others: u16,
     games: Games,
     /// The games of all groups together: a game may have records in several.
     all_games: (Games, GameResults),
@@ -194,13 +91,16 @@ impl Grouped {
     /// Words of the masks: for tiles of at most this number of records times 64.
     const WORDS: usize = Stats::RUN / Group::LEN;
 
-    pub(crate) fn new(details: bool) -> Self {
+    /// Begins to count; with `largest`, all other groups are one.
+    pub(crate) fn new(details: bool, largest: Option<Arc<LargestGroups>>) -> Self {
         Self {
-            details,
             analyzer: None,
+            details,
+            ids: GroupIds::default(),
+            places: Vec::new(),
             groups: Vec::new(),
-            places: HashMap::new(),
-            near: vec![NO_GROUP; NEAR],
+            largest,
+            others: NO_GROUP,
             games: Games::default(),
             all_games: <(Games, GameResults)>::default(),
             is_over: false,
@@ -209,29 +109,18 @@ impl Grouped {
 
     /// Adds the records of a tile that count; a tile has at most [`Stats::RUN`] groups.
     pub(crate) fn add_tile(&mut self, tile: &Tile<'_>, by: &GroupBy) {
-        let analyzer = tile.analyzer;
-        self.analyzer = Some(analyzer);
-        let Some(column) = by.column() else { return };
-        let mut places = [NO_GROUP; Stats::RUN * Group::LEN];
-        let (array, width) = (column.fill(tile), by.width as i64);
-        match &array {
-            Array::Flag(column) => self.find_ranges(column, width, tile.mask, &mut places),
-            Array::U8(column) => self.find_ranges(column, width, tile.mask, &mut places),
-            Array::U16(column) => self.find_ranges(column, width, tile.mask, &mut places),
-            Array::I16(column) => self.find_ranges(column, width, tile.mask, &mut places),
-            Array::U32(column) => self.find_ranges(column, width, tile.mask, &mut places),
-            // Sets of squares and keys are also numbers, although hardly useful for grouping.
-            Array::U64(column) => {
-                let numbers = column.values().iter().map(|&number| number as i64);
-                let column = Values::from_clean_parts(numbers.collect(), column.present().to_vec());
-                self.find_ranges(&column, width, tile.mask, &mut places);
-            }
-            Array::Text(_) | Array::Strings(_) => self.find_texts(&array, tile.mask, &mut places),
-            Array::Boards(_) => unreachable!("no column of the catalogue has boards"),
-        }
         if self.is_over {
             return;
         }
+        let analyzer = tile.analyzer;
+        self.analyzer = Some(analyzer);
+        let mut ids = [NO_ID; Stats::RUN * Group::LEN];
+        self.ids.find(tile, by, &mut ids);
+        self.find_places();
+        if self.is_over {
+            return;
+        }
+        let places = ids.map(|id| self.places.get(id as usize).copied().unwrap_or(NO_GROUP));
         self.games.add_tile(tile, Some((&places, self.groups.len())));
         self.all_games.0.add_tile(tile, None);
         self.add_games();
@@ -278,88 +167,27 @@ impl Grouped {
         }
     }
 
-    /// Finds the places of the groups of numbers.
-    #[inline(always)]
-    fn find_ranges<T: Copy + Default + Into<i64>>(
-        &mut self,
-        column: &Values<T>,
-        width: i64,
-        mask: &[u64],
-        places: &mut [u16],
-    ) {
-        let words = column.values().chunks(64).zip(column.present());
-        for ((values, &present), (places, &mask)) in words.zip(places.chunks_mut(64).zip(mask)) {
-            if width == 1 && present & mask == !0 {
-                // Usually all values have been seen before.
-                let mut most = 0;
-                for (place, &number) in places.iter_mut().zip(values) {
-                    let near = usize::try_from(number.into()).unwrap_or(usize::MAX);
-                    *place = self.near.get(near).copied().unwrap_or(NO_GROUP);
-                    most = most.max(*place);
-                }
-                if most != NO_GROUP {
-                    continue;
-                }
-            }
-            for row in rows_of(&[mask]) {
-                let number = (present >> row & 1 != 0).then(|| values[row].into());
-                let range = number.map(|number| match width {
-                    1 => number,
-                    _ => number.div_euclid(width),
-                });
-                let near = range.and_then(|range| self.near.get(usize::try_from(range).ok()?));
-                places[row] = match near {
-                    Some(&place) if place != NO_GROUP => place,
-                    _ => self.place_of_range(range, width),
-                };
-            }
-        }
-    }
-
-    /// Finds the places of the groups of texts.
-    fn find_texts(&mut self, array: &Array, mask: &[u64], places: &mut [u16]) {
-        let mut last: Option<(Option<&str>, u16)> = None;
-        for row in rows_of(mask) {
-            let text = array.text(row);
-            places[row] = match last {
-                Some((last, place)) if last == text => place,
-                _ => self.place(match text {
-                    Some(text) => GroupValue::Text(text.to_owned()),
-                    None => GroupValue::Missing,
-                }),
+    /// Finds the places of values that are new.
+    fn find_places(&mut self) {
+        while self.places.len() < self.ids.len() && !self.is_over {
+            let values = self.ids.values(self.places.len() as u32);
+            let is_other = self.largest.as_ref().is_some_and(|largest| !largest.values.contains(&values));
+            let place = if is_other && self.others != NO_GROUP {
+                self.others
+            } else if self.groups.len() > MOST_GROUPS || self.groups.len() == MOST_GROUPS && self.largest.is_none() {
+                self.is_over = true;
+                return;
+            } else {
+                let stats = if self.details { Stats::new().with_details() } else { Stats::new() };
+                self.groups.push(((!is_other).then_some(values), Sorted::new(stats)));
+                (self.groups.len() - 1) as u16
             };
-            last = Some((text, places[row]));
+            if is_other {
+                self.others = place;
+            }
+            self.places.push(place);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn place_of_range(&mut self, range: Option<i64>, width: i64) -> u16 {
-        let place = self.place(match range {
-            Some(range) => GroupValue::Number(range.saturating_mul(width)),
-            None => GroupValue::Missing,
-        });
-        let near = range.and_then(|range| self.near.get_mut(usize::try_from(range).ok()?));
-        if let Some(known) = near {
-            *known = place;
-        }
-        place
-    }
-
-    /// The place of the group for a value; the group is created if there is none.
-    fn place(&mut self, value: GroupValue) -> u16 {
-        if let Some(&place) = self.places.get(&value) {
-            return place;
-        }
-        if self.groups.len() == MOST_GROUPS {
-            self.is_over = true;
-            return NO_GROUP;
-        }
-        let place = self.groups.len() as u16;
-        self.places.insert(value.clone(), place);
-        let stats = if self.details { Stats::new().with_details() } else { Stats::new() };
-        self.groups.push((value, Sorted::new(stats)));
-        place
+        self.is_over |= self.ids.len() > MOST_VALUES;
     }
 
     /// Ends the chunk with this number.
@@ -385,15 +213,44 @@ impl Grouped {
         std::mem::take(&mut self.all_games)
     }
 
-    /// The statistics of the groups, in arbitrary order.
-    pub(crate) fn finish(self) -> impl Iterator<Item = (GroupValue, Stats)> {
+    /// The statistics of the groups, in arbitrary order; those that are not among the largest have no values.
+    pub(crate) fn finish(self) -> impl Iterator<Item = (Option<Vec<GroupValue>>, Stats)> {
         let analyzer = self.analyzer;
-        self.groups.into_iter().map(move |(value, mut group)| {
+        self.groups.into_iter().map(move |(values, mut group)| {
             if let Some(analyzer) = analyzer {
                 group.count(analyzer);
             }
-            (value, group.stats)
+            (values, group.stats)
         })
+    }
+}
+
+/// The sizes of groups under construction.
+#[derive(Debug, Default)]
+pub(crate) struct GroupSizes {
+    ids: GroupIds,
+    sizes: Vec<u64>,
+}
+
+impl GroupSizes {
+    /// Adds the records of a tile that count; false if there are more than [`MOST_VALUES`] values.
+    pub(crate) fn add_tile(&mut self, tile: &Tile<'_>, by: &GroupBy) -> bool {
+        let mut ids = [NO_ID; Stats::RUN * Group::LEN];
+        self.ids.find(tile, by, &mut ids);
+        self.sizes.resize(self.ids.len(), 0);
+        for id in ids {
+            if let Some(size) = self.sizes.get_mut(id as usize) {
+                *size += 1;
+            }
+        }
+        self.ids.len() <= MOST_VALUES
+    }
+
+    /// Adds the sizes to others.
+    pub(crate) fn add_to(&self, sizes: &mut HashMap<Vec<GroupValue>, u64>) {
+        for (id, size) in (0..).zip(&self.sizes) {
+            *sizes.entry(self.ids.values(id)).or_default() += size;
+        }
     }
 }
 

@@ -13,6 +13,8 @@
 mod details;
 mod flags;
 mod games;
+mod group_by;
+mod group_ids;
 mod groups;
 mod heat;
 mod joint;
@@ -21,8 +23,10 @@ mod tally;
 mod tests;
 
 pub(crate) use games::{GameOrder, GameResults, Games};
-pub(crate) use groups::Grouped;
-pub use groups::{GroupBy, GroupByError, MOST_GROUPS};
+pub use group_by::{GroupBy, GroupByError};
+pub(crate) use group_ids::MOST_VALUES;
+pub(crate) use groups::{GroupSizes, Grouped};
+pub use groups::{LargestGroups, MOST_GROUPS};
 
 use crate::chess::Color;
 use crate::kernels::BoardCounts;

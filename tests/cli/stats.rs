@@ -348,6 +348,7 @@ fn json_is_what_the_schema_says() {
     for arguments in [
         vec!["stats", "--json", &*sample("sample.epd")],
         vec!["stats", "--json", "--details", "--by", "result", &game],
+        vec!["stats", "--json", "--by", "ply", "--by", "result", "--top", "1", &game],
         vec!["stats", "--json", "--exact-distinct", "--by", "in_check", &sample("sample.boards")],
         vec!["stats", "--json", "--details", &dir.file("none.epd", "")],
     ] {
@@ -365,13 +366,69 @@ fn groups_in_a_table() {
     assert_eq!(cells()[..3], ["1", "280", "6.8"]);
     for (by, why) in [
         ("beauty", "there is no column `beauty`"),
-        ("phase,pieces", "expected one column"),
+        ("phase,pieces,ply", "expected one or two columns"),
+        ("phase,phase", "is named twice"),
         ("ply/0", "expected a width"),
         ("eco/5", "is text"),
     ] {
         fails(2, &["stats", "--by", by, &sample("sample.epd")], why);
     }
-    fails(2, &["stats", "--by", "index", &sample("sample.epd")], "more than 1000 groups");
+}
+
+/// Of many groups, the largest are counted separately, and all others together.
+#[test]
+fn the_largest_groups() {
+    let sample = sample("sample.epd");
+    let index = ["stats", "--by", "index", &sample];
+    // Of equally large ones, those with the lowest values.
+    for (top, groups) in [(None, 1000), (Some("3"), 3)] {
+        let top: Vec<&str> = top.into_iter().flat_map(|top| ["--top", top]).collect();
+        let all = json(0, &[&index[..], &["--json"], &top].concat());
+        assert_eq!(all["positions"], 4098);
+        let values = all["groups"]["values"].as_array().unwrap();
+        assert_eq!((values.len() as u64, &values[2]["value"]), (groups, &2.into()));
+        let others = &all["groups"]["others"];
+        assert_eq!((&others["groups"], &others["stats"]["positions"]), (&json!(4098 - groups), &json!(4098 - groups)));
+    }
+    let text = output(0, &index);
+    assert!(text.contains("4,048 others") && text.lines().count() < 70, "{text}");
+    assert!(!text.contains("Legal moves\n"), "{text}");
+    // What can be read only once has no largest groups.
+    let text = fs::read(&sample).unwrap();
+    let done = lanefish(&["stats", "--by", "index", "-"]).write_stdin(text).assert().code(2);
+    assert!(String::from_utf8_lossy(&done.get_output().stderr).contains("more than 1000 groups"));
+    // Rejected records are reported once, although they were read three times.
+    let dir = Dir::new();
+    let bad: String = (0..1200).map(|n| format!("4k3/8/8/8/8/8/8/4K2R w K - 0 {}\n", n + 1)).collect();
+    let bad = dir.file("bad.fen", bad + "rubbish\n");
+    let rejects = dir.name("rejects.jsonl");
+    output(1, &["-q", "stats", "--by", "fullmove/1", "--rejects", &rejects, &bad]);
+    assert_eq!(fs::read_to_string(&rejects).unwrap().lines().count(), 1);
+}
+
+/// Texts come in the order of their sizes, numbers in theirs; two columns make groups of both.
+#[test]
+fn groups_of_two_columns() {
+    let pgn = sample("lichess-2025-05.pgn");
+    let both = json(0, &["stats", "--json", "--by", "result", "--by", "in_check", &pgn]);
+    let (by, width) = (&both["groups"]["by"], &both["groups"]["width"]);
+    assert_eq!((by, width), (&json!(["result", "in_check"]), &json!([1, 1])));
+    let values = both["groups"]["values"].as_array().unwrap();
+    assert_eq!(values[0]["value"], json!(["0-1", 0]));
+    let sum: u64 = values.iter().map(|group| group["stats"]["positions"].as_u64().unwrap()).sum();
+    assert_eq!(sum, 645);
+    assert_eq!(json(0, &["stats", "--json", "--by", "result,in_check", &pgn])["groups"], both["groups"]);
+    let text = output(0, &["stats", "--by", "eco", &pgn]);
+    let sizes = text.lines().skip_while(|line| !line.contains("────")).skip(1);
+    let sizes: Vec<u64> = sizes.map(|line| line.split_whitespace().nth(2).unwrap().parse().unwrap()).collect();
+    assert!(sizes.len() > 5 && sizes.is_sorted_by(|a, b| a >= b), "{text}");
+    let dir = Dir::new();
+    let csv = dir.name("csv");
+    output(0, &["stats", "--csv", &csv, "--by", "result,in_check", "--top", "1", &pgn]);
+    let shares = fs::read_to_string(format!("{csv}/shares.csv")).unwrap();
+    assert!(shares.starts_with("result,in_check,unit,share,count,whole\n0-1,0,"), "{shares}");
+    assert!(shares.contains("\n(others),(others),positions,"), "{shares}");
+    assert!(output(0, &["stats", "--by", "clock", &pgn]).contains(" min "));
 }
 
 #[test]

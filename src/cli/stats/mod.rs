@@ -17,12 +17,13 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
 use lanefish::choose::LeftOut;
-use lanefish::jobs::Statistics;
+use lanefish::jobs::{GroupCounts, Statistics};
 use lanefish::report::{Comparison, Report, csv, html, left_out_to_json, run_to_json};
-use lanefish::stats::GroupBy;
-use lanefish::text::numbers::{bytes, short};
+use lanefish::stats::{GroupBy, LargestGroups, MOST_GROUPS};
+use lanefish::text::numbers::{bytes, grouped, short};
 use lanefish::text::one_line;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
@@ -65,9 +66,16 @@ pub(crate) struct StatsArgs {
     /// Add a report for each group of positions: phase, result, eco, ply/20, …
     ///
     /// Any column can be given; numbers are grouped into ranges of WIDTH. Without a width, columns with many values use
-    /// a default (ply/10, score/100, white_elo/100).
+    /// a default (ply/10, score/100, white_elo/100). Twice, or with two columns (speed,result), positions are grouped by
+    /// both. Of more than 1,000 groups only the largest are counted separately; for that, the inputs are read twice.
     #[arg(long, value_name = "COLUMN[/WIDTH]", conflicts_with_all = ["merge", "compare"])]
-    by: Option<GroupBy>,
+    by: Vec<GroupBy>,
+
+    /// Number of groups that are shown, the largest ones [default: 50]
+    ///
+    /// All others become one group. Without --top, pages show 250 groups, and --json and --csv have all of up to 1,000.
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u64).range(1..))]
+    top: Option<u64>,
 
     /// Also count distinct positions exactly (implies --details)
     #[arg(long, hide_short_help = true, conflicts_with_all = ["merge", "compare"])]
@@ -96,6 +104,9 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["merge", "exact_distinct"])]
     cluster: Option<String>,
 }
+
+/// Number of groups that are shown.
+const MOST_SHOWN: usize = 50;
 
 /// The names of datasets that are compared.
 const LETTERS: [&str; 26] = [
@@ -230,26 +241,16 @@ impl StatsArgs {
         if let Some(address) = &self.cluster {
             return self.read_on_cluster(invocation, inputs, reading, address);
         }
-        let mut job = Statistics::new();
-        if self.details || self.csv.is_some() || self.html.is_some() {
-            job = job.with_details();
-        }
-        if let Some(by) = &self.by {
-            job = job.grouped_by(by.clone());
-        }
-        if self.exact_distinct {
-            job = job.with_exact_distinct(&reading.space.beside(None), invocation.threads)?;
-        }
-        if invocation.global().shard.is_some() {
-            job = job.of_a_part();
-        }
-        let timed = invocation.read(inputs, reading, RunChoice::default(), &job, |part| job.add(part))?;
+        let (report, timed) = match self.count(invocation, inputs, reading, None)? {
+            (None, timed) => return Ok((None, timed)),
+            (Some(Err(Error::TooManyGroups { .. })), _) if invocation.can_read_again(inputs, reading)? => {
+                let largest = self.find_largest(invocation, inputs, reading)?;
+                self.count(invocation, inputs, reading, Some(largest))?
+            }
+            counted => counted,
+        };
+        let Some(report) = report.transpose()? else { return Ok((None, timed)) };
         let Timed { summary, elapsed } = &timed;
-        // The records before the damaged part of an input count and are shown.
-        if !summary.failure.as_ref().is_none_or(Error::is_of_input) {
-            return Ok((None, timed));
-        }
-        let report = job.finish(summary.rejected, reading.keep_en_passant)?;
         let seconds = elapsed.as_secs_f64();
         let rate = summary.records as f64 / seconds;
         let tier = invocation.analyzer.tier().name();
@@ -277,6 +278,75 @@ impl StatsArgs {
             ),
         };
         Ok((Some(made), timed))
+    }
+
+    /// Reads the inputs once. There is no report if the run failed for a reason other than its input.
+    #[expect(clippy::type_complexity, reason = "the report, which may be an error, and the run")]
+    fn count(
+        &self,
+        invocation: &Invocation<'_>,
+        inputs: &[PathBuf],
+        reading: &Reading,
+        largest: Option<LargestGroups>,
+    ) -> Result<(Option<Result<Report, Error>>, Timed)> {
+        let mut job = Statistics::new();
+        if self.details || self.csv.is_some() || self.html.is_some() {
+            job = job.with_details();
+        }
+        if let Some(by) = self.grouped_by()? {
+            job = job.grouped_by(by);
+        }
+        if let Some(largest) = largest {
+            job = job.of_largest(largest);
+        }
+        if self.exact_distinct {
+            job = job.with_exact_distinct(&reading.space.beside(None), invocation.threads)?;
+        }
+        if invocation.global().shard.is_some() {
+            job = job.of_a_part();
+        }
+        let mut timed = invocation.read(inputs, reading, RunChoice::default(), &job, |part| job.add(part))?;
+        if matches!(timed.summary.failure, Some(Error::TooManyGroups { .. })) {
+            let failure = timed.summary.failure.take();
+            return Ok((failure.map(Err), timed));
+        }
+        // The records before the damaged part of an input count and are shown.
+        if !timed.summary.failure.as_ref().is_none_or(Error::is_of_input) {
+            return Ok((None, timed));
+        }
+        let report = job.finish(timed.summary.rejected, reading.keep_en_passant);
+        Ok((Some(report), timed))
+    }
+
+    /// Reads the inputs to find the largest groups.
+    fn find_largest(
+        &self,
+        invocation: &Invocation<'_>,
+        inputs: &[PathBuf],
+        reading: &Reading,
+    ) -> Result<LargestGroups> {
+        let Some(by) = self.grouped_by()? else { return Ok(LargestGroups::default()) };
+        invocation.note(format_args!(
+            "more than {} groups by {by}: the inputs are read again, first to find the largest groups",
+            grouped(MOST_GROUPS as u64)
+        ));
+        let counts = GroupCounts::new(by);
+        let timed = invocation.read(inputs, reading, RunChoice::default(), &counts, |part| counts.add(part))?;
+        invocation.prepare_again(inputs, reading)?;
+        match timed.summary.failure {
+            Some(failure) if !failure.is_of_input() => Err(failure.into()),
+            _ => Ok(counts.largest(self.top.map_or(MOST_GROUPS, |top| top as usize))?),
+        }
+    }
+
+    /// All columns of `--by`.
+    fn grouped_by(&self) -> Result<Option<GroupBy>> {
+        if self.by.is_empty() {
+            return Ok(None);
+        }
+        let all: Vec<String> = self.by.iter().map(ToString::to_string).collect();
+        let all = all.join(",");
+        Ok(Some(all.parse().with_context(|| format!("--by {all}"))?))
     }
 
     /// Counts the positions of the inputs on a cluster.
@@ -313,7 +383,7 @@ impl StatsArgs {
         let sql = SqlSession::on_cluster(options.clone(), cluster)?;
         let counting = Counting::default()
             .details(self.details || self.csv.is_some() || self.html.is_some())
-            .by(self.by.clone())
+            .by(self.grouped_by()?)
             .rejects(rejects.is_some());
         let (mut rows, mut counted) = sql.count(inputs, &options, &counting)?;
         let mut meter = Meter::new(global.progress, None);
@@ -396,10 +466,17 @@ impl StatsArgs {
                     without.display()
                 );
             }
-            let by = |report: &Report| {
-                let groups = report.groups.as_ref();
-                groups.map(|groups| (groups.by.clone(), groups.width))
-            };
+            let by = |report: &Report| report.groups.as_ref().map(|groups| groups.by.clone());
+            if [&report, &next]
+                .iter()
+                .any(|report| report.groups.as_ref().is_some_and(|groups| groups.others.is_some()))
+            {
+                bail!(
+                    "{} or {} has only its largest groups; reports are merged where they have all of them",
+                    first.display(),
+                    path.display()
+                );
+            }
             if by(&report) != by(&next) {
                 bail!(
                     "{} and {} are grouped in different ways (--by); only reports of one kind can be merged",
@@ -460,14 +537,28 @@ impl StatsArgs {
         super::print(format!("wrote {}: {content}\n", files.join(" and ")).as_bytes())
     }
 
+    /// The report with the largest groups only, if not all are requested.
+    fn with_largest<'a>(&self, report: &'a Report, usual: Option<usize>) -> Cow<'a, Report> {
+        let most = self.top.map(|top| top as usize).or(usual);
+        match (&report.groups, most) {
+            (Some(groups), Some(most)) if groups.values.len() > most => {
+                let mut largest = report.clone();
+                largest.groups = Some(groups.largest(most));
+                Cow::Owned(largest)
+            }
+            _ => Cow::Borrowed(report),
+        }
+    }
+
     fn show(&self, invocation: &Invocation<'_>, made: &Made) -> Result<()> {
         if self.json {
-            let mut object = made.report.to_json();
+            let mut object = self.with_largest(&made.report, None).to_json();
             object.insert("run".to_owned(), made.run.clone().into());
             return super::print_object(&object);
         }
         let mut out = String::new();
-        let view = Text { report: &made.report, games: made.games, style: invocation.style, width: text::width() };
+        let report = self.with_largest(&made.report, Some(MOST_SHOWN));
+        let view = Text { report: &report, games: made.games, style: invocation.style, width: text::width() };
         view.write(&mut out, self.maps)?;
         super::print(out.as_bytes())?;
         invocation.note(format_args!("{}", made.speed));
@@ -505,11 +596,11 @@ impl StatsArgs {
         let mut outputs = Vec::new();
         if let Some(mut page) = files.page {
             let about = self.about(made, &self.read.inputs);
-            page.put(html::page(&made.report, &about).as_bytes())?;
+            page.put(html::page(&self.with_largest(&made.report, None), &about).as_bytes())?;
             outputs.push(page);
         }
         if let Some(directory) = &self.csv {
-            for (name, content) in csv::files(&made.report) {
+            for (name, content) in csv::files(&self.with_largest(&made.report, None)) {
                 let path = directory.join(name);
                 let mut output = Output::open(Some(&path), invocation.global().force, None, 1)?;
                 output.put(&content)?;

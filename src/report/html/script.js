@@ -1,4 +1,4 @@
-// Values of bars, squares and cells: on hover, on touch, and with the arrow keys.
+// Values of bars, squares and cells: on hover, on touch, and with the arrow keys. Tables of groups can be sorted.
 // The page is complete without: each of them has a title.
 (() => {
   "use strict";
@@ -34,6 +34,33 @@
   document.addEventListener("pointerover", point);
   document.addEventListener("pointerdown", point);
   document.addEventListener("scroll", hide, { passive: true, capture: true });
+
+  // Tables of groups: a click on a heading sorts by that column, another one turns the order.
+  const number = (cell) => {
+    const found = cell.textContent.replace(/[,\u202f]/g, "").replace("−", "-").match(/-?\d+(\.\d+)?/);
+    return found ? parseFloat(found[0]) : NaN;
+  };
+  for (const table of document.querySelectorAll(".sortable table")) {
+    const heads = [...table.tHead.rows[0].cells];
+    const sort = (head) => {
+      const column = heads.indexOf(head);
+      const down = head.getAttribute("aria-sort") !== "descending";
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const rows = [...table.tBodies[0].rows].map((row) => [row, number(row.cells[column]), row.cells[column].textContent]);
+      rows.sort(([, a, s], [, b, t]) => {
+        const order = isNaN(a) || isNaN(b) ? isNaN(a) - isNaN(b) || t.localeCompare(s) : b - a;
+        return down ? order : -order;
+      });
+      table.tBodies[0].append(...rows.map(([row]) => row));
+    };
+    for (const head of heads) {
+      if (!head.textContent) continue;
+      head.tabIndex = 0;
+      head.addEventListener("click", () => sort(head));
+      head.addEventListener("keydown", (event) => event.key === "Enter" && sort(head));
+    }
+  }
 
   const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   const middle = (mark) => {

@@ -2,11 +2,11 @@
 
 use super::super::facts::{Bars, Plot as Facts, Unit};
 use super::super::remarks::ENOUGH;
-use super::super::{GroupValue, Groups, Histogram, Report, Severity};
+use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, Severity};
 use super::bars;
 use super::board::{self, Scale};
 use super::joint::{self, Shade};
-use super::markup::{Escaped, Head, Prose, Table, bar, foot, stack, unbroken};
+use super::markup::{Escaped, Head, Prose, Table, bar, foot, spark, stack, unbroken};
 use super::plot::Plot;
 use super::{About, Run};
 use crate::distinct::Sketch;
@@ -328,19 +328,19 @@ fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
     Ok(())
 }
 
-/// One row for each group.
+/// One row for each group, and one for all that are not among the largest.
 fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
-    let total: u64 = groups.values.values().map(|report| report.positions).sum();
-    let largest = groups.values.values().map(|report| report.positions).max().unwrap_or(1).max(1);
-    // The largest groups, in their original order.
-    let mut shown: Vec<(&GroupValue, &Report)> = groups.values.iter().collect();
-    shown.sort_by_key(|(_, report)| std::cmp::Reverse(report.positions));
-    shown.truncate(MOST_GROUPS);
-    shown.sort_by_key(|&(value, _)| value);
-    let has_results = groups.values.values().any(|report| report.results.known() > 0);
+    let number = groups.values.len() as u64 + groups.others.as_ref().map_or(0, |others| others.groups);
+    let are_of_games = groups.are_of_games();
+    let groups = groups.largest(MOST_GROUPS);
+    let shown = groups.shown();
+    let reports = || shown.iter().map(|(_, report)| *report).chain(groups.others.iter().map(|others| &*others.report));
+    let total: u64 = reports().map(|report| report.positions).sum();
+    let largest = reports().map(|report| report.positions).max().unwrap_or(1).max(1);
+    let has_results = reports().any(|report| report.results.known() > 0);
     let has_games = all.game_results.total() > 0;
-    let has_scores = groups.values.values().any(|report| !report.scores.is_empty());
-    let mut head = vec![groups.by.as_str()];
+    let has_scores = reports().any(|report| !report.scores.is_empty());
+    let mut head: Vec<&str> = groups.by.iter().map(|column| column.name.as_str()).collect();
     if has_games {
         head.push("games");
     }
@@ -353,6 +353,7 @@ fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
         "mates, stalemates",
         "mean moves",
         "median moves",
+        "legal moves",
     ]);
     if has_results {
         head.extend([
@@ -363,67 +364,69 @@ fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
     if has_scores {
         head.push("mean score");
     }
-    let rows: Vec<Vec<String>> = shown
-        .into_iter()
-        .map(|(value, report)| {
-            let name = match value {
-                GroupValue::Number(first) if groups.width > 1 => {
-                    let last = i128::from(*first) + i128::from(groups.width) - 1;
-                    format!("{first} to {last}").replace('-', "−")
-                }
-                GroupValue::Number(number) => signed(*number),
-                GroupValue::Text(text) => Escaped(text).to_string(),
-                GroupValue::Missing => "none".to_owned(),
-            };
-            let of_positions = |count: u64| percent(count, report.positions);
-            let moves = report.legal_moves.summary();
-            let number = |value: Option<f64>| value.map_or("–".to_owned(), tenths);
-            let mut row = vec![name];
-            if has_games {
-                row.push(grouped(report.game_results.total()));
-            }
-            row.extend([
-                grouped(report.positions),
-                percent(report.positions, total),
-                bar(report.positions as f64 / largest as f64),
-                of_positions(report.white_to_move),
-                of_positions(report.in_check),
-                of_positions(report.checkmate + report.stalemate),
-                number(moves.mean),
-                number(moves.median),
-            ]);
-            if has_results {
-                let results = if has_games { &report.game_results } else { &report.results };
-                row.push(stack(report, results));
-                let known = results.known();
-                row.push(match known {
-                    0 => "–".to_owned(),
-                    _ => {
-                        let share = |count: u64| format!("{:.0}", count as f64 / known as f64 * 100.0);
-                        [results.white, results.draw, results.black].map(share).join(" / ") + " %"
-                    }
-                });
-            }
-            if has_scores {
-                row.push(number(report.scores.summary().mean));
-            }
-            row
+    let moves = all.legal_moves.quantile(0, 1).unwrap_or(0)..=all.legal_moves.quantile(999, 1000).unwrap_or(0);
+    let row = |names: Vec<String>, report: &Report, knows_games: bool| {
+        let of_positions = |count: u64| percent(count, report.positions);
+        let number = |value: Option<f64>| value.map_or("–".to_owned(), tenths);
+        let mut row = names;
+        if has_games {
+            row.push(if knows_games { grouped(report.game_results.total()) } else { "–".to_owned() });
+        }
+        row.extend([
+            grouped(report.positions),
+            percent(report.positions, total),
+            bar(report.positions as f64 / largest as f64),
+            of_positions(report.white_to_move),
+            of_positions(report.in_check),
+            of_positions(report.checkmate + report.stalemate),
+            number(report.legal_moves.summary().mean),
+            number(report.legal_moves.summary().median),
+            spark(&report.legal_moves, moves.clone()),
+        ]);
+        if has_results {
+            let results = if has_games { &report.game_results } else { &report.results };
+            let known = if has_games && !knows_games { 0 } else { results.known() };
+            row.push(if known == 0 { String::new() } else { stack(report, results) });
+            row.push(if known == 0 {
+                "–".to_owned()
+            } else {
+                let share = |count: u64| format!("{:.0}", count as f64 / known as f64 * 100.0);
+                [results.white, results.draw, results.black].map(share).join(" / ") + " %"
+            });
+        }
+        if has_scores {
+            row.push(number(report.scores.summary().mean));
+        }
+        row
+    };
+    let name = |column: &GroupColumn, value: &GroupValue| match value {
+        GroupValue::Number(_) => column.label(value).replace('-', "−"),
+        _ => Escaped(&column.label(value)).to_string(),
+    };
+    let mut rows: Vec<Vec<String>> = shown
+        .iter()
+        .map(|&(values, report)| {
+            let names = groups.by.iter().zip(values).map(|(column, value)| name(column, value));
+            row(names.collect(), report, true)
         })
         .collect();
-    let caption = match groups.values.len() - rows.len() {
-        0 => format!("{} by {}", counted(rows.len() as u64, "group"), groups.by),
-        rest => format!(
-            "The {} largest groups by {}; {} smaller ones are not shown",
-            rows.len(),
-            groups.by,
-            grouped(rest as u64)
-        ),
+    if let Some(others) = &groups.others {
+        let mut names = vec![format!("{} others", grouped(others.groups))];
+        names.resize(groups.by.len(), String::new());
+        // In several groups, a game may have been counted more than once.
+        rows.push(row(names, &others.report, are_of_games));
+    }
+    let by: Vec<&str> = groups.by.iter().map(|column| column.name.as_str()).collect();
+    let by = by.join(" and ");
+    let caption = match groups.others {
+        None => format!("{} by {by}", counted(number, "group")),
+        Some(_) => format!("The {} largest of {} groups by {by}", grouped(shown.len() as u64), grouped(number)),
     };
+    writeln!(out, "<p class=\"about\">{}. A click on a heading sorts by that column.</p>", Escaped(&caption))?;
     let table = Table { caption: &caption, head: &head, rows };
-    writeln!(out, "<p class=\"about\">{}</p>", Escaped(&caption))?;
     let mut text = String::new();
     table.write(&mut text)?;
-    grid(out, "full", &text);
+    grid(out, "full sortable", &text);
     Ok(())
 }
 

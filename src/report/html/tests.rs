@@ -1,6 +1,6 @@
 //! Pages of datasets with little in them, and with names that look like markup.
 
-use super::super::{Comparison, Details, GroupValue, Groups, Histogram, Mates, Matrix, Report, Results};
+use super::super::{Comparison, Details, GroupColumn, GroupValue, Groups, Histogram, Mates, Matrix, Report, Results};
 use super::{About, Run, comparison, page};
 use std::collections::BTreeMap;
 
@@ -132,10 +132,11 @@ fn names_are_not_markup() {
     about.run = Some(Run { tier: NAME.to_owned(), ..Run::default() });
     let mut report = full();
     let mut values = BTreeMap::new();
-    values.insert(GroupValue::Text(NAME.to_owned()), full());
-    values.insert(GroupValue::Number(-5), full());
-    values.insert(GroupValue::Missing, Report::default());
-    report.groups = Some(Groups { by: NAME.to_owned(), width: 1, values });
+    values.insert(vec![GroupValue::Text(NAME.to_owned())], full());
+    values.insert(vec![GroupValue::Number(-5)], full());
+    values.insert(vec![GroupValue::Missing], Report::default());
+    let by = vec![GroupColumn { name: NAME.to_owned(), width: 1 }];
+    report.groups = Some(Groups { by, values, others: None });
     report.details.as_mut().unwrap().games.eco = BTreeMap::from([(*b"<i>", 500), (*b"\"'&", 5)]);
     for text in
         [page(&report, &about), comparison(&[Comparison::of(&report, &full())], &[about.clone(), about.clone()])]
@@ -178,8 +179,9 @@ fn pages_stay_small() {
     details.material = Matrix::new(vec![vec![7; 128]; 128]);
     details.pieces_moves = Matrix::new(vec![vec![7; 128]; 33]);
     report.scores = Histogram::new(-32_000, vec![1; 64_000]);
-    let values = (0..1000).map(|number| (GroupValue::Number(number), Report::default()));
-    report.groups = Some(Groups { by: "ply".to_owned(), width: 10, values: values.collect() });
+    let values = (0..1000).map(|number| (vec![GroupValue::Number(number)], Report::default()));
+    let by = vec![GroupColumn { name: "ply".to_owned(), width: 10 }];
+    report.groups = Some(Groups { by, values: values.collect(), others: None });
     let length = page(&report, &About::new("Large")).len();
     assert!(length < 1_500_000, "{length}");
 }

@@ -56,6 +56,9 @@ impl Text<'_> {
             return Ok(());
         }
         self.remarks(out)?;
+        if report.groups.is_some() {
+            return self.groups(out);
+        }
         self.counts(out)?;
         self.results(out)?;
         self.spreads(out)?;
@@ -82,7 +85,7 @@ impl Text<'_> {
         if all_boards {
             self.boards(out, &pieces)?;
         }
-        self.groups(out)
+        Ok(())
     }
 
     fn heading(&self, out: &mut String, title: &str) -> std::fmt::Result {

@@ -3,7 +3,7 @@
 use super::Text;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
-use lanefish::report::{GroupValue, Histogram, Mates, Results, Severity};
+use lanefish::report::{GroupValue, Histogram, Mates, Report, Results, Severity};
 use lanefish::text::numbers::{grouped, percent};
 use std::fmt::Write;
 
@@ -220,72 +220,94 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// A line for each group of positions.
+    /// A line for each group of positions, and one for all that are not among the largest. Columns that do not fit are
+    /// left out, the least important first.
     pub(super) fn groups(&self, out: &mut String) -> std::fmt::Result {
         let Some(groups) = &self.report.groups else {
             return Ok(());
         };
-        let has_results = self.report.results.known() > 0;
+        let shown = groups.shown();
+        let others = groups.others.as_ref();
+        let reports: Vec<&Report> =
+            shown.iter().map(|&(_, report)| report).chain(others.iter().map(|others| &*others.report)).collect();
+        // In several groups, a game may have been counted more than once.
+        let knows_games = |at: usize| at < shown.len() || groups.are_of_games();
+        let mut columns: Vec<GroupColumnText> = Vec::new();
+        for (place, column) in groups.by.iter().enumerate() {
+            let label = |value: &GroupValue| lanefish::text::one_line::of(&column.label(value)).into_owned();
+            let mut cells: Vec<String> = shown.iter().map(|(values, _)| label(&values[place])).collect();
+            if let Some(others) = others {
+                let name = if place == 0 { format!("{} others", grouped(others.groups)) } else { String::new() };
+                cells.push(name);
+            }
+            let is_text = shown.iter().any(|(values, _)| matches!(values[place], GroupValue::Text(_)));
+            columns.push(GroupColumnText { importance: 0, is_text, head: column.name.clone(), cells });
+        }
+        let mut add = |importance: u8, head: &str, cell: &dyn Fn(usize, &Report) -> String| {
+            let cells = reports.iter().enumerate().map(|(at, report)| cell(at, report));
+            columns.push(GroupColumnText { importance, is_text: false, head: head.to_owned(), cells: cells.collect() });
+        };
         let has_games = self.report.game_results.total() > 0;
-        let has_scores = !self.report.scores.is_empty();
-        let is_wide = self.width >= WIDE;
-        let mut table = Table::new();
-        table.load_style(RULED);
-        let mut header = vec![groups.by.as_str()];
         if has_games {
-            header.push("games");
+            add(2, "games", &|at, report| {
+                if knows_games(at) { grouped(report.game_results.total()) } else { "-".to_owned() }
+            });
         }
-        header.extend(["positions", "share", "in check", "moves"]);
-        if is_wide {
-            header.extend(["captures", "mates"]);
-        }
-        if has_results {
-            header.extend([self.report.title("White"), "draw", self.report.title("Black")]);
-        }
-        if has_scores {
-            header.push("score");
-        }
-        table.set_header(header);
-        for (value, report) in &groups.values {
-            let positions = report.positions;
-            let mut cells = vec![right(group_name(value, groups.width))];
-            if has_games {
-                cells.push(right(grouped(report.game_results.total())));
-            }
-            cells.extend([
-                right(grouped(positions)),
-                right(percent(positions, self.report.positions)),
-                right(percent(report.in_check, positions)),
-                right(decimal(report.legal_moves.summary().mean)),
-            ]);
-            if is_wide {
-                let captures = report.legal_captures as f64 / positions as f64;
-                cells.push(right(format!("{captures:.2}")));
-                cells.push(right(percent(report.checkmate, positions)));
-            }
-            if has_results {
-                // By game, where games are known.
+        let all = self.report.positions;
+        add(0, "positions", &|_, report| grouped(report.positions));
+        add(1, "share", &|_, report| percent(report.positions, all));
+        if self.report.results.known() > 0 {
+            // By game, where games are known.
+            let share = |at: usize, report: &Report, part: fn(&Results) -> u64| {
                 let results = if has_games { &report.game_results } else { &report.results };
-                let known = results.known();
-                cells.extend([results.white, results.draw, results.black].map(|n| right(percent(n, known))));
-            }
-            if has_scores {
-                cells.push(right(decimal(report.scores.summary().mean)));
-            }
-            table.add_row(cells);
+                if has_games && !knows_games(at) { "-".to_owned() } else { percent(part(results), results.known()) }
+            };
+            add(3, self.report.title("White"), &|at, report| share(at, report, |results| results.white));
+            add(3, "draw", &|at, report| share(at, report, |results| results.draw));
+            add(3, self.report.title("Black"), &|at, report| share(at, report, |results| results.black));
         }
-        writeln!(out, "\n{}", table.trim_fmt())
+        if !self.report.scores.is_empty() {
+            add(4, "score", &|_, report| decimal(report.scores.summary().mean));
+        }
+        add(5, "in check", &|_, report| percent(report.in_check, report.positions));
+        add(6, "moves", &|_, report| decimal(report.legal_moves.summary().mean));
+        add(8, "captures", &|_, report| {
+            format!("{:.2}", report.legal_captures as f64 / report.positions.max(1) as f64)
+        });
+        add(7, "mates", &|_, report| percent(report.checkmate, report.positions));
+        let moves = &self.report.legal_moves;
+        let range = moves.quantile(0, 1).unwrap_or(0)..=moves.quantile(999, 1000).unwrap_or(0);
+        add(9, "legal moves", &|_, report| super::plots::spark(&report.legal_moves, range.clone()));
+        loop {
+            let table = group_table(&columns);
+            let is_wide = table.lines().any(|line| line.chars().count() > self.width);
+            let last = columns.iter().map(|column| column.importance).max().filter(|&importance| importance > 0);
+            match last.filter(|_| is_wide) {
+                Some(last) => columns.retain(|column| column.importance != last),
+                None => return writeln!(out, "\n{table}"),
+            }
+        }
     }
 }
 
-/// What the positions of a group have in common.
-fn group_name(value: &GroupValue, width: u64) -> String {
-    match value {
-        GroupValue::Number(number) if width == 1 => number.to_string(),
-        GroupValue::Number(first) => {
-            format!("{first} to {}", first.saturating_add(width as i64 - 1))
-        }
-        GroupValue::Text(text) => lanefish::text::one_line::of(text).to_string(),
-        GroupValue::Missing => "none".to_owned(),
+/// A column of the table of groups.
+struct GroupColumnText {
+    /// 0 for columns that always remain.
+    importance: u8,
+    /// Whether it is aligned to the left.
+    is_text: bool,
+    head: String,
+    cells: Vec<String>,
+}
+
+/// The table of these columns.
+fn group_table(columns: &[GroupColumnText]) -> String {
+    let mut table = Table::new();
+    table.load_style(RULED);
+    let cell = |column: &GroupColumnText, text: &str| if column.is_text { Cell::new(text) } else { right(text) };
+    table.set_header(columns.iter().map(|column| cell(column, &column.head)));
+    for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
+        table.add_row(columns.iter().map(|column| cell(column, &column.cells[row])));
     }
+    table.trim_fmt()
 }
