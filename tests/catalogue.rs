@@ -283,6 +283,9 @@ fn check_all(records: &Records) {
         let mv = carried.mv?;
         flag(!captures(position, mv) && !matches!(mv.kind, MoveKind::Promotion(_)))
     });
+    agree("opening_family", &|_, carried| {
+        carried.opening.map(|name| name.split(':').next().unwrap().trim_end().to_owned())
+    });
     agree("speed", &|_, carried| Some(Speed::of_tag(carried.time_control?.as_bytes())?.name().to_owned()));
     agree("mean_elo", &|_, carried| {
         let [white, black] = carried.elos;

@@ -10,8 +10,9 @@ use super::column::{Column, Kind};
 use super::exchange;
 use super::field::{Field, Fields};
 use super::fill::{
-    carried_as_it_is, castling, count, each, en_passant, fen, first, key, material, mean_elo, opening, plies_left,
-    result, result_of_mover, san, score, score_of_mover, score_placeholder, side_to_move, speed, squares, the_move,
+    carried_as_it_is, castling, count, each, en_passant, fen, first, key, material, mean_elo, opening, opening_family,
+    plies_left, result, result_of_mover, san, score, score_of_mover, score_placeholder, side_to_move, speed, squares,
+    the_move,
 };
 use super::move_facts::{captured, captures, checks, flags_of_moves, moved, numbers_of_moves, pieces_of_moves, quiet};
 use super::tile::Tile;
@@ -429,6 +430,14 @@ pub static COLUMNS: &[Column] = &[
         "class of the time control, as --time-control takes it: ultrabullet, bullet, blitz, rapid, classical or correspondence",
     ),
     made_of(
+        &[Field::Opening],
+        "opening_family",
+        Kind::Text,
+        NOTHING,
+        opening_family,
+        "name of the opening up to its first colon, such as Sicilian Defense",
+    ),
+    made_of(
         &[Field::WhiteElo, Field::BlackElo],
         "mean_elo",
         Kind::U16,
@@ -471,7 +480,7 @@ pub static COLUMNS: &[Column] = &[
 ];
 
 /// The columns of the catalogue that are the same for all records of a game, whatever its number is.
-pub(crate) const OF_GAMES: [&str; 14] = [
+pub(crate) const OF_GAMES: [&str; 15] = [
     "white",
     "black",
     "white_elo",
@@ -481,6 +490,7 @@ pub(crate) const OF_GAMES: [&str; 14] = [
     "speed",
     "eco",
     "opening",
+    "opening_family",
     "date",
     "site",
     "result",

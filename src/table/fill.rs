@@ -16,6 +16,7 @@ use crate::queries::{EN_PASSANTS, GroupResults};
 use crate::simd::bmi2::Bmi2;
 use crate::simd::inlined;
 use crate::text::room::Room;
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 /// A record with its results.
@@ -360,6 +361,29 @@ pub(super) fn speed(tile: &Tile<'_>) -> Array {
         codes.push(speed.map(|speed| speed as u32));
     }
     words(&*WORDS, codes)
+}
+
+/// The openings up to the first colon: the family, without its variations.
+pub(super) fn opening_family(tile: &Tile<'_>) -> Array {
+    let Array::Text(openings) = carried_as_it_is(tile, Field::Opening) else { unreachable!("texts") };
+    let mut families: Vec<Arc<str>> = Vec::new();
+    let mut numbers: HashMap<&str, u32> = HashMap::new();
+    let family_of_word: Vec<u32> = openings
+        .words()
+        .iter()
+        .map(|word| {
+            let family = word.split_once(':').map_or(&**word, |(family, _)| family).trim_end();
+            *numbers.entry(family).or_insert_with(|| {
+                families.push(family.into());
+                (families.len() - 1) as u32
+            })
+        })
+        .collect();
+    let mut codes = Values::default();
+    for row in 0..tile.len {
+        codes.push(openings.codes().get(row).map(|&code| family_of_word[code as usize]));
+    }
+    words(&families, codes)
 }
 
 pub(super) fn plies_left(tile: &Tile<'_>) -> Array {

@@ -281,7 +281,6 @@ impl StatsArgs {
     }
 
     /// Reads the inputs once. There is no report if the run failed for a reason other than its input.
-    #[expect(clippy::type_complexity, reason = "the report, which may be an error, and the run")]
     fn count(
         &self,
         invocation: &Invocation<'_>,

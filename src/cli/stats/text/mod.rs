@@ -39,9 +39,10 @@ pub(super) fn width() -> usize {
 
 /// The number of positions of a report, of their games, and of rejected records.
 pub(super) fn size(report: &Report, games: u64) -> String {
-    // Files that store game numbers say nothing about games without positions.
-    let games = match games.max(report.game_results.total()) {
-        0 => String::new(),
+    let games = match report.game_results.total() {
+        // Their records are not in the order of games.
+        0 if games == 0 => String::new(),
+        0 => format!(" of {}", counted(games, "game")),
         games => format!(" of {}", counted(games, "game")),
     };
     format!("{} positions{games}, {} rejected", grouped(report.positions), grouped(report.rejected))
