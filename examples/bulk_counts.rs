@@ -13,10 +13,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "data/sample.epd".to_owned());
     let text = std::fs::read_to_string(path)?;
     // Lines with `#` are comments.
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    // The four fields of EPD suffice; clocks and operations do not matter here.
-    let fens = lines.map(|line| line.split_whitespace().take(4).collect::<Vec<_>>().join(" "));
-    let boards: Boards = fens.map(|fen| fen.parse::<Position>()).collect::<Result<_, _>>()?;
+    let lines = text.lines().zip(1..).filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
+    let positions = lines.map(|(line, number)| {
+        // The four fields of EPD suffice; clocks and operations do not matter here.
+        let fen = line.split_whitespace().take(4).collect::<Vec<_>>().join(" ");
+        fen.parse::<Position>().map_err(|error| format!("line {number}: {error}"))
+    });
+    let boards: Boards = positions.collect::<Result<_, _>>()?;
 
     let start = Instant::now();
     let counts = boards.legal_move_counts();

@@ -42,11 +42,14 @@
 //! Legal moves of many positions:
 //!
 //! ```
-//! use lanefish::{Boards, chess::Position};
+//! use lanefish::Boards;
+//! use lanefish::chess::{Color, Position};
 //!
 //! let fens = ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "8/8/8/8/8/8/6k1/4K2R w K - 0 1"];
 //! let boards: Boards = fens.iter().map(|fen| fen.parse::<Position>()).collect::<Result<_, _>>()?;
 //! assert_eq!(boards.legal_move_counts(), [20, 12]);
+//! let attacked = boards.attacks(Color::Black); // a set of squares for each position; also `checkers` and `pinned`
+//! assert_eq!(attacked.iter().map(|squares| squares.len()).collect::<Vec<_>>(), [22, 8]);
 //! # Ok::<(), lanefish::chess::PositionError>(())
 //! ```
 //!
@@ -107,7 +110,8 @@
 //! # Features
 //!
 //! `parquet` (default) reads and writes Parquet and Arrow files; `cli` (default) builds the command-line tool. A
-//! program that only uses the library does not need them: `lanefish = { version = "0.1", default-features = false }`.
+//! program that only uses the library does not need them, and compiles about a third of the crates without them:
+//! `lanefish = { version = "0.1", default-features = false }`.
 //! `sql` adds queries over files of positions, with DataFusion, and `cluster` runs them on many machines.
 //!
 //! The chapters in `docs/` describe the command line, reports, shards and columns; `examples/` has programs to start
