@@ -19,11 +19,14 @@ struct Carried {
     result: Option<u8>,
     time_control: Option<&'static str>,
     elos: [Option<u16>; 2],
+    opening: Option<&'static str>,
 }
 
 type Records = Vec<(Position, Carried)>;
 
 const TIME_CONTROLS: [&str; 9] = ["60+0", "180+2", "15", "600", "40/7200:3600", "-", "?", "inf", "1/86400"];
+
+const OPENINGS: [&str; 5] = ["Sicilian Defense: Najdorf Variation", "Sicilian Defense", "Ruy Lopez : A: B", ":", ""];
 
 fn carried(random: &mut Random, position: &Position) -> Carried {
     let moves = position.legal_moves();
@@ -42,6 +45,7 @@ fn carried(random: &mut Random, position: &Position) -> Carried {
         result: maybe(3).map(|result| result as u8),
         time_control: maybe(9).map(|at| TIME_CONTROLS[at as usize]),
         elos: [maybe(4000), maybe(4000)].map(|elo| elo.map(|elo| elo as u16)),
+        opening: maybe(5).map(|at| OPENINGS[at as usize]),
     }
 }
 
@@ -105,12 +109,14 @@ fn batch_of(records: &Records) -> Batch {
     let mut results = Values::<u8>::default();
     let mut controls = Texts::default();
     let mut elos = [Values::<u16>::default(), Values::default()];
+    let mut openings = Texts::default();
     for (position, carried) in records {
         batch.push(Packed::pack(position).expect("chosen so"), position.halfmove, position.fullmove);
         moves.push(carried.mv.map(Move::to_bits));
         scores.push(carried.score);
         results.push(carried.result);
         controls.push(carried.time_control.map(Arc::from));
+        openings.push(carried.opening.map(Arc::from));
         elos.iter_mut().zip(carried.elos).for_each(|(values, elo)| values.push(elo));
     }
     let [white, black] = elos;
@@ -119,6 +125,7 @@ fn batch_of(records: &Records) -> Batch {
         (Field::Score, Array::I16(scores)),
         (Field::Result, Array::U8(results)),
         (Field::TimeControl, Array::Text(controls)),
+        (Field::Opening, Array::Text(openings)),
         (Field::WhiteElo, Array::U16(white)),
         (Field::BlackElo, Array::U16(black)),
     ]);
@@ -386,7 +393,7 @@ fn moves_need_not_be_legal_nor_there() {
         assert!(found.iter().any(Option::is_some) && found.iter().any(Option::is_none));
         assert!(filled(&plain, name).iter().all(Option::is_none), "{name}");
     }
-    for name in ["raw_score", "score", "stm_score", "stm_result", "speed", "mean_elo"] {
+    for name in ["raw_score", "score", "stm_score", "stm_result", "speed", "mean_elo", "opening_family"] {
         assert!(filled(&plain, name).iter().all(Option::is_none), "{name}");
     }
 }

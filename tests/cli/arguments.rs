@@ -1,7 +1,7 @@
 //! Errors in the arguments are reported before anything is opened or written; and the input that is read if none
 //! is named.
 
-use super::{Dir, START, lanefish, output, sample, stderr_of};
+use super::{Dir, START, lanefish, sample, stderr_of};
 use std::fs;
 
 #[test]
@@ -104,6 +104,6 @@ fn progress_lines_have_binary_units_and_the_time() {
     let line = stderr.lines().next().unwrap();
     assert!(line.starts_with("reading  ") && line.contains("iB"), "{line}");
     assert!(line.contains("records") && line.contains("0:00"), "{line}");
-    let table = output(0, &["stats", &sample("sample.epd")]);
-    assert!(table.trim_end().ends_with("KiB read"), "{table}");
+    let run = stderr_of(0, &["stats", &sample("sample.epd")]);
+    assert!(run.trim_end().ends_with("KiB read"), "{run}");
 }

@@ -177,7 +177,7 @@ fn a_closed_standard_output_is_an_error_but_dev_null_is_not() {
         let stderr = String::from_utf8(done.stderr).unwrap();
         (done.status.code(), stderr)
     };
-    for command in ["stats", "compute", "verify", "convert --to epd", "generate"] {
+    for command in ["stats -q", "compute", "verify", "convert --to epd", "generate"] {
         let file = if command == "generate" { "" } else { "\"$2\"" };
         let run = |redirection: &str| shell(&format!("\"$1\" {command} {file} {redirection}"));
         let (status, stderr) = run(">&-");

@@ -80,7 +80,7 @@ fn messages_and_rejects_stay_one_line() {
     let stderr = stderr_of(1, &["stats", "--rejects", &rejects, &file]);
     assert_sanitized(&stderr);
     assert!(stderr.contains("evil ]0;x   name.fen:2 "), "{stderr}");
-    assert_eq!(stderr.lines().count(), 2, "{stderr}");
+    assert_eq!(stderr.lines().count(), 3, "{stderr}");
     let lines = std::fs::read_to_string(&rejects).unwrap();
     assert_sanitized(&lines.replace('\t', " "));
     assert_eq!(lines.lines().count(), 1);

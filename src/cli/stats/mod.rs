@@ -142,18 +142,25 @@ impl StatsArgs {
             let made = self.merged(invocation)?;
             let files = self.open_files(invocation)?;
             self.tell(invocation, &made, files)?;
+            if !self.json {
+                invocation.note(format_args!("{}", made.speed));
+            }
             return Ok(0);
         }
         let reading = &self.read.reading;
         invocation.prepare(&self.read.inputs, reading)?;
         let files = self.open_files(invocation)?;
         let (made, timed) = self.read(invocation, &self.read.inputs, reading)?;
-        match made {
-            Some(made) if timed.summary.failure.is_none() => self.tell(invocation, &made, files)?,
-            Some(made) => self.show(invocation, &made)?,
+        match &made {
+            Some(made) if timed.summary.failure.is_none() => self.tell(invocation, made, files)?,
+            Some(made) => self.show(invocation, made)?,
             None => {}
         }
-        invocation.conclude(timed.summary)
+        let status = invocation.conclude(timed.summary)?;
+        if let Some(made) = made.filter(|_| !self.json) {
+            invocation.note(format_args!("{}", made.speed));
+        }
+        Ok(status)
     }
 
     /// Shows datasets side by side: the first one, and each of the others.
@@ -519,7 +526,6 @@ impl StatsArgs {
         self.write_files(invocation, made, files)?;
         if has_files && !self.json {
             self.say_written(&text::size(&made.report, made.games))?;
-            invocation.note(format_args!("{}", made.speed));
         }
         Ok(())
     }
@@ -559,9 +565,7 @@ impl StatsArgs {
         let report = self.with_largest(&made.report, Some(MOST_SHOWN));
         let view = Text { report: &report, games: made.games, style: invocation.style, width: text::width() };
         view.write(&mut out, self.maps)?;
-        super::print(out.as_bytes())?;
-        invocation.note(format_args!("{}", made.speed));
-        Ok(())
+        super::print(out.as_bytes())
     }
 
     /// Opens the page, and checks in advance whether the other files can be written.

@@ -39,12 +39,9 @@ pub(super) fn width() -> usize {
 
 /// The number of positions of a report, of their games, and of rejected records.
 pub(super) fn size(report: &Report, games: u64) -> String {
-    let games = match report.game_results.total() {
-        // Their records are not in the order of games.
-        0 if games == 0 => String::new(),
-        0 => format!(" of {}", counted(games, "game")),
-        games => format!(" of {}", counted(games, "game")),
-    };
+    // Games with positions, unless they could not be counted.
+    let games = [report.game_results.total(), games].into_iter().find(|&games| games > 0);
+    let games = games.map_or(String::new(), |games| format!(" of {}", counted(games, "game")));
     format!("{} positions{games}, {} rejected", grouped(report.positions), grouped(report.rejected))
 }
 
