@@ -7,7 +7,8 @@ use clap::{Arg, Command};
 use lanefish::choose::Definitions;
 use lanefish::formats::Format;
 use lanefish::jobs::{Content, OutputFormat};
-use lanefish::table::{COLUMNS, Columns, TAGS};
+use lanefish::stats::{GroupBy, GroupByError};
+use lanefish::table::{COLUMNS, Columns, ColumnsError, TAGS};
 use std::ffi::OsStr;
 
 /// The most similar of these names, if any is close.
@@ -20,6 +21,8 @@ pub(crate) fn similar<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) 
         .map(|other| match strsim::osa_distance(&name, other) {
             // Short names have a lower limit, since one letter is a large part of them.
             0 | 1 => (1.0, other),
+            // One or two letters are in most names.
+            _ if name.len() < 3 => (0.0, other),
             _ => (strsim::jaro(&name, other), other),
         })
         .filter(|&(likeness, _)| likeness > NEAR)
@@ -152,6 +155,15 @@ pub(crate) fn columns(names: &str, definitions: &Definitions) -> anyhow::Result<
     })
 }
 
+/// What positions are grouped by.
+pub(crate) fn group_by(text: &str) -> Result<GroupBy, String> {
+    text.parse().map_err(|error: GroupByError| {
+        let mut names = text.split(',').map(|part| part.split('/').next().unwrap_or(part));
+        let unknown = names.find(|name| matches!(Columns::named(name), Err(ColumnsError::Unknown(_))));
+        format!("{error}{}", unknown.map_or_else(String::new, meant_column))
+    })
+}
+
 /// A suggestion like that of [`did_you_mean`], for a column or a tag.
 fn meant_column(name: &str) -> String {
     /// Tags that are often requested without their prefix.
@@ -193,5 +205,7 @@ mod tests {
         assert_eq!(similar("board", names.iter().copied()), Some("boards"));
         assert_eq!(similar("EDP", names.iter().copied()), Some("epd"));
         assert_eq!(similar("xyz", names.iter().copied()), None);
+        assert_eq!(similar("zz", ["puzzle_id"]), None);
+        assert!(group_by("speed,whiteelo/200").unwrap_err().ends_with("did you mean `white_elo`?"));
     }
 }

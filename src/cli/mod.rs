@@ -42,6 +42,7 @@ mod stdin;
 mod style;
 mod verify;
 mod write;
+mod wrong_usage;
 
 use anyhow::Result;
 use args::TierChoice;
@@ -84,8 +85,7 @@ pub(crate) fn run() -> ExitCode {
 /// Prints help, or an error in the arguments; returns the exit status.
 fn say(error: &clap::Error) -> u8 {
     if error.use_stderr() {
-        // Nothing can be done if standard error is closed.
-        let _ = error.print();
+        wrong_usage::print(error);
         return FAILED;
     }
     let printed = output::stdout().and_then(|mut out| {

@@ -1,7 +1,7 @@
 //! `show`: positions on a board in the terminal, with attacks, checks and pins.
 
 use super::args::Reading;
-use super::invocation::{Invocation, RunChoice};
+use super::invocation::{Invocation, Nothing, RunChoice};
 use super::position::{looks_like_fen, position_of};
 use super::style::Style;
 use anyhow::Result;
@@ -10,6 +10,7 @@ use lanefish::chess::{Bitboard, Color, Position, Role, Square};
 use lanefish::pipeline::Job;
 use lanefish::queries::Queries;
 use lanefish::table::{Fields, Tile};
+use lanefish::text::numbers::counted;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -95,7 +96,13 @@ impl ShowArgs {
             Ok(())
         })?;
         if done.summary.failure.is_none() && done.summary.records == 0 {
-            anyhow::bail!("there is no record to draw");
+            let index = self.index.unwrap_or(0);
+            if !invocation.can_read_again(&self.inputs, &self.reading)? {
+                anyhow::bail!("there is no record {index} to draw");
+            }
+            let all = invocation.read(&self.inputs, &self.reading, RunChoice::default(), &Nothing, |()| Ok(()))?;
+            let records = counted(all.summary.records, "record");
+            anyhow::bail!("there is no record {index} to draw: there are {records}, numbered from 0");
         }
         invocation.conclude(done.summary)
     }

@@ -178,7 +178,7 @@ impl Remarks<'_> {
                 kinds.join(" and "),
                 percent(terminal, positions)
             );
-            let advice = "`lanefish compute --columns fen,checkmate,stalemate` shows which they are.";
+            let advice = "`lanefish compute --where \"checkmate or stalemate\"` shows them.";
             self.add("terminal", severity, text, advice);
         }
         if positions >= ENOUGH && share(report.in_check, positions) > MOST_CHECKS {
@@ -186,7 +186,7 @@ impl Remarks<'_> {
                 "The side to move is in check in {} of the positions; in games it is in 4 to 8 %.",
                 percent(report.in_check, positions)
             );
-            let advice = "`lanefish compute --columns fen,in_check` shows which they are.";
+            let advice = "`lanefish compute --where in_check` shows them.";
             self.add("in_check", Severity::Warning, text, advice);
         }
         if positions >= ENOUGH_FOR_CHECKS && report.in_check == 0 {
@@ -350,7 +350,7 @@ impl Remarks<'_> {
                 grouped(total + mates),
                 percent(mates, total + mates)
             );
-            let advice = "`lanefish compute --columns fen,score,mate` shows which they are.";
+            let advice = "`lanefish compute --where \"mate is not null\"` shows them.";
             self.add("mates", Severity::Note, text, advice);
         }
         if total < ENOUGH {
@@ -381,8 +381,8 @@ impl Remarks<'_> {
         let large: u64 = scores.iter().filter(|(score, _)| score.abs() > LARGE_SCORE).map(|(_, count)| count).sum();
         if share(large, total) > MOST_LARGE_SCORES {
             let text = format!("{} of the scores are beyond ±{LARGE_SCORE} centipawns.", percent(large, total));
-            let advice = "`lanefish compute --columns fen,score` shows which they are.";
-            self.add("large_scores", Severity::Note, text, advice);
+            let advice = format!("`lanefish compute --where \"abs(score) > {LARGE_SCORE}\"` shows them.");
+            self.add("large_scores", Severity::Note, text, &advice);
         }
     }
 

@@ -63,7 +63,7 @@ pub(crate) struct Grouped {
     ids: GroupIds,
     /// The place of each value among the groups.
     places: Vec<u16>,
-    /// The groups, with their values; those that are not among the [largest](Self::largest) are one group without values.
+    /// The groups, with their values; all that are not among the [largest](Self::largest) are one group without values.
     groups: Vec<(Option<Vec<GroupValue>>, Sorted)>,
     largest: Option<Arc<LargestGroups>>,
     /// The place of the group of all others.

@@ -9,6 +9,7 @@ mod text;
 pub(crate) use text::RULED;
 
 use super::args::{ReadArgs, Reading};
+use super::choice;
 use super::directories::MadeDirectories;
 use super::invocation::{Invocation, RunChoice, Timed};
 use super::output::Output;
@@ -66,9 +67,14 @@ pub(crate) struct StatsArgs {
     /// Add a report for each group of positions: phase, result, eco, ply/20, …
     ///
     /// Any column can be given; numbers are grouped into ranges of WIDTH. Without a width, columns with many values use
-    /// a default (ply/10, score/100, white_elo/100). Twice, or with two columns (speed,result), positions are grouped by
-    /// both. Of more than 1,000 groups only the largest are counted separately; for that, the inputs are read twice.
-    #[arg(long, value_name = "COLUMN[/WIDTH]", conflicts_with_all = ["merge", "compare"])]
+    /// a default (ply/10, score/100, white_elo/100). Two columns (speed,result, or --by twice) make groups of both. Of
+    /// more than 1,000 groups only the largest are counted separately; for that, the inputs are read twice.
+    #[arg(
+        long,
+        value_name = "COLUMN[/WIDTH]",
+        value_parser = choice::group_by,
+        conflicts_with_all = ["merge", "compare"]
+    )]
     by: Vec<GroupBy>,
 
     /// Number of groups that are shown, the largest ones [default: 50]
