@@ -120,7 +120,12 @@ impl Grouped {
         if self.is_over {
             return;
         }
-        let places = ids.map(|id| self.places.get(id as usize).copied().unwrap_or(NO_GROUP));
+        let places = if self.largest.is_none() {
+            // Groups are made in the order of their numbers; `NO_ID` becomes `NO_GROUP`.
+            ids.map(|id| id as u16)
+        } else {
+            ids.map(|id| self.places.get(id as usize).copied().unwrap_or(NO_GROUP))
+        };
         self.games.add_tile(tile, Some((&places, self.groups.len())));
         self.all_games.0.add_tile(tile, None);
         self.add_games();
