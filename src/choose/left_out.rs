@@ -3,8 +3,27 @@
 use crate::text::numbers::counted;
 use std::collections::BTreeMap;
 
-/// Options that choose among records, whatever their games, or that apply to a game after all others.
-const OF_RECORDS: [&str; 2] = ["where", "sample"];
+/// The options in the order in which they are applied: to whole games, to their positions, to all records.
+const ORDER: [&str; 18] = [
+    "min-elo",
+    "max-elo",
+    "time-control",
+    "result",
+    "min-plies",
+    "termination",
+    "eco",
+    "since",
+    "until",
+    "variant",
+    "drop-bad-games",
+    "plies",
+    "skip-book",
+    "every",
+    "last",
+    "max-per-game",
+    "where",
+    "sample",
+];
 
 /// The numbers of games and positions that one option left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -30,12 +49,11 @@ impl LeftOut {
         self.positions += other.positions;
         self.unknown += other.unknown;
     }
-    /// A sentence without its full stop: `--last left out 3 games and 120 positions`. The sentences for `--where` and
-    /// `--sample`, which choose among records, count games only if whole games were left out.
+    /// A sentence without its full stop: `--last left out 3 games and 120 positions`. Zeros are not mentioned.
     ///
     /// ```
     /// use lanefish::choose::LeftOut;
-    /// assert_eq!(LeftOut::default().sentence("last"), "--last left out 0 games and 0 positions");
+    /// assert_eq!(LeftOut::default().sentence("last"), "--last left out nothing");
     /// assert_eq!(LeftOut::new(0, 5, 0).sentence("where"), "--where left out 5 positions");
     /// assert_eq!(LeftOut::new(1, 80, 0).sentence("where"), "--where left out 1 game and 80 positions");
     /// ```
@@ -44,11 +62,21 @@ impl LeftOut {
             0 => String::new(),
             games => format!(", {} for a date that is unknown or cannot be read", counted(games, "game")),
         };
-        let (games, positions) = (counted(self.games, "game"), counted(self.positions, "position"));
-        if OF_RECORDS.contains(&option) && self.games == 0 {
-            return format!("--{option} left out {positions}");
-        }
-        format!("--{option} left out {games} and {positions}{unknown}")
+        let parts = [(self.games, "game"), (self.positions, "position")];
+        let parts: Vec<String> =
+            parts.into_iter().filter(|&(number, _)| number > 0).map(|(number, thing)| counted(number, thing)).collect();
+        let parts = if parts.is_empty() { "nothing".to_owned() } else { parts.join(" and ") };
+        format!("--{option} left out {parts}{unknown}")
+    }
+
+    /// The place of an option in the order in which they are applied, for sorting.
+    ///
+    /// ```
+    /// use lanefish::choose::LeftOut;
+    /// assert!(LeftOut::place("min-elo") < LeftOut::place("plies") && LeftOut::place("plies") < LeftOut::place("where"));
+    /// ```
+    pub fn place(option: &str) -> usize {
+        ORDER.iter().position(|&other| other == option).unwrap_or(ORDER.len())
     }
 }
 

@@ -11,7 +11,7 @@ use super::{SOMETHING_WRONG, interrupt};
 use anyhow::{Context, Result, bail};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
-use lanefish::choose::Choose;
+use lanefish::choose::{Choose, LeftOut};
 use lanefish::error::Reject;
 use lanefish::formats::{self, DecodeOptions, scored_text};
 use lanefish::input::{Access, Inputs, Source};
@@ -495,13 +495,10 @@ impl<'a> Invocation<'a> {
         if matches!(summary.failure, Some(Error::Selection { .. })) {
             return;
         }
-        // In the order in which the options apply: those for games come first.
-        let of_records = ["where", "sample"];
-        let of_games = summary.left_out.keys().filter(|option| !of_records.contains(*option));
-        for option in of_games.copied().chain(of_records) {
-            if let Some(left_out) = summary.left_out.get(option) {
-                self.note(format_args!("{}", left_out.sentence(option)));
-            }
+        let mut left_out: Vec<_> = summary.left_out.iter().collect();
+        left_out.sort_by_key(|(option, _)| LeftOut::place(option));
+        for (option, left_out) in left_out {
+            self.note(format_args!("{}", left_out.sentence(option)));
         }
     }
 }

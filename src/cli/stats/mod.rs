@@ -635,7 +635,10 @@ impl StatsArgs {
         about.games = Some(made.games).filter(|&games| games > 0);
         about.run = made.page_run.clone();
         about.command = made.run.get("command").and_then(Value::as_str).map(str::to_owned);
-        about.left_out = left_out(&made.run).iter().map(|(option, left)| left.sentence(option)).collect();
+        let left_out = left_out(&made.run);
+        let mut left_out: Vec<_> = left_out.iter().collect();
+        left_out.sort_by_key(|(option, _)| LeftOut::place(option));
+        about.left_out = left_out.into_iter().map(|(option, left)| left.sentence(option)).collect();
         about
     }
 }
