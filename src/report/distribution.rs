@@ -1,5 +1,7 @@
 //! Counts of numbers, and their summaries.
 
+use std::ops::RangeInclusive;
+
 /// Counts of consecutive numbers, starting at a first number.
 ///
 /// ```
@@ -69,6 +71,31 @@ impl Histogram {
             below >= rank
         });
         found.map(|(number, _)| number)
+    }
+    /// The distribution over a range as 16 small bars, the highest of which has the height of a line. Numbers outside the
+    /// range count at its ends.
+    ///
+    /// ```
+    /// use lanefish::report::Histogram;
+    /// assert_eq!(Histogram::new(0, vec![8, 4, 0, 1]).spark(0..=15), "█▄ ▁            ");
+    /// ```
+    ///
+    /// # Panics
+    /// If the range is empty.
+    pub fn spark(&self, range: RangeInclusive<i64>) -> String {
+        const BARS: i64 = 16;
+        let width = (range.end() - range.start()) / BARS + 1;
+        assert!(width > 0, "a range has numbers");
+        let mut counts = [0u64; BARS as usize];
+        for (number, count) in self.iter() {
+            counts[((number - range.start()) / width).clamp(0, BARS - 1) as usize] += count;
+        }
+        let highest = counts.iter().max().copied().unwrap_or(0).max(1);
+        let bar = |count: u64| match u128::from(count) * 8 / u128::from(highest) {
+            _ if count == 0 => ' ',
+            eighths => ['▁', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][eighths as usize],
+        };
+        counts.into_iter().map(bar).collect()
     }
     /// The counts for ranges of `width` numbers, each with the first number of the range. The ranges are in order and
     /// cover the smallest to the largest number. They begin at multiples of the width.

@@ -1,10 +1,9 @@
 //! Building blocks of HTML. All text that is not a literal here is written through [`Escaped`].
 
-use super::super::{Histogram, Report, Results};
+use super::super::{Report, Results};
 use crate::text::numbers::{grouped, percent};
 use crate::text::one_line;
 use std::fmt::{self, Display, Write};
-use std::ops::RangeInclusive;
 
 /// A text that is escaped, both for text between tags and for quoted attributes.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
@@ -98,26 +97,6 @@ pub(super) fn bar(part: f64) -> String {
     }
     let width = (part * 100.0).min(100.0);
     format!("<span class=\"bar\"><i style=\"width:{width:.1}%\"></i></span>")
-}
-
-/// Number of bars of a small distribution.
-const SPARKS: i64 = 20;
-
-/// A distribution over a range as small bars, the highest of which has the height of a line.
-pub(super) fn spark(histogram: &Histogram, range: RangeInclusive<i64>) -> String {
-    let width = (range.end() - range.start()) / SPARKS + 1;
-    let mut counts = [0u64; SPARKS as usize];
-    for (number, count) in histogram.iter() {
-        let at = ((number - range.start()) / width).clamp(0, SPARKS - 1);
-        counts[at as usize] += count;
-    }
-    let highest = counts.iter().max().copied().unwrap_or(0).max(1);
-    let mut text = format!("<svg class=\"spark\" viewBox=\"0 0 {SPARKS} 8\" aria-hidden=\"true\">");
-    for (at, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
-        let height = 8.0 * count as f64 / highest as f64;
-        text.push_str(&format!("<path class=\"b\" d=\"M{at} 8v-{height:.1}h.9v{height:.1}z\"/>"));
-    }
-    text + "</svg>"
 }
 
 /// The results of some records as one bar of three parts; empty if there are no results.

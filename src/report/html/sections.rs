@@ -6,7 +6,7 @@ use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, Severity}
 use super::bars;
 use super::board::{self, Scale};
 use super::joint::{self, Shade};
-use super::markup::{Escaped, Head, Prose, Table, bar, foot, spark, stack, unbroken};
+use super::markup::{Escaped, Head, Prose, Table, bar, foot, stack, unbroken};
 use super::plot::Plot;
 use super::{About, Run};
 use crate::distinct::Sketch;
@@ -381,7 +381,7 @@ fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
             of_positions(report.checkmate + report.stalemate),
             number(report.legal_moves.summary().mean),
             number(report.legal_moves.summary().median),
-            spark(&report.legal_moves, moves.clone()),
+            format!("<span class=\"spark\" aria-hidden=\"true\">{}</span>", report.legal_moves.spark(moves.clone())),
         ]);
         if has_results {
             let results = if has_games { &report.game_results } else { &report.results };

@@ -1,11 +1,9 @@
 //! Distributions as lines of bars.
 
 use super::Text;
-use lanefish::report::Histogram;
 use lanefish::report::facts::{Bars, Plot};
 use lanefish::text::numbers::{grouped, percent};
 use std::fmt::Write;
-use std::ops::RangeInclusive;
 
 /// Columns of a line beside its bar: the range, the count, the share and the gaps.
 const BESIDE: usize = 36;
@@ -118,22 +116,4 @@ pub(super) fn bar(count: u64, tallest: u64, longest: usize) -> String {
         bar.push(['▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8 - 1]);
     }
     bar
-}
-
-/// Number of bars of a small distribution.
-const SPARKS: i64 = 16;
-
-/// A distribution over a range as small bars, the highest of which has the height of a line.
-pub(super) fn spark(histogram: &Histogram, range: RangeInclusive<i64>) -> String {
-    let width = (range.end() - range.start()) / SPARKS + 1;
-    let mut counts = [0u64; SPARKS as usize];
-    for (number, count) in histogram.iter() {
-        counts[((number - range.start()) / width).clamp(0, SPARKS - 1) as usize] += count;
-    }
-    let highest = counts.iter().max().copied().unwrap_or(0).max(1);
-    let bar = |count: u64| match u128::from(count) * 8 / u128::from(highest) {
-        _ if count == 0 => ' ',
-        eighths => ['▁', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][eighths as usize],
-    };
-    counts.into_iter().map(bar).collect()
 }

@@ -277,7 +277,7 @@ impl Text<'_> {
         add(7, "mates", &|_, report| percent(report.checkmate, report.positions));
         let moves = &self.report.legal_moves;
         let range = moves.quantile(0, 1).unwrap_or(0)..=moves.quantile(999, 1000).unwrap_or(0);
-        add(9, "legal moves", &|_, report| super::plots::spark(&report.legal_moves, range.clone()));
+        add(9, "legal moves", &|_, report| report.legal_moves.spark(range.clone()));
         loop {
             let table = group_table(&columns);
             let is_wide = table.lines().any(|line| line.chars().count() > self.width);
