@@ -31,7 +31,7 @@ pub(crate) struct ChosenArgs {
     #[arg(id = "let", long = "let", value_name = "NAME=EXPR", allow_hyphen_values = true)]
     definitions: Vec<String>,
 
-    /// Only a random part of them: a rate (0.01, 1%), a number of records, or an expression giving the probability
+    /// Only a random part of the records: a rate (0.01, 1%), a number, or an expression giving the probability
     #[arg(long, value_name = "RATE|N|EXPR", allow_hyphen_values = true)]
     sample: Option<String>,
 

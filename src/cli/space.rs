@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The memory that a command may use, and the directory for everything else.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SpaceArgs {
-    /// Approximate memory for sorting, grouping and exact counts; beyond it, temporary files [default: 1G; for sql 4G]
+    /// Approximate memory for sorting, grouping and exact counts; what needs more uses files [default: 1G; for sql 4G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 
