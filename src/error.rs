@@ -125,8 +125,7 @@ pub enum Error {
     },
     /// Positions fall into more groups than can be counted.
     #[error(
-        "grouping by {by} gives more than {most} groups; choose another column or, for numbers, a wider range (ply/20); \
-         of files, which can be read twice, the largest groups are found"
+        "grouping by {by} gives more than {most} groups; choose another column or, for numbers, a wider range (ply/20)"
     )]
     TooManyGroups {
         /// The column.

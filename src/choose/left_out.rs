@@ -3,7 +3,7 @@
 use crate::text::numbers::counted;
 use std::collections::BTreeMap;
 
-/// The options in the order in which they are applied: to whole games, to their positions, to all records.
+/// The options in the order of their application: to whole games, to their positions, to all records.
 const ORDER: [&str; 18] = [
     "min-elo",
     "max-elo",
@@ -69,7 +69,7 @@ impl LeftOut {
         format!("--{option} left out {parts}{unknown}")
     }
 
-    /// The place of an option in the order in which they are applied, for sorting.
+    /// The place of an option in the order of application, for sorting.
     ///
     /// ```
     /// use lanefish::choose::LeftOut;

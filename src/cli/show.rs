@@ -98,11 +98,11 @@ impl ShowArgs {
         if done.summary.failure.is_none() && done.summary.records == 0 {
             let index = self.index.unwrap_or(0);
             if !invocation.can_read_again(&self.inputs, &self.reading)? {
-                anyhow::bail!("there is no record {index} to draw");
+                anyhow::bail!("record {index} does not exist");
             }
             let all = invocation.read(&self.inputs, &self.reading, RunChoice::default(), &Nothing, |()| Ok(()))?;
             let records = counted(all.summary.records, "record");
-            anyhow::bail!("there is no record {index} to draw: there are {records}, numbered from 0");
+            anyhow::bail!("record {index} does not exist: the inputs have {records}, numbered from 0");
         }
         invocation.conclude(done.summary)
     }

@@ -3,7 +3,7 @@
 //! Facts that both have are paired by their keys. Distributions are compared by their *total variation distance*: half
 //! the sum of the absolute differences of their shares. It is 0 for equal distributions and 1 for those without a
 //! common value; in other words, it is the share of the positions of one that would have to change to get the
-//! distribution of the other. Numbers are compared in the ranges in which they are plotted, because single centipawns
+//! distribution of the other. Numbers are compared in the ranges of the plots, because single centipawns
 //! or rating points of two samples differ even if their source is the same.
 //!
 //! Two samples of the same source always differ a little. So each [`Difference`] comes with the largest one that chance

@@ -250,23 +250,19 @@ impl Report {
                 position("mate_black", "mate by Black", self.mates.black),
             ]);
         }
-        let games = &self.game_results;
-        if games.total() > 0 {
-            let game = of(Unit::Games, games.total());
-            shares.extend([
-                game("games_white_won", "White won", games.white),
-                game("games_drawn", "drawn", games.draw),
-                game("games_black_won", "Black won", games.black),
-                game("games_no_result", "result unknown", games.unknown),
-            ]);
-        }
-        if self.results.known() > 0 {
-            shares.extend([
-                position("white_won", "White won", self.results.white),
-                position("drawn", "drawn", self.results.draw),
-                position("black_won", "Black won", self.results.black),
-                position("no_result", "result unknown", self.results.unknown),
-            ]);
+        for (unit, results, [white, drawn, black, unknown]) in [
+            (Unit::Games, &self.game_results, ["games_white_won", "games_drawn", "games_black_won", "games_no_result"]),
+            (Unit::Positions, &self.results, ["white_won", "drawn", "black_won", "no_result"]),
+        ] {
+            if results.known() > 0 {
+                let share = of(unit, results.total());
+                shares.extend([
+                    share(white, "White won", results.white),
+                    share(drawn, "drawn", results.draw),
+                    share(black, "Black won", results.black),
+                    share(unknown, "result unknown", results.unknown),
+                ]);
+            }
         }
         let a_move = of(Unit::Moves, self.moves());
         shares.extend([

@@ -294,7 +294,7 @@ pub struct Games {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Groups {
-    /// The columns by which they are grouped.
+    /// The columns by which positions are grouped.
     pub by: Vec<GroupColumn>,
     /// The groups, by the value of each column; numbers by the first number of their range.
     pub values: BTreeMap<Vec<GroupValue>, Report>,
@@ -352,7 +352,7 @@ impl Groups {
         self.values.keys().flatten().any(|value| matches!(value, GroupValue::Text(_)))
     }
 
-    /// The groups in the order in which they are shown: texts by size, the largest first; numbers by their values.
+    /// The groups in the order for display: texts by size, the largest first; numbers by their values.
     pub fn shown(&self) -> Vec<(&[GroupValue], &Report)> {
         let mut shown: Vec<(&[GroupValue], &Report)> =
             self.values.iter().map(|(values, report)| (values.as_slice(), report)).collect();

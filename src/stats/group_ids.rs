@@ -1,6 +1,6 @@
 //! Numbers for the values by which positions are grouped.
 //!
-//! Each value of a column has a number, in the order in which they are found; so have pairs of values of two columns.
+//! Each value of a column has a number: the values are counted as they appear. So have pairs of values of two columns.
 //! Neighbouring records often have the same value, and numbers near zero are found without a search.
 
 use super::GroupBy;

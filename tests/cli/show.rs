@@ -28,7 +28,7 @@ fn records_of_a_file() {
     assert!(output(0, &["show", &file, "--index", "3"]).contains("/R2Q1RK1 w kq -"));
     let two = output(0, &["show", &file, "--skip", "1", "--limit", "2"]);
     assert!(two.contains("record 1\n") && two.contains("record 2\n") && !two.contains("record 3\n"));
-    assert!(stderr_of(2, &["show", &file, "--index", "100"]).contains("no record"));
+    assert!(stderr_of(2, &["show", &file, "--index", "100"]).contains("record 100 does not exist: the inputs have "));
 }
 
 #[test]
