@@ -148,7 +148,7 @@ impl Decoded {
                     0 => {
                         batch.stored_games = Some(StoredGames::new(Arc::clone(&chunk.file), totals.games_before));
                         games.add(totals.games_before);
-                        let last = games.values().iter().max().copied().unwrap_or(0);
+                        let last = games.largest().unwrap_or(0);
                         totals.games_after = totals.games_after.max(last.saturating_add(1));
                     }
                     _ => games.add(totals.games),
