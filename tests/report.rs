@@ -59,6 +59,10 @@ struct Plain {
     scores: Counts,
     ply: Counts,
     elo: [Counts; 2],
+    elo_differences: Counts,
+    /// Rating, deviation and popularity of puzzles; depth and moves to mate of evaluations.
+    of_puzzles: [Counts; 3],
+    of_evaluations: [Counts; 2],
     pieces_moves: BTreeMap<(usize, usize), u64>,
     both: BTreeMap<(usize, usize), u64>,
     phase_results: BTreeMap<(usize, usize), u64>,
@@ -251,6 +255,30 @@ impl Plain {
             } else {
                 report.mates.black += 1;
             }
+            report.evaluations.get_or_insert_default();
+            count(&mut self.of_evaluations[1], mate.abs());
+        }
+        if let Some(depth) = number(Field::Depth) {
+            report.evaluations.get_or_insert_default();
+            count(&mut self.of_evaluations[0], depth);
+        }
+        if let Some(knodes) = number(Field::Knodes) {
+            report.evaluations.get_or_insert_default().knodes.add(knodes as u64);
+        }
+        let fields = [Field::PuzzleRating, Field::RatingDeviation, Field::Popularity];
+        for (counts, field) in self.of_puzzles.iter_mut().zip(fields) {
+            if let Some(number) = number(field) {
+                report.puzzles.get_or_insert_default();
+                count(counts, number);
+            }
+        }
+        if let Some(plays) = number(Field::Plays) {
+            report.puzzles.get_or_insert_default().plays.add(plays as u64);
+        }
+        if let Some(themes) = text(Field::Themes) {
+            let puzzles = report.puzzles.get_or_insert_default();
+            puzzles.with_themes += 1;
+            themes.split(' ').for_each(|theme| puzzles.themes.add(theme, 1));
         }
         let Some(ply) = number(Field::Ply) else {
             return;
@@ -269,6 +297,27 @@ impl Plain {
             if let Some(rating) = number(field) {
                 count(elo, rating);
             }
+        }
+        if let (Some(white), Some(black)) = (number(Field::WhiteElo), number(Field::BlackElo)) {
+            count(&mut self.elo_differences, white - black);
+        }
+        if let Some(date) = text(Field::Date) {
+            let [year, month] = [0..4, 5..7].map(|digits| date.get(digits).and_then(|digits| digits.parse().ok()));
+            if let Some(year) = year {
+                *details.games.months.entry((year, month.unwrap_or(0) as u8)).or_default() += 1;
+            }
+        }
+        let known = |field| text(field).filter(|text| !["?", ""].contains(text));
+        if let Some(termination) = known(Field::Termination) {
+            details.games.terminations.add(termination, 1);
+        }
+        if let Some(opening) = known(Field::Opening) {
+            details.games.openings.add(opening.split(':').next().unwrap(), 1);
+        }
+        let start = batch.position(row).unwrap();
+        if let Some(mv) = number(Field::Move).filter(|_| start == Position::standard()) {
+            let mv = lanefish::chess::Move::from_bits(mv as u16).unwrap();
+            details.games.first_moves.add(&mv.san(&start), 1);
         }
         let class = text(Field::TimeControl).and_then(|text| Speed::of_tag(text.as_bytes()));
         let place = class.map_or(6, |class| Speed::ALL.iter().position(|&other| other == class).unwrap());
@@ -290,7 +339,19 @@ impl Plain {
         report.phase = histogram(&self.phase, 0);
         report.material = self.material.each_ref().map(|counts| histogram(counts, 0));
         report.scores = histogram(&self.scores, i16::MIN.into());
+        if let Some(puzzles) = &mut report.puzzles {
+            let [ratings, deviations, popularity] = &self.of_puzzles;
+            puzzles.ratings = histogram(ratings, 0);
+            puzzles.deviations = histogram(deviations, 0);
+            puzzles.popularity = histogram(popularity, i16::MIN.into());
+        }
+        if let Some(evaluations) = &mut report.evaluations {
+            let [depths, distances] = &self.of_evaluations;
+            evaluations.depths = histogram(depths, 0);
+            evaluations.mate_distances = histogram(distances, 0);
+        }
         let details = &mut self.details;
+        details.games.elo_differences = histogram(&self.elo_differences, -4000);
         details.ply = histogram(&self.ply, 0);
         details.pieces_moves = matrix(&self.pieces_moves);
         details.material = matrix(&self.both);

@@ -73,6 +73,16 @@ impl Date {
         (day.unwrap_or(0) <= days).then_some(Self { year, month, day })
     }
 
+    /// The year, from 1 to 9999.
+    pub const fn year(self) -> u16 {
+        self.year
+    }
+
+    /// The month, from 1 to 12, if it is known.
+    pub const fn month(self) -> Option<u8> {
+        self.month
+    }
+
     /// Days since 1970-01-01, if month and day are known.
     pub fn days(self) -> Option<i32> {
         let (year, month, day) = (i32::from(self.year), i32::from(self.month?), i32::from(self.day?));

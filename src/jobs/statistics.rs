@@ -43,9 +43,31 @@ enum Counting {
 
 impl Statistics {
     /// The fields that plain statistics read, in addition to positions.
-    pub const FIELDS: Fields = Fields::of(&[Field::Score, Field::Mate, Field::Result, Field::Game]);
+    pub const FIELDS: Fields = Fields::of(&[
+        Field::Score,
+        Field::Mate,
+        Field::Result,
+        Field::Game,
+        Field::PuzzleRating,
+        Field::RatingDeviation,
+        Field::Popularity,
+        Field::Plays,
+        Field::Themes,
+        Field::Depth,
+        Field::Knodes,
+    ]);
     /// The additional fields that [details](Self::with_details) read.
-    const DETAILS: Fields = Fields::of(&[Field::Ply, Field::WhiteElo, Field::BlackElo, Field::Eco, Field::TimeControl]);
+    const DETAILS: Fields = Fields::of(&[
+        Field::Ply,
+        Field::WhiteElo,
+        Field::BlackElo,
+        Field::Eco,
+        Field::TimeControl,
+        Field::Opening,
+        Field::Date,
+        Field::Termination,
+        Field::Move,
+    ]);
 
     /// Plain statistics.
     pub fn new() -> Self {

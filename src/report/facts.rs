@@ -77,12 +77,14 @@ pub struct Bars {
     pub bars: Vec<(String, u64)>,
     /// Number of further kinds, all less frequent, and the sum of their counts.
     pub rest: (u64, u64),
+    /// The number of units, if one unit may be of several kinds.
+    pub units: Option<u64>,
 }
 
 impl Bars {
-    /// The sum of all counts.
+    /// The number of units: the sum of all counts, unless one unit may be of several kinds.
     pub fn total(&self) -> u64 {
-        self.bars.iter().map(|(_, count)| count).sum::<u64>() + self.rest.1
+        self.units.unwrap_or_else(|| self.bars.iter().map(|(_, count)| count).sum::<u64>() + self.rest.1)
     }
 }
 
@@ -160,7 +162,7 @@ const PIECES: [(&str, &str); 12] = [
 ];
 
 /// Titles that name a color, and their versions for reports in which White stands for the side to move.
-const TITLES_FROM_MOVER: [(&str, &str); 37] = [
+const TITLES_FROM_MOVER: [(&str, &str); 38] = [
     ("White pawns", "The mover's pawns"),
     ("White knights", "The mover's knights"),
     ("White bishops", "The mover's bishops"),
@@ -191,6 +193,7 @@ const TITLES_FROM_MOVER: [(&str, &str); 37] = [
     ("Black: kingside castling right", "the opponent: kingside castling right"),
     ("Black: queenside castling right", "the opponent: queenside castling right"),
     ("Black's rating", "The opponent's rating"),
+    ("Elo, White's minus Black's", "Elo, the mover's minus the opponent's"),
     ("White to move", "seen from the mover"),
     ("Black to move", "seen from the opponent"),
     ("centipawns from White's side", "centipawns from the mover's side"),
@@ -280,8 +283,7 @@ impl Report {
         let mut add = |key, title, axis, width, histogram: Histogram| {
             if !histogram.is_empty() {
                 let unit = match key {
-                    "game_length" => Unit::Games,
-                    "white_elo" | "black_elo" => Unit::Games,
+                    "game_length" | "white_elo" | "black_elo" | "elo_difference" => Unit::Games,
                     _ => Unit::Positions,
                 };
                 let (title, axis) = (self.title(title), self.title(axis));
@@ -293,6 +295,15 @@ impl Report {
         add("pieces", "Pieces on the board", "pieces", 1, self.pieces.clone());
         add("phase", "Phase", "24 = all minor and major pieces", 1, self.phase.clone());
         add("score", "Score", "centipawns from White's side", 50, self.scores.clone());
+        if let Some(evaluations) = &self.evaluations {
+            add("mate_distance", "Moves to mate", "moves to mate", 1, evaluations.mate_distances.clone());
+            add("depth", "Depth of the evaluation", "plies", 1, evaluations.depths.clone());
+        }
+        if let Some(puzzles) = &self.puzzles {
+            add("puzzle_rating", "Puzzle rating", "rating", 50, puzzles.ratings.clone());
+            add("rating_deviation", "Rating deviation", "rating deviation", 5, puzzles.deviations.clone());
+            add("popularity", "Popularity", "from -100 to 100", 5, puzzles.popularity.clone());
+        }
         add("material_white", "White's material", "points (1-3-3-5-9)", 1, white);
         add("material_black", "Black's material", "points (1-3-3-5-9)", 1, black);
         if let Some(details) = &self.details {
@@ -304,6 +315,8 @@ impl Report {
             add("game_length", "Length of games", "plies", 5, length);
             add("white_elo", "White's rating", "Elo", 50, white);
             add("black_elo", "Black's rating", "Elo", 50, black);
+            let differences = details.games.elo_differences.clone();
+            add("elo_difference", "Difference of ratings", "Elo, White's minus Black's", 25, differences);
         }
         plots
     }
@@ -316,9 +329,9 @@ impl Report {
     /// Distributions of kinds, but only the most frequent kinds of material, of which there may be tens of thousands.
     pub fn most_frequent(&self, most: usize) -> Vec<Bars> {
         let mut all = Vec::new();
-        let mut add = |key, title, unit, bars: Vec<(String, u64)>, rest| {
+        let mut add = |key, title, unit, bars: Vec<(String, u64)>, rest, units| {
             if bars.iter().any(|&(_, count)| count > 0) {
-                all.push(Bars { key, title, unit, bars, rest });
+                all.push(Bars { key, title, unit, bars, rest, units });
             }
         };
         for (key, title, unit, results) in [
@@ -333,8 +346,16 @@ impl Report {
                     ("unknown", results.unknown),
                 ]
                 .map(|(name, count)| (self.title(name).to_owned(), count));
-                add(key, title, unit, bars.into(), (0, 0));
+                add(key, title, unit, bars.into(), (0, 0), None);
             }
+        }
+        if let Some(evaluations) = &self.evaluations {
+            add("knodes", "Nodes searched, in thousands", Unit::Positions, evaluations.knodes.named(), (0, 0), None);
+        }
+        if let Some(puzzles) = &self.puzzles {
+            let themes = puzzles.themes.by_count();
+            add("theme", "Themes", Unit::Positions, themes, (0, 0), Some(puzzles.with_themes));
+            add("plays", "Plays", Unit::Positions, puzzles.plays.named(), (0, 0), None);
         }
         if let Some(details) = &self.details {
             let mut signatures: Vec<_> = details.signatures.iter().collect();
@@ -347,15 +368,19 @@ impl Report {
                 bars.push(("other".to_owned(), details.other_signatures));
             }
             let rest = (rest.len() as u64, rest.iter().map(|&(_, &count)| count).sum());
-            add("material", "Material signatures", Unit::Positions, bars, rest);
+            add("material", "Material signatures", Unit::Positions, bars, rest, None);
             let games = &details.games;
-            add("eco", "Opening (ECO)", Unit::Games, games.families(), (0, 0));
+            add("eco", "Opening (ECO)", Unit::Games, games.families(), (0, 0), None);
+            add("opening", "Opening", Unit::Games, games.openings.by_count(), (0, 0), None);
+            add("first_move", "First move", Unit::Games, games.first_moves.by_count(), (0, 0), None);
             let [known @ .., _] = &games.speeds;
             if known.iter().any(|&count| count > 0) {
                 let names = Speed::ALL.map(Speed::name).into_iter().chain(["unknown"]);
                 let speeds = names.map(str::to_owned).zip(games.speeds).collect();
-                add("time_control", "Time control", Unit::Games, speeds, (0, 0));
+                add("time_control", "Time control", Unit::Games, speeds, (0, 0), None);
             }
+            add("termination", "Termination", Unit::Games, games.terminations.by_count(), (0, 0), None);
+            add("date", "Date", Unit::Games, games.dates(), (0, 0), None);
         }
         all
     }
@@ -372,7 +397,7 @@ impl Report {
         if let Some(details) = &self.details {
             add("checkers", "Checking pieces", details.checkers.0);
             add("en_passant", "En passant squares", details.en_passant.0);
-            add("castling_rooks", "Rooks with castling rights", details.castling_rooks.0);
+            add("castling_rooks", "Castling rooks", details.castling_rooks.0);
         }
         boards
     }
@@ -431,6 +456,30 @@ impl Games {
             *family = format!("{family}0-{family}9");
         }
         families
+    }
+}
+
+/// Maximum number of months that are shown as such, rather than as years.
+const MOST_MONTHS: usize = 24;
+
+impl Games {
+    /// Games by month, or by year where there are many months, in order: `2026-08`.
+    pub fn dates(&self) -> Vec<(String, u64)> {
+        if self.months.len() <= MOST_MONTHS {
+            let name = |&(year, month): &(u16, u8)| match month {
+                0 => format!("{year:04}"),
+                month => format!("{year:04}-{month:02}"),
+            };
+            return self.months.iter().map(|(month, &count)| (name(month), count)).collect();
+        }
+        let mut years: Vec<(u16, u64)> = Vec::new();
+        for (&(year, _), &count) in &self.months {
+            match years.last_mut() {
+                Some((last, sum)) if *last == year => *sum += count,
+                _ => years.push((year, count)),
+            }
+        }
+        years.into_iter().map(|(year, count)| (format!("{year:04}"), count)).collect()
     }
 }
 

@@ -18,6 +18,7 @@
 //!
 //! All code that shows a report uses its [`facts`]. To add a fact, add a field here, its JSON, and an entry there.
 
+mod annotations;
 mod compare;
 pub mod csv;
 mod distribution;
@@ -25,13 +26,16 @@ pub mod facts;
 pub mod html;
 #[cfg(feature = "json")]
 mod json;
+mod kinds;
 mod remarks;
 mod signature;
 
+pub use annotations::{Evaluations, Magnitudes, Puzzles};
 pub use compare::{Comparison, Difference, Distance, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
 pub use json::{ReportError, left_out_to_json, run_to_json};
+pub use kinds::Kinds;
 pub use remarks::{Remark, Severity};
 pub use signature::{Signature, SignatureError};
 
@@ -110,6 +114,10 @@ pub struct Report {
     pub scores: Histogram,
     /// Records with a mate score.
     pub mates: Mates,
+    /// Statistics of puzzles, if there are any.
+    pub puzzles: Option<Box<Puzzles>>,
+    /// Statistics of evaluations, if there are any.
+    pub evaluations: Option<Box<Evaluations>>,
     /// The statistics that take longer, if they were requested.
     pub details: Option<Box<Details>>,
     /// The statistics of each group, if the positions were grouped.
@@ -288,6 +296,16 @@ pub struct Games {
     pub elo: [Histogram; 2],
     /// Games by class of time control, in the order of [`Speed::ALL`](crate::games::Speed::ALL), and games without one.
     pub speeds: [u64; 7],
+    /// White's rating minus Black's, where both are known; differences beyond 4,000 count as 4,000.
+    pub elo_differences: Histogram,
+    /// Games by year and month, from 1 to 12, or 0 where only the year is known.
+    pub months: BTreeMap<(u16, u8), u64>,
+    /// Games by the way they ended, as they give it.
+    pub terminations: Kinds,
+    /// Games from the usual start position by their first move, in standard algebraic notation.
+    pub first_moves: Kinds,
+    /// Games by opening: the name that they give, up to its first colon.
+    pub openings: Kinds,
 }
 
 /// Statistics of groups of positions.
@@ -436,6 +454,12 @@ impl Report {
         self.scores.merge(&other.scores);
         self.mates.white += other.mates.white;
         self.mates.black += other.mates.black;
+        if let Some(theirs) = &other.puzzles {
+            self.puzzles.get_or_insert_default().merge(theirs);
+        }
+        if let Some(theirs) = &other.evaluations {
+            self.evaluations.get_or_insert_default().merge(theirs);
+        }
         self.details = match (self.details.take(), &other.details) {
             (Some(mut ours), Some(theirs)) => {
                 ours.merge(theirs);
@@ -527,6 +551,13 @@ impl Games {
         }
         merge_all(&mut self.elo, &other.elo, Histogram::merge);
         add(&mut self.speeds, &other.speeds);
+        self.elo_differences.merge(&other.elo_differences);
+        for (&month, count) in &other.months {
+            *self.months.entry(month).or_default() += count;
+        }
+        self.terminations.merge(&other.terminations);
+        self.first_moves.merge(&other.first_moves);
+        self.openings.merge(&other.openings);
     }
 }
 

@@ -453,13 +453,12 @@ impl Remarks<'_> {
             && total >= ENOUGH_GAMES
         {
             let count = lengths.count(longest);
+            let plies = if longest == 1 { "1 ply".to_owned() } else { format!("{longest} plies") };
             let text = if count == total {
-                format!("All games have {longest} plies: they were truncated.")
+                format!("All games have {plies}: they were truncated.")
             } else {
-                format!(
-                    "{} of the games have {longest} plies, and none has more: long games were truncated.",
-                    percent(count, total)
-                )
+                let share = percent(count, total);
+                format!("{share} of the games have {plies}, and none has more: long games were truncated.")
             };
             if share(count, total) > MOST_ONE_LENGTH {
                 self.add("truncated", Severity::Warning, text, "");

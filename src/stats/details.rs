@@ -3,17 +3,17 @@
 //! As in the rest of the statistics, a position increments counters in tables, whose indices are parts of words that
 //! the lanes compute. Rare records (checks, en passant captures, beginnings of games) are visited one by one.
 
+use super::game_details::{GameColumns, Games};
 use super::heat::EventMaps;
 use super::joint::{BEYOND, BEYOND_MOVES, Joint, MOST_PHASE};
 use super::tally::{NarrowTally, Tally};
 use super::{sentinels, words};
 use crate::distinct::Sketches;
-use crate::games::Speed;
 use crate::kernels::{BoardCounts, NO_SIGNATURE};
 use crate::packed::Group;
 use crate::queries::GroupResults;
 use crate::report::{self, HeatMap, Histogram, Matrix, SCORE_COLUMNS, Signature, add, score_column};
-use crate::table::{Array, Batch, Field, Texts, Values, rows_of};
+use crate::table::{Array, Batch, Field, rows_of};
 use crate::tiers::Analyzer;
 use std::collections::{BTreeMap, HashMap};
 
@@ -58,41 +58,6 @@ pub(super) struct Details {
     events: Box<EventMaps>,
     distinct: Sketches,
     games: Games,
-}
-
-/// Statistics of games.
-#[derive(Clone, Debug, Default)]
-struct Games {
-    count: u64,
-    /// By letter (A to E) and number of the opening code.
-    eco: Tally<512>,
-    elo: [Tally<{ 1 << 16 }>; 2],
-    speeds: [u64; Speed::ALL.len() + 1],
-}
-
-/// The columns of a batch about games.
-struct GameColumns<'a> {
-    eco: Option<&'a Texts>,
-    elo: [Option<&'a Values<u16>>; 2],
-    time_control: Option<&'a Texts>,
-}
-
-impl<'a> GameColumns<'a> {
-    fn of(batch: &'a Batch) -> Self {
-        let texts = |field| match batch.values(field) {
-            Some(Array::Text(texts)) => Some(texts),
-            _ => None,
-        };
-        let numbers = |field| match batch.values(field) {
-            Some(Array::U16(numbers)) => Some(numbers),
-            _ => None,
-        };
-        Self {
-            eco: texts(Field::Eco),
-            elo: [Field::WhiteElo, Field::BlackElo].map(numbers),
-            time_control: texts(Field::TimeControl),
-        }
-    }
 }
 
 /// The phase of the board with these counts.
@@ -282,55 +247,6 @@ impl Details {
             distinct: self.distinct.clone(),
             exact_distinct: None,
             games: self.games.report(),
-        }
-    }
-}
-
-impl Games {
-    /// Adds the game that begins at this row.
-    #[inline(never)]
-    fn add(&mut self, columns: &GameColumns<'_>, row: usize) {
-        fn text(texts: Option<&Texts>, row: usize) -> &[u8] {
-            let text = texts.and_then(|texts| texts.get(row));
-            text.map_or(&b""[..], |text| text.as_bytes())
-        }
-        self.count += 1;
-        let code = text(columns.eco, row);
-        if let &[letter @ b'A'..=b'E', tens @ b'0'..=b'9', ones @ b'0'..=b'9'] = code {
-            let [letter, tens, ones] = [letter - b'A', tens - b'0', ones - b'0'].map(usize::from);
-            self.eco.add(100 * letter + 10 * tens + ones);
-        }
-        for (ratings, elo) in columns.elo.iter().zip(&mut self.elo) {
-            if let Some(&rating) = ratings.and_then(|ratings| ratings.get(row)) {
-                elo.add(rating.into());
-            }
-        }
-        let speed = Speed::of_tag(text(columns.time_control, row));
-        let place = speed.and_then(|speed| Speed::ALL.iter().position(|&other| other == speed));
-        self.speeds[place.unwrap_or(Speed::ALL.len())] += 1;
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.count += other.count;
-        self.eco.merge(&other.eco);
-        for (ours, theirs) in self.elo.iter_mut().zip(&other.elo) {
-            ours.merge(theirs);
-        }
-        add(&mut self.speeds, &other.speeds);
-    }
-
-    fn report(&self) -> report::Games {
-        let code = |at: usize| {
-            let digit = |digit: usize| b'0' + digit as u8;
-            [b'A' + (at / 100) as u8, digit(at / 10 % 10), digit(at % 10)]
-        };
-        let eco = (0..).zip(self.eco.counts()).filter(|&(_, &count)| count > 0);
-        let elo = self.elo.each_ref().map(Tally::counts);
-        report::Games {
-            count: self.count,
-            eco: eco.map(|(at, &count)| (code(at), count)).collect(),
-            elo: elo.map(|counts| Histogram::new(0, counts.to_vec())),
-            speeds: self.speeds,
         }
     }
 }

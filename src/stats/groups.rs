@@ -8,6 +8,7 @@
 //! A group takes up to a few hundred kilobytes, so that their number is limited. Where there are more, the inputs are
 //! read twice: first to find the largest groups ([`GroupSizes`]), then to count these and all others together.
 
+use super::annotations::Columns;
 use super::details::Boards;
 use super::games::{GameResults, Games};
 use super::group_by::GroupBy;
@@ -17,7 +18,7 @@ use crate::kernels::BoardCounts;
 use crate::packed::Group;
 use crate::queries::GroupResults;
 use crate::report::GroupValue;
-use crate::table::{Tile, first_rows};
+use crate::table::{Tile, first_rows, rows_of};
 use crate::tiers::Analyzer;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -161,6 +162,7 @@ impl Grouped {
         if !masks {
             return;
         }
+        let columns = Columns::of(tile.batch);
         let mut counts = vec![Default::default(); tile.groups.len()];
         analyzer.board_counts(tile.groups, tile.results, &mut counts);
         for place in present {
@@ -169,6 +171,9 @@ impl Grouped {
             sorted.is_present = false;
             let mask = &mask[..tile.mask.len()];
             sorted.stats.add_fields(tile.batch, tile.start, mask, &counts);
+            if let Some(columns) = &columns {
+                sorted.stats.annotations.add(columns, rows_of(mask).map(|row| tile.start + row));
+            }
         }
     }
 

@@ -10,8 +10,10 @@
 //! heat map. The heat maps themselves are counted *vertically*: see
 //! [`VerticalCounters`](crate::kernels::VerticalCounters).
 
+mod annotations;
 mod details;
 mod flags;
+mod game_details;
 mod games;
 mod group_by;
 mod group_ids;
@@ -35,6 +37,7 @@ use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS, Q
 use crate::report::{Castling, HeatMap, Histogram, Mates, Report, Results};
 use crate::table::{Array, Batch, Field, Tile, Values, bits_where, is_sentinel, rows_of};
 use crate::tiers::Analyzer;
+use annotations::{Annotations, Columns};
 use details::{Boards, Details};
 use flags::Flags;
 use heat::SquareMaps;
@@ -70,6 +73,7 @@ pub struct Stats {
     games: GameResults,
     scores: Option<Box<Scores>>,
     mates: Mates,
+    annotations: Annotations,
     details: Option<Box<Details>>,
 }
 
@@ -99,6 +103,7 @@ struct Carried<'a> {
     results: Option<&'a Values<u8>>,
     scores: Option<&'a Values<i16>>,
     mates: Option<&'a Values<i16>>,
+    annotations: Option<Columns<'a>>,
 }
 
 impl<'a> Carried<'a> {
@@ -118,8 +123,9 @@ impl<'a> Carried<'a> {
             _ => None,
         };
         let (scores, mates) = (numbers(Field::Score), numbers(Field::Mate));
-        let any = results.is_some() || scores.is_some() || mates.is_some();
-        any.then_some(Self { batch: tile.batch, results, scores, mates })
+        let annotations = Columns::of(tile.batch);
+        let any = results.is_some() || scores.is_some() || mates.is_some() || annotations.is_some();
+        any.then_some(Self { batch: tile.batch, results, scores, mates, annotations })
     }
 }
 
@@ -157,6 +163,9 @@ impl Stats {
             analyzer.board_counts(groups, results, board_counts);
             self.add_counted(analyzer, &Boards { groups, results, board_counts, mask });
             self.add_fields(tile.batch, start, mask, board_counts);
+        }
+        if let Some(columns) = Columns::of(tile.batch) {
+            self.annotations.add(&columns, rows_of(tile.mask).map(|row| tile.start + row));
         }
         if tile.batch.is_from_mover {
             self.from_mover += tile.mask.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
@@ -333,6 +342,9 @@ impl Stats {
                 scores.add(Scores::index(score));
             }
         }
+        if let Some(columns) = &carried.annotations {
+            self.annotations.add(columns, rows.clone());
+        }
         if let Some(column) = carried.mates {
             for row in rows {
                 if let Some(&moves) = column.get(row) {
@@ -351,6 +363,7 @@ impl Stats {
         };
         self.mates.white += u64::from(by_white);
         self.mates.black += u64::from(!by_white);
+        self.annotations.add_mate(moves);
     }
 
     /// Adds to the number of rejected records.
@@ -380,6 +393,7 @@ impl Stats {
         }
         self.mates.white += other.mates.white;
         self.mates.black += other.mates.black;
+        self.annotations.merge(&other.annotations);
         if let (Some(ours), Some(theirs)) = (&mut self.details, &other.details) {
             ours.merge(theirs);
         }
@@ -424,6 +438,7 @@ impl Stats {
         let details = details.map(|(details, signatures)| details.report(signatures, joint.by_material(), &phase));
         let scores = self.scores.as_ref();
         let (game_results, open_games) = self.games.report();
+        let (puzzles, evaluations) = self.annotations.report();
         Report {
             positions: self.positions,
             rejected: self.rejected,
@@ -464,6 +479,8 @@ impl Stats {
                 Histogram::new(Scores::FIRST, scores.counts.counts().to_vec())
             }),
             mates: self.mates,
+            puzzles,
+            evaluations,
             details: details.map(Box::new),
             groups: None,
         }

@@ -39,6 +39,7 @@ mod signals;
 #[cfg(feature = "sql")]
 mod sql;
 mod stats;
+mod stats_sources;
 mod text_safety;
 mod text_tables;
 mod training;

@@ -37,7 +37,12 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
     let others = rest.len() as u64 + bars.rest.0;
     if others > 0 {
         let sum = rest.iter().map(|(_, count)| count).sum::<u64>() + bars.rest.1;
-        rows.push(row(format!("{} others", grouped(others)), sum, String::new()));
+        let name = format!("{} others", grouped(others));
+        // Where a position may be of several kinds, the others have no sum.
+        rows.push(match bars.units {
+            None => row(name, sum, String::new()),
+            Some(_) => vec![name, String::new(), String::new(), String::new()],
+        });
     }
     write!(
         out,

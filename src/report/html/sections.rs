@@ -14,9 +14,13 @@ use crate::text::numbers::{bytes, counted, decimal, grouped, percent, short, sig
 use std::fmt::{self, Write};
 
 /// The keys of the plots in each section; all others are in "Positions and moves".
-const RESULTS: &[&str] = &["score"];
+const RESULTS: &[&str] = &["score", "mate_distance", "depth"];
 const MATERIAL: &[&str] = &["pieces", "phase", "material_balance", "material_white", "material_black"];
-const GAMES: &[&str] = &["game_length", "white_elo", "black_elo"];
+const GAMES: &[&str] = &["game_length", "white_elo", "black_elo", "elo_difference"];
+const PUZZLES: &[&str] = &["puzzle_rating", "rating_deviation", "popularity"];
+/// The keys of the bars that have sections of their own, or are elsewhere.
+const BARS_OF_PUZZLES: &[&str] = &["theme", "plays"];
+const OTHER_BARS: &[&str] = &["game_result", "result", "material", "knodes"];
 /// Maximum number of groups that are shown.
 const MOST_GROUPS: usize = 250;
 /// Maximum size of an embedded JSON object, so that the page opens quickly.
@@ -35,6 +39,7 @@ struct Section {
 
 pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Result {
     let bars = report.most_frequent(MOST_SIGNATURES);
+    let bars = bars.as_slice();
     let mut sections = Vec::new();
     let mut add = |id, title, write: &dyn Fn(&mut String) -> fmt::Result| -> fmt::Result {
         let mut content = String::new();
@@ -45,12 +50,13 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
         Ok(())
     };
     if report.positions > 0 {
-        add("results", "Results and scores", &|out| results(out, report))?;
+        add("results", "Results and scores", &|out| results(out, report, bars))?;
         add("positions", "Positions and moves", &|out| positions(out, report))?;
-        add("material", "Material", &|out| material(out, report, &bars))?;
+        add("material", "Material", &|out| material(out, report, bars))?;
         add("boards", "Boards", &|out| boards(out, report))?;
         add("joint", "Joint distributions", &|out| joints(out, report))?;
-        add("games", "Games", &|out| games(out, report, &bars))?;
+        add("puzzles", "Puzzles", &|out| puzzles(out, report, bars))?;
+        add("games", "Games", &|out| games(out, report, bars))?;
     }
     if let Some(by) = &report.groups {
         add("groups", "Groups", &|out| groups(out, report, by))?;
@@ -191,7 +197,7 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
     Ok(())
 }
 
-fn results(out: &mut String, report: &Report) -> fmt::Result {
+fn results(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
     let mut figures = String::new();
     plots(&mut figures, report, |key| RESULTS.contains(&key))?;
     for table in report.tables() {
@@ -202,6 +208,9 @@ fn results(out: &mut String, report: &Report) -> fmt::Result {
         }
     }
     mean_scores(&mut figures, report)?;
+    for all in bars.iter().filter(|bars| bars.key == "knodes") {
+        bars::figure(&mut figures, all, None)?;
+    }
     grid(out, "plots", &figures);
     Ok(())
 }
@@ -221,7 +230,7 @@ fn mean_scores(out: &mut String, report: &Report) -> fmt::Result {
 
 fn positions(out: &mut String, report: &Report) -> fmt::Result {
     let mut figures = String::new();
-    plots(&mut figures, report, |key| ![RESULTS, MATERIAL, GAMES].concat().contains(&key))?;
+    plots(&mut figures, report, |key| ![RESULTS, MATERIAL, GAMES, PUZZLES].concat().contains(&key))?;
     let mut tables = String::new();
     for unit in [Unit::Games, Unit::Positions, Unit::Moves] {
         let shares = report.shares().into_iter().filter(|share| share.unit == unit);
@@ -317,12 +326,24 @@ fn joints(out: &mut String, report: &Report) -> fmt::Result {
 fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
     let mut figures = String::new();
     plots(&mut figures, report, |key| GAMES.contains(&key))?;
-    let own = |bars: &&Bars| !["game_result", "result", "material"].contains(&bars.key);
+    let own = |bars: &&Bars| ![OTHER_BARS, BARS_OF_PUZZLES].concat().contains(&bars.key);
     for all in bars.iter().filter(own) {
         let is_known = all.bars.iter().any(|(name, count)| name != "unknown" && *count > 0);
+        // Openings and the like are many; classes of time controls and dates have an order.
+        let most = !["time_control", "date"].contains(&all.key);
         if is_known {
-            bars::figure(&mut figures, all, (all.key == "eco").then_some(15))?;
+            bars::figure(&mut figures, all, most.then_some(15))?;
         }
+    }
+    grid(out, "plots", &figures);
+    Ok(())
+}
+
+fn puzzles(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
+    let mut figures = String::new();
+    plots(&mut figures, report, |key| PUZZLES.contains(&key))?;
+    for all in bars.iter().filter(|bars| BARS_OF_PUZZLES.contains(&bars.key)) {
+        bars::figure(&mut figures, all, (all.key == "theme").then_some(MOST_SIGNATURES))?;
     }
     grid(out, "plots", &figures);
     Ok(())

@@ -72,15 +72,21 @@ impl Text<'_> {
             kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
             kinds.truncate(KINDS);
         }
+        let sum = bars.bars.iter().map(|(_, count)| count).sum::<u64>() + bars.rest.1;
         let shown: u64 = kinds.iter().map(|(_, count)| count).sum();
         let mut lines: Vec<Line> =
             kinds.into_iter().map(|(name, count)| Line { label: name.clone(), count: *count }).collect();
-        if shown < total {
-            let label = format!("{} more", grouped(all - KINDS as u64));
-            lines.push(Line { label, count: total - shown });
+        let more = format!("{} more", grouped(all.saturating_sub(KINDS as u64)));
+        if shown < sum && bars.units.is_none() {
+            lines.push(Line { label: more.clone(), count: sum - shown });
         }
         self.heading(out, &format!("{} ({})", bars.title, bars.unit.name()))?;
-        self.lines(out, &lines, total)
+        self.lines(out, &lines, total)?;
+        // Where a position may be of several kinds, the others have no sum.
+        if shown < sum && bars.units.is_some() {
+            writeln!(out, "{more:>8}")?;
+        }
+        Ok(())
     }
 
     fn lines(&self, out: &mut String, lines: &[Line], total: u64) -> std::fmt::Result {

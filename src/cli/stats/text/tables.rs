@@ -158,6 +158,16 @@ impl Text<'_> {
         if !report.scores.is_empty() {
             row("score (centipawns)", &report.scores);
         }
+        let puzzles = report.puzzles.as_deref();
+        let evaluations = report.evaluations.as_deref();
+        for (name, histogram) in [
+            ("moves to mate", evaluations.map(|evaluations| &evaluations.mate_distances)),
+            ("depth", evaluations.map(|evaluations| &evaluations.depths)),
+            ("puzzle rating", puzzles.map(|puzzles| &puzzles.ratings)),
+            ("popularity", puzzles.map(|puzzles| &puzzles.popularity)),
+        ] {
+            histogram.filter(|histogram| !histogram.is_empty()).into_iter().for_each(|histogram| row(name, histogram));
+        }
         for (name, map) in ["attacked by White", "attacked by Black"].into_iter().zip(&report.attacks) {
             let mean = map.sum() as f64 / report.positions as f64;
             table.add_row([Cell::new(report.title(name)), right(format!("{mean:.2}"))]);

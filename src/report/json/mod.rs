@@ -4,15 +4,18 @@
 //! is read. `data/stats.schema.json` describes it. Distributions over a wide range (scores, ratings) are lists of pairs
 //! of a number and its count; all others are arrays, where the index is the number.
 
+mod reader;
+mod sources;
+
 use super::{
-    Castling, Comparison, Details, Difference, Games, GroupColumn, GroupValue, Groups, HeatMap, Histogram, Mates,
-    Matrix, OpenGame, OtherGroups, Report, Results, Signature,
+    Castling, Comparison, Details, Difference, Evaluations, Games, GroupColumn, GroupValue, Groups, HeatMap, Histogram,
+    Mates, Matrix, OpenGame, OtherGroups, Puzzles, Report, Results, Signature,
 };
 use crate::choose::LeftOut;
 use crate::distinct::{LEVELS, Sketch, Sketches};
-use crate::games::Speed;
 use crate::pipeline::Summary;
 use crate::tiers::Tier;
+use reader::Reader;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -165,6 +168,12 @@ impl Report {
         if !self.scores.is_empty() || self.mates != Mates::default() {
             put("mate", named(SIDES, [self.mates.white, self.mates.black]));
         }
+        if let Some(puzzles) = &self.puzzles {
+            put("puzzles", puzzles.to_json());
+        }
+        if let Some(evaluations) = &self.evaluations {
+            put("evaluations", evaluations.to_json());
+        }
         if let Some(details) = &self.details {
             put("details", details.to_json());
         }
@@ -176,7 +185,7 @@ impl Report {
     /// # Errors
     /// If a value is missing or impossible, such as a distribution that does not have all positions.
     pub fn from_json(object: &Value) -> Result<Self, ReportError> {
-        let root = Reader { value: object, key: String::new() };
+        let root = Reader::root(object);
         let found = root.get("schema")?.number()?;
         if found != SCHEMA {
             return Err(ReportError::Schema { found });
@@ -251,6 +260,14 @@ impl Report {
                 None => Histogram::default(),
             },
             mates: Mates { white: white_mates, black: black_mates },
+            puzzles: match root.find("puzzles") {
+                Some(puzzles) => Some(Box::new(Puzzles::from_json(&puzzles, positions)?)),
+                None => None,
+            },
+            evaluations: match root.find("evaluations") {
+                Some(evaluations) => Some(Box::new(Evaluations::from_json(&evaluations, positions)?)),
+                None => None,
+            },
             details: match root.find("details") {
                 Some(details) => Some(Box::new(Details::from_json(&details, positions)?)),
                 None => None,
@@ -340,9 +357,6 @@ impl Details {
         if let Some(exact) = self.exact_distinct {
             distinct.insert("exact".to_owned(), named(LEVELS, exact));
         }
-        let games = &self.games;
-        let eco = games.eco.iter().map(|(code, &count)| (String::from_utf8_lossy(code).into_owned(), json!(count)));
-        let [white_elo, black_elo] = &games.elo;
         json!({
             "ply": summary(&self.ply, counts),
             "pieces_moves": rows(&self.pieces_moves),
@@ -356,13 +370,7 @@ impl Details {
             "en_passant": squares(&self.en_passant),
             "castling_rooks": squares(&self.castling_rooks),
             "distinct": distinct,
-            "games": {
-                "count": games.count,
-                "eco": object(eco),
-                "white_elo": summary(white_elo, pairs),
-                "black_elo": summary(black_elo, pairs),
-                "time_control": named(speeds(), games.speeds),
-            },
+            "games": self.games.to_json(),
         })
     }
 
@@ -386,21 +394,6 @@ impl Details {
         }
         let distinct = root.get("distinct")?;
         let exact = distinct.find("exact").map(|_| distinct.named("exact", LEVELS, |count| count.at_most(positions)));
-        let games = root.get("games")?;
-        let count = games.get("count")?.at_most(positions)?;
-        let mut eco = BTreeMap::new();
-        for (code, games) in games.get("eco")?.entries()? {
-            let code: [u8; 3] = code.as_bytes().try_into().map_err(|_| games.not("an opening code"))?;
-            let is_code = matches!(code, [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9']);
-            if !is_code {
-                return Err(games.not("an opening code"));
-            }
-            eco.insert(code, games.at_most(count)?);
-        }
-        let elo = |key: &str| {
-            let histogram = games.get(key)?.get("histogram")?;
-            histogram.pairs(0, u16::MAX.into(), count)
-        };
         let sums = root.get("phase_score_sums")?;
         let phase_score_sums: Option<Vec<i64>> =
             sums.list()?.map(|sum| sum.value.as_i64().filter(|sum| sum.unsigned_abs() < 1 << 62 >> 10)).collect();
@@ -420,12 +413,7 @@ impl Details {
             castling_rooks: root.get("castling_rooks")?.squares()?,
             distinct: Sketches(distinct.named("registers", LEVELS, Reader::sketch)?),
             exact_distinct: exact.transpose()?,
-            games: Games {
-                count,
-                eco,
-                elo: [elo("white_elo")?, elo("black_elo")?],
-                speeds: games.named("time_control", speeds(), |speed| speed.at_most(count))?,
-            },
+            games: Games::from_json(&root.get("games")?, positions)?,
         })
     }
 }
@@ -451,126 +439,6 @@ fn games_from(root: &Reader<'_>, positions: u64) -> Result<(Results, BTreeMap<Op
     Ok((Results { white, draw, black, unknown }, open_games, false))
 }
 
-/// A value and its path in the object.
-struct Reader<'a> {
-    value: &'a Value,
-    key: String,
-}
-
-impl<'a> Reader<'a> {
-    fn not(&self, expected: &'static str) -> ReportError {
-        ReportError::Unexpected { key: self.key.clone(), expected }
-    }
-    /// An error about another key of the same object.
-    fn inside(&self, key: &str, expected: &'static str) -> ReportError {
-        let parent = self.key.rsplit_once('.').map_or(String::new(), |(parent, _)| format!("{parent}."));
-        ReportError::Unexpected { key: format!("{parent}{key}"), expected }
-    }
-    fn child(&self, name: &str, value: &'a Value) -> Self {
-        let key = if self.key.is_empty() { name.to_owned() } else { format!("{}.{name}", self.key) };
-        Self { value, key }
-    }
-    fn find(&self, name: &str) -> Option<Self> {
-        Some(self.child(name, self.value.get(name)?))
-    }
-    fn get(&self, name: &str) -> Result<Self, ReportError> {
-        self.find(name).ok_or_else(|| self.child(name, &Value::Null).not("there"))
-    }
-    fn number(&self) -> Result<u64, ReportError> {
-        let number = self.value.as_u64().filter(|&number| number <= MOST);
-        number.ok_or_else(|| self.not("a whole number from 0 to 2^53"))
-    }
-    fn at_most(&self, most: u64) -> Result<u64, ReportError> {
-        let number = self.number()?;
-        if number <= most { Ok(number) } else { Err(self.not("a part of all")) }
-    }
-    fn text(&self) -> Result<&'a str, ReportError> {
-        self.value.as_str().ok_or_else(|| self.not("a text"))
-    }
-    fn list(&self) -> Result<impl Iterator<Item = Self>, ReportError> {
-        let list = self.value.as_array().ok_or_else(|| self.not("a list"))?;
-        let children = list.iter().enumerate();
-        Ok(children.map(|(at, value)| self.child(&at.to_string(), value)))
-    }
-    /// The values of a list, or the value itself.
-    fn one_or_all(&self) -> Result<Vec<Self>, ReportError> {
-        if self.value.is_array() { Ok(self.list()?.collect()) } else { Ok(vec![self.child("", self.value)]) }
-    }
-    fn entries(&self) -> Result<impl Iterator<Item = (&'a str, Self)>, ReportError> {
-        let entries = self.value.as_object().ok_or_else(|| self.not("an object"))?;
-        Ok(entries.iter().map(|(name, value)| (name.as_str(), self.child(name, value))))
-    }
-    fn numbers<const N: usize>(&self) -> Result<[u64; N], ReportError> {
-        let numbers: Vec<u64> = self.list()?.map(|number| number.number()).collect::<Result<_, _>>()?;
-        numbers.try_into().map_err(|_| self.not("a list of another length"))
-    }
-    /// The values under these names of an object.
-    fn named<const N: usize, T>(
-        &self,
-        key: &str,
-        names: [&str; N],
-        read: impl Fn(&Self) -> Result<T, ReportError>,
-    ) -> Result<[T; N], ReportError> {
-        let object = self.get(key)?;
-        let values: Vec<T> = names.iter().map(|name| read(&object.get(name)?)).collect::<Result<_, _>>()?;
-        values.try_into().map_err(|_| object.not("an object"))
-    }
-    fn sketch(&self) -> Result<Sketch, ReportError> {
-        let rank = |letter| LETTERS.iter().position(|&other| other == letter).map(|at| at as u8);
-        let ranks: Option<Vec<u8>> = self.text()?.bytes().map(rank).collect();
-        let sketch = ranks.and_then(|ranks| Sketch::from_registers(&ranks));
-        sketch.ok_or_else(|| self.not("the registers of a sketch"))
-    }
-    fn squares(&self) -> Result<HeatMap, ReportError> {
-        self.numbers().map(HeatMap).map_err(|_| self.not("64 numbers"))
-    }
-    /// Reads an array of counts, where the index is the number; the sum must be at most `most`.
-    fn counts(&self, most: u64) -> Result<Histogram, ReportError> {
-        let counts: Vec<u64> = self.list()?.map(|count| count.number()).collect::<Result<_, _>>()?;
-        self.sum(&counts, most)?;
-        if counts.len() <= 1 << 16 {
-            Ok(Histogram::new(0, counts))
-        } else {
-            Err(self.not("a list of at most 65536 numbers"))
-        }
-    }
-    /// Reads numbers from `first` to `last` with their counts; the sum must be at most `most`.
-    fn pairs(&self, first: i64, last: i64, most: u64) -> Result<Histogram, ReportError> {
-        let mut counts = vec![0; (last - first + 1) as usize];
-        for pair in self.list()? {
-            let number = pair
-                .value
-                .get(0)
-                .and_then(Value::as_i64)
-                .filter(|number| (first..=last).contains(number))
-                .ok_or_else(|| pair.not("a number in range and its count"))?;
-            let count = pair.value.get(1).ok_or_else(|| pair.not("a number and its count"))?;
-            counts[(number - first) as usize] = pair.child("1", count).at_most(most)?;
-        }
-        self.sum(&counts, most)?;
-        // The histogram has the same form as one that was counted.
-        Ok(if counts.iter().any(|&count| count > 0) { Histogram::new(first, counts) } else { Histogram::default() })
-    }
-    fn rows(&self, most: u64) -> Result<Matrix, ReportError> {
-        let rows: Result<Vec<Vec<u64>>, _> =
-            self.list()?.map(|row| row.list()?.map(|count| count.at_most(most)).collect()).collect();
-        self.matrix(rows?, most)
-    }
-    fn matrix(&self, rows: Vec<Vec<u64>>, most: u64) -> Result<Matrix, ReportError> {
-        self.sum(rows.as_slice().concat().as_slice(), most)?;
-        if rows.len() <= 256 && rows.iter().all(|row| row.len() <= 256) {
-            Ok(Matrix::new(rows))
-        } else {
-            Err(self.not("at most 256 rows and columns"))
-        }
-    }
-    /// Checks that the sum of counts is at most a whole.
-    fn sum(&self, counts: &[u64], most: u64) -> Result<(), ReportError> {
-        let sum: u128 = counts.iter().map(|&count| u128::from(count)).sum();
-        if sum <= u128::from(most) { Ok(()) } else { Err(self.not("counts of no more than there are")) }
-    }
-}
-
 fn object<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Map<String, Value> {
     entries.into_iter().map(|(key, value)| (key.into(), value)).collect()
 }
@@ -578,13 +446,6 @@ fn object<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Map
 /// An object with these keys.
 fn named<const N: usize, T: Into<Value>>(names: [&str; N], values: [T; N]) -> Value {
     object(names.into_iter().zip(values.map(Into::into))).into()
-}
-
-/// The keys of classes of time controls.
-fn speeds() -> [&'static str; 7] {
-    let mut names = ["unknown"; 7];
-    names[..Speed::ALL.len()].copy_from_slice(&Speed::ALL.map(Speed::name));
-    names
 }
 
 fn mean(sum: u64, count: u64) -> Option<f64> {

@@ -1,0 +1,208 @@
+//! `stats` of puzzles, evaluations and games: each number equals one counted plainly from the columns of `compute`.
+
+use super::{Dir, json, output, sample};
+use crate::support::shared_data;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The rows of columns, as texts; empty where there is no value.
+fn rows(file: &str, columns: &str) -> Vec<Vec<String>> {
+    let lines = output(0, &["-q", "compute", "--format", "jsonl", "--columns", columns, file]);
+    let text = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        number => number.to_string(),
+    };
+    let row = |line: &str| {
+        let row: Map<String, Value> = serde_json::from_str(line).unwrap();
+        columns.split(',').map(|column| text(&row[column])).collect()
+    };
+    lines.lines().map(row).collect()
+}
+
+/// How often each number occurs, as the pairs of a histogram.
+fn pairs<'a>(values: impl Iterator<Item = &'a String>) -> Value {
+    let mut counts: BTreeMap<i64, u64> = BTreeMap::new();
+    for value in values.filter(|value| !value.is_empty()) {
+        *counts.entry(value.parse().unwrap()).or_default() += 1;
+    }
+    counts.into_iter().map(|(number, count)| json!([number, count])).collect()
+}
+
+/// The same by ranges that begin at 1, 2 and 5 times a power of ten.
+fn ranges<'a>(values: impl Iterator<Item = &'a String>) -> Value {
+    let first = |value: &String| {
+        let number: u64 = value.parse().unwrap();
+        let digits = number.to_string();
+        let power = 10u64.pow(digits.len() as u32 - 1);
+        let factor = match digits.as_bytes()[0] {
+            b'0' => 0,
+            b'1' => 1,
+            b'2'..=b'4' => 2,
+            _ => 5,
+        };
+        (factor * power).to_string()
+    };
+    let firsts: Vec<String> = values.filter(|value| !value.is_empty()).map(first).collect();
+    pairs(firsts.iter())
+}
+
+/// How often each text occurs.
+fn texts(values: impl Iterator<Item = String>) -> Value {
+    let mut counts: Map<String, Value> = Map::new();
+    for value in values.filter(|value| !value.is_empty()) {
+        let count = counts.entry(value).or_insert(json!(0));
+        *count = json!(count.as_u64().unwrap() + 1);
+    }
+    counts.into()
+}
+
+/// The report of a file, which is the same from boards, from shards that are merged, and on any number of threads.
+fn report(dir: &Dir, file: &str) -> Value {
+    let own = |file: &str, more: &[&str]| {
+        let mut report = json(0, &[&["-q", "stats", "--json", "--details", file], more].concat());
+        report.as_object_mut().unwrap().remove("run");
+        report
+    };
+    let whole = own(file, &["--threads", "1"]);
+    assert_eq!(own(file, &["--threads", "3"]), whole);
+    let boards = dir.name("x.boards");
+    output(0, &["-q", "convert", "--force", "-o", &boards, file]);
+    assert_eq!(own(&boards, &[]), whole);
+    let shards = ["0/3", "1/3", "2/3"].map(|shard| {
+        let part = output(0, &["-q", "stats", "--json", "--details", "--shard", shard, &boards]);
+        dir.file(&format!("{}.json", &shard[..1]), part)
+    });
+    let mut merged = json(0, &["stats", "--merge", "--json", &shards[2], &shards[0], &shards[1]]);
+    // Games at the ends of shards may go on elsewhere.
+    ["run", "open_games"].into_iter().for_each(|key| drop(merged.as_object_mut().unwrap().remove(key)));
+    assert_eq!(merged, whole);
+    // The groups of a column make up the whole.
+    let groups = json(0, &["-q", "stats", "--json", "--by", "stm", file]);
+    for (part, key) in [("puzzles", "rating"), ("evaluations", "mate_distance"), ("evaluations", "depth")] {
+        let groups = groups["groups"]["values"].as_array().unwrap().iter();
+        let sum: i64 = groups.filter_map(|group| group["stats"][part][key]["sum"].as_i64()).sum();
+        assert_eq!(sum, whole[part][key]["sum"].as_i64().unwrap_or(0), "{part} {key}");
+    }
+    whole
+}
+
+#[test]
+fn puzzles_are_counted() {
+    let dir = Dir::new();
+    let own = dir.file(
+        "p.csv",
+        "PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,GameUrl,OpeningTags\n\
+         a,4k3/8/8/8/4P3/8/8/4K3 b - - 0 1,e8e7 e4e5,1500,80,-100,1,mate mateIn1,,\n\
+         b,4k3/8/8/8/4P3/8/8/4K3 b - - 0 1,e8d7 e4e5,1500,75,100,999999,mate,,\n\
+         c,4k3/8/8/8/4P3/8/8/4K3 w - - 0 1,e4e5 e8e7,400,500,0,20,,,\n",
+    );
+    let shared = shared_data("csv/lichess_db_puzzle.half_a.csv");
+    for file in [Some(own), shared.map(|path| path.display().to_string())].into_iter().flatten() {
+        let report = report(&dir, &file);
+        let rows = rows(&file, "puzzle_rating,rating_deviation,popularity,plays,themes");
+        let column = |at: usize| rows.iter().map(move |row| &row[at]);
+        let puzzles = &report["puzzles"];
+        for (at, key) in ["rating", "rating_deviation", "popularity"].into_iter().enumerate() {
+            assert_eq!(puzzles[key]["histogram"], pairs(column(at)), "{file}: {key}");
+        }
+        assert_eq!(puzzles["plays"], ranges(column(3)), "{file}");
+        assert_eq!(puzzles["with_themes"], column(4).filter(|themes| !themes.is_empty()).count(), "{file}");
+        assert_eq!(
+            puzzles["themes"],
+            texts(column(4).flat_map(|themes| themes.split(' ').map(str::to_owned))),
+            "{file}"
+        );
+        assert!(report.get("evaluations").is_none(), "{file}");
+    }
+}
+
+#[test]
+fn evaluations_are_counted() {
+    let dir = Dir::new();
+    let own = dir.file(
+        "e.jsonl",
+        "{\"fen\":\"6k1/6p1/8/4K3/4NN2/8/8/8 w - -\",\"evals\":[{\"pvs\":[{\"mate\":-15,\"line\":\"e5e6\"}],\
+         \"knodes\":589893,\"depth\":95}]}\n\
+         {\"fen\":\"6k1/6p1/8/4K3/4NN2/8/8/8 b - -\",\"evals\":[{\"pvs\":[{\"cp\":69,\"line\":\"g8f8\"}],\
+         \"knodes\":0,\"depth\":3}]}\n",
+    );
+    let names = ["jsonl/lichess_db_eval.sample.jsonl", "jsonl/derived_eval_from_lichess_pgn.jsonl.zst"];
+    let shared = names.into_iter().filter_map(shared_data).map(|path| path.display().to_string());
+    for file in shared.chain([own]) {
+        let report = report(&dir, &file);
+        let rows = rows(&file, "depth,knodes,mate");
+        let column = |at: usize| rows.iter().map(move |row| &row[at]);
+        let distances: Vec<String> = column(2).map(|mate| mate.trim_start_matches('-').to_owned()).collect();
+        let evaluations = &report["evaluations"];
+        assert_eq!(evaluations["depth"]["histogram"], pairs(column(0)), "{file}");
+        assert_eq!(evaluations["knodes"], ranges(column(1)), "{file}");
+        assert_eq!(evaluations["mate_distance"]["histogram"], pairs(distances.iter()), "{file}");
+        assert!(report.get("puzzles").is_none(), "{file}");
+    }
+}
+
+#[test]
+fn facts_of_games_are_counted() {
+    let dir = Dir::new();
+    let game = |tags: &str, moves: &str| format!("[Event \"?\"]\n{tags}\n{moves} *\n\n");
+    let own = [
+        game("[WhiteElo \"1200\"]\n[BlackElo \"9000\"]\n[Date \"2014.??.??\"]", "1. e4 e5"),
+        game("[WhiteElo \"1500\"]\n[BlackElo \"1400\"]\n[Date \"2014.07.01\"]\n[Termination \"Normal\"]", "1. Nf3 d5"),
+        game("[Opening \"French Defense: Exchange\"]\n[Termination \"Normal\"]", "1. e4 e6"),
+        game("[FEN \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\"]\n[SetUp \"1\"]\n[Opening \"?\"]", "1. e4 Kd7"),
+    ];
+    let own = dir.file("g.pgn", own.concat());
+    let shared = shared_data("pgn/lichess_db_1000k.pgn").map(|path| path.display().to_string());
+    for file in [Some(own.clone()), Some(sample("lichess-2025-05.pgn")), shared].into_iter().flatten() {
+        let report = report(&dir, &file);
+        let rows = rows(&file, "ply,white_elo,black_elo,date,termination,opening,fen,san");
+        let starts: Vec<&Vec<String>> = rows.iter().filter(|row| row[0] == "0").collect();
+        let games = &report["details"]["games"];
+        let differences: Vec<String> = starts
+            .iter()
+            .filter_map(|row| Some(row[1].parse::<i64>().ok()? - row[2].parse::<i64>().ok()?))
+            .map(|difference| difference.clamp(-4000, 4000).to_string())
+            .collect();
+        assert_eq!(games["elo_difference"]["histogram"], pairs(differences.iter()), "{file}");
+        let month = |date: &str| date.replace('.', "-").replace("-??", "").chars().take(7).collect::<String>();
+        assert_eq!(games["months"], texts(starts.iter().map(|row| month(&row[3]))), "{file}");
+        assert_eq!(games["termination"], texts(starts.iter().map(|row| row[4].clone())), "{file}");
+        let family = |name: &str| name.split(':').next().unwrap().replace('?', "");
+        assert_eq!(games["opening"], texts(starts.iter().map(|row| family(&row[5]))), "{file}");
+        let usual =
+            starts.iter().filter(|row| row[6].starts_with("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"));
+        assert_eq!(games["first_move"], texts(usual.map(|row| row[7].clone())), "{file}");
+    }
+    let text = output(0, &["-q", "stats", "--details", &own]);
+    for line in
+        ["First move (games)", "Termination (games)", "Date (games)", "Difference of ratings (Elo, White's minus"]
+    {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+/// Beyond a thousand texts nothing is known, whatever the order; dates of many months are shown by year.
+#[test]
+fn what_inputs_have_without_limit_stays_bounded() {
+    let dir = Dir::new();
+    let game = |number: usize| {
+        let (year, month) = (1900 + number / 12 % 100, number % 12 + 1);
+        format!("[Event \"?\"]\n[Opening \"Opening {number}\"]\n[Date \"{year}.{month:02}.01\"]\n\n1. e4 *\n\n")
+    };
+    let of = |games: usize| dir.file("o.pgn", (0..games).map(game).collect::<String>());
+    for (games, threads) in [(1000, "1"), (1001, "1"), (1001, "3"), (1200, "2")] {
+        let file = of(games);
+        let report = json(0, &["-q", "stats", "--json", "--details", "--threads", threads, &file]);
+        let openings = &report["details"]["games"]["opening"];
+        match games {
+            1000 => assert_eq!(openings.as_object().unwrap().len(), 1000),
+            _ => assert!(openings.is_null()),
+        }
+        let text = output(0, &["-q", "stats", "--details", &file]);
+        assert!(text.contains("\n    1900 "), "{text}");
+        let saved = dir.file("o.json", serde_json::to_string(&report).unwrap());
+        let mut merged = json(0, &["stats", "--merge", "--json", &saved]);
+        assert_eq!(merged["details"].take(), report["details"], "{games}");
+    }
+}
