@@ -5,7 +5,7 @@ use crate::support::shared_data;
 use lanefish::input::Inputs;
 use lanefish::jobs::Statistics;
 use lanefish::pipeline::{RunOptions, run};
-use lanefish::report::html::{About, comparison, page};
+use lanefish::report::html::{About, Input, comparison, page};
 use lanefish::report::{Comparison, Groups, Histogram, Mates, Report, Results};
 use lanefish::tiers::Tier;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn groups() -> Option<Groups> {
 
 fn about(title: &str) -> About {
     let mut about = About::new(title);
-    about.inputs.push(format!("/a/long/way/to/the/directory/of/{}.pgn.zst", "games_".repeat(9)));
+    about.inputs.push(Input::new(format!("/a/long/way/to/the/directory/of/{}.pgn.zst", "games_".repeat(9))));
     about
 }
 

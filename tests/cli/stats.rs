@@ -549,6 +549,40 @@ fn a_page() {
     fails(2, &["stats", "--html", &nowhere, &sample("sample.epd")], "nowhere");
 }
 
+/// A page says where its numbers come from, and is the same whenever it is made.
+#[test]
+fn a_page_names_its_origin() {
+    let dir = Dir::new();
+    let (page, boards) = (dir.name("page.html"), dir.name("two.boards"));
+    let two = dir.file("two.fen", format!("{START}\n{KIWIPETE}\n"));
+    output(0, &["convert", "--manifest", &two, "-o", &boards]);
+    let made = |more: &[&str]| {
+        output(0, &[&["stats", "--html", &page, &boards, &two], more].concat());
+        fs::read_to_string(&page).unwrap()
+    };
+    let text = made(&[]);
+    let manifest = fs::read_to_string(format!("{boards}.manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    let (bytes, hash) = (&manifest["output"]["bytes"], manifest["output"]["blake3"].as_str().unwrap());
+    let bytes = lanefish::text::numbers::grouped(bytes.as_u64().unwrap());
+    let name = format!("<li>{boards}, {bytes} bytes; BLAKE3 according to its manifest: <code>{hash}</code></li>");
+    assert!(text.contains(&name), "{text}");
+    let bytes = fs::metadata(&two).unwrap().len();
+    assert!(text.contains(&format!("<li>{two}, {bytes} bytes</li>")));
+    assert_eq!(made(&[]), text);
+    assert_eq!(made(&["--threads", "1", "--tier", "portable"]).lines().count(), text.lines().count());
+    assert!(!text.contains("Counted on"));
+    let dated = made(&["--dated"]);
+    assert!(dated.contains("<p>Counted on 20") && dated.contains(" UTC in "), "{dated}");
+    // A hash is of one content only.
+    fs::write(format!("{boards}.manifest.json"), "{}").unwrap();
+    assert!(!made(&[]).contains("BLAKE3"));
+    // A page without positions names what left them out.
+    let empty = made(&["--where", "in_check"]);
+    assert!(empty.contains("All positions were left out. --where left out 4 positions. "), "{empty}");
+    fails(2, &["stats", "--dated", &two], "--html");
+}
+
 #[test]
 fn no_file_replaces_an_input() {
     let dir = Dir::new();

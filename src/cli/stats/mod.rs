@@ -12,12 +12,14 @@ use super::args::{ReadArgs, Reading};
 use super::choice;
 use super::directories::MadeDirectories;
 use super::invocation::{Invocation, RunChoice, Timed};
+use super::manifest;
 use super::output::Output;
 use super::places::Destination;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
 use lanefish::choose::LeftOut;
+use lanefish::games::Date;
 use lanefish::jobs::{GroupCounts, Statistics};
 use lanefish::report::{Comparison, Report, csv, html, left_out_to_json, run_to_json};
 use lanefish::stats::{GroupBy, LargestGroups, MOST_GROUPS};
@@ -29,6 +31,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 use text::Text;
 
 /// Dataset statistics: legal moves, checks, mates, material, castling, heat maps, results
@@ -57,6 +60,10 @@ pub(crate) struct StatsArgs {
     /// A self-contained HTML file for screens, phones and paper. An earlier page is replaced. Implies --details.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     html: Option<PathBuf>,
+
+    /// Also put the date and the speed of the run on the page, which is otherwise the same whenever it is made
+    #[arg(long, requires = "html", hide_short_help = true)]
+    dated: bool,
 
     /// Write one tidy CSV file per distribution to this directory
     ///
@@ -278,6 +285,7 @@ impl StatsArgs {
             games: summary.games_taken,
             run,
             page_run: Some(html::Run {
+                date: now(),
                 tier: tier.to_owned(),
                 threads: invocation.threads,
                 seconds,
@@ -435,6 +443,7 @@ impl StatsArgs {
                 "command": command_line(),
             })),
             page_run: Some(html::Run {
+                date: now(),
                 tier: "cluster".to_owned(),
                 threads: slots,
                 seconds,
@@ -621,19 +630,19 @@ impl StatsArgs {
 
     /// The origin of a report.
     fn about(&self, made: &Made, inputs: &[PathBuf]) -> html::About {
-        let name = |path: &PathBuf| {
-            if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
-        };
-        let inputs: Vec<String> = inputs.iter().map(name).collect();
+        let inputs: Vec<html::Input> = inputs.iter().map(|path| about_input(path)).collect();
         let title = match inputs.as_slice() {
             [] => "Standard input".to_owned(),
-            [one] => Path::new(one).file_name().map_or(one.clone(), |name| name.to_string_lossy().into_owned()),
+            [one] => {
+                let name = Path::new(&one.name).file_name();
+                name.map_or(one.name.clone(), |name| name.to_string_lossy().into_owned())
+            }
             several => format!("{} inputs", several.len()),
         };
         let mut about = html::About::new(title);
         about.inputs = inputs;
         about.games = Some(made.games).filter(|&games| games > 0);
-        about.run = made.page_run.clone();
+        about.run = made.page_run.clone().filter(|_| self.dated);
         about.command = made.run.get("command").and_then(Value::as_str).map(str::to_owned);
         let left_out = left_out(&made.run);
         let mut left_out: Vec<_> = left_out.iter().collect();
@@ -641,6 +650,25 @@ impl StatsArgs {
         about.left_out = left_out.into_iter().map(|(option, left)| left.sentence(option)).collect();
         about
     }
+}
+
+/// The name of an input, the size of a file, and its hash if a manifest has it.
+fn about_input(path: &Path) -> html::Input {
+    if path.as_os_str() == "-" {
+        return html::Input::new("standard input");
+    }
+    let mut input = html::Input::new(path.display().to_string());
+    input.bytes = fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
+    input.hash = input.bytes.and_then(|bytes| manifest::recorded_hash(path, bytes));
+    input
+}
+
+/// The time now, such as `2026-08-01 12:30 UTC`.
+fn now() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let date = Date::of_days((seconds / 86_400) as i32);
+    let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
+    date.map_or(String::new(), |date| format!("{}, {hours:02}:{minutes:02} UTC", date.to_string().replace('.', "-")))
 }
 
 /// The numbers of records left out by each option, from the `run` key of a report.

@@ -2,7 +2,7 @@
 
 use super::super::facts::Bars;
 use super::markup::{Escaped, Table, bar};
-use crate::text::numbers::{grouped, percent, percentage};
+use crate::text::numbers::{counted, grouped, percent, percentage};
 use std::fmt::{self, Write};
 
 /// Maximum number of rows of a comparison.
@@ -30,7 +30,9 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     }
     let longest = kinds.iter().map(|(_, count)| *count).max().unwrap_or(1).max(1);
-    let (shown, rest) = kinds.split_at(kinds.len().min(most.unwrap_or(usize::MAX)));
+    // A single one that is left takes no more room than its count.
+    let most_shown = most.map_or(usize::MAX, |most| if all == most as u64 + 1 { most + 1 } else { most });
+    let (shown, rest) = kinds.split_at(kinds.len().min(most_shown));
     let row = |name: String, count: u64, bar: String| vec![name, grouped(count), percent(count, total), bar];
     let mut rows: Vec<Vec<String>> =
         shown.iter().map(|(name, count)| row(breakable(name), *count, bar(*count as f64 / longest as f64))).collect();
@@ -46,9 +48,9 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
     }
     write!(
         out,
-        "<figure class=\"bars\"><figcaption><h3>{}</h3><p>{} distinct values in {} {}{}</p></figcaption>",
+        "<figure class=\"bars\"><figcaption><h3>{}</h3><p>{} in {} {}{}</p></figcaption>",
         Escaped(bars.title),
-        grouped(all),
+        counted(all, "distinct value"),
         grouped(total),
         bars.unit.name(),
         if most.is_some() { "; the most frequent first" } else { "" }

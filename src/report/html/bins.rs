@@ -137,6 +137,18 @@ pub(super) fn ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
     (first as i64..=last as i64).map(|at| at as f64 * step).collect()
 }
 
+/// The numbers of an axis, and its end: the first of them that is not below `high`.
+pub(super) fn axis(low: f64, high: f64, most: usize) -> (Vec<f64>, f64) {
+    let mut levels = ticks(low, high, most);
+    if let [.., before, last] = *levels
+        && last < high
+    {
+        levels.push(2.0 * last - before);
+    }
+    let end = levels.last().copied().unwrap_or(high).max(high);
+    (levels, end)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,6 +159,16 @@ mod tests {
         assert_eq!(ticks(-1500.0, 1500.0, 6), [-1500.0, -1000.0, -500.0, 0.0, 500.0, 1000.0, 1500.0]);
         assert_eq!(ticks(0.0, 0.35, 4), [0.0, 0.1, 0.2, 0.30000000000000004]);
         assert_eq!(ticks(5.0, 5.0, 4), [5.0]);
+    }
+
+    #[test]
+    fn axes_reach_the_highest_bar() {
+        assert_eq!(axis(0.0, 17.0, 4), (vec![0.0, 5.0, 10.0, 15.0, 20.0], 20.0));
+        assert_eq!(axis(0.0, 20.0, 4), (vec![0.0, 5.0, 10.0, 15.0, 20.0], 20.0));
+        for high in [0.001, 0.7, 1.0, 9.99, 28.7, 59.0, 100.0] {
+            let (levels, end) = axis(0.0, high, 4);
+            assert!(levels.last() == Some(&end) && end >= high && end < 2.0 * high, "{high}: {levels:?}");
+        }
     }
 
     #[test]

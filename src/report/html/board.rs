@@ -66,11 +66,13 @@ pub(super) fn heat_map(
     counts: &Squares,
     (whole, of): (u64, &str),
     scale: Scale,
+    is_whole: bool,
 ) -> fmt::Result {
     let most = counts.iter().copied().max().unwrap_or(0);
     let top = counts.iter().position(|&count| count == most).unwrap_or(0);
     let best = format!("most on {}: {}", name(top), percent(most, whole));
-    write!(out, "<figure><figcaption><h4>{}</h4><p>{best}</p></figcaption>", Escaped(title))?;
+    let shown = if is_whole { String::new() } else { format!(" of {}", grouped(whole)) };
+    write!(out, "<figure><figcaption><h4>{}</h4><p>{best}{shown}</p></figcaption>", Escaped(title))?;
     let label = format!("Board: {title}, {best} of {of}.");
     draw(out, &label, |square| {
         let count = counts[square];

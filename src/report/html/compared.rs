@@ -135,7 +135,7 @@ impl Compared<'_> {
         let sizes = comparison.positions.into_iter().zip(comparison.games);
         for ((name, class), (about, (positions, games))) in letters.iter().zip(["a", "o"]).zip(abouts.iter().zip(sizes))
         {
-            let inputs = about.inputs.iter().take(3).map(|input| Escaped(input).to_string());
+            let inputs = about.inputs.iter().take(3).map(|input| Escaped(&input.name).to_string());
             let games = if games > 0 { format!(" of {}", counted(games, "game")) } else { String::new() };
             writeln!(
                 out,

@@ -1,7 +1,7 @@
 //! Joint distributions: heat maps of cells, and stacked bars where the columns are results.
 
 use super::super::facts::{Axis, Table as Joint};
-use super::super::{Matrix, Results};
+use super::super::{Matrix, Results, SCORE_MOST, SCORE_WIDTH};
 use super::bins::ticks;
 use super::markup::{Escaped, Table};
 use crate::text::numbers::{decimal, grouped, percent, percentage, tenths};
@@ -86,9 +86,11 @@ pub(super) fn heat_map(out: &mut String, joint: &Joint, shade: Shade) -> fmt::Re
         Shade::Count => format!("colour: 1 to {} positions, logarithmic", grouped(most)),
         // All scores beyond the largest are in one column.
         Shade::Row if columns.first == 0 || columns.covers(joint.columns.labels.len() - 1) => {
-            "colour: share within the row; the outermost columns include all scores beyond".to_owned()
+            "each row has its own scale: the darkest cell is its most frequent score; the outermost columns include \
+             all scores beyond"
+                .to_owned()
         }
-        Shade::Row => "colour: share within the row, relative to its maximum".to_owned(),
+        Shade::Row => "each row has its own scale: the darkest cell is its most frequent score".to_owned(),
     };
     write!(
         out,
@@ -251,28 +253,72 @@ impl OwnedTable<'_> {
     }
 }
 
-/// Mean scores by phase, with the number of scores, as bars to both sides of zero.
-pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)], axis: &str) -> fmt::Result {
-    let Some(rows) = means.iter().map(|&(phase, ..)| phase + 1).max() else {
+/// The scores of a phase.
+pub(super) struct Scores {
+    pub(super) phase: usize,
+    pub(super) count: u64,
+    pub(super) mean: f64,
+    /// The standard error of the mean.
+    pub(super) error: f64,
+}
+
+impl Scores {
+    /// The scores of a phase, from their sum and their distribution over the columns of [`score_column`].
+    ///
+    /// [`score_column`]: super::super::score_column
+    pub(super) fn of(phase: usize, sum: i64, columns: &[u64]) -> Option<Self> {
+        let count: u64 = columns.iter().sum();
+        if count == 0 {
+            return None;
+        }
+        let value = |column: usize| (column as i64 * i64::from(SCORE_WIDTH) - i64::from(SCORE_MOST)) as f64;
+        let middle =
+            columns.iter().enumerate().map(|(at, &count)| value(at) * count as f64).sum::<f64>() / count as f64;
+        let squares = columns.iter().enumerate().map(|(at, &count)| (value(at) - middle).powi(2) * count as f64);
+        let error = (squares.sum::<f64>() / count as f64 / count as f64).sqrt();
+        Some(Self { phase, count, mean: sum as f64 / count as f64, error })
+    }
+
+    /// The range of two standard errors around the mean.
+    fn band(&self) -> [f64; 2] {
+        [self.mean - 2.0 * self.error, self.mean + 2.0 * self.error]
+    }
+}
+
+/// Phases with fewer scores are not drawn.
+const FEWEST_SCORES: u64 = 30;
+
+/// Mean scores by phase, with the number of scores, as bars to both sides of zero, and with their uncertainty.
+pub(super) fn means(out: &mut String, all: &[Scores], label: &str) -> fmt::Result {
+    let means = || all.iter().filter(|scores| scores.count >= FEWEST_SCORES);
+    let Some(rows) = means().map(|scores| scores.phase + 1).max() else {
         return Ok(());
     };
-    let of = means.iter().map(|&(_, _, mean)| mean);
-    let (low, high) = (of.clone().fold(0.0, f64::min), of.fold(0.0, f64::max));
+    let ends = || means().flat_map(Scores::band);
+    let (low, high) = (ends().fold(0.0, f64::min), ends().fold(0.0, f64::max));
     let (low, high) = if high > low { (low, high) } else { (-1.0, 1.0) };
+    let (levels, [low, high]) = symmetric_axis(low, high, 5);
     let height = (210.0 / rows as f64).clamp(6.0, 16.0);
     let bottom = TOP + height * rows as f64;
     let x = |score: f64| LEFT + (score - low) / (high - low) * (RIGHT - LEFT);
     let title = "Mean score by phase";
+    let few = all.len() - means().count();
+    let left_out = match few {
+        0 => String::new(),
+        1 => format!("; one phase with fewer than {FEWEST_SCORES} scores is only among the numbers"),
+        few => format!("; {few} phases with fewer than {FEWEST_SCORES} scores are only among the numbers"),
+    };
     write!(
         out,
-        "<figure><figcaption><h3>{title}</h3><p>scores only, without mates</p></figcaption>\n\
+        "<figure><figcaption><h3>{title}</h3><p>without mates; lines: two standard errors to either \
+         side{left_out}</p></figcaption>\n\
          <svg class=\"plot\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"Bars: {title}, from {} to \
              {} centipawns.\"><text class=\"a\" x=\"0\" y=\"11\">phase</text>",
         bottom + 38.0,
-        decimal(low),
-        decimal(high)
+        decimal(means().map(|scores| scores.mean).fold(f64::INFINITY, f64::min)),
+        decimal(means().map(|scores| scores.mean).fold(f64::NEG_INFINITY, f64::max))
     )?;
-    for tick in ticks(low, high, 5) {
+    for tick in levels {
         let x = x(tick);
         write!(
             out,
@@ -281,19 +327,24 @@ pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)], axis: &str) -
             decimal(tick)
         )?;
     }
-    for &(phase, count, mean) in means {
+    for scores in means() {
+        let &Scores { phase, count, mean, error } = scores;
         let y = bottom - height * (phase + 1) as f64;
         let (from, to) = (x(mean.min(0.0)), x(mean.max(0.0)));
+        let [band_from, band_to] = scores.band().map(x);
         write!(
             out,
             "<rect class=\"b\" x=\"{from:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\
+             <path class=\"x\" d=\"M{band_from:.1} {:.1}H{band_to:.1}\"/>\
              <rect class=\"h\" x=\"{LEFT}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{height:.1}\"><title>{phase}: \
-                 {}, {} scores</title></rect>",
+                 {} ± {}, {} scores</title></rect>",
             y + 0.5,
             (to - from).max(0.5),
             height - 1.0,
+            y + height / 2.0,
             RIGHT - LEFT,
             decimal(mean),
+            decimal(2.0 * error),
             grouped(count)
         )?;
     }
@@ -304,19 +355,31 @@ pub(super) fn means(out: &mut String, means: &[(usize, u64, f64)], axis: &str) -
     writeln!(
         out,
         "<path class=\"x\" d=\"M{zero:.1} {bottom:.1}V{TOP}\"/><text class=\"n a\" x=\"{:.1}\" \
-         y=\"{:.1}\">{axis}</text></svg>",
+         y=\"{:.1}\">{label}</text></svg>",
         (LEFT + RIGHT) / 2.0,
         bottom + 32.0
     )?;
-    let rows = means.iter().map(|&(phase, count, mean)| vec![phase.to_string(), grouped(count), tenths(mean)]);
+    let rows = all.iter().map(|&Scores { phase, count, mean, error }| {
+        vec![phase.to_string(), grouped(count), tenths(mean), tenths(2.0 * error)]
+    });
     let table = Table {
-        caption: &format!("Mean score in each phase, in {axis}"),
-        head: &["phase", "scores", "mean score"],
+        caption: &format!("Mean score in each phase, in {label}"),
+        head: &["phase", "scores", "mean score", "±"],
         rows: rows.collect(),
     };
     table.write_details(out)?;
     out.push_str("</figure>\n");
     Ok(())
+}
+
+/// The numbers of an axis that may begin below zero, and its ends, which are among them.
+fn symmetric_axis(low: f64, high: f64, most: usize) -> (Vec<f64>, [f64; 2]) {
+    let levels = ticks(low, high, most);
+    let [first, second, ..] = *levels else { return (levels, [low, high]) };
+    let step = second - first;
+    let (first, last) = ((low / step).floor(), (high / step).ceil());
+    let levels: Vec<f64> = (first as i64..=last as i64).map(|at| at as f64 * step).collect();
+    (levels, [first * step, last * step])
 }
 
 /// The results in each row as a stacked bar. The columns are White won, draw, Black won, unknown.

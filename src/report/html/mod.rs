@@ -47,8 +47,8 @@ use std::path::Path;
 pub struct About {
     /// The title of the page.
     pub title: String,
-    /// The inputs, as people know them.
-    pub inputs: Vec<String>,
+    /// The inputs.
+    pub inputs: Vec<Input>,
     /// The command that counted it, as typed, if it is known.
     pub command: Option<String>,
     /// Records that its options left out: sentences without their full stops.
@@ -66,9 +66,29 @@ impl About {
     }
 }
 
-/// The run that counted a report.
+/// An input of a report.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Input {
+    /// Its name, as people know it.
+    pub name: String,
+    /// Its size in bytes, if it is a file.
+    pub bytes: Option<u64>,
+    /// Its BLAKE3 hash, if a manifest of this size is beside it.
+    pub hash: Option<String>,
+}
+
+impl Input {
+    /// An input of which only the name is known.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+}
+
+/// The run that counted a report. Pages without it are the same whenever they are made.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Run {
+    /// When it ended, such as `2026-08-01 12:30 UTC`.
+    pub date: String,
     /// The name of the tier.
     pub tier: String,
     /// Number of threads.
@@ -85,10 +105,10 @@ pub struct Run {
 ///
 /// ```
 /// use lanefish::report::Report;
-/// use lanefish::report::html::{About, page};
+/// use lanefish::report::html::{About, Input, page};
 ///
 /// let mut about = About::new("My positions");
-/// about.inputs.push("positions <new>.epd".to_owned());
+/// about.inputs.push(Input::new("positions <new>.epd"));
 /// let page = page(&Report::default(), &about);
 /// assert!(page.starts_with("<!doctype html>"));
 /// assert!(page.contains("<li>positions &lt;new&gt;.epd</li>"));

@@ -2,7 +2,7 @@
 //! size there; wider screens show more plots beside each other.
 
 use super::super::{Histogram, facts::Unit};
-use super::bins::{Bins, ticks};
+use super::bins::{Bins, axis, ticks};
 use super::markup::{Escaped, Table};
 use crate::text::numbers::{decimal, grouped, percent, percentage, signed};
 use std::fmt::{self, Write};
@@ -79,18 +79,22 @@ impl Plot<'_> {
             "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
             Escaped(&self.description(bins))
         )?;
-        let top = if top > 0.0 { top } else { 1.0 };
+        // The axis ends with a number at or above the highest bar.
+        let (levels, top) = axis(0.0, if top > 0.0 { top } else { 1.0 }, 4);
         let y = |share: f64| BOTTOM - (share / top).min(1.0) * (BOTTOM - TOP);
         let bar = (RIGHT - LEFT) / bins.len() as f64;
         let x = |at: usize| LEFT + bar * at as f64;
         // The axis of shares.
-        let levels = ticks(0.0, top, 4);
         let decimals = match levels.get(1) {
             Some(&step) if step < 0.0999 => 2,
             Some(&step) if step < 0.999 => 1,
             _ => 0,
         };
-        write!(out, "<text class=\"a\" x=\"0\" y=\"11\">% of {}</text>", self.unit.name())?;
+        let of = match bins.totals.as_slice() {
+            [total] => format!("{} {}", grouped(*total), self.unit.name()),
+            _ => self.unit.name().to_owned(),
+        };
+        write!(out, "<text class=\"a\" x=\"0\" y=\"11\">% of {of}</text>")?;
         for level in levels {
             let y = y(level);
             write!(

@@ -8,7 +8,7 @@ use super::board::{self, Scale};
 use super::joint::{self, Shade};
 use super::markup::{Escaped, Head, Prose, Table, bar, foot, stack, unbroken};
 use super::plot::Plot;
-use super::{About, Run};
+use super::{About, Input, Run};
 use crate::distinct::Sketch;
 use crate::text::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
 use std::fmt::{self, Write};
@@ -64,11 +64,18 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
     add("about", "About this page", &|out| about_page(out, report, about))?;
     let mut names = vec![("summary", "Summary")];
     names.extend(sections.iter().map(|section| (section.id, section.title)));
-    let head = Head { title: &about.title, kind: "dataset report", inputs: about.inputs.clone(), sections: &names };
+    let head = Head {
+        title: &about.title,
+        kind: "dataset report",
+        inputs: about.inputs.iter().map(|input| input.name.clone()).collect(),
+        sections: &names,
+    };
     head.write(out)?;
-    chosen(out, about)?;
+    chosen(out, about, report.positions)?;
     summary(out, report, about)?;
     for Section { id, title, content } in sections {
+        // Code is copied as it stands.
+        let content = if id == "about" { content } else { unbroken(&content) };
         writeln!(out, "<section id=\"{id}\">\n<h2>{title}</h2>\n{content}</section>")?;
     }
     #[cfg(feature = "json")]
@@ -78,11 +85,12 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
 }
 
 /// How the positions were chosen, if not all were taken.
-pub(super) fn chosen(out: &mut String, about: &About) -> fmt::Result {
+pub(super) fn chosen(out: &mut String, about: &About, positions: u64) -> fmt::Result {
     if about.left_out.is_empty() {
         return Ok(());
     }
-    write!(out, "<p class=\"about\">Not all positions were taken. ")?;
+    let how_many = if positions == 0 { "All positions were left out." } else { "Not all positions were taken." };
+    write!(out, "<p class=\"about\">{how_many} ")?;
     for sentence in &about.left_out {
         write!(out, "{}. ", Escaped(sentence))?;
     }
@@ -148,6 +156,13 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         mean("Legal moves", "", &report.legal_moves)?;
         mean("Pieces", "", &report.pieces)?;
         mean("Score", ", centipawns", &report.scores)?;
+        if let Some(evaluations) = &report.evaluations {
+            mean("Depth", ", plies", &evaluations.depths)?;
+        }
+        if let Some(puzzles) = &report.puzzles {
+            mean("Puzzle rating", "", &puzzles.ratings)?;
+            mean("Popularity", "", &puzzles.popularity)?;
+        }
         for (unit, results) in [("game", &report.game_results), ("position", &report.results)] {
             let known = results.known();
             if known == 0 {
@@ -220,19 +235,16 @@ fn mean_scores(out: &mut String, report: &Report) -> fmt::Result {
     let Some(details) = &report.details else {
         return Ok(());
     };
-    let phases = details.phase_score_sums.iter().enumerate();
-    let means = phases.filter_map(|(phase, &sum)| {
-        let count = details.phase_scores.row_sum(phase);
-        (count > 0).then(|| (phase, count, sum as f64 / count as f64))
-    });
-    joint::means(out, &means.collect::<Vec<_>>(), report.title("centipawns from White's side"))
+    let phases = details.phase_score_sums.iter().zip(details.phase_scores.rows()).enumerate();
+    let scores = phases.filter_map(|(phase, (&sum, columns))| joint::Scores::of(phase, sum, columns));
+    joint::means(out, &scores.collect::<Vec<_>>(), report.title("centipawns from White's side"))
 }
 
 fn positions(out: &mut String, report: &Report) -> fmt::Result {
     let mut figures = String::new();
     plots(&mut figures, report, |key| ![RESULTS, MATERIAL, GAMES, PUZZLES].concat().contains(&key))?;
     let mut tables = String::new();
-    for unit in [Unit::Games, Unit::Positions, Unit::Moves] {
+    for unit in [Unit::Games, Unit::Moves, Unit::Positions] {
         let shares = report.shares().into_iter().filter(|share| share.unit == unit);
         let rows: Vec<Vec<String>> = shares
             .map(|share| {
@@ -258,7 +270,7 @@ fn positions(out: &mut String, report: &Report) -> fmt::Result {
         tables.push_str("</figure>\n");
     }
     grid(out, "plots", &figures);
-    grid(out, "plots pairs", &tables);
+    grid(out, "columns", &tables);
     Ok(())
 }
 
@@ -281,22 +293,28 @@ fn boards(out: &mut String, report: &Report) -> fmt::Result {
     for each in boards.iter().filter(|board| board.counts.iter().any(|&count| count > 0)) {
         let sum: u64 = each.counts.iter().sum();
         // Rare things are shown as shares of their own total.
-        let (whole, of) = match each.key {
-            "checkers" => (sum, "the checking pieces"),
-            "en_passant" => (sum, "the en passant squares"),
-            _ => (report.positions, "the positions"),
+        let (whole, of, is_whole) = match each.key {
+            "checkers" => (sum, "the checking pieces", false),
+            "en_passant" => (sum, "the en passant squares", false),
+            _ => (report.positions, "the positions", true),
         };
         let is_piece = boards[..12].iter().any(|piece| piece.key == each.key);
         let (figures, scale) = if is_piece { (&mut pieces, Scale::Root) } else { (&mut others, Scale::Linear) };
-        board::heat_map(figures, each.title, &each.counts, (whole, of), scale)?;
+        board::heat_map(figures, each.title, &each.counts, (whole, of), scale, is_whole)?;
     }
-    for (figures, scale) in [(pieces, "the square root of the share"), (others, "the share")] {
+    let positions = counted(report.positions, "position");
+    let scales = [(pieces, "the square root of the share"), (others, "the share")];
+    for (figures, scale) in scales {
         if !figures.is_empty() {
             out.push_str("<p class=\"scale\">none <span>");
             for level in 0..10 {
                 write!(out, "<i class=\"q{level}\"></i>")?;
             }
-            writeln!(out, "</span> maximum on this board; the colour follows {scale}</p>")?;
+            writeln!(
+                out,
+                "</span> maximum on this board; the colour follows {scale}; shares of {positions} unless \
+                 said otherwise</p>"
+            )?;
             grid(out, "boards", &figures);
         }
     }
@@ -326,6 +344,8 @@ fn joints(out: &mut String, report: &Report) -> fmt::Result {
 fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
     let mut figures = String::new();
     plots(&mut figures, report, |key| GAMES.contains(&key))?;
+    grid(out, "plots", &figures);
+    let mut figures = String::new();
     let own = |bars: &&Bars| ![OTHER_BARS, BARS_OF_PUZZLES].concat().contains(&bars.key);
     for all in bars.iter().filter(own) {
         let is_known = all.bars.iter().any(|(name, count)| name != "unknown" && *count > 0);
@@ -342,11 +362,10 @@ fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
 fn puzzles(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
     let mut figures = String::new();
     plots(&mut figures, report, |key| PUZZLES.contains(&key))?;
-    for all in bars.iter().filter(|bars| BARS_OF_PUZZLES.contains(&bars.key)) {
-        bars::figure(&mut figures, all, (all.key == "theme").then_some(MOST_SIGNATURES))?;
-    }
+    let of = |key| bars.iter().filter(move |bars| bars.key == key);
+    of("plays").try_for_each(|plays| bars::figure(&mut figures, plays, None))?;
     grid(out, "plots", &figures);
-    Ok(())
+    of("theme").try_for_each(|themes| bars::figure(out, themes, Some(MOST_SIGNATURES)))
 }
 
 /// One row for each group, and one for all that are not among the largest.
@@ -456,12 +475,27 @@ fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
     if let Some(command) = &about.command {
         writeln!(out, "<p>Command: <code>{}</code></p>", Escaped(command))?;
     }
+    if about.inputs.iter().any(|input| input.bytes.is_some()) {
+        out.push_str("<p>Inputs:</p><ul>");
+        for Input { name, bytes, hash } in &about.inputs {
+            write!(out, "<li>{}", Escaped(name))?;
+            if let Some(bytes) = bytes {
+                write!(out, ", {}", counted(*bytes, "byte"))?;
+            }
+            if let Some(hash) = hash {
+                write!(out, "; BLAKE3 according to its manifest: <code>{}</code>", Escaped(hash))?;
+            }
+            writeln!(out, "</li>")?;
+        }
+        out.push_str("</ul>\n");
+    }
     if let Some(run) = &about.run {
-        let Run { tier, threads, seconds, rate, bytes: read } = run;
+        let Run { date, tier, threads, seconds, rate, bytes: read } = run;
         let threads = counted(*threads as u64, "thread");
         writeln!(
             out,
-            "<p>Counted in {seconds:.3} s: {} positions per second, {} read, tier {}, {threads}.</p>",
+            "<p>Counted on {} in {seconds:.3} s: {} positions per second, {} read, tier {}, {threads}.</p>",
+            Escaped(date),
             short(*rate),
             bytes(*read as f64),
             Escaped(tier)
@@ -480,7 +514,7 @@ fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         let error = decimal(Sketch::ERROR * 100.0);
         writeln!(
             out,
-            "<p>The number of distinct positions is an estimate (HyperLogLog). Its standard error is {error} % \
+            "<p>The number of distinct positions is an estimate (HyperLogLog). Its standard error is {error}\u{A0}% \
              of the number. Positions are the same if their pieces, side to move, castling rights and legal en \
              passant captures are.</p>"
         )?;
@@ -505,8 +539,11 @@ fn plots(out: &mut String, report: &Report, accept: impl Fn(&str) -> bool) -> fm
 
 /// Figures next to each other.
 fn grid(out: &mut String, class: &str, figures: &str) {
+    // Of three columns, the last row must not have a single drawing.
+    let number = figures.matches("<figure").count();
+    let even = if class == "plots" && number > 1 && number % 3 == 1 { " even" } else { "" };
     if !figures.is_empty() {
-        out.extend(["<div class=\"", class, "\">\n", figures, "</div>\n"]);
+        out.extend(["<div class=\"", class, even, "\">\n", figures, "</div>\n"]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Pages of datasets with little in them, and with names that look like markup.
 
 use super::super::{Comparison, Details, GroupColumn, GroupValue, Groups, Histogram, Mates, Matrix, Report, Results};
-use super::{About, Run, comparison, page};
+use super::{About, Input, Run, comparison, page};
 use std::collections::BTreeMap;
 
 /// A report with something of everything.
@@ -128,7 +128,7 @@ fn names_are_not_markup() {
     const SAFE: &str =
         "&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;\u{FFFD}\u{FFFD}\u{FFFD}";
     let mut about = About::new(NAME);
-    about.inputs = vec![NAME.to_owned(); 9];
+    about.inputs = vec![Input::new(NAME); 9];
     about.run = Some(Run { tier: NAME.to_owned(), ..Run::default() });
     let mut report = full();
     let mut values = BTreeMap::new();

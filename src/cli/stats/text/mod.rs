@@ -67,7 +67,7 @@ impl Text<'_> {
             self.plot(out, plot)?;
         }
         for bars in
-            report.most_frequent(plots::KINDS).iter().filter(|bars| !["result", "game_result"].contains(&bars.key))
+            report.most_frequent(plots::KINDS + 1).iter().filter(|bars| !["result", "game_result"].contains(&bars.key))
         {
             self.bars(out, bars)?;
         }

@@ -67,16 +67,18 @@ impl Text<'_> {
         let total = bars.total();
         let mut kinds: Vec<&(String, u64)> = bars.bars.iter().filter(|(_, count)| *count > 0).collect();
         let all = kinds.len() as u64 + bars.rest.0;
-        if all > KINDS as u64 {
+        // A single one that is left takes no more room than its count.
+        let most = if all == KINDS as u64 + 1 { KINDS + 1 } else { KINDS };
+        if all > most as u64 {
             // Only the most frequent kinds, in their original order.
             kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-            kinds.truncate(KINDS);
+            kinds.truncate(most);
         }
         let sum = bars.bars.iter().map(|(_, count)| count).sum::<u64>() + bars.rest.1;
         let shown: u64 = kinds.iter().map(|(_, count)| count).sum();
         let mut lines: Vec<Line> =
             kinds.into_iter().map(|(name, count)| Line { label: name.clone(), count: *count }).collect();
-        let more = format!("{} more", grouped(all.saturating_sub(KINDS as u64)));
+        let more = format!("{} more", grouped(all.saturating_sub(most as u64)));
         if shown < sum && bars.units.is_none() {
             lines.push(Line { label: more.clone(), count: sum - shown });
         }
