@@ -27,6 +27,7 @@ mod manifest;
 mod numbers;
 mod output;
 mod perft;
+mod phase;
 mod places;
 mod position;
 mod progress;
