@@ -1,9 +1,11 @@
 //! Rows as tables for people.
 
 use super::noise::{MOST_SPREAD, Time};
+use super::ranking::query;
 use super::verdict::verdict;
 use super::{PACKED_BYTES, slider_tables};
 use comfy_table::{CellAlignment, Table, presets};
+use lanefish::bench::sliders::Source;
 use lanefish::bench::{Row, Subject, Timing};
 use lanefish::cpu;
 use lanefish::text::numbers::grouped;
@@ -53,21 +55,33 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
             }
         }
     }
-    let unreliable = rows.iter().filter_map(Time::of).filter(|time| !time.is_reliable()).count();
-    if unreliable > 0 {
-        let note = format!(
-            "{} unreliable: the spread is above {:.0} %. Nothing else should run on the machine meanwhile; a longer \
-             time per row (--seconds) gives each row more quiet moments.",
-            match unreliable {
-                1 => "1 row is".to_owned(),
-                _ => format!("{} rows are", grouped(unreliable as u64)),
-            },
-            MOST_SPREAD * 100.0
-        );
+    if let Some(note) = note(rows) {
         text.push('\n');
         text.push_str(&wrapped(&note, markdown));
     }
     text
+}
+
+/// What to do about unreliable rows.
+fn note(rows: &[Row]) -> Option<String> {
+    let unreliable = || rows.iter().filter(|row| Time::of(row).is_some_and(|time| !time.is_reliable()));
+    let count = match unreliable().count() {
+        0 => return None,
+        1 => "1 row is".to_owned(),
+        several => format!("{} rows are", grouped(several as u64)),
+    };
+    let mut note = format!(
+        "{count} unreliable: the spread is above {:.0} %. Nothing else should run on the machine meanwhile; a longer \
+         time per row (--seconds) gives each row more quiet moments.",
+        MOST_SPREAD * 100.0
+    );
+    if unreliable().any(|row| query(row).is_some_and(|(_, source)| source == Source::Pressure)) {
+        note.push_str(
+            " Under cache pressure, large tables are read from the L3 cache, which other programs and virtual machines \
+             may share.",
+        );
+    }
+    Some(note)
 }
 
 /// An item of a list, at a depth from 1.
@@ -123,7 +137,7 @@ impl Lines {
         }
         let in_short = |cell: &String| if cell == UNRELIABLE { UNRELIABLE_IN_SHORT.to_owned() } else { cell.clone() };
         let lines: Vec<Vec<String>> = self.lines.iter().map(|line| line.iter().map(in_short).collect()).collect();
-        let mark = if lines == self.lines { String::new() } else { format!(" {UNRELIABLE_IN_SHORT}: {UNRELIABLE}\n") };
+        let mark = if lines == self.lines { String::new() } else { format!("{UNRELIABLE_IN_SHORT}: {UNRELIABLE}\n") };
         text + &self.table(&lines, markdown) + &mark
     }
 
@@ -136,6 +150,10 @@ impl Lines {
             if let Some(column) = table.column_mut(index) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
+        }
+        // Names begin at the left edge: the column is needed where cells are unreliable.
+        if !markdown && let Some(column) = table.column_mut(0) {
+            column.set_padding((0, 1));
         }
         table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
     }
@@ -394,7 +412,7 @@ pub(super) fn bytes(count: usize) -> String {
 mod tests {
     use super::super::ranking::tests::{row, rows};
     use super::*;
-    use lanefish::bench::sliders::{SliderPiece, Source};
+    use lanefish::bench::sliders::SliderPiece;
 
     fn of_algorithm<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
         let line = text.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();
@@ -464,13 +482,24 @@ mod tests {
     }
 
     #[test]
+    fn the_note_explains_cache_pressure_only_where_it_matters() {
+        let noisy = |source| {
+            let mut all = rows(source, &[("pext", 1.0)]);
+            all[0].measured.as_mut().unwrap().timing.spread = 0.5;
+            note(&all).unwrap()
+        };
+        assert!(noisy(Source::Pressure).contains("L3 cache") && !noisy(Source::Real).contains("L3 cache"));
+        assert_eq!(note(&rows(Source::Real, &[("pext", 1.0)])), None);
+    }
+
+    #[test]
     fn wide_tables_are_shortened() {
         let cells = || vec![UNRELIABLE.to_owned(); 8];
         let header = (0..8).map(|number| number.to_string()).collect();
         let (title, about, lines) = ("Kernels".to_owned(), Vec::new(), vec![cells()]);
         let table = Lines { title, about, header, lines, numbers: 0..8 };
         let text = table.render(false);
-        assert!(text.contains("  ?  ?") && text.ends_with("\n ?: unreliable\n"), "{text}");
+        assert!(text.contains("  ?  ?") && text.ends_with("\n?: unreliable\n"), "{text}");
         assert!(table.render(true).contains("| unreliable |"));
     }
 
