@@ -3,6 +3,7 @@
 use super::args::OutputArgs;
 use super::interrupt;
 use super::invocation::Invocation;
+use super::progress::time_left;
 use super::write;
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -12,11 +13,12 @@ use lanefish::formats::Format;
 use lanefish::jobs::{Content, OutputFormat, WriteJob, WritePart, Written};
 use lanefish::packed::Packed;
 use lanefish::table::Batch;
-use lanefish::text::numbers::grouped;
+use lanefish::text::numbers::{grouped, short};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 /// Generate positions by seeded random play
 #[derive(Debug, Args)]
@@ -43,6 +45,14 @@ pub(crate) struct GenerateArgs {
 
 /// Positions per shard: no game is in two shards, so threads need not wait for each other.
 const SHARD: u64 = 1 << 14;
+
+/// How far it is, and the time left.
+fn progress(done: u64, number: u64, elapsed: Duration) -> (String, Duration) {
+    let share = done as f64 / number as f64;
+    let rate = short(done as f64 / elapsed.as_secs_f64().max(1e-3));
+    let text = format!("generating  {:.0} %  {} positions  {rate}/s", 100.0 * share, grouped(done));
+    (text, time_left(elapsed, share))
+}
 
 impl GenerateArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
@@ -88,9 +98,8 @@ impl GenerateArgs {
                 let part = receivers[(shard % threads) as usize].recv().context("a generating thread ended early")?;
                 job.put(&mut file, part).map_err(failed)?;
                 let done = (shard + 1).saturating_mul(SHARD).min(self.number);
-                let percent = 100.0 * done as f64 / self.number as f64;
-                let done = grouped(done);
-                phase.set(format!("generating  {percent:.0} %  {done} positions"));
+                let (text, left) = progress(done, self.number, phase.elapsed());
+                phase.set_with_left(text, left);
             }
             Ok::<_, anyhow::Error>(())
         })?;
@@ -114,5 +123,20 @@ impl GenerateArgs {
             }
         }
         job.batch(&Arc::new(batch), shard)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_has_a_rate_and_the_time_left() {
+        let (text, left) = progress(1_000_000, 4_000_000, Duration::from_secs(10));
+        assert_eq!(text, "generating  25 %  1,000,000 positions  100 k/s");
+        assert_eq!(left, Duration::from_secs(30));
+        let (text, left) = progress(7, 7, Duration::ZERO);
+        assert!(text.contains("100 %  7 positions"), "{text}");
+        assert_eq!(left, Duration::ZERO);
     }
 }

@@ -132,7 +132,6 @@ fn is_useless(command: &str, id: &str) -> bool {
         "completions" | "man" | "cluster" => GLOBAL.contains(&id) && id != "quiet",
         "generate" => OF_READING.contains(&id) || matches!(id, "tier" | "color"),
         "perft" => matches!(id, "force" | "color"),
-        "bench" => matches!(id, "force" | "color"),
         "info" => matches!(id, "force" | "color" | "progress" | "shard" | "skip" | "limit"),
         "sql" => matches!(id, "color" | "shard" | "skip" | "limit" | "where" | "sample"),
         "games" => id == "color" || OF_POSITIONS.contains(&id) || (OF_CHOOSING.contains(&id) && id != "where"),
@@ -469,9 +468,11 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ("A file of known counts", "lanefish perft --suite standard.perft"),
         ],
         "bench" => &[
-            ("Everything, in about a minute and a half", "lanefish bench"),
+            ("Everything, in about a minute and a quarter", "lanefish bench"),
             ("One algorithm, on positions of a file", "lanefish bench sliders --filter pext --input positions.epd"),
             ("As JSON, for other programs", "lanefish bench kernels --json > kernels.json"),
+            ("Kept for a later comparison", "lanefish bench decode --save old.json"),
+            ("What has changed since then", "lanefish bench decode --compare old.json"),
         ],
         "generate" => &[
             ("A million positions, the same everywhere", "lanefish generate -n 1000000 --seed 7 -o random.boards"),

@@ -3,8 +3,9 @@
 use super::args::{Global, OutputArgs, Reading, TierChoice, ValidityChoice};
 use super::closed::stdin_is_closed;
 use super::output::{Output, Packing};
+use super::phase::Phase;
 use super::places::{Destination, Place};
-use super::progress::{Meter, Phase};
+use super::progress::Meter;
 use super::stdin::{Stdin, pipe_has_bytes};
 use super::style::Style;
 use super::{SOMETHING_WRONG, interrupt};

@@ -27,6 +27,7 @@ mod manifest;
 mod numbers;
 mod output;
 mod perft;
+mod phase;
 mod places;
 mod position;
 mod progress;
@@ -177,10 +178,15 @@ fn print(bytes: &[u8]) -> Result<()> {
     Ok(write_stdout(bytes)?)
 }
 
-/// Prints a JSON object, each key on a line of its own and each value on one line.
+/// Prints a JSON object.
 fn print_object(object: &Map<String, Value>) -> Result<()> {
+    print(object_text(object).as_bytes())
+}
+
+/// A JSON object, each key on a line of its own and each value on one line.
+fn object_text(object: &Map<String, Value>) -> String {
     let lines: Vec<String> =
         object.iter().map(|(key, value)| format!("  {}: {value}", Value::String(key.clone()))).collect();
     let lines: Vec<_> = lines.iter().map(|line| one_line::of_json(line)).collect();
-    print(format!("{{\n{}\n}}\n", lines.join(",\n")).as_bytes())
+    format!("{{\n{}\n}}\n", lines.join(",\n"))
 }

@@ -5,24 +5,20 @@
 //! omitted, so the line never wraps.
 
 use super::args::When;
-use lanefish::locks::Unpoisoned;
 use lanefish::pipeline::Progress;
 use lanefish::text::numbers::{bytes, grouped, short};
 #[cfg(feature = "cluster")]
 use lanefish::{sql::cluster::JobProgress, text::numbers::counted};
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Shorter runs show no progress.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 /// Interval between updates on a terminal.
-const DRAW_EVERY: Duration = Duration::from_millis(100);
+pub(super) const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// Interval between lines if standard error is not a terminal.
-const LINE_EVERY: Duration = Duration::from_secs(1);
+pub(super) const LINE_EVERY: Duration = Duration::from_secs(1);
 /// Assumed width of a terminal that does not report its width.
 const WIDTH: usize = 80;
 /// The sequence that returns to the beginning of the line and clears it.
@@ -36,36 +32,42 @@ pub(crate) fn take_drawn() -> bool {
     DRAWN.swap(false, Ordering::SeqCst)
 }
 
-fn clear() {
+pub(super) fn clear() {
     if take_drawn() {
         let _ = write!(stderr(), "{CLEAR}");
     }
 }
 
-fn draw(line: &str) {
+pub(super) fn draw(line: &str) {
     DRAWN.store(true, Ordering::SeqCst);
     // A closed standard error does not stop the run.
     let _ = write!(stderr(), "{CLEAR}{line}");
 }
 
 /// Number of columns of the terminal.
-fn width() -> usize {
+pub(super) fn width() -> usize {
     terminal_size::terminal_size_of(stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0))
 }
 
 /// Whether standard error is a terminal that can clear a line.
-fn is_terminal() -> bool {
+pub(super) fn is_terminal() -> bool {
     stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// `0:07`, `12:34`, `1:02:03`.
-fn clock(time: Duration) -> String {
+pub(super) fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     match hours {
         0 => format!("{minutes}:{seconds:02}"),
         _ => format!("{hours}:{minutes:02}:{seconds:02}"),
     }
+}
+
+/// The time that the rest takes if it goes on as before; `share` is the fraction done, above 0.
+pub(super) fn time_left(elapsed: Duration, share: f64) -> Duration {
+    let left = elapsed.as_secs_f64().max(1e-3) * (1.0 - share) / share;
+    Duration::from_secs_f64(left.clamp(0.0, 1e7))
 }
 
 /// Shows the progress of reading.
@@ -197,8 +199,7 @@ impl State {
         parts.push((5, format!("{}/s", short(records as f64 / seconds))));
         parts.push((1, clock(self.elapsed)));
         if let Some(share) = self.share().filter(|&share| share > 0.0) {
-            let left = seconds * (1.0 - share) / share;
-            parts.push((1, format!("{} left", clock(Duration::from_secs_f64(left.min(1e7))))));
+            parts.push((1, format!("{} left", clock(time_left(self.elapsed, share)))));
         }
         parts
     }
@@ -232,59 +233,6 @@ impl State {
                 format!("{}{}  {words}", "█".repeat(full), "░".repeat(bar - full))
             }
             _ => self.words(room),
-        }
-    }
-}
-
-/// The name of a long step without progress reports, with the elapsed time. It is shown on a terminal until this value
-/// is dropped.
-#[derive(Debug)]
-pub(crate) struct Phase {
-    text: Arc<Mutex<String>>,
-    /// Dropping this sender ends the thread.
-    stop: Option<Sender<()>>,
-    drawing: Option<JoinHandle<()>>,
-}
-
-impl Phase {
-    pub(crate) fn begin(when: When, text: &str) -> Self {
-        let text = Arc::new(Mutex::new(text.to_owned()));
-        let mut phase = Self { text: Arc::clone(&text), stop: None, drawing: None };
-        if when == When::Never || !is_terminal() {
-            return phase;
-        }
-        let (stop, stopped) = channel();
-        let begin = Instant::now();
-        let work = move || {
-            let mut wait = PATIENCE;
-            while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                wait = DRAW_EVERY;
-                let text = text.lock().unpoisoned().clone();
-                let line = format!("{text}  {}", clock(begin.elapsed()));
-                let room = width().saturating_sub(1);
-                draw(&line.chars().take(room).collect::<String>());
-            }
-            clear();
-        };
-        // If the thread cannot be started, nothing is shown.
-        phase.drawing = std::thread::Builder::new().spawn(work).ok();
-        phase.stop = Some(stop);
-        phase
-    }
-
-    /// Sets the text of the current step.
-    pub(crate) fn set(&self, text: String) {
-        if self.drawing.is_some() {
-            *self.text.lock().unpoisoned() = text;
-        }
-    }
-}
-
-impl Drop for Phase {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(drawing) = self.drawing.take() {
-            let _ = drawing.join();
         }
     }
 }

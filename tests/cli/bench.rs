@@ -1,8 +1,9 @@
 //! `bench`: rows, their fields, and that their results agree. Times are not checked.
 
-use super::{json, lanefish, output, sample, stderr_of};
+use super::{Dir, json, lanefish, output, sample, stderr_of};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
+use std::fs;
 
 /// Too short to measure anything, long enough to run everything.
 const AN_INSTANT: &str = "0.0001";
@@ -156,4 +157,118 @@ fn wrong_arguments() {
     }
     stderr_of(2, &["bench", "no-such-group"]);
     stderr_of(2, &["bench", "--input", "no/such/file"]);
+}
+
+/// Few rows that are soon measured.
+const FEW: [&str; 6] = ["bench", "sliders", "--seconds", AN_INSTANT, "--filter", "magic-plain/"];
+
+#[test]
+fn a_saved_run_is_the_object_of_json() {
+    let dir = Dir::new();
+    let file = dir.name("a.json");
+    let printed = output(0, &[&FEW[..], &["--json", "--save", &file]].concat());
+    assert!(printed == fs::read_to_string(&file).unwrap());
+    assert_eq!(serde_json::from_str::<Value>(&printed).unwrap()["rows"].as_array().unwrap().len(), 9);
+    // An existing file is refused before anything is measured.
+    let stderr = stderr_of(2, &["bench", "--save", &file]);
+    assert!(stderr.contains("--force"), "{stderr}");
+    let table = output(0, &[&FEW[..], &["--save", &file, "--force"]].concat());
+    assert!(table.contains("Verdict by the mean of rook, bishop and queen"), "{table}");
+    assert!(fs::read_to_string(&file).unwrap() != printed);
+    assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 1);
+}
+
+#[test]
+fn an_earlier_run_is_compared_row_by_row() {
+    let dir = Dir::new();
+    let file = dir.name("a.json");
+    output(0, &[&FEW[..], &["--save", &file]].concat());
+    let mut report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    // Of nine rows one was a thousand times faster, one is missing, and one was not reliable.
+    let rows = report["rows"].as_array_mut().unwrap();
+    for (number, spread) in [(0, 0.0), (2, 0.9)] {
+        rows[number]["spread"] = spread.into();
+    }
+    let nanoseconds = rows[0]["ns_per_query"].as_f64().unwrap();
+    rows[0]["ns_per_query"] = (nanoseconds / 1000.0).into();
+    rows.pop();
+    report["threads"] = 7.into();
+    let other = dir.file("other.json", report.to_string());
+
+    let compared = json(0, &[&FEW[..], &["--json", "--compare", &other]].concat());
+    assert_eq!(compared["rows"].as_array().unwrap().len(), 9);
+    let compared = &compared["compared"];
+    assert_eq!(compared["before"]["threads"], 7);
+    let rows = compared["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    assert_eq!(rows[0]["title"], "sliders/magic-plain/rook/random");
+    assert!(rows[0]["ratio"].as_f64().unwrap() > 100.0, "{}", rows[0]);
+    let unreliable = rows.iter().find(|row| row["title"] == "sliders/magic-plain/queen/random").unwrap();
+    assert_eq!((&unreliable["reliable"], &unreliable["changed"]), (&false.into(), &false.into()));
+    assert_eq!(compared["only_now"], serde_json::json!(["sliders/magic-plain/queen/pressure"]));
+
+    let text = output(0, &[&FEW[..], &["--compare", &other]].concat());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["Since ", " did not change beyond the noise.", "1 row was measured only in this run: sliders/magic"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.contains("The number of threads was another one: 7 before, 1 now."), "{text}");
+    let markdown = output(0, &[&FEW[..], &["--markdown", "--compare", &other]].concat());
+    assert!(markdown.contains("Since ") && markdown.contains("measured only in this run"), "{markdown}");
+}
+
+#[test]
+fn all_groups_can_be_compared() {
+    let dir = Dir::new();
+    for (number, groups) in
+        [&["kernels", "--filter", "checkers/"][..], &["scan", "--filter", "sum/cache"], &["decode", "commands"]]
+            .into_iter()
+            .enumerate()
+    {
+        let file = dir.name(&format!("{number}.json"));
+        let own = [&["bench", "--size", "1", "--seconds", AN_INSTANT, "--json"], groups].concat();
+        let report = json(0, &[&own[..], &["--save", &file]].concat());
+        let available = report["rows"].as_array().unwrap().iter().filter(|row| row["available"] == true).count();
+        let compared = json(0, &[&own[..], &["--compare", &file]].concat());
+        assert_eq!(compared["compared"]["rows"].as_array().unwrap().len(), available);
+        for key in ["remarks", "only_before", "only_now"] {
+            assert_eq!(compared["compared"][key], serde_json::json!([]), "{groups:?}, {key}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_saved_or_compared_is_an_error() {
+    let dir = Dir::new();
+    for (name, content) in [("text", "so"), ("object", "{}"), ("rows", "{\"version\":\"1\",\"rows\":[1]}")] {
+        let file = dir.file(name, content);
+        let stderr = stderr_of(2, &["bench", "--compare", &file]);
+        assert!(stderr.contains("is not a run that bench --save has written"), "{stderr}");
+    }
+    let stderr = stderr_of(2, &["bench", "--compare", &dir.name("nothing")]);
+    assert!(stderr.contains("nothing"), "{stderr}");
+    let stderr = stderr_of(2, &["bench", "--save", "-"]);
+    assert!(stderr.contains("--json prints the same"), "{stderr}");
+    // The earlier run is not replaced by the one compared with it.
+    let file = dir.name("a.json");
+    output(0, &[&FEW[..], &["--save", &file]].concat());
+    let stderr = stderr_of(2, &["bench", "--compare", &file, "--save", &file, "--force"]);
+    assert!(stderr.contains("cannot also be an output"), "{stderr}");
+}
+
+#[test]
+fn progress_has_the_row_and_the_time_left() {
+    let stderr = stderr_of(0, &[&FEW[..], &["--progress", "always"]].concat());
+    assert!(stderr.contains("row 1 of 9: sliders, rook, random  0:0") && stderr.contains(" left"), "{stderr}");
+    assert_eq!(stderr_of(0, &FEW), "");
+}
+
+#[test]
+fn lanes_stand_apart() {
+    let table = output(0, &["bench", "sliders", "--seconds", AN_INSTANT, "--filter", "portable/queen/real"]);
+    assert!(table.contains("Sliders, eight squares at once, real") && !table.contains("one square"), "{table}");
+    let table = output(0, &["bench", "sliders", "--seconds", AN_INSTANT, "--filter", "queen/real"]);
+    let (one, eight) = table.split_once("Sliders, eight squares at once, real").unwrap();
+    assert!(one.contains("kogge-stone") && !one.contains("lanes-"), "{table}");
+    assert!(eight.contains("lanes-fill-portable") && eight.contains("Verdict for the queen:"), "{table}");
 }

@@ -165,6 +165,8 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
             let rows: Value = serde_json::from_str(&read(&dir.join("kernels.json"))).unwrap();
             assert!(!rows["rows"].as_array().unwrap().is_empty());
         }
+        "lanefish bench decode --save old.json" => assert!(lines("old.json") > 5),
+        "lanefish bench decode --compare old.json" => says("Since old.json"),
         "lanefish generate -n 1000000 --seed 7 -o random.boards" => {
             assert_eq!(file("random.boards"), 1_000_000);
         }

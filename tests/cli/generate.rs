@@ -62,3 +62,15 @@ fn formats_and_force() {
     assert!(stderr_of(2, &["generate", "-o", &file]).contains("--force"));
     assert!(stderr_of(2, &["generate", "--to", "xyz"]).contains("xyz"));
 }
+
+#[test]
+fn progress_has_positions_rate_and_time_left() {
+    let own = ["generate", "-n", "3", "--progress"];
+    let stderr = stderr_of(0, &[&own[..], &["always"]].concat());
+    for part in ["generating  100 %  3 positions  ", "/s  0:0", "0:00 left"] {
+        assert!(stderr.contains(part), "{stderr}");
+    }
+    for when in ["auto", "never"] {
+        assert_eq!(stderr_of(0, &[&own[..], &[when]].concat()), "");
+    }
+}

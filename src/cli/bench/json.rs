@@ -1,9 +1,21 @@
-//! Rows as JSON.
+//! A run as JSON.
 
 use super::PACKED_BYTES;
 use lanefish::bench::{Row, Subject};
+use lanefish::cpu;
 use lanefish::tiers::Tier;
 use serde_json::{Map, Value, json};
+
+/// The whole run; `seconds` is the time of a row.
+pub(super) fn object(rows: &[Row], threads: usize, seconds: f64) -> Map<String, Value> {
+    Map::from_iter([
+        ("version".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
+        ("cpu".to_owned(), json!(cpu::model())),
+        ("threads".to_owned(), json!(threads)),
+        ("seconds".to_owned(), json!(seconds)),
+        ("rows".to_owned(), rows.iter().map(|row| value(row, rows)).collect()),
+    ])
+}
 
 /// A row; `rows` are those it is compared with.
 pub(super) fn value(row: &Row, rows: &[Row]) -> Value {

@@ -1,15 +1,23 @@
 //! `bench`: intrinsics against portable code, side by side, on this CPU.
 
+mod compare;
 mod json;
+mod noise;
+mod ranking;
+mod slider_tables;
 mod tables;
 mod titles;
+mod verdict;
 
 use super::SOMETHING_WRONG;
 use super::args::Reading;
 use super::invocation::{Invocation, RunChoice};
+use super::output::Output;
+use super::places::Destination;
 use super::selection::SelectionArgs;
 use anyhow::{Result, ensure};
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
+use compare::{Compared, Saved};
 use lanefish::bench::commands::measure_commands;
 use lanefish::bench::decode::measure_decode;
 use lanefish::bench::kernels::measure_kernels;
@@ -17,20 +25,22 @@ use lanefish::bench::scan::measure_scan;
 use lanefish::bench::sliders::measure_sliders;
 use lanefish::bench::{BenchOptions, Row, sample_positions};
 use lanefish::chess::Position;
-use lanefish::cpu;
 use lanefish::pipeline::Job;
 use lanefish::queries::Queries;
 use lanefish::table::{Fields, Tile};
-use serde_json::{Map, json};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Time every algorithm and tier that this CPU can run, and list those it cannot run
 ///
 /// Every row is verified before it is timed. Times are medians of the least disturbed of several rounds, in
-/// nanoseconds of one thread; the spread is half the distance between the quartiles of all rounds. All groups
-/// together take about two minutes; times are reliable only on a quiet machine.
+/// nanoseconds of one thread; the spread is half the distance between the quartiles of all rounds. Rows whose spread
+/// is above 20 % are shown as unreliable: nothing else should run on the machine. Without --threads, one thread works.
+///
+/// Every row takes the time of --seconds, so that `sliders` (288 rows) takes about a minute and all groups (355 rows)
+/// about a quarter of a minute more.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// What to measure [default: everything]
@@ -60,6 +70,15 @@ pub(crate) struct BenchArgs {
     /// One JSON object with all rows
     #[arg(long)]
     json: bool,
+
+    /// Also write the object of --json to this file, for a later --compare
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    save: Option<PathBuf>,
+
+    /// Compare with an earlier run, from a file of --save: the rows that changed beyond the noise, the largest change
+    /// first
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    compare: Option<PathBuf>,
 }
 
 /// The groups of rows.
@@ -107,15 +126,19 @@ impl BenchArgs {
             "--filter {filter}: no title contains this; the titles are {}",
             all.iter().copied().map(titles::in_short).collect::<Vec<_>>().join(", ")
         );
+        let before = self.compare.as_deref().map(Saved::read).transpose()?;
         let mut status = 0;
+        let save = self.open_save(invocation)?;
         let positions =
             if self.input.is_empty() { sample_positions() } else { self.positions(invocation, &mut status)? };
         let mut rows = Vec::new();
         let phase = invocation.phase("preparing");
+        let begin = Instant::now();
         let at = |done: usize| {
             if let Some(title) = titles.get(done) {
                 let (row, of) = (done + 1, titles.len());
-                phase.set(format!("row {row} of {of}: {}", titles::together(title)));
+                let left = time_left(of, done, options.time, begin.elapsed());
+                phase.set_with_left(format!("row {row} of {of}: {}", titles::together(title)), left);
             }
         };
         at(0);
@@ -143,20 +166,44 @@ impl BenchArgs {
         if !faults.is_empty() {
             status = SOMETHING_WRONG;
         }
+        let mut object = json::object(&rows, options.threads, self.seconds);
+        let now;
+        let mut compared = None;
+        if let (Some(before), Some(file)) = (&before, &self.compare) {
+            now = Saved::of(&Value::Object(object.clone()))?;
+            let both = Compared::between(before, &now);
+            object.insert("compared".to_owned(), both.json(file));
+            compared = Some((both, file));
+        }
+        if let Some(mut save) = save {
+            save.put(super::object_text(&object).as_bytes())?;
+            invocation.commit([save])?;
+        }
         if self.json {
-            let object = Map::from_iter([
-                ("version".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
-                ("cpu".to_owned(), json!(cpu::model())),
-                ("threads".to_owned(), json!(options.threads)),
-                ("seconds".to_owned(), json!(self.seconds)),
-                ("rows".to_owned(), rows.iter().map(|row| json::value(row, &rows)).collect()),
-            ]);
             super::print_object(&object)?;
         } else {
-            let text = tables::text(&rows, options.threads, self.markdown);
+            let mut text = tables::text(&rows, options.threads, self.markdown);
+            if let Some((compared, file)) = compared {
+                text.push('\n');
+                text.push_str(&compared.text(file, self.markdown));
+            }
             super::print(text.as_bytes())?;
         }
         Ok(status)
+    }
+
+    /// Opens the file of `--save`, so that nobody waits for minutes to learn that it cannot be written.
+    fn open_save(&self, invocation: &Invocation<'_>) -> Result<Option<Output>> {
+        let Some(path) = &self.save else {
+            return Ok(None);
+        };
+        ensure!(
+            Destination::of(Some(path)) != Destination::Stdout,
+            "--save writes a file; --json prints the same on standard output"
+        );
+        let inputs: Vec<PathBuf> = self.input.iter().chain(&self.compare).cloned().collect();
+        invocation.compare(Some(path), &inputs)?;
+        invocation.open_beside(path).map(Some)
     }
 
     fn positions(&self, invocation: &Invocation<'_>, status: &mut u8) -> Result<Vec<Position>> {
@@ -172,6 +219,12 @@ impl BenchArgs {
         ensure!(!positions.is_empty(), "the input holds no valid position");
         Ok(positions)
     }
+}
+
+/// The time that the remaining rows take: each as long as those before, at first as long as `--seconds` says.
+fn time_left(rows: usize, done: usize, seconds: Duration, elapsed: Duration) -> Duration {
+    let each = if done == 0 { seconds } else { elapsed.div_f64(done as f64) };
+    each.mul_f64((rows - done) as f64)
 }
 
 /// Collects positions.
@@ -210,4 +263,28 @@ fn faults(rows: &[Row]) -> Vec<String> {
         }
     }
     faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn help_names_the_number_of_rows() {
+        let help = BenchArgs::augment_args(clap::Command::new("bench")).render_long_help().to_string();
+        let all: usize = Group::value_variants().iter().map(|&group| titles::of(group).len()).sum();
+        let words: Vec<&str> = help.split_whitespace().collect();
+        for rows in [titles::of(Group::Sliders).len(), all] {
+            assert!(words.contains(&&*format!("({rows}")), "{rows}: {help}");
+        }
+    }
+
+    #[test]
+    fn the_time_left_is_rows_times_seconds_and_then_what_is_measured() {
+        let (seconds, ten) = (Duration::from_millis(200), Duration::from_secs(10));
+        assert_eq!(time_left(300, 0, seconds, ten), Duration::from_secs(60));
+        assert_eq!(time_left(300, 20, seconds, ten), Duration::from_secs(140));
+        assert_eq!(time_left(20, 20, seconds, ten), Duration::ZERO);
+    }
 }

@@ -1,15 +1,26 @@
 //! Rows as tables for people.
 
-use super::PACKED_BYTES;
+use super::noise::{MOST_SPREAD, Time};
+use super::ranking::query;
+use super::verdict::verdict;
+use super::{PACKED_BYTES, slider_tables};
 use comfy_table::{CellAlignment, Table, presets};
-use lanefish::bench::sliders::{SliderPiece, Source};
+use lanefish::bench::sliders::Source;
 use lanefish::bench::{Row, Subject, Timing};
 use lanefish::cpu;
+use lanefish::text::numbers::grouped;
 use lanefish::tiers::Tier;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// All tables that have rows; in text, also the checksums.
+/// Columns of a terminal.
+const WIDTH: usize = 80;
+/// In place of a number whose spread is too large.
+const UNRELIABLE: &str = "unreliable";
+/// The same in tables that would become too wide.
+const UNRELIABLE_IN_SHORT: &str = "?";
+
+/// All tables that have rows, and the verdict; in text, also the checksums.
 pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
     let unit = match threads {
         1 => "one thread".to_owned(),
@@ -17,17 +28,14 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
     };
     let mut text = format!("{}, {unit}\n", cpu::model());
     // What no terminal can show in one table is split into several.
-    let (sliders, kernels) = if markdown {
-        (slider_table(rows, None).into_iter().collect(), kernel_table(rows, true).into_iter().collect())
-    } else {
-        (slider_tables(rows), kernel_tables(rows))
-    };
+    let kernels = if markdown { kernel_table(rows, true).into_iter().collect() } else { kernel_tables(rows) };
     let others = [decode_table(rows), scan_table(rows), command_table(rows)];
-    let tables: Vec<Lines> = [sliders, kernels].into_iter().flatten().collect();
-    for table in tables.into_iter().chain(others.into_iter().flatten()) {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "\n{}\n\n{}", table.title, table.render(markdown));
+    let tables = [slider_tables::all(rows, markdown), kernels].into_iter().flatten();
+    for table in tables.chain(others.into_iter().flatten()) {
+        text.push('\n');
+        text.push_str(&table.render(markdown));
     }
+    // Writing to a string cannot fail.
     if !markdown {
         text.push_str("\nchecksums; rows with the same query must agree:\n");
         let checksums: BTreeMap<_, _> =
@@ -36,35 +44,123 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
             let _ = writeln!(text, "  {query:24} {checksum:#018x}");
         }
     }
+    if let Some((heading, statements)) = verdict(rows) {
+        let _ = write!(text, "\n{heading}:\n");
+        text.push_str(if markdown { "\n" } else { "" });
+        for statement in statements {
+            let end = if statement.details.is_empty() { "." } else { ":" };
+            text.push_str(&item(1, &format!("{}{end}", statement.text), markdown));
+            for detail in &statement.details {
+                text.push_str(&item(2, detail, markdown));
+            }
+        }
+    }
+    if let Some(note) = note(rows) {
+        text.push('\n');
+        text.push_str(&wrapped(&note, markdown));
+    }
     text
 }
 
+/// What to do about unreliable rows.
+fn note(rows: &[Row]) -> Option<String> {
+    let unreliable = || rows.iter().filter(|row| Time::of(row).is_some_and(|time| !time.is_reliable()));
+    let count = match unreliable().count() {
+        0 => return None,
+        1 => "1 row is".to_owned(),
+        several => format!("{} rows are", grouped(several as u64)),
+    };
+    let mut note = format!(
+        "{count} unreliable: the spread is above {:.0} %. Nothing else should run on the machine meanwhile; a longer \
+         time per row (--seconds) gives each row more quiet moments.",
+        MOST_SPREAD * 100.0
+    );
+    if unreliable().any(|row| query(row).is_some_and(|(_, source)| source == Source::Pressure)) {
+        note.push_str(
+            " Under cache pressure, large tables are read from the L3 cache, which other programs and virtual machines \
+             may share.",
+        );
+    }
+    Some(note)
+}
+
+/// An item of a list, at a depth from 1.
+fn item(depth: usize, text: &str, markdown: bool) -> String {
+    let indent = "  ".repeat(depth);
+    if markdown { format!("{}- {text}\n", "  ".repeat(depth - 1)) } else { folded(text, &indent) }
+}
+
+/// A paragraph: in text, lines that fit a terminal.
+pub(super) fn wrapped(text: &str, markdown: bool) -> String {
+    if markdown { format!("{text}\n") } else { folded(text, "") }
+}
+
+/// The words in lines that fit a terminal.
+fn folded(text: &str, indent: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!("{indent}{word}")),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
 /// A table under construction.
-struct Lines {
-    title: String,
-    header: Vec<String>,
-    lines: Vec<Vec<String>>,
+pub(super) struct Lines {
+    pub(super) title: String,
+    /// Sentences below the title.
+    pub(super) about: Vec<String>,
+    pub(super) header: Vec<String>,
+    pub(super) lines: Vec<Vec<String>>,
     /// Columns that hold numbers.
-    numbers: std::ops::Range<usize>,
+    pub(super) numbers: std::ops::Range<usize>,
 }
 
 impl Lines {
-    fn render(&self, markdown: bool) -> String {
+    /// Title, sentences and table.
+    pub(super) fn render(&self, markdown: bool) -> String {
+        let mut text = wrapped(&self.title, markdown);
+        if !self.about.is_empty() {
+            // Markdown would make one paragraph of both.
+            text.push_str(if markdown { "\n" } else { "" });
+            text.push_str(&wrapped(&self.about.join(" "), markdown));
+        }
+        text.push('\n');
+        let table = self.table(&self.lines, markdown);
+        if markdown || table.lines().all(|line| line.chars().count() <= WIDTH) {
+            return text + &table;
+        }
+        let in_short = |cell: &String| if cell == UNRELIABLE { UNRELIABLE_IN_SHORT.to_owned() } else { cell.clone() };
+        let lines: Vec<Vec<String>> = self.lines.iter().map(|line| line.iter().map(in_short).collect()).collect();
+        let mark = if lines == self.lines { String::new() } else { format!("{UNRELIABLE_IN_SHORT}: {UNRELIABLE}\n") };
+        text + &self.table(&lines, markdown) + &mark
+    }
+
+    fn table(&self, lines: &[Vec<String>], markdown: bool) -> String {
         let mut table = Table::new();
         table.load_style(if markdown { presets::ASCII_MARKDOWN } else { presets::NOTHING });
         table.set_header(&self.header);
-        table.add_rows(&self.lines);
+        table.add_rows(lines);
         for index in self.numbers.clone() {
             if let Some(column) = table.column_mut(index) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
+        }
+        // Names begin at the left edge: the column is needed where cells are unreliable.
+        if !markdown && let Some(column) = table.column_mut(0) {
+            column.set_padding((0, 1));
         }
         table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
     }
 }
 
 /// Distinct keys in the order of the rows.
-fn keys<'a, K: PartialEq>(rows: &'a [Row], key: impl Fn(&'a Row) -> Option<K>) -> Vec<K> {
+pub(super) fn keys<'a, K: PartialEq>(rows: &'a [Row], key: impl Fn(&'a Row) -> Option<K>) -> Vec<K> {
     let mut keys = Vec::new();
     for key in rows.iter().filter_map(key) {
         if !keys.contains(&key) {
@@ -74,22 +170,38 @@ fn keys<'a, K: PartialEq>(rows: &'a [Row], key: impl Fn(&'a Row) -> Option<K>) -
     keys
 }
 
-fn timing(row: &Row) -> Option<Timing> {
+pub(super) fn timing(row: &Row) -> Option<Timing> {
     row.measured.map(|measured| measured.timing)
 }
 
-fn number(value: Option<f64>, decimals: usize) -> String {
+pub(super) fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.decimals$}"))
+}
+
+/// The number of a row, if it can be believed.
+pub(super) fn believed(row: Option<&Row>, value: impl Fn(Timing) -> String) -> String {
+    match row.and_then(timing) {
+        None => "-".to_owned(),
+        Some(_) if !row.and_then(Time::of).is_some_and(Time::is_reliable) => UNRELIABLE.to_owned(),
+        Some(timing) => value(timing),
+    }
+}
+
+/// A further number of a row: a dash if the row cannot be believed.
+fn or_dash(row: &Row, value: String) -> String {
+    if Time::of(row).is_some_and(Time::is_reliable) { value } else { "-".to_owned() }
 }
 
 /// Millions per second.
 fn millions(row: Option<&Row>) -> String {
-    let per_second = row.and_then(timing).map(|timing| timing.per_second / 1e6);
-    number(per_second, if per_second >= Some(100.0) { 0 } else { 1 })
+    believed(row, |timing| {
+        let millions = timing.per_second / 1e6;
+        number(Some(millions), if millions >= 100.0 { 0 } else { 1 })
+    })
 }
 
 /// The largest spread.
-fn spread<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+pub(super) fn spread<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     let spreads = rows.filter_map(timing).map(|timing| timing.spread * 100.0);
     match spreads.reduce(f64::max) {
         Some(widest) => format!("{widest:.0} %"),
@@ -117,95 +229,17 @@ fn family(needs: &[&str]) -> String {
     names.join(", ")
 }
 
-fn needs(row: &Row) -> String {
+/// The rows that ratios may refer to.
+fn reliable(rows: &[Row]) -> Vec<Row> {
+    rows.iter().filter(|row| Time::of(row).is_some_and(Time::is_reliable)).cloned().collect()
+}
+
+pub(super) fn needs(row: &Row) -> String {
     let needs = family(row.needs);
     match row.measured {
         Some(_) => needs,
         None => format!("{needs} (missing)"),
     }
-}
-
-/// A table for each source of queries, and one of what the algorithms need.
-fn slider_tables(rows: &[Row]) -> Vec<Lines> {
-    let sources = keys(rows, |row| match row.subject {
-        Subject::Slider { source, .. } => Some(source),
-        _ => None,
-    });
-    let mut tables: Vec<Lines> = sources.iter().filter_map(|&source| slider_table(rows, Some(source))).collect();
-    let sizes = keys(rows, |row| match row.subject {
-        Subject::Slider { table_bytes, .. } => Some((row.name, table_bytes)),
-        _ => None,
-    });
-    let lines: Vec<_> = sizes
-        .into_iter()
-        .filter_map(|(name, size)| {
-            let row = rows.iter().find(|row| row.group == "sliders" && row.name == name)?;
-            Some(vec![name.to_owned(), bytes(size), row.kind.to_string(), needs(row)])
-        })
-        .collect();
-    if !lines.is_empty() {
-        tables.push(Lines {
-            title: "Slider algorithms: table sizes and requirements".to_owned(),
-            header: ["algorithm", "tables", "kind", "needs"].map(str::to_owned).to_vec(),
-            lines,
-            numbers: 1..2,
-        });
-    }
-    tables
-}
-
-/// One line per algorithm, one column per source and piece, fastest for queens of real positions first; for one
-/// source only times.
-fn slider_table(rows: &[Row], only: Option<Source>) -> Option<Lines> {
-    let whole = only.is_none();
-    let column = |row: &Row| match row.subject {
-        Subject::Slider { piece, source, .. } if only.is_none_or(|only| only == source) => Some((source, piece)),
-        _ => None,
-    };
-    let columns = keys(rows, column);
-    let queens = (only.unwrap_or(Source::Real), SliderPiece::Queen);
-    let deciding = if columns.contains(&queens) { queens } else { *columns.last()? };
-    let cell = |name: &str, requested| rows.iter().find(|row| row.name == name && column(row) == Some(requested));
-    let nanoseconds = |name: &str, column| Some(timing(cell(name, column)?)?.nanoseconds);
-    let mut names = keys(rows, |row| column(row).and(Some(row.name)));
-    let place = |name: &str| nanoseconds(name, deciding).unwrap_or(f64::INFINITY);
-    names.sort_by(|a, b| place(a).total_cmp(&place(b)));
-
-    let mut header = vec!["algorithm".to_owned()];
-    let title = |(source, piece): &(Source, SliderPiece)| {
-        if whole { format!("{source} {piece}") } else { piece.to_string() }
-    };
-    header.extend(columns.iter().map(title));
-    header.extend(["ratio", "spread"].map(str::to_owned));
-    if whole {
-        header.extend(["tables", "kind", "needs"].map(str::to_owned));
-    }
-    let lines = names.iter().filter_map(|&name| {
-        let own = || rows.iter().filter(move |row| row.name == name && column(row).is_some());
-        let first = own().next()?;
-        let Subject::Slider { table_bytes, .. } = first.subject else {
-            return None;
-        };
-        let mut line = vec![name.to_owned()];
-        line.extend(columns.iter().map(|&column| number(nanoseconds(name, column), 2)));
-        let ratio = cell(name, deciding).and_then(|row| row.ratio_to_fastest(rows));
-        line.extend([number(ratio, 2), spread(own())]);
-        if whole {
-            line.extend([bytes(table_bytes), first.kind.to_string(), needs(first)]);
-        }
-        Some(line)
-    });
-    let (source, piece) = deciding;
-    Some(Lines {
-        title: if whole {
-            format!("Slider attacks: nanoseconds per query; ratio to the fastest, {source} {piece}")
-        } else {
-            format!("Slider attacks, {source}: nanoseconds per query; ratio to the fastest {piece}")
-        },
-        header,
-        lines: lines.collect(),
-        numbers: 1..columns.len() + if whole { 4 } else { 3 },
-    })
 }
 
 /// A table of rates, and one of what the implementations need.
@@ -216,6 +250,7 @@ fn kernel_tables(rows: &[Row]) -> Vec<Lines> {
     let (name, last) = (0, all.header.len() - 2);
     let needs = Lines {
         title: "Kernels: spread of the times, and requirements".to_owned(),
+        about: Vec::new(),
         header: [
             all.header[name].clone(),
             "algorithm".to_owned(),
@@ -252,6 +287,7 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
     if whole {
         header.extend(["spread", "needs"].map(str::to_owned));
     }
+    let reliable = reliable(rows);
     let lines = keys(rows, who).into_iter().filter_map(|requested| {
         let own = || rows.iter().filter(move |row| who(row) == Some(requested));
         let of = |kernel| own().find(|row| row.name == kernel);
@@ -263,7 +299,7 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
             vec![tier.map_or(algorithm, Tier::name).to_owned()]
         };
         line.extend(kernels.iter().map(|&kernel| millions(of(kernel))));
-        let ratio = of(deciding).and_then(|row| row.ratio_to_portable(rows));
+        let ratio = of(deciding).and_then(|row| row.ratio_to_portable(&reliable));
         line.push(number(ratio, 1));
         if whole {
             line.extend([spread(own()), needs(own().next()?)]);
@@ -275,6 +311,7 @@ fn kernel_table(rows: &[Row], whole: bool) -> Option<Lines> {
             "Kernels: millions of positions per second; × portable, {}",
             if whole { deciding.to_owned() } else { short(deciding) }
         ),
+        about: Vec::new(),
         header,
         lines: lines.collect(),
         numbers: if whole { 2..kernels.len() + 4 } else { 1..kernels.len() + 2 },
@@ -311,10 +348,10 @@ fn position_table(rows: &[Row], title: &str, size: impl Fn(&Subject) -> Option<f
             let timing = timing(row)?;
             Some(vec![
                 row.name.to_owned(),
-                number(Some(timing.nanoseconds), 1),
-                millions(Some(row)),
+                believed(Some(row), |timing| number(Some(timing.nanoseconds), 1)),
+                or_dash(row, millions(Some(row))),
                 number(Some(bytes_per_position), 1),
-                number(Some(timing.per_second * bytes_per_position / 1_048_576.0), 0),
+                or_dash(row, number(Some(timing.per_second * bytes_per_position / 1_048_576.0), 0)),
                 spread([row].into_iter()),
             ])
         })
@@ -322,6 +359,7 @@ fn position_table(rows: &[Row], title: &str, size: impl Fn(&Subject) -> Option<f
     let header = ["row", "ns", "M/s", "bytes", "MiB/s", "spread"];
     (!lines.is_empty()).then(|| Lines {
         title: title.to_owned(),
+        about: Vec::new(),
         header: header.map(str::to_owned).to_vec(),
         lines,
         numbers: 1..6,
@@ -330,6 +368,7 @@ fn position_table(rows: &[Row], title: &str, size: impl Fn(&Subject) -> Option<f
 
 /// One line per place and kind of work; the first of each place is the upper bound.
 fn scan_table(rows: &[Row]) -> Option<Lines> {
+    let reliable = reliable(rows);
     let lines: Vec<_> = rows
         .iter()
         .filter_map(|row| {
@@ -341,10 +380,10 @@ fn scan_table(rows: &[Row]) -> Option<Lines> {
                 format!("{place}, {}", bytes(size)),
                 row.name.to_owned(),
                 tier.map_or("-", Tier::name).to_owned(),
-                number(Some(timing.nanoseconds), 2),
-                millions(Some(row)),
-                number(Some(timing.per_second * PACKED_BYTES / 1_073_741_824.0), 1),
-                number(row.ratio_to_fastest(rows), 2),
+                believed(Some(row), |timing| number(Some(timing.nanoseconds), 2)),
+                or_dash(row, millions(Some(row))),
+                or_dash(row, number(Some(timing.per_second * PACKED_BYTES / 1_073_741_824.0), 1)),
+                or_dash(row, number(row.ratio_to_fastest(&reliable), 2)),
                 spread([row].into_iter()),
             ])
         })
@@ -352,6 +391,7 @@ fn scan_table(rows: &[Row]) -> Option<Lines> {
     let header = ["place", "work", "tier", "ns", "M/s", "GiB/s", "ratio", "spread"];
     (!lines.is_empty()).then(|| Lines {
         title: "Reading packed boards: time per position, millions of positions per second".to_owned(),
+        about: Vec::new(),
         header: header.map(str::to_owned).to_vec(),
         lines,
         numbers: 3..8,
@@ -359,11 +399,114 @@ fn scan_table(rows: &[Row]) -> Option<Lines> {
 }
 
 /// A size with its unit.
-fn bytes(count: usize) -> String {
+pub(super) fn bytes(count: usize) -> String {
     match count {
         0 => "0".to_owned(),
         1..1024 => format!("{count} B"),
         1024..1_048_576 => format!("{:.1} KiB", count as f64 / 1024.0),
         _ => format!("{:.1} MiB", count as f64 / 1_048_576.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ranking::tests::{row, rows};
+    use super::*;
+    use lanefish::bench::sliders::SliderPiece;
+
+    fn of_algorithm<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
+        let line = text.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();
+        line.split_whitespace().collect()
+    }
+
+    #[test]
+    fn eight_at_once_stand_apart_with_a_ratio_of_their_own() {
+        let all = rows(Source::Real, &[("magic", 2.0), ("lanes-fill-avx2", 0.5), ("pext", 1.0)]);
+        let text = text(&all, 1, false);
+        let (one, eight) = text.split_once("Sliders, eight squares at once, real").unwrap();
+        assert!(one.contains("Sliders, one square at a time, real") && !one.contains("lanes-fill"), "{text}");
+        assert!(one.contains("An engine can call") && one.contains("The real queries have"), "{text}");
+        assert!(eight.contains("one per SIMD lane") && eight.contains("The real queries have"), "{text}");
+        assert_eq!(of_algorithm(one, "magic"), ["magic", "2.00", "2.00", "2.00", "2.00", "1", "%"]);
+        assert_eq!(of_algorithm(eight, "lanes-fill-avx2")[1..5], ["0.50", "0.50", "0.50", "1.00"]);
+        assert!(text.contains("Verdict by the mean") && !text.contains("unreliable"), "{text}");
+        let markdown = super::text(&all, 1, true);
+        assert!(markdown.contains("- On real boards, pext is the fastest for one square"), "{markdown}");
+        assert!(markdown.contains("\n  - 2.00 times as fast as magic\n"), "{markdown}");
+        assert_eq!(markdown.matches("| algorithm ").count(), 2);
+    }
+
+    #[test]
+    fn an_unreliable_row_has_no_number() {
+        let mut all = rows(Source::Real, &[("magic", 2.0), ("pext", 1.0)]);
+        all[1].measured.as_mut().unwrap().timing.spread = 0.21;
+        for markdown in [false, true] {
+            let text = text(&all, 1, markdown).replace('|', " ");
+            assert_eq!(of_algorithm(&text, "pext")[..7], ["pext", "unreliable", "1.00", "1.00", "-", "21", "%"]);
+            // The ratio is that to the fastest reliable one.
+            assert_eq!(of_algorithm(&text, "magic")[4], "1.00");
+            assert!(text.contains("1 row is unreliable: the spread is above 20 %."), "{text}");
+        }
+        all[0].measured.as_mut().unwrap().verified = false;
+        assert_eq!(of_algorithm(&text(&all, 1, false), "magic")[1], "wrong");
+    }
+
+    #[test]
+    fn other_groups_do_the_same() {
+        let example = row("fen", SliderPiece::Queen, Source::Real, Some(Time { nanoseconds: 100.0, spread: 0.5 }));
+        let decode = |name, nanoseconds, spread| {
+            let subject = Subject::Decode { bytes_per_position: 50.0 };
+            let mut row = Row { group: "decode", name, subject, ..example.clone() };
+            let timing = &mut row.measured.as_mut().unwrap().timing;
+            (timing.nanoseconds, timing.spread) = (nanoseconds, spread);
+            row
+        };
+        let kernel = |tier: Tier, nanoseconds, spread| {
+            let subject = Subject::Kernel { tier: Some(tier), algorithm: "lanes" };
+            Row { group: "kernels", subject, ..decode("legal_count", nanoseconds, spread) }
+        };
+        let tiers: Vec<Tier> = Tier::all().collect();
+        let rows = [
+            decode("fen", 100.0, 0.5),
+            decode("pgn", 100.0, 0.1),
+            kernel(Tier::PORTABLE, 10.0, 0.3),
+            kernel(tiers[1], 5.0, 0.1),
+        ];
+        let text = text(&rows, 1, false);
+        assert_eq!(of_algorithm(&text, "fen"), ["fen", "unreliable", "-", "50.0", "-", "50", "%"]);
+        assert_eq!(of_algorithm(&text, "pgn")[1], "100.0");
+        assert_eq!(of_algorithm(&text, Tier::PORTABLE.name()), [Tier::PORTABLE.name(), "unreliable", "-"]);
+        // Nothing is known about the ratio to an unreliable row.
+        assert_eq!(of_algorithm(&text, tiers[1].name())[2], "-");
+        assert!(text.contains("2 rows are unreliable") && !text.contains("Verdict"), "{text}");
+    }
+
+    #[test]
+    fn the_note_explains_cache_pressure_only_where_it_matters() {
+        let noisy = |source| {
+            let mut all = rows(source, &[("pext", 1.0)]);
+            all[0].measured.as_mut().unwrap().timing.spread = 0.5;
+            note(&all).unwrap()
+        };
+        assert!(noisy(Source::Pressure).contains("L3 cache") && !noisy(Source::Real).contains("L3 cache"));
+        assert_eq!(note(&rows(Source::Real, &[("pext", 1.0)])), None);
+    }
+
+    #[test]
+    fn wide_tables_are_shortened() {
+        let cells = || vec![UNRELIABLE.to_owned(); 8];
+        let header = (0..8).map(|number| number.to_string()).collect();
+        let (title, about, lines) = ("Kernels".to_owned(), Vec::new(), vec![cells()]);
+        let table = Lines { title, about, header, lines, numbers: 0..8 };
+        let text = table.render(false);
+        assert!(text.contains("  ?  ?") && text.ends_with("\n?: unreliable\n"), "{text}");
+        assert!(table.render(true).contains("| unreliable |"));
+    }
+
+    #[test]
+    fn sentences_fit_a_terminal() {
+        let text = folded(&"word ".repeat(40), "  ");
+        assert!(text.lines().all(|line| line.starts_with("  word") && line.len() <= WIDTH), "{text}");
+        assert_eq!(folded("a b", ""), "a b\n");
     }
 }

@@ -10,7 +10,7 @@ use lanefish::sliders::{Sliders, Visitor, for_each_algorithm};
 use lanefish::tiers::{self, Tier};
 
 /// Names of the slider algorithms on lanes; the tests compare them with the rows.
-const LANES: [&str; 6] = [
+pub(super) const LANES: [&str; 6] = [
     "lanes-fill-portable",
     "lanes-hyperbola-portable",
     "lanes-fill-avx2",
