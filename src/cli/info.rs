@@ -13,13 +13,13 @@ use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
 use lanefish::tiers::{Analyzer, Tier};
 use serde_json::{Map, Value, json};
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Describe files, or this CPU and the tier used on it
 ///
-/// Only headers are read; `verify` reads everything. In a zip archive, every file is described.
+/// Headers are read, and files of up to 16 MiB without a number of records in their header are counted; `verify` reads
+/// everything. In a zip archive, every file is described.
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
     /// Files to describe; without any, the CPU is described
@@ -90,7 +90,7 @@ impl InfoArgs {
                 }
             }
             _ => {
-                let texts: Vec<String> = all.iter().map(text).collect();
+                let texts: Vec<String> = all.iter().map(|facts| text(facts, width())).collect();
                 super::print(texts.join("\n").as_bytes())?;
             }
         }
@@ -102,14 +102,14 @@ impl InfoArgs {
 pub(super) fn version(global: &Global) -> Result<u8> {
     let mut answer = format!("lanefish {}\n", env!("CARGO_PKG_VERSION"));
     if global.verbose > 0 {
-        answer.push_str(&text(&cpu_facts(global.tier()?, analyzer_for(global.tier()?)?)));
+        answer.push_str(&text(&cpu_facts(global.tier()?, analyzer_for(global.tier()?)?), width()));
     }
     super::print(answer.as_bytes())?;
     Ok(0)
 }
 
-/// One `key: value` per line.
-fn text(facts: &Object) -> String {
+/// One `key: value` per line; on a terminal of this width, values go on in lines below.
+fn text(facts: &Object, width: Option<usize>) -> String {
     let mut text = String::new();
     for (key, value) in facts {
         let value = match value {
@@ -122,10 +122,39 @@ fn text(facts: &Object) -> String {
             Value::Null => "unknown".to_owned(),
             other => other.to_string(),
         };
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{key}: {value}");
+        let mut column = key.len() + 1;
+        text.extend([key, ":"]);
+        for word in value.split(' ') {
+            let len = word.chars().count();
+            if width.is_some_and(|width| column + 1 + len > width.max(INDENT + len + 1)) {
+                text.push_str(&format!("\n{:INDENT$}", ""));
+                column = INDENT;
+            }
+            text.extend([" ", word]);
+            column += 1 + len;
+        }
+        text.push('\n');
     }
     text
+}
+
+/// The width of the terminal, if standard output is one.
+fn width() -> Option<usize> {
+    terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// Columns before a value that goes on in another line, without the blank before every word.
+const INDENT: usize = 3;
+
+/// The parts of lanefish that this program has, and those that it was built without.
+fn parts() -> (Vec<&'static str>, Vec<&'static str>) {
+    let all = [
+        ("parquet", cfg!(feature = "parquet")),
+        ("sql", cfg!(feature = "sql")),
+        ("cluster", cfg!(feature = "cluster")),
+    ];
+    let names = |is: bool| all.iter().filter(|&&(_, has)| has == is).map(|&(name, _)| name).collect();
+    (names(true), names(false))
 }
 
 fn cpu_facts(choice: TierChoice, analyzer: &dyn Analyzer) -> Object {
@@ -137,8 +166,11 @@ fn cpu_facts(choice: TierChoice, analyzer: &dyn Analyzer) -> Object {
     let runs = |tier: &Tier| tier.needs().iter().all(|need| present.contains(need));
     let tiers: Vec<&str> = Tier::all().filter(runs).map(Tier::name).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let (built_with, built_without) = parts();
     Object::from_iter([
         ("version".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
+        ("built_with".to_owned(), json!(built_with)),
+        ("built_without".to_owned(), json!(built_without)),
         ("cpu".to_owned(), json!(cpu::model())),
         ("architecture".to_owned(), json!(std::env::consts::ARCH)),
         ("cores".to_owned(), json!(threads)),
@@ -216,6 +248,9 @@ fn file_facts(invocation: &Invocation<'_>, source: &Source) -> Result<Object> {
         facts.insert("records".to_owned(), json!(table.rows));
         facts.insert("columns".to_owned(), json!(columns));
         facts.insert("groups".to_owned(), json!(table.groups));
+        if compression.is_none() && !table.codecs.is_empty() {
+            facts.insert("compression".to_owned(), json!(table.codecs.join(", ")));
+        }
     } else if bytes.is_some_and(|bytes| bytes <= COUNTED) {
         let reading = Reading { from: None, ..Reading::default() };
         invocation.prepare_source(source.clone());

@@ -5,6 +5,12 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+/// The texts of a list.
+fn list(facts: &Value, key: &str) -> BTreeSet<String> {
+    let values = facts[key].as_array().unwrap().iter();
+    values.map(|value| value.as_str().unwrap().to_owned()).collect()
+}
+
 #[test]
 fn the_cpu() {
     let info = json(0, &["info", "--json"]);
@@ -28,10 +34,6 @@ fn a_level_hides_what_the_cpu_has_beyond_it() {
     };
     let facts =
         |level: &str| -> Value { serde_json::from_slice(&info(level, &[]).success().get_output().stdout).unwrap() };
-    let list = |facts: &Value, key: &str| -> BTreeSet<String> {
-        let values = facts[key].as_array().unwrap().iter();
-        values.map(|value| value.as_str().unwrap().to_owned()).collect()
-    };
     let whole = facts("");
     let own = list(&whole, "features");
     let bmi2 = ["popcnt", "lzcnt", "bmi1", "bmi2"];
@@ -68,10 +70,6 @@ fn a_level_hides_what_the_cpu_has_beyond_it() {
 /// Nothing in the process finds a feature that the requested tier does not use; the CPU is described as it is.
 #[test]
 fn a_tier_disables_what_it_does_not_use() {
-    let list = |facts: &Value, key: &str| -> BTreeSet<String> {
-        let values = facts[key].as_array().unwrap().iter();
-        values.map(|value| value.as_str().unwrap().to_owned()).collect()
-    };
     // The environment may ask for another tier.
     let whole = json(0, &["info", "--json", "--tier", "auto"]);
     assert!(list(&whole, "disabled").is_empty(), "{whole}");
@@ -196,4 +194,30 @@ fn a_level_that_does_not_exist_hides_everything() {
         command.args(&words[1..]).args(["--exact", name, "--nocapture"]).env(VARIABLE, "avx1024").output().unwrap();
     let stdout = String::from_utf8(done.stdout).unwrap();
     assert!(stdout.contains("tiers: portable\n"), "{stdout}");
+}
+
+#[test]
+fn the_build_says_what_it_has() {
+    let facts = json(0, &["info", "--json"]);
+    let [with, without] = ["built_with", "built_without"].map(|key| list(&facts, key));
+    let all = ["parquet", "sql", "cluster"].map(str::to_owned);
+    assert_eq!(&with | &without, all.into_iter().collect());
+    assert!(with.is_disjoint(&without));
+    assert_eq!(with.contains("parquet"), cfg!(feature = "parquet"));
+    assert!(output(0, &["--version", "-v"]).contains("\nbuilt_with: "));
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn tables_say_how_they_are_compressed() {
+    let dir = Dir::new();
+    let of = |name: &str, more: &[&str]| {
+        let file = dir.name(name);
+        output(0, &[&["-q", "compute", "-o", &file, &sample("sample.epd")], more].concat());
+        json(0, &["info", "--json", &file])["compression"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(of("z.parquet", &[]), "zstd");
+    assert_eq!(of("s.parquet", &["--compression", "snappy"]), "snappy");
+    assert_eq!(of("n.parquet", &["--compression", "none"]), "none");
+    assert_eq!(of("x.arrow", &[]), "none");
 }

@@ -20,7 +20,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::MetadataVersion;
 use arrow_ipc::reader::RecordBatchDecoder;
 use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -115,13 +115,15 @@ impl OpenTable for Arrow {
         let fields = messages.schema.fields().iter();
         let columns = fields.map(|field| column_of(field)).map(|column| (column.name, column.data)).collect();
         let (mut rows, mut groups) = (0u64, 0);
+        let mut codecs = BTreeSet::new();
         while let Some(message) = messages.next() {
-            if let Kept::Batch(count) = message?.kind {
+            if let Kept::Batch { rows: count, codec } = message?.kind {
                 rows = rows.saturating_add(count);
                 groups += 1;
+                codecs.extend(codec);
             }
         }
-        Ok(Facts { rows, groups, columns })
+        Ok(Facts { rows, groups, columns, codecs: codecs.into_iter().map(str::to_owned).collect() })
     }
 }
 
@@ -458,7 +460,7 @@ impl TableReader for ArrowTable {
                 Err(damage) => return Some(RowPart::damaged(damage, first..first, 0)),
             };
             let rows = match at.kind {
-                Kept::Batch(rows) => rows,
+                Kept::Batch { rows, .. } => rows,
                 Kept::Other => {
                     let damage = damage(at.place, "a message is neither a batch nor a dictionary");
                     return Some(RowPart::damaged(damage, first..first, 0));

@@ -44,8 +44,11 @@ pub(super) struct Located {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kept {
     Dictionary,
-    /// A batch with this number of rows.
-    Batch(u64),
+    Batch {
+        rows: u64,
+        /// The name of the codec that compresses its buffers.
+        codec: Option<&'static str>,
+    },
     Other,
 }
 
@@ -335,7 +338,13 @@ impl Messages {
                 let rows = batch.and_then(|batch| u64::try_from(batch.length()).ok());
                 // The rows of all batches together are counted.
                 let rows = rows.filter(|&rows| rows < 1 << 40);
-                Kept::Batch(rows.ok_or_else(|| damage(place, "a batch has no number of rows"))?)
+                let rows = rows.ok_or_else(|| damage(place, "a batch has no number of rows"))?;
+                let codec = batch.and_then(|batch| batch.compression()).map(|compression| match compression.codec() {
+                    CompressionType::LZ4_FRAME => "lz4",
+                    CompressionType::ZSTD => "zstd",
+                    _ => "unknown",
+                });
+                Kept::Batch { rows, codec }
             }
             _ => Kept::Other,
         };

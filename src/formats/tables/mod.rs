@@ -195,6 +195,8 @@ pub struct Facts {
     pub groups: u64,
     /// Names and types of all columns.
     pub columns: Vec<(String, String)>,
+    /// The codecs of compressed pages or buffers, in alphabetical order.
+    pub codecs: Vec<String>,
 }
 
 /// The reason why a table cannot be read.

@@ -24,8 +24,8 @@ use ::parquet::errors::Result as ParquetResult;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use ::parquet::schema::types::{SchemaDescriptor, Type};
 use arrow_schema::{DataType, Field as ArrowField, Fields as ArrowFields};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -111,7 +111,15 @@ impl OpenTable for Parquet {
     fn facts(&self, source: RandomAccess) -> Result<Facts, Damage> {
         let metadata = metadata(&source)?;
         let columns = leaves(&metadata)?.into_iter();
+        let chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
+        let codecs: BTreeSet<String> = chunks
+            .map(|chunk| chunk.compression())
+            .filter(|&codec| codec != Compression::UNCOMPRESSED)
+            // The level is not part of the file.
+            .map(|codec| codec.to_string().split('(').next().unwrap_or_default().to_lowercase())
+            .collect();
         Ok(Facts {
+            codecs: codecs.into_iter().collect(),
             rows: metadata.file_metadata().num_rows() as u64,
             groups: metadata.num_row_groups() as u64,
             columns: columns.map(|(column, _)| (column.name, column.data)).collect(),
