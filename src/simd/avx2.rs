@@ -45,7 +45,7 @@ impl Simd for Avx2 {
         at: usize,
     ) {
         // There is no vector population count; the scalar one takes a cycle per lane.
-        let mut scratch = [[0; 8]; N];
+        let Scratch(scratch) = &mut Scratch([[0; 8]; N]);
         let mut plane = 0;
         while plane < N {
             self.store(planes[plane], &mut scratch[plane], 0);
@@ -66,6 +66,10 @@ impl Simd for Avx2 {
         }
     }
 }
+
+/// Planes between a vector store and scalar loads; none of them crosses a cache line.
+#[repr(align(64))]
+struct Scratch<const N: usize>([[u64; 8]; N]);
 
 /// Number of ones, by the scalar instruction from memory. Otherwise the compiler would extract the lanes
 /// from the vector register one by one, or count in vector registers with byte shuffles; both are much slower.

@@ -15,6 +15,16 @@
 
 #![allow(unsafe_code, reason = "intrinsics; each block names the token that proves its CPU features")]
 
+/// A value that aligns the frame of a function whose local variable it is.
+///
+/// Vectors that do not fit into the registers are spilled to the stack, which is aligned to 16 bytes only. The compiler
+/// aligns it further for variables that need it, but not for spills alone; then each 64-byte spill crosses a cache line,
+/// and a 32-byte spill does wherever the frame happens to lie badly.
+#[derive(Default)]
+#[repr(align(64))]
+#[cfg(target_arch = "x86_64")]
+struct CacheLine(#[expect(dead_code, reason = "only its alignment matters")] u8);
+
 /// Generates the list of CPU features, the detection, and `enter` from one list. For the body of an implementation;
 /// `pub` makes them public outside of a trait implementation.
 macro_rules! features {
@@ -32,6 +42,8 @@ macro_rules! features {
         $($public)? fn enter<R>(self, work: impl FnOnce() -> R) -> R {
             $(#[target_feature(enable = $feature)])+
             fn with_features<R>(work: impl FnOnce() -> R) -> R {
+                let line = $crate::simd::CacheLine::default();
+                std::hint::black_box(&line);
                 work()
             }
             // SAFETY: the token proves that the CPU has the features: only `detect` makes it.
