@@ -15,38 +15,43 @@ use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS};
 use crate::simd::{Lanes, Simd, inlined};
 
-/// Counts legal moves, without their kinds, of the lanes `at..` of a group.
+/// Counts legal moves, without their kinds, of the lanes `at..` of a group. Double checks, castling in Chess960 and en
+/// passant are left out; the rare groups that have one of them are counted by [`count_all_moves`].
 #[inline(always)]
 pub fn count_legal_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
-    if L::<S>::HAS_MATRICES {
-        count_common_moves(simd, group, at, out);
-    } else {
-        count_all_moves(simd, group, at, out);
-    }
-}
-
-/// The same where population counts cost little: one for each set, instead of adding the sets before. Double checks,
-/// castling in Chess960 and en passant are left out; the rare groups that have one of them are counted by
-/// [`count_all_moves`].
-#[inline(always)]
-fn count_common_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
     let rays = Rays::new(board.occupied);
     let danger = Danger::except_double_checks(&board, &rays);
     let movers = Movers::unless_pinned(&board.us, &danger);
-    let targets = danger.targets;
-
     let castling = Castling::new(simd, &board, danger.attacked);
     if is_rare(&board, &danger, &movers, &castling) {
         return count_again(simd, group, at, out);
     }
+    if L::<S>::HAS_MATRICES {
+        let moves = sum_of_counts(simd, &board, &rays, &danger, &movers, &castling);
+        simd.store(moves, &mut out.counts, at);
+    } else {
+        let moves = Moves::new(&board, &danger, &movers, movers.reach(&rays));
+        store_counts(simd, &moves, castling.count(), &mut out.counts, at);
+    }
+}
 
-    let none = simd.splat(0);
-    let pawns = PawnMoves::new(&board, movers.pawns, targets);
+/// The number of moves where population counts cost little: one for each set, instead of adding the sets before.
+#[inline(always)]
+fn sum_of_counts<S: Simd>(
+    simd: S,
+    board: &Board<L<S>>,
+    rays: &Rays<L<S>>,
+    danger: &Danger<L<S>>,
+    movers: &Movers<L<S>>,
+    castling: &Castling<L<S>>,
+) -> L<S> {
+    let (none, targets) = (simd.splat(0), danger.targets);
+    let pawns = PawnMoves::new(board, movers.pawns, targets);
     // Steps end on empty squares, captures on others.
     let pawns =
         (pawns.steps | pawns.takes_right).count_ones_in_bytes().add_in_bytes(pawns.takes_left.count_ones_in_bytes());
-    let king = danger.king_moves(&board) | castling.short(none, simd.splat(G1)) | castling.long(none, simd.splat(C1));
+    let king = danger.king_moves(board) | castling.short(none, simd.splat(G1)) | castling.long(none, simd.splat(C1));
     // No byte overflows: 17 sets, and pawns.
     let mut counts = pawns.add_in_bytes(king.count_ones_in_bytes());
     for moves in rays.moves(movers.sliders, targets) {
@@ -57,8 +62,15 @@ fn count_common_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut Grou
     }
     // Each promotion is four moves, one of which is already counted.
     let promotions = pawns.shr::<56>();
-    let moves = counts.sum_of_bytes().add(promotions).add(promotions.shl::<1>());
-    simd.store(moves, &mut out.counts, at);
+    counts.sum_of_bytes().add(promotions).add(promotions.shl::<1>())
+}
+
+/// Stores the number of moves: a base, and the moves of pieces.
+#[inline(always)]
+fn store_counts<S: Simd>(simd: S, moves: &Moves<L<S>>, base: L<S>, counts: &mut [u64; 8], at: usize) {
+    let [m1, m2, m4, ..] = moves.sums.planes;
+    simd.store_weighted_counts(base, [m1, m2, m4, moves.pawns.promotions()], [1, 2, 4, 3], counts, at);
+    add_crowds(simd, moves.sums, 1, counts, at);
 }
 
 /// Whether any lane may have a double check, castling in Chess960 or en passant.
@@ -88,16 +100,8 @@ fn count_all_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRe
     let movers = Movers::unless_pinned(&board.us, &danger);
     let pieces = movers.reach(&rays);
     let moves = Moves::new(&board, &danger, &movers, pieces);
-    let [m1, m2, m4, ..] = moves.sums.planes;
     let castles = castles(simd, &board, danger.attacked);
-    simd.store_weighted_counts(
-        castles.add(en_passants(&board, &danger, &movers)),
-        [m1, m2, m4, moves.pawns.promotions()],
-        [1, 2, 4, 3],
-        &mut out.counts,
-        at,
-    );
-    add_crowds(simd, moves.sums, 1, &mut out.counts, at);
+    store_counts(simd, &moves, castles.add(en_passants(&board, &danger, &movers)), &mut out.counts, at);
 }
 
 /// Counts legal moves with their kinds, and finds checkers, pins and both attack maps, of the lanes `at..`
@@ -402,12 +406,9 @@ impl<L: Lanes> Moves<L> {
     fn new(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L>, pieces: Sums<L>) -> Self {
         let targets = danger.targets;
         let pawns = PawnMoves::new(board, movers.pawns, targets);
-        let sums = pieces.within(targets).plus_four([
-            danger.king_moves(board),
-            pawns.steps,
-            pawns.takes_right,
-            pawns.takes_left,
-        ]);
+        // Steps end on empty squares, captures on others.
+        let [right, left] = [pawns.steps | pawns.takes_right, pawns.takes_left];
+        let sums = pieces.within(targets).plus_three([danger.king_moves(board), right, left]);
 
         Self { sums, pawns }
     }

@@ -36,12 +36,12 @@ impl<L: Lanes> Sums<L> {
         Self { planes: [ones ^ p, twos ^ twos_8, fours ^ fours_4, eights_1 ^ eights_2, eights_1 & eights_2] }
     }
 
-    /// Adds four more sets.
+    /// Adds three more sets.
     #[inline(always)]
-    pub(crate) fn plus_four(self, [a, b, c, d]: [L; 4]) -> Self {
+    pub(crate) fn plus_three(self, [a, b, c]: [L; 3]) -> Self {
         let [ones, twos, fours, eights, sixteens] = self.planes;
         let (ones, twos_1) = ones.full_add(a, b);
-        let (ones, twos_2) = ones.full_add(c, d);
+        let (ones, twos_2) = (ones ^ c, ones & c);
         let (twos, carry) = twos.full_add(twos_1, twos_2);
         let (fours, carry) = (fours ^ carry, fours & carry);
         let (eights, carry) = (eights ^ carry, eights & carry);

@@ -1,5 +1,6 @@
 //! Four lanes in a 256-bit register: AVX2.
 
+use super::popcnt::Scratch;
 use super::{Lanes, LinesThrough, Simd, sealed};
 use std::arch::x86_64::*;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -44,58 +45,75 @@ impl Simd for Avx2 {
         to: &mut [u64; 8],
         at: usize,
     ) {
-        // There is no vector population count; the scalar one takes a cycle per lane.
-        let Scratch(scratch) = &mut Scratch([[0; 8]; N]);
+        // Scalar population counts run beside the vector operations, but for more than a few planes they take longer.
+        if N > FEW_PLANES {
+            return self.store(plus_weighted_counts(base, &planes, &weights), to, at);
+        }
+        let mut stored = Scratch([[0; 8]; N]);
         let mut plane = 0;
         while plane < N {
-            self.store(planes[plane], &mut scratch[plane], 0);
+            self.store(planes[plane], &mut stored.0[plane], 0);
             plane += 1;
         }
         self.store(base, to, at);
-        let mut lane = 0;
-        while lane < 4 {
-            let mut sum = to[at + lane];
-            let mut plane = 0;
-            while plane < N {
-                let count = count_ones_in_memory(&scratch[plane][lane]);
-                sum = sum.wrapping_add(count.wrapping_mul(weights[plane]));
-                plane += 1;
+        stored.add_weighted_counts(&weights, &mut to[at..at + 4]);
+    }
+}
+
+/// Number of planes whose ones are counted by scalar instructions.
+const FEW_PLANES: usize = 4;
+
+/// In each lane, a sum plus the number of ones of each plane times its weight.
+///
+/// The weights are eight numbers of a byte, one at each place; those of all planes at one place are below 32 together.
+/// The calls are written out, so that the places without weights, which the compiler knows, take no time.
+#[inline(always)]
+fn plus_weighted_counts<const N: usize>(sum: Lanes4, planes: &[Lanes4; N], weights: &[u64; N]) -> Lanes4 {
+    let sum = plus_counts_at::<0, N>(sum, planes, weights);
+    let sum = plus_counts_at::<8, N>(sum, planes, weights);
+    let sum = plus_counts_at::<16, N>(sum, planes, weights);
+    let sum = plus_counts_at::<24, N>(sum, planes, weights);
+    let sum = plus_counts_at::<32, N>(sum, planes, weights);
+    let sum = plus_counts_at::<40, N>(sum, planes, weights);
+    let sum = plus_counts_at::<48, N>(sum, planes, weights);
+    plus_counts_at::<56, N>(sum, planes, weights)
+}
+
+/// A sum plus the counts for the weights at one place.
+#[inline(always)]
+fn plus_counts_at<const PLACE: u32, const N: usize>(sum: Lanes4, planes: &[Lanes4; N], weights: &[u64; N]) -> Lanes4 {
+    let mut all = 0;
+    let mut plane = 0;
+    while plane < N {
+        all += weights[plane] >> PLACE & 0xFF;
+        plane += 1;
+    }
+    if all == 0 {
+        return sum;
+    }
+    debug_assert!(all < 32, "a byte holds the weights of eight ones");
+    // AVX2 has no population count. A table has the ones of each nibble times the weight, so that the bytes of all planes
+    // are added before they are summed.
+    // SAFETY: lanes exist only where the token proved AVX2.
+    let counts = unsafe {
+        let nibble = _mm256_set1_epi8(15);
+        let mut bytes = _mm256_setzero_si256();
+        let mut plane = 0;
+        while plane < N {
+            let weight = (weights[plane] >> PLACE & 0xFF) as i64;
+            if weight != 0 {
+                let ones = _mm_set_epi64x(0x0403_0302_0302_0201 * weight, 0x0302_0201_0201_0100 * weight);
+                let ones = _mm256_broadcastsi128_si256(ones);
+                let low = _mm256_and_si256(planes[plane].0, nibble);
+                let high = _mm256_and_si256(_mm256_srli_epi64::<4>(planes[plane].0), nibble);
+                let both = _mm256_add_epi8(_mm256_shuffle_epi8(ones, low), _mm256_shuffle_epi8(ones, high));
+                bytes = _mm256_add_epi8(bytes, both);
             }
-            store_scalar(&mut to[at + lane], sum);
-            lane += 1;
+            plane += 1;
         }
-    }
-}
-
-/// Planes between a vector store and scalar loads; none of them crosses a cache line.
-#[repr(align(64))]
-struct Scratch<const N: usize>([[u64; 8]; N]);
-
-/// Number of ones, by the scalar instruction from memory. Otherwise the compiler would extract the lanes
-/// from the vector register one by one, or count in vector registers with byte shuffles; both are much slower.
-#[inline(always)]
-pub(super) fn count_ones_in_memory(bits: &u64) -> u64 {
-    let count;
-    // SAFETY: called only by methods of tokens that prove POPCNT; reads what the reference covers. The output
-    // is cleared first because some CPUs wait for its old value.
-    unsafe {
-        std::arch::asm!(
-            "xor {0:e}, {0:e}",
-            "popcnt {0}, qword ptr [{1}]",
-            out(reg) count,
-            in(reg) bits,
-            options(pure, readonly, nostack),
-        );
-    }
-    count
-}
-
-/// A store that the compiler does not merge with its neighbours: it would first move all sums back into a
-/// vector register, one by one.
-#[inline(always)]
-pub(super) fn store_scalar(to: &mut u64, bits: u64) {
-    // SAFETY: the reference may be written through.
-    unsafe { std::ptr::write_volatile(to, bits) }
+        Lanes4(_mm256_sad_epu8(bytes, _mm256_setzero_si256()))
+    };
+    sum.add(counts.shl::<PLACE>())
 }
 
 macro_rules! bitwise {

@@ -4,6 +4,7 @@
 //! CD); [`Avx512Gfni`] adds what those since Ice Lake and Zen 4 have: population counts of vectors, and GFNI, whose one
 //! instruction multiplies 8x8 matrices of bits.
 
+use super::popcnt::Scratch;
 use super::{Lanes, LinesThrough, Simd, sealed};
 use std::arch::x86_64::*;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -68,26 +69,14 @@ impl Simd for Avx512 {
     ) {
         // While 512-bit operations run, these CPUs leave a scalar port idle that can count ones, one lane per
         // cycle: free, where a population count by byte shuffles would cost as much as a third of the kernel.
-        let mut scratch = [[0; 8]; N];
+        let mut stored = Scratch([[0; 8]; N]);
         let mut plane = 0;
         while plane < N {
-            self.store(planes[plane], &mut scratch[plane], 0);
+            self.store(planes[plane], &mut stored.0[plane], 0);
             plane += 1;
         }
-        let mut bases = [0; 8];
-        self.store(base, &mut bases, at);
-        let mut lane = 0;
-        while lane < 8 {
-            let mut sum = bases[lane];
-            let mut plane = 0;
-            while plane < N {
-                let count = super::avx2::count_ones_in_memory(&scratch[plane][lane]);
-                sum = sum.wrapping_add(count.wrapping_mul(weights[plane]));
-                plane += 1;
-            }
-            super::avx2::store_scalar(&mut to[lane], sum);
-            lane += 1;
-        }
+        self.store(base, to, at);
+        stored.add_weighted_counts(&weights, to);
     }
 }
 

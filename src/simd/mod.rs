@@ -60,6 +60,8 @@ pub mod bmi2;
 pub(crate) mod bytes;
 pub(crate) mod nibbles;
 pub mod one_board;
+#[cfg(target_arch = "x86_64")]
+mod popcnt;
 pub(crate) mod ranks;
 mod scalar;
 #[cfg(test)]
@@ -108,7 +110,7 @@ pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static 
     /// If they are not all within the eight.
     fn store(self, lanes: Self::Lanes, to: &mut [u64; 8], at: usize);
     /// Stores, in each lane, `base` plus the number of ones of each plane times its weight; otherwise like
-    /// [`Simd::store`].
+    /// [`Simd::store`]. Taken as eight numbers of a byte, the weights of all planes add up to less than 32 in each byte.
     fn store_weighted_counts<const N: usize>(
         self,
         base: Self::Lanes,

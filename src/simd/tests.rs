@@ -77,6 +77,20 @@ fn operations_are_as_defined<S: Simd>() {
             check("without_unless", a.without_unless(b, c), &|[a, b, c]| a & !(b & !c));
             check("differs_from", a.differs_from(b, c), &|[a, b, c]| (a ^ b) | (a ^ c));
             check("choose", a.choose(b, c), &|[a, b, c]| (a & b) | (!a & c));
+            // Few planes and many, with the largest weights that are allowed.
+            let ones = |word: u64, weight: u64| u64::from(word.count_ones()).wrapping_mul(weight);
+            let few = [11 | 1 << 32, 20 | 30 << 56];
+            let many = [1, 2, 4, 1 << 8, 30 << 24 | 7 << 16, 24 | 31 << 40, 1 << 56, 1 << 8];
+            let mut counts = [[0; 8]; 2];
+            simd.store_weighted_counts(c, [a, b], few, &mut counts[0], at);
+            simd.store_weighted_counts(c, [a, b, c, a, b, c, a, b], many, &mut counts[1], at);
+            check("few weighted counts", simd.load(&counts[0], at), &|[a, b, c]| {
+                c.wrapping_add(ones(a, few[0])).wrapping_add(ones(b, few[1]))
+            });
+            check("many weighted counts", simd.load(&counts[1], at), &|words| {
+                let planes = words.into_iter().cycle().zip(many);
+                planes.fold(words[2], |sum, (word, weight)| sum.wrapping_add(ones(word, weight)))
+            });
             check("neighbours", a.neighbours(), &|[a, ..]| around(a, |rows, columns| rows.max(columns) == 1));
             check("jumps", a.jumps(), &|[a, ..]| around(a, |rows, columns| rows * columns == 2));
             if round % 3 == 2 {
