@@ -5,6 +5,7 @@
 
 use super::{Details, Games, Histogram, Matrix, Report, SCORE_MOST, SCORE_WIDTH, Squares};
 use crate::games::Speed;
+use crate::text::numbers::counted;
 
 /// A count and the whole of which it is a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +43,12 @@ impl Unit {
             Self::Moves => "legal moves",
             Self::Games => "games",
         }
+    }
+
+    /// A number of the unit: `1 game`, `2,000 games`.
+    pub fn counted(self, number: u64) -> String {
+        let name = self.name();
+        counted(number, name.strip_suffix('s').unwrap_or(name))
     }
 }
 
@@ -133,11 +140,14 @@ pub struct Axis {
     pub title: &'static str,
     /// The names of the numbers; if empty, the numbers from zero on are shown as they are.
     pub labels: Vec<String>,
+    /// If not zero, each label stands for a range of this width, of which it is the middle, and the first and the last
+    /// one for everything beyond them.
+    pub width: i64,
 }
 
 impl Axis {
     fn numbers(key: &'static str, title: &'static str) -> Self {
-        Self { key, title, labels: Vec::new() }
+        Self { key, title, labels: Vec::new(), width: 0 }
     }
     /// The name of a row or column.
     pub fn label(&self, at: usize) -> String {
@@ -170,7 +180,7 @@ const TITLES_FROM_MOVER: [(&str, &str); 38] = [
     ("White queens", "The mover's queens"),
     ("White king", "The mover's king"),
     ("White won", "the mover won"),
-    ("mate by White", "mate by the mover"),
+    ("mate score for White", "mate score for the mover"),
     ("White's material", "The mover's material"),
     ("Attacked by White", "Attacked by the mover"),
     ("attacked by White", "attacked by the mover"),
@@ -185,7 +195,7 @@ const TITLES_FROM_MOVER: [(&str, &str); 38] = [
     ("Black queens", "The opponent's queens"),
     ("Black king", "The opponent's king"),
     ("Black won", "the opponent won"),
-    ("mate by Black", "mate by the opponent"),
+    ("mate score for Black", "mate score for the opponent"),
     ("Black's material", "The opponent's material"),
     ("Attacked by Black", "Attacked by the opponent"),
     ("attacked by Black", "attacked by the opponent"),
@@ -249,8 +259,8 @@ impl Report {
         ];
         if self.mates != Default::default() {
             shares.extend([
-                position("mate_white", "mate by White", self.mates.white),
-                position("mate_black", "mate by Black", self.mates.black),
+                position("mate_white", "mate score for White", self.mates.white),
+                position("mate_black", "mate score for Black", self.mates.black),
             ]);
         }
         for (unit, results, [white, drawn, black, unknown]) in [
@@ -302,7 +312,7 @@ impl Report {
         if let Some(puzzles) = &self.puzzles {
             add("puzzle_rating", "Puzzle rating", "rating", 50, puzzles.ratings.clone());
             add("rating_deviation", "Rating deviation", "rating deviation", 5, puzzles.deviations.clone());
-            add("popularity", "Popularity", "from -100 to 100", 5, puzzles.popularity.clone());
+            add("popularity", "Popularity", "from −100 to 100", 5, puzzles.popularity.clone());
         }
         add("material_white", "White's material", "points (1-3-3-5-9)", 1, white);
         add("material_black", "Black's material", "points (1-3-3-5-9)", 1, black);
@@ -416,13 +426,15 @@ impl Report {
             key: "result",
             title: "result",
             labels: ["White won", "draw", "Black won", "unknown"].map(|name| self.title(name).to_owned()).into(),
+            width: 0,
         };
         let score = Axis {
-            key: "score",
+            key: "score_rounded_to_50",
             title: "score (centipawns)",
             labels: (0..super::SCORE_COLUMNS as i16)
                 .map(|column| (column * SCORE_WIDTH - SCORE_MOST).to_string())
                 .collect(),
+            width: SCORE_WIDTH.into(),
         };
         let mut tables = Vec::new();
         let mut add = |key, title, rows, columns, cells: &Matrix| {

@@ -144,7 +144,7 @@ impl Remarks<'_> {
     fn records(&mut self) {
         let report = self.report;
         if report.positions == 0 {
-            let text = "There is no position.".to_owned();
+            let text = "The dataset has no position.".to_owned();
             self.add("empty", Severity::Warning, text, "");
         }
         if report.rejected > 0 {
@@ -172,12 +172,9 @@ impl Remarks<'_> {
                 .filter(|&(count, _)| count > 0)
                 .map(|(count, name)| counted(count, name))
                 .collect();
-            let text = format!(
-                "There {} {} among the positions ({}): they have no legal move.",
-                if terminal == 1 { "is" } else { "are" },
-                kinds.join(" and "),
-                percent(terminal, positions)
-            );
+            let verb = if terminal == 1 { "is" } else { "are" };
+            let text =
+                format!("{} {verb} among the positions ({}).", kinds.join(" and "), percent(terminal, positions));
             let advice = "`lanefish compute --where \"checkmate or stalemate\"` shows them.";
             self.add("terminal", severity, text, advice);
         }
@@ -338,7 +335,7 @@ impl Remarks<'_> {
         let mates = report.mates.white + report.mates.black;
         if total == 0 {
             if mates == 0 && report.results.known() > 0 {
-                let text = "There are results but no scores.".to_owned();
+                let text = "The positions have results but no scores.".to_owned();
                 self.add("no_scores", Severity::Note, text, "");
             }
             return;
@@ -533,7 +530,7 @@ mod tests {
         let mut report = plain(10_000);
         report.checkmate = 40;
         assert_eq!(keys(&report), [("terminal", NOTE)]);
-        assert!(report.remarks()[0].text.starts_with("There are 40 checkmates among"));
+        assert!(report.remarks()[0].text.starts_with("40 checkmates"));
         report.stalemate = 200;
         assert_eq!(keys(&report), [("terminal", WARNING)]);
         assert!(report.remarks()[0].text.contains("40 checkmates and 200 stalemates"));

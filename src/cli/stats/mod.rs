@@ -105,7 +105,8 @@ pub(crate) struct StatsArgs {
     ///
     /// Shares are shown with their difference in percentage points, distributions with their total variation distance:
     /// half the sum of the differences of all shares. Each comes with the largest difference that chance would give,
-    /// and those furthest beyond chance come first. Inputs whose names end in .json are reports written by --json.
+    /// and those furthest beyond chance come first. Implies --details. Inputs whose names end in .json are reports
+    /// written by --json; those without details have no ratings or openings to compare.
     #[arg(long, conflicts_with_all = ["maps", "csv"])]
     compare: bool,
 
@@ -230,7 +231,7 @@ impl StatsArgs {
             for (comparison, letter) in comparisons.iter().zip(&LETTERS[1..]) {
                 text::comparison::write(&mut out, comparison, [LETTERS[0], letter])?;
             }
-            text::comparison::write_legend(&mut out, has_games, invocation.style)?;
+            text::comparison::write_legend(&mut out, has_games, invocation.style, text::width())?;
             super::print(out.as_bytes())?;
         }
         if let Some(page) = &mut page {
@@ -310,7 +311,7 @@ impl StatsArgs {
         largest: Option<LargestGroups>,
     ) -> Result<(Option<Result<Report, Error>>, Timed)> {
         let mut job = Statistics::new();
-        if self.details || self.csv.is_some() || self.html.is_some() {
+        if self.has_details() {
             job = job.with_details();
         }
         if let Some(by) = self.grouped_by()? {
@@ -359,6 +360,11 @@ impl StatsArgs {
         }
     }
 
+    /// Whether details are counted. Comparisons need them: ratings, openings and the like often differ first.
+    fn has_details(&self) -> bool {
+        self.details || self.compare || self.csv.is_some() || self.html.is_some()
+    }
+
     /// All columns of `--by`.
     fn grouped_by(&self) -> Result<Option<GroupBy>> {
         if self.by.is_empty() {
@@ -401,10 +407,8 @@ impl StatsArgs {
         let cluster = super::cluster::connect(invocation, address)?;
         let slots = cluster.slots();
         let sql = SqlSession::on_cluster(options.clone(), cluster)?;
-        let counting = Counting::default()
-            .details(self.details || self.csv.is_some() || self.html.is_some())
-            .by(self.grouped_by()?)
-            .rejects(rejects.is_some());
+        let counting =
+            Counting::default().details(self.has_details()).by(self.grouped_by()?).rejects(rejects.is_some());
         let (mut rows, mut counted) = sql.count(inputs, &options, &counting)?;
         let mut meter = Meter::new(global.progress, None);
         loop {

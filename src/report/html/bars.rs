@@ -21,6 +21,16 @@ fn breakable(name: &str) -> String {
     }
 }
 
+/// What the rows of a distribution are.
+fn noun(key: &str) -> &'static str {
+    match key {
+        "eco" => "range of codes",
+        "plays" | "knodes" => "range",
+        "time_control" => "class",
+        _ => "distinct value",
+    }
+}
+
 /// A figure with a bar for each kind that occurs: all in their order, or the `most` most frequent.
 pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt::Result {
     let total = bars.total();
@@ -48,11 +58,10 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
     }
     write!(
         out,
-        "<figure class=\"bars\"><figcaption><h3>{}</h3><p>{} in {} {}{}</p></figcaption>",
+        "<figure class=\"bars\"><figcaption><h3>{}</h3><p>{} in {}{}</p></figcaption>",
         Escaped(bars.title),
-        counted(all, "distinct value"),
-        grouped(total),
-        bars.unit.name(),
+        counted(all, noun(bars.key)),
+        bars.unit.counted(total),
         if most.is_some() { "; the most frequent first" } else { "" }
     )?;
     let is_long = rows.len() > LONG;
@@ -94,6 +103,7 @@ pub(super) fn comparison(
     });
     let rest = match kinds.len() - shown.len() {
         0 => String::new(),
+        1 => "; 1 other not shown".to_owned(),
         rest => format!("; {} others not shown", grouped(rest as u64)),
     };
     write!(out, "<figure class=\"bars\"><figcaption><h3>{}</h3><p>{note}{rest}</p></figcaption>", Escaped(title))?;

@@ -29,12 +29,30 @@ pub(super) fn write(out: &mut String, comparisons: &[Comparison], abouts: &[Abou
             suffix: if number == 1 { String::new() } else { number.to_string() },
         })
         .collect();
-    let sections: Vec<(String, String)> = pairs.iter().flat_map(|pair| pair.sections(pairs.len() > 1)).collect();
+    let sections = pairs.iter().flat_map(|pair| pair.sections(pairs.len() > 1));
+    let sections: Vec<(String, String)> =
+        sections.chain([("about".to_owned(), "About this page".to_owned())]).collect();
     let sections: Vec<(&str, &str)> = sections.iter().map(|(id, name)| (id.as_str(), name.as_str())).collect();
     let head = Head { title: &title, kind: &kind, inputs: Vec::new(), sections: &sections };
     head.write(out)?;
     pairs.iter().try_for_each(|pair| pair.write(out))?;
+    about_page(out, abouts)?;
     foot(out);
+    Ok(())
+}
+
+/// Where the datasets come from.
+fn about_page(out: &mut String, abouts: &[About]) -> fmt::Result {
+    let version = env!("CARGO_PKG_VERSION");
+    writeln!(
+        out,
+        "<section id=\"about\">\n<h2>About this page</h2>\n<div class=\"about\"><p>Made by lanefish {version}.</p>"
+    )?;
+    for (letter, about) in ('A'..).zip(abouts) {
+        writeln!(out, "<h3>{letter}: {}</h3>", Escaped(&about.title))?;
+        super::sections::origin(out, about)?;
+    }
+    out.push_str("</div>\n</section>\n");
     Ok(())
 }
 
@@ -99,12 +117,15 @@ impl Compared<'_> {
             writeln!(
                 out,
                 "<section id=\"kinds{suffix}\">\n<h2>Categories</h2>\n<p class=\"scale\"><span class=\"key \
-                 a\"></span>{a} <span class=\"key o\"></span>{b}, the most different first</p>\n<div class=\"plots \
+                 a\"></span>{a} <span class=\"key o\"></span>{b}; within each, the largest differences first</p>\n<div class=\"plots \
                  pairs\">"
             )?;
             for kinds in &comparison.bars {
                 let counts = kinds.counts();
-                let note = format!("{}{} different", distance(kinds.distance()), grouped(counts.len() as u64));
+                let note = {
+                    let values = counts.iter().filter(|(_, counts)| *counts != [0; 2]).count();
+                    format!("{}{}", distance(kinds.distance()), counted(values as u64, "value"))
+                };
                 bars::comparison(out, kinds.a.title, &note, [a, b], &counts)?;
             }
             out.push_str("</div>\n</section>\n");
@@ -177,7 +198,7 @@ impl Compared<'_> {
              judged by the number of {observations}. What is furthest beyond chance comes first.</p>"
         )?;
         self.shares(out)?;
-        out.push_str("</div>\n<div class=\"full\">\n<h2>Distributions, the most different first</h2>\n");
+        out.push_str("</div>\n<div class=\"full\">\n<h2>Distributions, furthest beyond chance first</h2>\n");
         let rows = comparison.distances().into_iter().map(|distance| {
             let means = distance.means.map(|mean| mean.map_or(String::new(), decimal));
             let means = if means[0].is_empty() { String::new() } else { means.join(" → ") };
@@ -202,7 +223,7 @@ impl Compared<'_> {
     }
 
     fn shares(&self, out: &mut String) -> fmt::Result {
-        out.push_str("<h2>Shares, the most different first</h2>\n<div class=\"full\">");
+        out.push_str("<h2>Shares, furthest beyond chance first</h2>\n<div class=\"full\">");
         let rows = self.comparison.differences().into_iter().map(|(share, difference)| {
             let [a, b] = share.percentages().map(|share| share.map_or("–".to_owned(), percentage));
             let title = format!("{} <small>of {}</small>", Escaped(share.a.title), share.a.unit.name());

@@ -4,7 +4,7 @@ use super::super::facts::{Axis, Table as Joint};
 use super::super::{Matrix, Results, SCORE_MOST, SCORE_WIDTH};
 use super::bins::ticks;
 use super::markup::{Escaped, Table};
-use crate::text::numbers::{decimal, grouped, percent, percentage, tenths};
+use crate::text::numbers::{counted, decimal, grouped, percent, percentage, tenths};
 use std::fmt::{self, Write};
 
 const WIDTH: f64 = 360.0;
@@ -65,7 +65,17 @@ impl Span {
     fn label(&self, axis: &Axis, cell: usize) -> String {
         let first = self.first + cell * self.width;
         let last = first + self.width - 1;
-        let name = |at: usize| axis.label(at).replace('-', "−");
+        let minus = |text: String| text.replace('-', "−");
+        if axis.width > 0 {
+            let middle = |at: usize| axis.label(at).parse::<i64>().unwrap_or(0);
+            let (low, high) = (middle(first) - axis.width / 2, middle(last) + (axis.width - 1) / 2);
+            return match (first == 0, last + 1 >= axis.labels.len()) {
+                (true, _) => minus(format!("up to {high}")),
+                (_, true) => minus(format!("from {low}")),
+                _ => minus(format!("{low} to {high}")),
+            };
+        }
+        let name = |at: usize| minus(axis.label(at));
         match self.width {
             1 => name(first),
             _ if last < axis.labels.len() || axis.labels.is_empty() => {
@@ -83,7 +93,7 @@ pub(super) fn heat_map(out: &mut String, joint: &Joint, shade: Shade) -> fmt::Re
     let shown: u64 = cells.iter().flatten().sum();
     let most = cells.iter().flatten().copied().max().unwrap_or(0);
     let how = match shade {
-        Shade::Count => format!("colour: 1 to {} positions, logarithmic", grouped(most)),
+        Shade::Count => format!("colour: 1 to {}", counted(most, "position")),
         // All scores beyond the largest are in one column.
         Shade::Row if columns.first == 0 || columns.covers(joint.columns.labels.len() - 1) => {
             "each row has its own scale: the darkest cell is its most frequent score; the outermost columns include \
@@ -101,8 +111,8 @@ pub(super) fn heat_map(out: &mut String, joint: &Joint, shade: Shade) -> fmt::Re
     if shown < total {
         write!(
             out,
-            "<p>Not shown: {} positions ({}) at the edges.</p>",
-            grouped(total - shown),
+            "<p>Not shown: {} ({}) at the edges.</p>",
+            counted(total - shown, "position"),
             percent(total - shown, total)
         )?;
     }
@@ -349,7 +359,7 @@ pub(super) fn means(out: &mut String, all: &[Scores], label: &str) -> fmt::Resul
         )?;
     }
     let span = Span { first: 0, width: 1, cells: rows };
-    let phase = Axis { key: "phase", title: "phase", labels: Vec::new() };
+    let phase = Axis { key: "phase", title: "phase", labels: Vec::new(), width: 0 };
     row_names(out, &phase, span, bottom, height)?;
     let zero = x(0.0);
     writeln!(

@@ -112,7 +112,7 @@ pub struct Run {
 /// let page = page(&Report::default(), &about);
 /// assert!(page.starts_with("<!doctype html>"));
 /// assert!(page.contains("<li>positions &lt;new&gt;.epd</li>"));
-/// assert!(page.contains("There is no position."));
+/// assert!(page.contains("The dataset has no position."));
 /// ```
 pub fn page(report: &Report, about: &About) -> String {
     written(|out| sections::write(out, report, about))

@@ -61,7 +61,7 @@ impl Plot<'_> {
                 .zip(beyond)
                 .zip(&bins.totals)
                 .map(|(((name, _), &count), &total)| match self.series.len() {
-                    1 => format!("{} {} ({})", grouped(count), self.unit.name(), percent(count, total)),
+                    1 => format!("{} ({})", self.unit.counted(count), percent(count, total)),
                     _ => format!("{} of {name}", percent(count, total)),
                 })
                 .collect();
@@ -91,7 +91,7 @@ impl Plot<'_> {
             _ => 0,
         };
         let of = match bins.totals.as_slice() {
-            [total] => format!("{} {}", grouped(*total), self.unit.name()),
+            [total] => self.unit.counted(*total),
             _ => self.unit.name().to_owned(),
         };
         write!(out, "<text class=\"a\" x=\"0\" y=\"11\">% of {of}</text>")?;
@@ -190,7 +190,7 @@ impl Plot<'_> {
             let count = bins.series[series][at];
             let share = percentage(bins.share(series, at));
             match self.series.len() {
-                1 => format!("{} {}, {share}", grouped(count), self.unit.name()),
+                1 => format!("{}, {share}", self.unit.counted(count)),
                 _ => format!("{name} {share}"),
             }
         });

@@ -110,7 +110,8 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
     let games = about.games.or(details.map(|details| details.games.count));
     if let Some(games @ 1..) = games {
         let each = positions as f64 / games as f64;
-        tile("Games", grouped(games), format!("{} positions each", decimal(each)))?;
+        let each = if positions == games { "1 position".to_owned() } else { format!("{} positions", decimal(each)) };
+        tile("Games", grouped(games), format!("{each} each"))?;
     }
     let records = positions + report.rejected;
     let note = match report.rejected {
@@ -155,7 +156,8 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         };
         mean("Legal moves", "", &report.legal_moves)?;
         mean("Pieces", "", &report.pieces)?;
-        mean("Score", ", centipawns", &report.scores)?;
+        let scored = format!(" of {}, centipawns", counted(report.scores.total(), "position"));
+        mean("Score", &scored, &report.scores)?;
         if let Some(evaluations) = &report.evaluations {
             mean("Depth", ", plies", &evaluations.depths)?;
         }
@@ -204,7 +206,7 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         let sides = if report.positions >= ENOUGH {
             ", and balanced sides.".to_owned()
         } else {
-            format!(". Shares are judged from {} positions on.", grouped(ENOUGH))
+            format!(". Shares are judged only where there are at least {} positions.", grouped(ENOUGH))
         };
         writeln!(out, "<li><p>Nothing unusual was found: no rejected records, mates or duplicates{sides}</p></li>")?;
     }
@@ -470,8 +472,8 @@ fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
     Ok(())
 }
 
-fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
-    writeln!(out, "<div class=\"about\"><p>Made by lanefish {}.</p>", env!("CARGO_PKG_VERSION"))?;
+/// The command and the inputs of a report.
+pub(super) fn origin(out: &mut String, about: &About) -> fmt::Result {
     if let Some(command) = &about.command {
         writeln!(out, "<p>Command: <code>{}</code></p>", Escaped(command))?;
     }
@@ -489,6 +491,12 @@ fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         }
         out.push_str("</ul>\n");
     }
+    Ok(())
+}
+
+fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
+    writeln!(out, "<div class=\"about\"><p>Made by lanefish {}.</p>", env!("CARGO_PKG_VERSION"))?;
+    origin(out, about)?;
     if let Some(run) = &about.run {
         let Run { date, tier, threads, seconds, rate, bytes: read } = run;
         let threads = counted(*threads as u64, "thread");
@@ -500,6 +508,10 @@ fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
             bytes(*read as f64),
             Escaped(tier)
         )?;
+    }
+    if report.positions == 0 {
+        out.push_str("</div>\n");
+        return Ok(());
     }
     out.push_str(
         "<p>Material is in points: pawn 1, knight and bishop 3, rook 5, queen 9. Phase counts the \

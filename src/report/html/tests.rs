@@ -104,7 +104,7 @@ fn everything_is_there() {
 fn what_is_missing_is_left_out() {
     let text = page(&Report::default(), &About::new("Nothing"));
     assert_well_formed(&text);
-    assert!(text.contains("There is no position."));
+    assert!(text.contains("The dataset has no position."));
     assert!(!text.contains("<svg"));
     let mut plain = full();
     plain.details = None;

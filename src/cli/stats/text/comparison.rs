@@ -1,11 +1,11 @@
 //! Two reports side by side.
 
 use super::super::super::style::Style;
-use super::tables::{RULED, right};
+use super::tables::{RULED, right, wrapped};
 use comfy_table::{Cell, Table};
 use lanefish::report::facts::Unit;
 use lanefish::report::{Comparison, Difference};
-use lanefish::text::numbers::{counted, grouped, percentage, tenths};
+use lanefish::text::numbers::{counted, percentage, tenths};
 use std::fmt::Write;
 
 /// Writes the name and size of a dataset.
@@ -16,7 +16,7 @@ pub(in crate::cli::stats) fn write_dataset(
     style: Style,
 ) -> std::fmt::Result {
     let games = if games > 0 { format!(" of {}", counted(games, "game")) } else { String::new() };
-    writeln!(out, "{} {name}: {} positions{games}", style.heading(letter), grouped(positions))
+    writeln!(out, "{} {name}: {}{games}", style.heading(letter), counted(positions, "position"))
 }
 
 /// How far a difference is beyond chance.
@@ -79,7 +79,12 @@ pub(in crate::cli::stats) fn write(out: &mut String, comparison: &Comparison, [a
 }
 
 /// Explains the tables.
-pub(in crate::cli::stats) fn write_legend(out: &mut String, has_games: bool, style: Style) -> std::fmt::Result {
+pub(in crate::cli::stats) fn write_legend(
+    out: &mut String,
+    has_games: bool,
+    style: Style,
+    width: usize,
+) -> std::fmt::Result {
     let observations = if has_games { "games" } else { "positions, as if they were independent of each other" };
     let legend = [
         "distance: total variation, 0 for equal distributions, 1 for disjoint ones".to_owned(),
@@ -89,7 +94,7 @@ pub(in crate::cli::stats) fn write_legend(out: &mut String, has_games: bool, sty
         "beyond: the difference divided by that of chance; empty where chance may explain it".to_owned(),
     ];
     writeln!(out)?;
-    legend.iter().try_for_each(|line| writeln!(out, "{}", style.faint(line)))
+    legend.iter().try_for_each(|line| writeln!(out, "{}", style.faint(&wrapped(line, width))))
 }
 
 /// A number of percentage points, with more digits if it is small.

@@ -40,9 +40,9 @@ pub(super) fn width() -> usize {
 /// The number of positions of a report, of their games, and of rejected records.
 pub(super) fn size(report: &Report, games: u64) -> String {
     // Games with positions, unless they could not be counted.
-    let games = [report.game_results.total(), games].into_iter().find(|&games| games > 0);
+    let games = [report.game_results.total(), games].into_iter().find(|&games| games > 0 && report.positions > 0);
     let games = games.map_or(String::new(), |games| format!(" of {}", counted(games, "game")));
-    format!("{} positions{games}, {} rejected", grouped(report.positions), grouped(report.rejected))
+    format!("{}{games}, {} rejected", counted(report.positions, "position"), grouped(report.rejected))
 }
 
 impl Text<'_> {

@@ -9,6 +9,8 @@ use std::fmt::Write;
 const BESIDE: usize = 36;
 /// Maximum number of lines of a plot.
 const LINES: usize = 20;
+/// Maximum width of a label: that of the material of the start position.
+const LONGEST_LABEL: usize = 33;
 /// Maximum number of kinds that are shown.
 pub(super) const KINDS: usize = 12;
 /// Widths of ranges of numbers that are easy to read.
@@ -93,13 +95,21 @@ impl Text<'_> {
 
     fn lines(&self, out: &mut String, lines: &[Line], total: u64) -> std::fmt::Result {
         let tallest = lines.iter().map(|line| line.count).max().unwrap_or(0).max(1);
-        let labels = lines.iter().map(|line| line.label.chars().count()).max().unwrap_or(0).clamp(8, 20);
+        let labels = lines
+            .iter()
+            .map(|line| line.label.chars().count())
+            .max()
+            .unwrap_or(0)
+            .clamp(8, LONGEST_LABEL.min(self.width / 2 - 8));
         let longest = (self.width + 8).saturating_sub(BESIDE + labels).clamp(4, 60);
         for Line { label, count } in lines {
             let bar = bar(*count, tallest, longest);
             let colored = self.style.sgr("36", &bar);
             let pad = " ".repeat(longest - bar.chars().count());
-            let label: String = label.chars().take(labels).collect();
+            let label = match label.chars().count() {
+                len if len > labels => label.chars().take(labels - 1).chain(['…']).collect(),
+                _ => label.clone(),
+            };
             let share = percent(*count, total);
             writeln!(out, "{label:>labels$} {colored}{pad} {:>14}  {share:>9}", grouped(*count))?;
         }

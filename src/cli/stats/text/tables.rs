@@ -44,8 +44,8 @@ impl Text<'_> {
         ];
         if report.mates != Mates::default() {
             left.extend([
-                of_positions("mate by White", report.mates.white),
-                of_positions("mate by Black", report.mates.black),
+                of_positions("mate score for White", report.mates.white),
+                of_positions("mate score for Black", report.mates.black),
             ]);
         }
         let right_side = [
@@ -277,7 +277,7 @@ impl Text<'_> {
             add(3, self.report.title("Black"), &|at, report| share(at, report, |results| results.black));
         }
         if !self.report.scores.is_empty() {
-            add(4, "score", &|_, report| decimal(report.scores.summary().mean));
+            add(4, "mean cp", &|_, report| decimal(report.scores.summary().mean));
         }
         add(5, "in check", &|_, report| percent(report.in_check, report.positions));
         add(6, "moves", &|_, report| decimal(report.legal_moves.summary().mean));
@@ -288,14 +288,23 @@ impl Text<'_> {
         let moves = &self.report.legal_moves;
         let range = moves.quantile(0, 1).unwrap_or(0)..=moves.quantile(999, 1000).unwrap_or(0);
         add(9, "legal moves", &|_, report| report.legal_moves.spark(range.clone()));
+        let mut left_out: Vec<String> = Vec::new();
         loop {
             let table = group_table(&columns);
             let is_wide = table.lines().any(|line| line.chars().count() > self.width);
             let last = columns.iter().map(|column| column.importance).max().filter(|&importance| importance > 0);
-            match last.filter(|_| is_wide) {
-                Some(last) => columns.retain(|column| column.importance != last),
-                None => return writeln!(out, "\n{table}"),
+            if let Some(last) = last.filter(|_| is_wide) {
+                let removed = columns.extract_if(.., |column| column.importance == last);
+                left_out.splice(0..0, removed.map(|column| column.head));
+                continue;
             }
+            writeln!(out, "\n{table}")?;
+            if !left_out.is_empty() {
+                let columns =
+                    format!("Left out because they do not fit: {}. --csv and --html have all.", left_out.join(", "));
+                writeln!(out, "{}", self.style.faint(&wrapped(&columns, self.width)))?;
+            }
+            return Ok(());
         }
     }
 }
@@ -308,6 +317,25 @@ struct GroupColumnText {
     is_text: bool,
     head: String,
     cells: Vec<String>,
+}
+
+/// The words of a text in lines of at most this width.
+pub(super) fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = String::new();
+    let mut column = 0;
+    for word in text.split(' ') {
+        let len = word.chars().count();
+        if column > 0 && column + 1 + len > width {
+            lines.push('\n');
+            column = 0;
+        } else if column > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += len;
+    }
+    lines
 }
 
 /// The table of these columns.
