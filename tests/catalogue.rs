@@ -20,6 +20,7 @@ struct Carried {
     time_control: Option<&'static str>,
     elos: [Option<u16>; 2],
     opening: Option<&'static str>,
+    date: Option<&'static str>,
 }
 
 type Records = Vec<(Position, Carried)>;
@@ -27,6 +28,16 @@ type Records = Vec<(Position, Carried)>;
 const TIME_CONTROLS: [&str; 9] = ["60+0", "180+2", "15", "600", "40/7200:3600", "-", "?", "inf", "1/86400"];
 
 const OPENINGS: [&str; 5] = ["Sicilian Defense: Najdorf Variation", "Sicilian Defense", "Ruy Lopez : A: B", ":", ""];
+
+/// Dates, and the months of them that are known.
+const DATES: [(&str, Option<&str>); 6] = [
+    ("2014.07.31", Some("2014.07")),
+    ("2014.??.??", Some("2014")),
+    ("????.??.??", None),
+    ("1999.13.01", Some("1999")),
+    ("x", None),
+    ("", None),
+];
 
 fn carried(random: &mut Random, position: &Position) -> Carried {
     let moves = position.legal_moves();
@@ -46,6 +57,7 @@ fn carried(random: &mut Random, position: &Position) -> Carried {
         time_control: maybe(9).map(|at| TIME_CONTROLS[at as usize]),
         elos: [maybe(4000), maybe(4000)].map(|elo| elo.map(|elo| elo as u16)),
         opening: maybe(5).map(|at| OPENINGS[at as usize]),
+        date: maybe(6).map(|at| DATES[at as usize].0),
     }
 }
 
@@ -110,6 +122,7 @@ fn batch_of(records: &Records) -> Batch {
     let mut controls = Texts::default();
     let mut elos = [Values::<u16>::default(), Values::default()];
     let mut openings = Texts::default();
+    let mut dates = Texts::default();
     for (position, carried) in records {
         batch.push(Packed::pack(position).expect("chosen so"), position.halfmove, position.fullmove);
         moves.push(carried.mv.map(Move::to_bits));
@@ -117,6 +130,7 @@ fn batch_of(records: &Records) -> Batch {
         results.push(carried.result);
         controls.push(carried.time_control.map(Arc::from));
         openings.push(carried.opening.map(Arc::from));
+        dates.push(carried.date.map(Arc::from));
         elos.iter_mut().zip(carried.elos).for_each(|(values, elo)| values.push(elo));
     }
     let [white, black] = elos;
@@ -126,6 +140,7 @@ fn batch_of(records: &Records) -> Batch {
         (Field::Result, Array::U8(results)),
         (Field::TimeControl, Array::Text(controls)),
         (Field::Opening, Array::Text(openings)),
+        (Field::Date, Array::Text(dates)),
         (Field::WhiteElo, Array::U16(white)),
         (Field::BlackElo, Array::U16(black)),
     ]);
@@ -293,6 +308,10 @@ fn check_all(records: &Records) {
     agree("opening_family", &|_, carried| {
         carried.opening.map(|name| name.split(':').next().unwrap().trim_end().to_owned())
     });
+    agree("month", &|_, carried| {
+        let of = |date: &str| DATES.iter().find(|(other, _)| *other == date).and_then(|(_, month)| *month);
+        of(carried.date?).map(str::to_owned)
+    });
     agree("speed", &|_, carried| Some(Speed::of_tag(carried.time_control?.as_bytes())?.name().to_owned()));
     agree("mean_elo", &|_, carried| {
         let [white, black] = carried.elos;
@@ -393,7 +412,7 @@ fn moves_need_not_be_legal_nor_there() {
         assert!(found.iter().any(Option::is_some) && found.iter().any(Option::is_none));
         assert!(filled(&plain, name).iter().all(Option::is_none), "{name}");
     }
-    for name in ["raw_score", "score", "stm_score", "stm_result", "speed", "mean_elo", "opening_family"] {
+    for name in ["raw_score", "score", "stm_score", "stm_result", "speed", "mean_elo", "opening_family", "month"] {
         assert!(filled(&plain, name).iter().all(Option::is_none), "{name}");
     }
 }

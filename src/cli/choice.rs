@@ -25,7 +25,8 @@ pub(crate) fn similar<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) 
             _ if name.len() < 3 => (0.0, other),
             _ => (strsim::jaro(&name, other), other),
         })
-        .filter(|&(likeness, _)| likeness > NEAR)
+        // Of two names with some letters in common, neither is meant by the other.
+        .filter(|&(likeness, other)| likeness > NEAR && strsim::osa_distance(&name, other) <= (name.len() / 3).max(1))
         .max_by(|(one, _), (other, _)| one.total_cmp(other))
         .map(|(_, other)| other)
 }

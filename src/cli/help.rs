@@ -13,20 +13,8 @@ use lanefish::table::TAGS;
 use std::fmt::Write;
 
 /// Arguments of commands that short help omits, in addition to the options that choose games.
-const RARE_OF_COMMANDS: [&str; 12] = [
-    "keep_en_passant",
-    "fen_column",
-    "compression",
-    "fen",
-    "manifest",
-    "allow_loss",
-    "where",
-    "let",
-    "sample",
-    "set",
-    "memory",
-    "temp",
-];
+const RARE_OF_COMMANDS: [&str; 10] =
+    ["keep_en_passant", "fen_column", "compression", "fen", "manifest", "allow_loss", "let", "set", "memory", "temp"];
 
 /// The heading of an argument. Arguments of a single command are under `Options`.
 fn heading(id: &str) -> Option<&'static str> {
@@ -164,6 +152,7 @@ pub(super) fn complete(definitions: Command) -> Command {
                 // The seed of `generate` has a different meaning.
                 let heading = heading(&id).filter(|_| !(generates && id == "seed"));
                 let rare = heading == Some("Games") || RARE_OF_COMMANDS.contains(&&*id);
+                let rare = rare || arg.is_hide_short_help_set();
                 arg.help_heading(heading).hide_short_help(rare)
             });
             let reads = command.get_arguments().any(|arg| arg.get_id() == "from");

@@ -10,9 +10,9 @@ use super::column::{Column, Kind};
 use super::exchange;
 use super::field::{Field, Fields};
 use super::fill::{
-    carried_as_it_is, castling, count, each, en_passant, fen, first, key, material, mean_elo, opening, opening_family,
-    plies_left, result, result_of_mover, san, score, score_of_mover, score_placeholder, side_to_move, speed, squares,
-    the_move,
+    carried_as_it_is, castling, count, each, en_passant, fen, first, key, material, mean_elo, month, opening,
+    opening_family, plies_left, result, result_of_mover, san, score, score_of_mover, score_placeholder, side_to_move,
+    speed, squares, the_move,
 };
 use super::move_facts::{captured, captures, checks, flags_of_moves, moved, numbers_of_moves, pieces_of_moves, quiet};
 use super::tile::Tile;
@@ -437,6 +437,7 @@ pub static COLUMNS: &[Column] = &[
         opening_family,
         "name of the opening up to its first colon, such as Sicilian Defense",
     ),
+    made_of(&[Field::Date], "month", Kind::Text, NOTHING, month, "month of the date as YYYY.MM, or its year as YYYY"),
     made_of(
         &[Field::WhiteElo, Field::BlackElo],
         "mean_elo",
@@ -480,7 +481,7 @@ pub static COLUMNS: &[Column] = &[
 ];
 
 /// The columns of the catalogue that are the same for all records of a game, whatever its number is.
-pub(crate) const OF_GAMES: [&str; 15] = [
+pub(crate) const OF_GAMES: [&str; 16] = [
     "white",
     "black",
     "white_elo",
@@ -492,6 +493,7 @@ pub(crate) const OF_GAMES: [&str; 15] = [
     "opening",
     "opening_family",
     "date",
+    "month",
     "site",
     "result",
     "termination",
@@ -499,9 +501,14 @@ pub(crate) const OF_GAMES: [&str; 15] = [
 ];
 
 impl Column {
-    /// The column of this name; `eval`, as PGN calls it, is `score`.
+    /// The column of this name; `eval`, as PGN calls it, is `score`, and `plies`, as tables of games call it,
+    /// `game_plies`.
     pub fn named(name: &str) -> Option<&'static Self> {
-        let name = if name == "eval" { "score" } else { name };
+        let name = match name {
+            "eval" => "score",
+            "plies" => "game_plies",
+            name => name,
+        };
         COLUMNS.iter().find(|column| column.name == name)
     }
 }

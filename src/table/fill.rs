@@ -365,25 +365,42 @@ pub(super) fn speed(tile: &Tile<'_>) -> Array {
 
 /// The openings up to the first colon: the family, without its variations.
 pub(super) fn opening_family(tile: &Tile<'_>) -> Array {
-    let Array::Text(openings) = carried_as_it_is(tile, Field::Opening) else { unreachable!("texts") };
-    let mut families: Vec<Arc<str>> = Vec::new();
-    let mut numbers: HashMap<&str, u32> = HashMap::new();
-    let family_of_word: Vec<u32> = openings
+    derived_texts(tile, Field::Opening, |name| {
+        Some(name.split_once(':').map_or(name, |(family, _)| family).trim_end().to_owned())
+    })
+}
+
+/// The months of the dates, or the years where only these are known.
+pub(super) fn month(tile: &Tile<'_>) -> Array {
+    derived_texts(tile, Field::Date, |date| {
+        let year = date.get(..4).filter(|year| year.bytes().all(|byte| byte.is_ascii_digit()))?;
+        let month = date.get(5..7).filter(|month| month.parse::<u8>().is_ok_and(|month| (1..=12).contains(&month)));
+        Some(month.map_or_else(|| year.to_owned(), |month| format!("{year}.{month}")))
+    })
+}
+
+/// The texts that a function makes of those of a field, each of which it sees once.
+fn derived_texts(tile: &Tile<'_>, field: Field, derive: impl Fn(&str) -> Option<String>) -> Array {
+    let Array::Text(sources) = carried_as_it_is(tile, field) else { unreachable!("texts") };
+    let mut derived: Vec<Arc<str>> = Vec::new();
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let derived_of_word: Vec<Option<u32>> = sources
         .words()
         .iter()
         .map(|word| {
-            let family = word.split_once(':').map_or(&**word, |(family, _)| family).trim_end();
-            *numbers.entry(family).or_insert_with(|| {
-                families.push(family.into());
-                (families.len() - 1) as u32
-            })
+            let text = derive(word)?;
+            let number = numbers.entry(text).or_insert_with_key(|text| {
+                derived.push(text.as_str().into());
+                (derived.len() - 1) as u32
+            });
+            Some(*number)
         })
         .collect();
     let mut codes = Values::default();
     for row in 0..tile.len {
-        codes.push(openings.codes().get(row).map(|&code| family_of_word[code as usize]));
+        codes.push(sources.codes().get(row).and_then(|&code| derived_of_word[code as usize]));
     }
-    words(&families, codes)
+    words(&derived, codes)
 }
 
 pub(super) fn plies_left(tile: &Tile<'_>) -> Array {

@@ -115,6 +115,11 @@ impl Check<'_> {
             return self.wrong(tree, format!("`{}` is not a column of games: {}", short(name), columns_of_games()));
         }
         let Some(column) = column else {
+            if self.text[tree.place.clone()].starts_with('"') {
+                let name = short(name);
+                let what = format!("`{name}` is not a column; texts stand in single quotes, such as '{name}'");
+                return self.wrong(tree, what);
+            }
             return Err(ExpressionError::unknown(self.text, tree.place.clone(), name));
         };
         match Type::of(column.kind()) {
@@ -264,7 +269,12 @@ impl Check<'_> {
                 let operands = [convert(left, left_kind, kind), convert(right, right_kind, kind)];
                 Ok(Node::Compare(comparison, kind, Box::new(operands)))
             }
-            None => self.wrong(all, format!("{} cannot be compared with {}", left_kind.name(), right_kind.name())),
+            None => {
+                let any_text = [left_kind, right_kind].contains(&Type::Text);
+                let quotes = if any_text { "; texts stand in single quotes" } else { "" };
+                let [left, right] = [left_kind.name(), right_kind.name()];
+                self.wrong(all, format!("{left} cannot be compared with {right}{quotes}"))
+            }
         }
     }
 
@@ -328,7 +338,7 @@ impl Check<'_> {
             return self.wrong(value, format!("`like` is for texts, and this is {}", kind.name()));
         }
         let Form::Text(text) = &pattern.form else {
-            return self.wrong(pattern, "the pattern of `like` is a 'text'");
+            return self.wrong(pattern, "the pattern of `like` is a text in single quotes, such as 'Sicilian%'");
         };
         let escape = escape.unwrap_or('\\');
         let mut parts = Vec::new();

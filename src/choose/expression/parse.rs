@@ -193,6 +193,10 @@ pub(super) fn parse(text: &str) -> Result<Tree> {
     let tree = parser.expression(0)?;
     match parser.token {
         Token::End => Ok(tree),
+        _ if text[..parser.place.start].ends_with("tag") && text[parser.place.start..].starts_with(':') => {
+            let name: String = text[parser.place.end..].chars().take_while(|letter| letter.is_alphanumeric()).collect();
+            parser.expected(&format!("an operator (the name of a tag stands in double quotes: \"tag:{name}\")"))
+        }
         _ => parser.expected("an operator or the end"),
     }
 }

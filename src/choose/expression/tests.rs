@@ -586,7 +586,7 @@ fn errors_say_what_and_where() {
     );
     assert_eq!(
         error("ply > 1 and eco > 5"),
-        "a text cannot be compared with an integer\n  ply > 1 and eco > 5\n              ^^^^^^^"
+        "a text cannot be compared with an integer; texts stand in single quotes\n  ply > 1 and eco > 5\n              ^^^^^^^"
     );
     for (text, expected) in [
         ("", "expected"),

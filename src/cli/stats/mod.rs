@@ -162,6 +162,9 @@ impl StatsArgs {
             return Ok(0);
         }
         let reading = &self.read.reading;
+        if let Some(path) = self.read.inputs.iter().find(|path| is_report(path) && read_report(path).is_ok()) {
+            bail!("{} is a report: --merge and --compare read reports", path.display());
+        }
         invocation.prepare(&self.read.inputs, reading)?;
         let files = self.open_files(invocation)?;
         let (made, timed) = self.read(invocation, &self.read.inputs, reading)?;
