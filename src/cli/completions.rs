@@ -27,7 +27,7 @@ impl CompletionsArgs {
         clap_complete::generate(self.shell, &mut definitions, "lanefish", &mut script);
         let mut script = with_lists(self.shell, &String::from_utf8(script)?);
         if self.shell == Shell::Fish {
-            script += &positional_values(&definitions);
+            script = with_help(&script) + &positional_values(&definitions);
         }
         super::print(script.as_bytes())?;
         Ok(0)
@@ -123,6 +123,16 @@ function __lanefish_list
 end
 
 "#;
+
+/// The script with the commands that `help` explains. The generator offers them only if none of them, nor `help` itself,
+/// has been typed, which is never the case after `help`.
+fn with_help(script: &str) -> String {
+    let lines = script.lines().map(|line| match line.split_once("_using_subcommand help; and not ") {
+        Some(_) => line.replacen(" help\" -f", "\" -f", 1) + "\n",
+        None => format!("{line}\n"),
+    });
+    lines.collect()
+}
 
 /// Values of arguments without a name, which the generator omits for fish: `completions bash`, `man compute`.
 fn positional_values(definitions: &Command) -> String {

@@ -106,10 +106,6 @@ impl GameColumn {
     pub fn is_usual(&self) -> bool {
         self.value != GameValue::Tags
     }
-    /// Whether games can be without a value.
-    pub(super) fn is_nullable(&self) -> bool {
-        self.value != GameValue::Number
-    }
 
     /// The column of a name, or of a tag.
     fn named(name: &str) -> Option<Self> {

@@ -138,7 +138,7 @@ impl Job for GameTexts {
 pub(super) fn described(columns: &GameColumns) -> Vec<Described> {
     let described = columns.iter().map(|column| {
         let described = Described::new(column.name(), column.kind(), column.meaning());
-        Described { nullable: column.is_nullable(), ..described }
+        Described { nullable: column.value != GameValue::Number, ..described }
     });
     described.collect()
 }

@@ -257,13 +257,16 @@ fn a_closed_pipe_ends_quietly() {
     let dir = Dir::new();
     let line = format!("{START}\n");
     let file = dir.file("many.fen", line.repeat(100_000));
-    let mut child =
-        super::program().args(["compute", &file]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut first = [0; 10];
-    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
-    let done = child.wait_with_output().unwrap();
-    assert_eq!(done.status.code(), Some(0));
-    assert_eq!(String::from_utf8_lossy(&done.stderr), "");
+    for format in ["csv", "table"] {
+        let mut command = super::program();
+        command.args(["compute", &file, "--format", format]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut first = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(0));
+        assert_eq!(String::from_utf8_lossy(&done.stderr), "");
+    }
 }
 
 #[test]
