@@ -14,7 +14,7 @@ use clap::{Args, ValueHint};
 use comfy_table::{CellAlignment, Table};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
-use lanefish::jobs::{Content, OutputFormat};
+use lanefish::jobs::Content;
 use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::arrow::datatypes::SchemaRef;
 use lanefish::sql::arrow::util::display::{ArrayFormatter, FormatOptions};
