@@ -561,3 +561,31 @@ fn dates_without_days_are_kept() {
         assert_eq!(String::from_utf8(again.stdout).unwrap(), format!("date\n{}\n", dates.join("\n")));
     }
 }
+
+/// Tables have the chosen columns of games in their order, with the types and values of the usual table.
+#[test]
+fn tables_have_chosen_columns_of_games() {
+    let directory = tempfile::tempdir().unwrap();
+    let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/lichess-2025-05.pgn");
+    let names = ["plies", "date", "white_elo", "tag:WhiteTitle", "tags", "game"];
+    for extension in ["parquet", "arrow", "arrows"] {
+        let write = |name: &str, more: &[&str]| {
+            let path = directory.path().join(format!("{name}.{extension}"));
+            let arguments = ["games", input.to_str().unwrap(), "-o", path.to_str().unwrap()];
+            let done = lanefish(&[&arguments[..], more].concat());
+            assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+            read(&path).remove(0)
+        };
+        let usual = write("usual", &[]);
+        let chosen = write("chosen", &["--columns", &names.join(",")]);
+        let schema = chosen.schema();
+        let found: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        assert_eq!(found, names);
+        for name in ["plies", "date", "white_elo", "game"] {
+            assert_eq!(schema.field_with_name(name).unwrap(), usual.schema().field_with_name(name).unwrap());
+            assert_eq!(chosen.column_by_name(name), usual.column_by_name(name), "{name}");
+        }
+        let tags = chosen.column_by_name("tags").unwrap();
+        assert!(text(tags.as_ref(), 0).starts_with("{\"Event\":"));
+    }
+}

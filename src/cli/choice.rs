@@ -1,12 +1,12 @@
 //! Names of formats and columns as arguments: the possible values, for help and completions, and suggestions
 //! for misspelled ones.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use lanefish::choose::Definitions;
 use lanefish::formats::Format;
-use lanefish::jobs::{Content, OutputFormat};
+use lanefish::jobs::{Content, GameColumn, GameColumns, OutputFormat};
 use lanefish::stats::{GroupBy, GroupByError};
 use lanefish::table::{COLUMNS, Columns, ColumnsError, TAGS};
 use std::ffi::OsStr;
@@ -105,27 +105,27 @@ impl TypedValueParser for OutputName {
     }
 }
 
-/// Formats in which rows can be written, each with a description.
-pub(crate) fn row_values() -> Vec<PossibleValue> {
-    values_of(Content::Rows)
-}
-
-fn values_of(content: Content) -> Vec<PossibleValue> {
+/// Formats in which this content can be written, each with a description.
+pub(crate) fn values_of(content: Content) -> Vec<PossibleValue> {
     OutputFormat::all(content).map(|format| PossibleValue::new(format.name()).help(format.title())).collect()
-}
-
-/// A format that rows can be written in.
-pub(crate) fn row_formats() -> impl TypedValueParser<Value = OutputFormat> {
-    PossibleValuesParser::new(row_values()).try_map(|name| OutputFormat::named(&name, Content::Rows))
-}
-
-/// A format that games can be written in.
-pub(crate) fn game_formats() -> impl TypedValueParser<Value = OutputFormat> {
-    PossibleValuesParser::new(values_of(Content::Games)).try_map(|name| OutputFormat::named(&name, Content::Games))
 }
 
 fn values(names: Vec<&'static str>) -> Box<dyn Iterator<Item = PossibleValue>> {
     Box::new(names.into_iter().map(PossibleValue::new))
+}
+
+/// Names of columns of games, separated by commas. See [`game_columns`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GameColumnNames;
+
+impl TypedValueParser for GameColumnNames {
+    type Value = String;
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(values(std::iter::once("all").chain(game_column_names()).collect()))
+    }
 }
 
 /// Names of columns, separated by commas: any text, since expressions can have names as well. See [`columns`].
@@ -156,6 +156,19 @@ pub(crate) fn columns(names: &str, definitions: &Definitions) -> anyhow::Result<
     })
 }
 
+/// The columns of games with these names.
+pub(crate) fn game_columns(names: &str) -> anyhow::Result<GameColumns> {
+    GameColumns::named(names).map_err(|error| {
+        let unknown = names.split(',').map(str::trim).find(|name| {
+            let wrong = GameColumns::named(name);
+            matches!(wrong, Err(ColumnsError::Unknown(_)))
+        });
+        let hint = unknown.map_or_else(String::new, |name| meant_among(name, game_column_names()));
+        let tags = TAGS.pattern;
+        anyhow::anyhow!("--columns: {error}{hint} (--list-columns prints all of them; {tags} is any tag of games)")
+    })
+}
+
 /// What positions are grouped by.
 pub(crate) fn group_by(text: &str) -> Result<GroupBy, String> {
     text.parse().map_err(|error: GroupByError| {
@@ -167,6 +180,15 @@ pub(crate) fn group_by(text: &str) -> Result<GroupBy, String> {
 
 /// A suggestion like that of [`did_you_mean`], for a column or a tag.
 fn meant_column(name: &str) -> String {
+    meant_among(name, column_names())
+}
+
+/// The same, for any columns.
+fn meant_among<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> String {
+    let columns: Vec<&str> = columns.chain([TAGS.pattern]).collect();
+    if let Some(column) = columns.iter().find(|column| column.eq_ignore_ascii_case(name)) {
+        return format!("; did you mean `{column}`?");
+    }
     /// Tags that are often requested without their prefix.
     const USUAL: [&str; 9] = [
         "Event",
@@ -187,13 +209,18 @@ fn meant_column(name: &str) -> String {
     let column = tag.map(|tag| format!("{}{tag}", TAGS.prefix));
     match column.filter(|column| column != name && Columns::named(column).is_ok()) {
         Some(column) => format!("; did you mean `{column}`?"),
-        None => did_you_mean(name, column_names().chain([TAGS.pattern])),
+        None => did_you_mean(name, columns),
     }
 }
 
 /// Names of all columns.
 pub(crate) fn column_names() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().map(|column| column.name)
+}
+
+/// Names of all columns of games.
+pub(crate) fn game_column_names() -> impl Iterator<Item = &'static str> {
+    GameColumn::all().iter().map(GameColumn::name)
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use super::args::{OutputArgs, Reading};
 use super::invocation::Invocation;
+use super::listing::{self, ListedColumn};
+use super::shown::{FOR_PEOPLE, Shown, shown_or_written};
 use super::write::{self, Wanted, WriteArgs};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use comfy_table::{ContentArrangement, Table, presets};
-use lanefish::jobs::{Content, OutputFormat, Written};
+use lanefish::jobs::{Content, Written};
 use lanefish::output::rows;
-use lanefish::table::{COLUMNS, Columns, TAGS};
-use serde_json::json;
+use lanefish::table::{COLUMNS, Columns};
 use std::path::PathBuf;
 
 /// One row per position: legal moves, checks, attacks and any other column
@@ -41,9 +41,12 @@ pub(crate) struct ComputeArgs {
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = Masks::Hex)]
     masks: Masks,
 
-    /// Format of the rows [default: from the name given with -o, else csv]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::row_formats())]
-    format: Option<OutputFormat>,
+    /// Format of the rows [default: from the name given with -o, else table on a terminal and csv elsewhere]
+    ///
+    /// A table is for people: aligned, and cut to the width of the terminal (80 columns if standard output is not one).
+    /// Every other format has all columns and whole values.
+    #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Rows))]
+    format: Option<Shown>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -79,52 +82,25 @@ impl ComputeArgs {
             return list_columns(self.json);
         }
         let columns = super::choice::columns(&self.columns, &self.reading.chosen.definitions()?)?;
-        let format = write::format_of(self.format, &self.output, Content::Rows)?;
+        let shown = Shown::of(self.format, &self.output, Content::Rows)?;
         let written = Written::Columns(&columns, self.masks.into());
+        let kinds = columns.iter().map(|column| column.kind().into());
         write::write(
             invocation,
             (&self.inputs, &self.reading),
             written,
-            Wanted::rows(&self.output, format, &self.write),
+            Wanted::shown(&self.output, shown, kinds, &self.write),
         )
     }
 }
 
-/// Name, type and meaning of each column; the last entry stands for all tags.
-fn listing() -> impl Iterator<Item = [&'static str; 3]> {
-    let columns = COLUMNS.iter();
-    columns.map(|column| [column.name, column.kind.name(), column.meaning]).chain([[
-        TAGS.pattern,
-        TAGS.kind.name(),
-        TAGS.meaning,
-    ]])
-}
-
 fn list_columns(json: bool) -> Result<u8> {
-    if json {
-        let defaults: Vec<&str> = Columns::DEFAULT.split(',').collect();
-        let columns: Vec<String> = listing()
-            .map(|[name, kind, meaning]| {
-                let object = json!({
-                    "name": name,
-                    "type": kind,
-                    "meaning": meaning,
-                    "default": defaults.contains(&name),
-                });
-                format!("  {object}")
-            })
-            .collect();
-        super::print(format!("[\n{}\n]\n", columns.join(",\n")).as_bytes())?;
-        return Ok(0);
-    }
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(["column", "type", "meaning"]);
-    for column in listing() {
-        table.add_row(column);
-    }
-    super::print(format!("{table}\n").as_bytes())?;
-    Ok(0)
+    let defaults: Vec<&str> = Columns::DEFAULT.split(',').collect();
+    let columns = COLUMNS.iter().map(|column| ListedColumn {
+        name: column.name,
+        kind: column.kind.name(),
+        meaning: column.meaning,
+        is_default: defaults.contains(&column.name),
+    });
+    listing::print(columns, json)
 }

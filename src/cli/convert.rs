@@ -5,7 +5,7 @@ use super::invocation::Invocation;
 use super::write::{self, RecordArgs, Wanted};
 use anyhow::Result;
 use clap::Args;
-use lanefish::jobs::{Content, OutputFormat, Written};
+use lanefish::jobs::{OutputFormat, Written};
 
 /// Convert any input format to any output format
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub(crate) struct ConvertArgs {
 
 impl ConvertArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
-        let format = write::format_of(self.to, &self.output, Content::Records)?;
+        let format = write::format_of(self.to, &self.output)?;
         #[cfg(feature = "parquet")]
         let fen = self.fen;
         #[cfg(not(feature = "parquet"))]

@@ -10,7 +10,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use lanefish::datasets::{Dedup, Deduplicated, Keep, Key};
 use lanefish::formats;
 use lanefish::input::Inputs;
-use lanefish::jobs::{Content, OutputFormat, Written};
+use lanefish::jobs::{OutputFormat, Written};
 use lanefish::table::{Column, Kind};
 use lanefish::text::numbers::{counted, grouped};
 use serde_json::json;
@@ -105,7 +105,7 @@ impl DedupArgs {
         if self.output.output.is_none() && self.to.is_none() {
             return self.count(invocation);
         }
-        let format = write::format_of(self.to, &self.output, Content::Records)?;
+        let format = write::format_of(self.to, &self.output)?;
         let reading = &self.read.reading;
         let against = match &self.against[..] {
             [] => Inputs::default(),

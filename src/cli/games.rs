@@ -2,18 +2,42 @@
 
 use super::args::{OutputArgs, ReadArgs};
 use super::invocation::Invocation;
+use super::listing::{self, ListedColumn};
+use super::shown::{FOR_PEOPLE, Shown, shown_or_written};
 use super::write::{self, Wanted, WriteArgs};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
-use lanefish::jobs::{Content, OutputFormat, Written};
+use lanefish::jobs::{Content, GameColumn, GameColumns, OutputFormat, Written};
+
+/// The usual columns in the order in which a table for people has them, since it is cut from the right.
+const FOR_PEOPLE_FIRST: &str = "game,white,black,result,plies,white_elo,black_elo,outcome,date,eco,opening,\
+                                time_control,termination,event,site,round,time,variant,fen,error";
 
 /// One row per game (tags, plies, result, final position, whether that is checkmate or stalemate), or the games as PGN
 #[derive(Debug, Args)]
 pub(crate) struct GamesArgs {
+    /// Columns to write, separated by commas; `all` for all of them, tag:NAME for any tag of the games [default: all
+    /// but `tags`, and with jsonl `tags` in place of the columns for single tags]
+    ///
+    /// A table for people begins with the players and the result, unless columns are chosen.
+    #[arg(long, value_name = "NAMES", hide_possible_values = true, value_parser = super::choice::GameColumnNames)]
+    columns: Option<String>,
+
+    /// List all columns with type and meaning
+    #[arg(long)]
+    list_columns: bool,
+
+    /// With --list-columns, print one JSON array
+    #[arg(long, requires = "list_columns")]
+    json: bool,
+
     /// Format of the output; jsonl has all tags of the games, pgn copies the games unchanged [default: from the name
-    /// given with -o, else csv]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::game_formats())]
-    format: Option<OutputFormat>,
+    /// given with -o, else table on a terminal and csv elsewhere]
+    ///
+    /// A table is for people: aligned, and cut to the width of the terminal (80 columns if standard output is not one).
+    /// Every other format has all columns and whole values.
+    #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Games))]
+    format: Option<Shown>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -27,9 +51,32 @@ pub(crate) struct GamesArgs {
 
 impl GamesArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+        if self.list_columns {
+            return list_columns(self.json);
+        }
         self.read.reading.chosen.check_of_games()?;
-        let format = write::format_of(self.format, &self.output, Content::Games)?;
+        let chosen = self.columns.as_deref().map(super::choice::game_columns).transpose()?;
+        let shown = Shown::of(self.format, &self.output, Content::Games)?;
+        let columns = match (chosen, shown) {
+            (Some(_), Shown::Rows(OutputFormat::Pgn)) => {
+                bail!("--columns: PGN is a copy of the games, without columns; rows are csv, jsonl, parquet or arrow")
+            }
+            (None, Shown::Table) => Some(GameColumns::named(FOR_PEOPLE_FIRST)?),
+            (chosen, _) => chosen,
+        };
+        let written = columns.as_ref().map_or(Written::Games, Written::GameColumns);
+        let kinds = columns.iter().flat_map(GameColumns::iter).map(|column| column.kind().into());
         let read = (&self.read.inputs[..], &self.read.reading);
-        write::write(invocation, read, Written::Games, Wanted::rows(&self.output, format, &self.write))
+        write::write(invocation, read, written, Wanted::shown(&self.output, shown, kinds, &self.write))
     }
+}
+
+fn list_columns(json: bool) -> Result<u8> {
+    let columns = GameColumn::all().iter().map(|column| ListedColumn {
+        name: column.name(),
+        kind: column.kind().name(),
+        meaning: column.meaning(),
+        is_default: column.is_usual(),
+    });
+    listing::print(columns, json)
 }

@@ -10,7 +10,7 @@ use clap::Args;
 use lanefish::Error;
 use lanefish::chess::random::{Random, RandomPlay, Start};
 use lanefish::formats::Format;
-use lanefish::jobs::{Content, OutputFormat, WriteJob, WritePart, Written};
+use lanefish::jobs::{OutputFormat, WriteJob, WritePart, Written};
 use lanefish::packed::Packed;
 use lanefish::table::Batch;
 use lanefish::text::numbers::{grouped, short};
@@ -58,7 +58,7 @@ impl GenerateArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let is_stdout = self.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         let to = self.to.or(is_stdout.then_some(OutputFormat::Records(Format::FEN)));
-        let format = write::format_of(to, &self.output, Content::Records)?;
+        let format = write::format_of(to, &self.output)?;
         let job = WriteJob::new(Written::Records { fen: false }, format)?;
         if let Some(needed) = job.needs().iter().next() {
             bail!("{format} files need `{}`, which generated positions do not have", needed.name());

@@ -406,6 +406,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
         ],
         "games" => &[
             ("One row per game", "lanefish games games.pgn -o games.csv"),
+            ("Some columns", "lanefish games games.pgn --columns white,black,result,tag:Annotator"),
             ("The games of strong players, unchanged", "lanefish games games.pgn.zst --min-elo 2500 -o strong.pgn.zst"),
             (
                 "Games that ended in stalemate",

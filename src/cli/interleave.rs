@@ -8,7 +8,7 @@ use super::write::{self, RecordArgs, Wanted};
 use anyhow::Result;
 use clap::Args;
 use lanefish::datasets::Interleave;
-use lanefish::jobs::{Content, OutputFormat, Written};
+use lanefish::jobs::{OutputFormat, Written};
 
 /// Mix inputs at random, keeping the order within each; files are read twice, and all at the same time
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ pub(crate) struct InterleaveArgs {
 
 impl InterleaveArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
-        let format = write::format_of(self.to, &self.output, Content::Records)?;
+        let format = write::format_of(self.to, &self.output)?;
         let reading = &self.read.reading;
         let interleave = Interleave::default().seed(reading.games.seed).by(self.by.into());
         let (done, written) = write::write_by(

@@ -54,6 +54,11 @@ impl ManArgs {
     }
 }
 
+/// The names of all pages but that of lanefish itself.
+pub(super) fn names(all: &Command) -> Vec<String> {
+    pages_of(all, "").into_iter().map(|(name, _)| name).collect()
+}
+
 /// The commands and subcommands that have pages: `cluster`, `cluster-scheduler`.
 fn pages_of<'a>(command: &'a Command, before: &str) -> Vec<(String, &'a Command)> {
     let own = command.get_subcommands();

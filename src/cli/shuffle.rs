@@ -7,7 +7,7 @@ use super::write::{self, RecordArgs, Wanted};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lanefish::datasets::{Shuffle, Unit};
-use lanefish::jobs::{Content, OutputFormat, Written};
+use lanefish::jobs::{OutputFormat, Written};
 
 /// Write all records in a random order, the same for the same seed
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ impl From<By> for Unit {
 
 impl ShuffleArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
-        let format = write::format_of(self.to, &self.output, Content::Records)?;
+        let format = write::format_of(self.to, &self.output)?;
         let reading = &self.read.reading;
         let shuffle = Shuffle::default().seed(reading.games.seed).by(self.by.into());
         let (done, written) = write::write_by(

@@ -8,7 +8,7 @@ use super::write::{self, RecordArgs};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use lanefish::datasets::{Shares, Split, SplitBy};
-use lanefish::jobs::{Complete, Content, OutputFormat, WriteJob, Written};
+use lanefish::jobs::{Complete, OutputFormat, WriteJob, Written};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -80,7 +80,7 @@ impl SplitArgs {
         for share in self.parts.iter() {
             let file = PathBuf::from(pattern.replace(PART, &share.name));
             let args = OutputArgs { output: Some(file), level: self.level };
-            let format = self.write.write.apply(write::format_of(self.to, &args, Content::Records)?)?;
+            let format = self.write.write.apply(write::format_of(self.to, &args)?)?;
             let job = WriteJob::new(Written::Records { fen: false }, format)?.allow_loss(self.write.allow_loss);
             outputs.push((write::open(invocation, &args, format)?, format));
             jobs.push(job);

@@ -6,15 +6,15 @@ use super::interrupt;
 use super::invocation::Invocation;
 use super::output::Output;
 use super::progress::Meter;
+use super::shown::{Shown, shown_or_written};
 use super::stats::RULED;
 use super::write::PageArgs;
 use anyhow::{Context, Result, bail};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use comfy_table::{CellAlignment, Table};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
-use lanefish::jobs::{Content, OutputFormat};
+use lanefish::jobs::Content;
 use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::arrow::datatypes::SchemaRef;
 use lanefish::sql::arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -22,7 +22,7 @@ use lanefish::sql::{RowWriter, Session as SqlSession, SessionOptions, SqlError, 
 use lanefish::text::numbers::counted;
 use lanefish::text::one_line;
 use std::fs;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -31,6 +31,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Maximum number of rows of a table on a terminal; nobody reads more.
 const MOST_SHOWN: usize = 1000;
+/// The description of the table.
+const FOR_PEOPLE: &str = "For people; at most 1,000 rows";
 
 /// Run SQL queries: a quoted path is a table; columns are also functions of a FEN
 #[derive(Debug, Args)]
@@ -45,7 +47,7 @@ pub(crate) struct SqlArgs {
     file: Option<PathBuf>,
 
     /// Format of the rows [default: from the name given with -o, else table on a terminal and csv elsewhere]
-    #[arg(long, value_name = "FORMAT", value_parser = shown_or_written())]
+    #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Rows))]
     format: Option<Shown>,
 
     #[command(flatten)]
@@ -63,36 +65,10 @@ pub(crate) struct SqlArgs {
     reading: Reading,
 }
 
-/// The output form for the rows of a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
-    /// A table for people, of at most 1,000 rows.
-    Table,
-    /// All rows, in this format.
-    Rows(OutputFormat),
-}
-
-/// The name of the table for people.
-const TABLE: &str = "table";
-
-fn shown_or_written() -> impl TypedValueParser<Value = Shown> {
-    let table = PossibleValue::new(TABLE).help("For people; at most 1,000 rows");
-    let values: Vec<PossibleValue> = std::iter::once(table).chain(super::choice::row_values()).collect();
-    PossibleValuesParser::new(values).try_map(|name| match &*name {
-        TABLE => Ok(Shown::Table),
-        name => OutputFormat::named(name, Content::Rows).map(Shown::Rows),
-    })
-}
-
 impl SqlArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let text = self.text()?;
         let format = self.format()?;
-        if let (Shown::Table, Some(path)) = (format, &self.output.output)
-            && path != Path::new("-")
-        {
-            bail!("--format table is for people; a file is .csv, .jsonl, .parquet or .arrow");
-        }
         let failed = |error| failure(error, &text);
         let statements = SqlSession::parse(&text).map_err(failed)?;
         if statements.is_empty() {
@@ -177,20 +153,9 @@ impl SqlArgs {
     }
 
     fn format(&self) -> Result<Shown> {
-        match self.unpacked_format()? {
+        match Shown::of(self.format, &self.output, Content::Rows)? {
             Shown::Rows(format) => self.pages.apply(format).map(Shown::Rows),
             Shown::Table => Ok(Shown::Table),
-        }
-    }
-
-    /// The format, without the compression of its pages.
-    fn unpacked_format(&self) -> Result<Shown> {
-        let path = self.output.output.as_deref().filter(|path| *path != Path::new("-"));
-        match (self.format, path) {
-            (Some(format), _) => Ok(format),
-            (None, None) if io::stdout().is_terminal() => Ok(Shown::Table),
-            (None, None) => Ok(Shown::Rows(OutputFormat::Csv)),
-            (None, Some(path)) => Ok(Shown::Rows(OutputFormat::of_path(path, Content::Rows)?)),
         }
     }
 }

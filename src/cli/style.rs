@@ -4,6 +4,14 @@ use super::args::When;
 use std::env;
 use std::io::{IsTerminal, stdout};
 
+/// Width of text for people if standard output is not a terminal.
+const WIDTH: usize = 80;
+
+/// The width of the terminal, if standard output is one.
+pub(crate) fn width() -> usize {
+    terminal_size::terminal_size_of(stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0))
+}
+
 /// Whether colours are written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
@@ -11,6 +19,10 @@ pub(crate) struct Style {
 }
 
 impl Style {
+    /// No colours.
+    #[cfg(test)]
+    pub(crate) const PLAIN: Self = Self { color: false };
+
     pub(crate) fn for_stdout(when: When) -> Self {
         let color = match when {
             When::Always => true,

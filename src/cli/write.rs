@@ -4,6 +4,10 @@ use super::args::{OutputArgs, Reading};
 use super::invocation::{Invocation, RunChoice, Timed};
 use super::manifest::Manifests;
 use super::output::Output;
+use super::progress;
+use super::shown::Shown;
+use super::style;
+use super::table::{NotShown, TableColumn, TableWriter};
 use anyhow::{Result, bail};
 use clap::Args;
 use lanefish::Error;
@@ -75,20 +79,13 @@ impl PageArgs {
     }
 }
 
-/// The format of an output: as given, or else inferred from the file name; CSV for rows on standard output.
-pub(crate) fn format_of(given: Option<OutputFormat>, args: &OutputArgs, content: Content) -> Result<OutputFormat> {
-    let file = args.output.as_deref();
-    match (given, file, content) {
-        (Some(format), ..) => Ok(format),
-        (None, Some(path), Content::Records) if path != Path::new("-") => of_path(path, content),
-        (None, Some(path), Content::Rows | Content::Games) => of_path(path, content),
-        (None, _, Content::Records) => bail!("the output has no format: name a file with -o, or pass --to FORMAT"),
-        (None, None, Content::Rows | Content::Games) => Ok(OutputFormat::Csv),
+/// The format of an output of whole records: as given, or else inferred from the file name.
+pub(crate) fn format_of(given: Option<OutputFormat>, args: &OutputArgs) -> Result<OutputFormat> {
+    match (given, args.output.as_deref()) {
+        (Some(format), _) => Ok(format),
+        (None, Some(path)) if path != Path::new("-") => Ok(OutputFormat::of_path(path, Content::Records)?),
+        (None, _) => bail!("the output has no format: name a file with -o, or pass --to FORMAT"),
     }
-}
-
-fn of_path(path: &Path, content: Content) -> Result<OutputFormat> {
-    Ok(OutputFormat::of_path(path, content)?)
 }
 
 /// Opens an output for this format.
@@ -107,22 +104,33 @@ pub(crate) fn open(invocation: &Invocation<'_>, args: &OutputArgs, format: Outpu
 pub(crate) type Sink<'a> = dyn FnMut(WritePart) -> Result<(), Error> + 'a;
 
 /// The content of an output.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Wanted<'a> {
     place: &'a OutputArgs,
     format: OutputFormat,
     more: &'a WriteArgs,
     allow_loss: bool,
+    /// The columns of a table for people, whose rows come as CSV.
+    table: Option<Vec<TableColumn>>,
 }
 
 impl<'a> Wanted<'a> {
-    /// Rows or games.
-    pub(crate) fn rows(place: &'a OutputArgs, format: OutputFormat, more: &'a WriteArgs) -> Self {
-        Self { place, format, more, allow_loss: false }
+    /// Rows or games, with these columns if they are a table for people.
+    pub(crate) fn shown(
+        place: &'a OutputArgs,
+        shown: Shown,
+        columns: impl Iterator<Item = TableColumn>,
+        more: &'a WriteArgs,
+    ) -> Self {
+        let (format, table) = match shown {
+            Shown::Table => (OutputFormat::Csv, Some(columns.collect())),
+            Shown::Rows(format) => (format, None),
+        };
+        Self { place, format, more, allow_loss: false, table }
     }
     /// Whole records.
     pub(crate) fn records(place: &'a OutputArgs, format: OutputFormat, args: &'a RecordArgs) -> Self {
-        Self { place, format, more: &args.write, allow_loss: args.allow_loss }
+        Self { place, format, more: &args.write, allow_loss: args.allow_loss, table: None }
     }
 }
 
@@ -131,6 +139,8 @@ impl<'a> Wanted<'a> {
 enum Place<'a> {
     Output(&'a mut Output),
     Held(File),
+    /// Rows become a table for people.
+    Table(TableWriter<&'a mut Output>),
 }
 
 impl<'a> Place<'a> {
@@ -148,12 +158,18 @@ impl Write for Place<'_> {
         match self {
             Self::Output(output) => output.write(bytes),
             Self::Held(file) => file.write(bytes),
+            Self::Table(table) => {
+                // A terminal that shows the rows may show the progress as well.
+                progress::clear();
+                table.write(bytes)
+            }
         }
     }
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Output(output) => output.flush(),
             Self::Held(file) => file.flush(),
+            Self::Table(table) => table.flush(),
         }
     }
 }
@@ -176,7 +192,7 @@ pub(crate) fn write_by(
     invocation: &Invocation<'_>,
     (inputs, reading): (&[PathBuf], &Reading),
     written: Written<'_>,
-    Wanted { place, format, more, allow_loss }: Wanted<'_>,
+    Wanted { place, format, more, allow_loss, table }: Wanted<'_>,
     against: &[Arc<Path>],
     work: impl FnOnce(&Inputs, RunOptions<'_>, &WriteJob<'_>, &mut Sink<'_>) -> Summary,
 ) -> Result<(Timed, u64)> {
@@ -192,7 +208,10 @@ pub(crate) fn write_by(
     let named = output.named();
     let failed = |source| named.failed(source);
     let space = reading.space.beside(place.output.as_deref());
-    let mut to = Place::of(&mut output, job.can_change() && !allow_loss, &space.directory)?;
+    let mut to = match table {
+        Some(columns) => Place::Table(TableWriter::new(&mut output, columns, invocation.style, style::width())),
+        None => Place::of(&mut output, job.can_change() && !allow_loss, &space.directory)?,
+    };
     let mut file = job.open(&mut to).map_err(failed)?;
     let done = invocation.read_by(inputs, reading, RunChoice::default(), |inputs, options| {
         let options = options.space(space);
@@ -201,14 +220,40 @@ pub(crate) fn write_by(
     let mut records = 0;
     if done.summary.failure.is_none() {
         let complete = job.finish(file).map_err(failed)?;
-        if let Place::Held(mut held) = to {
-            held.rewind().and_then(|()| io::copy(&mut held, &mut output)).map_err(failed)?;
+        match to {
+            Place::Held(mut held) => {
+                held.rewind().and_then(|()| io::copy(&mut held, &mut output)).map_err(failed)?;
+            }
+            Place::Table(table) => report_not_shown(invocation, table.finish().map_err(failed)?),
+            Place::Output(_) => {}
         }
         records = complete.records;
         commit(invocation, vec![(output, format, &complete)], manifests.map(|manifests| (manifests, &done.summary)))?;
         report_losses(invocation, format, &complete, &done.summary.lost_tags);
+    } else {
+        drop(file);
+        if let Place::Table(table) = to {
+            // These are the rows before the failure; the failure is what is reported.
+            let _ = table.finish();
+        }
     }
     Ok((done, records))
+}
+
+/// Reports what a table for people does not show.
+fn report_not_shown(invocation: &Invocation<'_>, not_shown: NotShown) {
+    let NotShown { columns, shown, cells } = not_shown;
+    let mut parts = Vec::new();
+    if shown < columns {
+        parts.push(format!("shows {shown} of {columns} columns"));
+    }
+    if cells > 0 {
+        parts.push(format!("cuts {}", counted(cells, "long value")));
+    }
+    if !parts.is_empty() {
+        let parts = parts.join(" and ");
+        invocation.note(format_args!("the table {parts}; a pipe or --format csv has everything"));
+    }
 }
 
 /// Reports the fields that the output does not keep.

@@ -1,5 +1,6 @@
 //! Output of games: one row per game as CSV or JSON lines, or copies of the games.
 
+use super::game_columns::{GameColumn, GameColumns, GameValue, outcome, write_tags};
 #[cfg(feature = "parquet")]
 use crate::columnar::Described;
 use crate::formats::Chunk;
@@ -9,48 +10,55 @@ use crate::output::cells::{write_csv_text, write_json_string};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 #[cfg(feature = "parquet")]
-use crate::table::{Array, Kind, Texts, Values};
-use crate::table::{Fields, Tile};
+use crate::table::{Array, Texts, Values};
+use crate::table::{Fields, Kind, Tile};
 use memchr::memchr;
-use std::collections::{HashMap, HashSet};
 #[cfg(feature = "parquet")]
 use std::sync::Arc;
 
-/// Columns that are tags, and their names as columns.
-const TAGS: [(&str, &str); 14] = [
-    ("Event", "event"),
-    ("Site", "site"),
-    ("Date", "date"),
-    ("UTCTime", "time"),
-    ("Round", "round"),
-    ("White", "white"),
-    ("Black", "black"),
-    ("WhiteElo", "white_elo"),
-    ("BlackElo", "black_elo"),
-    ("ECO", "eco"),
-    ("Opening", "opening"),
-    ("TimeControl", "time_control"),
-    ("Termination", "termination"),
-    ("Variant", "variant"),
-];
-
 /// Writes one row per game as text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GameRows {
-    /// The text before the first row.
-    pub(super) header: fn() -> Vec<u8>,
-    /// Appends the row of a game.
-    row: fn(&GameRow, &mut Vec<u8>),
+pub(super) struct GameRows<'a> {
+    form: Form,
+    columns: &'a GameColumns,
 }
 
-impl GameRows {
+/// The text of a row.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// Comma-separated values.
+    Csv,
+    /// A JSON object with a key for each column.
+    JsonLines,
+    /// A JSON object with all tags of the game.
+    TaggedJson,
+}
+
+impl<'a> GameRows<'a> {
     /// A header line and comma-separated values.
-    pub(super) const CSV: Self = Self { header, row: csv_row };
+    pub(super) fn csv(columns: &'a GameColumns) -> Self {
+        Self { form: Form::Csv, columns }
+    }
+    /// One JSON object per line, with a key for each column.
+    pub(super) fn json_lines(columns: &'a GameColumns) -> Self {
+        Self { form: Form::JsonLines, columns }
+    }
     /// One JSON object per line, with all tags of the game.
-    pub(super) const JSON_LINES: Self = Self { header: Vec::new, row: json_row };
+    pub(super) fn tagged_json() -> Self {
+        Self { form: Form::TaggedJson, columns: GameColumns::usual() }
+    }
+
+    /// The text before the first row.
+    pub(super) fn header(&self) -> Vec<u8> {
+        let mut line = Vec::new();
+        if let Form::Csv = self.form {
+            csv_line(self.columns.iter().map(GameColumn::name), &mut line);
+        }
+        line
+    }
 }
 
-impl Job for GameRows {
+impl Job for GameRows<'_> {
     type Part = Vec<u8>;
     fn queries(&self) -> Queries {
         Queries::NONE
@@ -66,7 +74,13 @@ impl Job for GameRows {
     }
     fn tile(&self, _: &mut Vec<u8>, _: &Tile<'_>) {}
     fn games(&self, text: &mut Vec<u8>, games: &[GameRow]) {
-        games.iter().for_each(|game| (self.row)(game, text));
+        for game in games {
+            match self.form {
+                Form::Csv => csv_line(self.columns.iter().map(|column| column.text(game)), text),
+                Form::JsonLines => json_row(self.columns, game, text),
+                Form::TaggedJson => tagged_json_row(game, text),
+            }
+        }
     }
 }
 
@@ -119,90 +133,45 @@ impl Job for GameTexts {
     }
 }
 
-/// How the final position ends the game, if it does.
-fn outcome(game: &GameRow) -> &'static str {
-    match &game.last {
-        Some(last) if last.is_checkmate() => "checkmate",
-        Some(last) if last.is_stalemate() => "stalemate",
-        _ => "",
-    }
-}
-
-fn tag<'a>(game: &'a GameRow, name: &str) -> &'a str {
-    let found = game.tags.iter().rev().find(|(other, _)| other == name);
-    found.map_or("", |(_, value)| value)
-}
-
-fn header() -> Vec<u8> {
-    let mut names = vec!["game"];
-    names.extend(TAGS.map(|(_, column)| column));
-    names.extend(["result", "plies", "outcome", "fen", "error"]);
-    let mut line = Vec::new();
-    csv_line(&names, &mut line);
-    line
-}
-
 /// The columns of a table of games.
 #[cfg(feature = "parquet")]
-pub(super) fn described() -> Vec<Described> {
-    let tag = |(name, column): (&str, &str)| {
-        let kind = match column {
-            "date" => Kind::Date,
-            "white_elo" | "black_elo" => Kind::U16,
-            _ => Kind::Text,
-        };
-        Described::new(column, kind, &format!("the tag {name} of the game")).nullable()
-    };
-    let text = |name, meaning| Described::new(name, Kind::Text, meaning).nullable();
-    let game = Described::new("game", Kind::U64, "0-based number of the game over all inputs");
-    let mut columns = vec![game];
-    columns.extend(TAGS.map(tag));
-    columns.extend([
-        text("result", "1-0, 0-1 or 1/2-1/2"),
-        Described::new("plies", Kind::U32, "plies played, if known").nullable(),
-        text("outcome", "checkmate or stalemate, where the last position is one"),
-        text("fen", "the last position"),
-        text("error", "what is wrong with the game"),
-    ]);
-    columns
+pub(super) fn described(columns: &GameColumns) -> Vec<Described> {
+    let described = columns.iter().map(|column| {
+        let described = Described::new(column.name(), column.kind(), column.meaning());
+        Described { nullable: column.value != GameValue::Number, ..described }
+    });
+    described.collect()
 }
 
 /// The values of the [columns](described).
 #[cfg(feature = "parquet")]
-pub(super) fn cells_of_games(games: &[GameRow]) -> Vec<Array> {
-    let texts = |text: &dyn Fn(&GameRow) -> Option<String>| {
-        let mut texts = Texts::default();
-        for game in games {
-            texts.push(text(game).filter(|text| !text.is_empty()).map(Arc::from));
-        }
-        Array::Text(texts)
-    };
-    let numbers = games.iter().map(|game| game.game).collect();
-    let mut columns = vec![Array::U64(numbers)];
-    for (name, column) in TAGS {
-        columns.push(match column {
-            "white_elo" | "black_elo" => {
-                let mut ratings = Values::default();
-                for game in games {
-                    ratings.push(tag(game, name).parse().ok());
-                }
-                Array::U16(ratings)
+pub(super) fn cells_of_games(columns: &GameColumns, games: &[GameRow]) -> Vec<Array> {
+    let cells = columns.iter().map(|column| match column.kind() {
+        Kind::U64 => Array::U64(numbers(column, games)),
+        Kind::U32 => Array::U32(numbers(column, games)),
+        Kind::U16 => Array::U16(numbers(column, games)),
+        _ => {
+            let mut texts = Texts::default();
+            for game in games {
+                texts.push(Some(column.text(game)).filter(|text| !text.is_empty()).map(Arc::from));
             }
-            _ => texts(&|game| Some(tag(game, name).to_owned())),
-        });
-    }
-    columns.push(texts(&|game| game.result.map(|result| result.token().to_owned())));
-    let mut plies = Values::default();
-    games.iter().for_each(|game| plies.push(game.plies));
-    columns.push(Array::U32(plies));
-    columns.push(texts(&|game| Some(outcome(game).to_owned())));
-    columns.push(texts(&|game| game.last.as_ref().map(ToString::to_string)));
-    columns.push(texts(&|game| game.error.clone()));
-    columns
+            Array::Text(texts)
+        }
+    });
+    cells.collect()
 }
 
-fn csv_line<T: AsRef<str>>(fields: &[T], line: &mut Vec<u8>) {
-    for (at, field) in fields.iter().enumerate() {
+#[cfg(feature = "parquet")]
+fn numbers<T: Copy + Default + TryFrom<u64>>(column: &GameColumn, games: &[GameRow]) -> Values<T> {
+    let mut values = Values::default();
+    for game in games {
+        values.push(column.number(game).and_then(|number| T::try_from(number).ok()));
+    }
+    values
+}
+
+fn csv_line<T: AsRef<str>>(fields: impl IntoIterator<Item = T>, line: &mut Vec<u8>) {
+    for (at, field) in fields.into_iter().enumerate() {
         if at > 0 {
             line.push(b',');
         }
@@ -211,47 +180,45 @@ fn csv_line<T: AsRef<str>>(fields: &[T], line: &mut Vec<u8>) {
     line.push(b'\n');
 }
 
-fn csv_row(game: &GameRow, line: &mut Vec<u8>) {
-    let mut fields = vec![game.game.to_string()];
-    fields.extend(TAGS.map(|(name, _)| tag(game, name).to_owned()));
-    fields.push(game.result.map_or("", |result| result.token()).to_owned());
-    fields.push(game.plies.map_or_else(String::new, |plies| plies.to_string()));
-    fields.push(outcome(game).to_owned());
-    fields.push(game.last.as_ref().map_or_else(String::new, |last| last.to_string()));
-    fields.push(game.error.clone().unwrap_or_default());
-    csv_line(&fields, line);
-}
-
-fn json_row(game: &GameRow, line: &mut Vec<u8>) {
-    let text = |key: &str, value: Option<&str>, line: &mut Vec<u8>| {
-        line.extend_from_slice(format!(",\"{key}\":").as_bytes());
-        match value {
-            Some(value) => write_json_string(value, line),
-            None => line.extend_from_slice(b"null"),
-        }
-    };
-    line.extend_from_slice(format!("{{\"game\":{},\"tags\":{{", game.game).as_bytes());
-    // If a tag occurs twice, the last value is written, at the place of the first.
-    let last: HashMap<&str, &str> = game.tags.iter().map(|(name, value)| (&**name, &**value)).collect();
-    let mut written = HashSet::new();
-    for (name, _) in &game.tags {
-        if written.insert(&**name) {
-            if written.len() > 1 {
-                line.push(b',');
-            }
-            write_json_string(name, line);
-            line.push(b':');
-            write_json_string(last[&**name], line);
+fn json_row(columns: &GameColumns, game: &GameRow, line: &mut Vec<u8>) {
+    for (at, column) in columns.iter().enumerate() {
+        line.push(if at == 0 { b'{' } else { b',' });
+        write_json_string(column.name(), line);
+        line.push(b':');
+        match (&column.value, column.kind()) {
+            (GameValue::Tags, _) => write_tags(game, line),
+            (_, Kind::U64 | Kind::U32 | Kind::U16) => write_json_number(column.number(game), line),
+            _ => write_json_text(&column.text(game), line),
         }
     }
-    line.push(b'}');
-    text("result", game.result.map(|result| result.token()), line);
-    let plies = game.plies.map_or_else(|| "null".to_owned(), |plies| plies.to_string());
-    line.extend_from_slice(format!(",\"plies\":{plies}").as_bytes());
-    let outcome = Some(outcome(game)).filter(|outcome| !outcome.is_empty());
-    text("outcome", outcome, line);
-    let fen = game.last.as_ref().map(|last| last.to_string());
-    text("fen", fen.as_deref(), line);
-    text("error", game.error.as_deref(), line);
+    line.extend_from_slice(b"}\n");
+}
+
+fn write_json_number(number: Option<u64>, line: &mut Vec<u8>) {
+    let number = number.map_or_else(|| "null".to_owned(), |number| number.to_string());
+    line.extend_from_slice(number.as_bytes());
+}
+
+/// An empty text is missing.
+fn write_json_text(text: &str, line: &mut Vec<u8>) {
+    match text {
+        "" => line.extend_from_slice(b"null"),
+        text => write_json_string(text, line),
+    }
+}
+
+fn tagged_json_row(game: &GameRow, line: &mut Vec<u8>) {
+    line.extend_from_slice(format!("{{\"game\":{},\"tags\":", game.game).as_bytes());
+    write_tags(game, line);
+    line.extend_from_slice(b",\"result\":");
+    write_json_text(game.result.map_or("", |result| result.token()), line);
+    line.extend_from_slice(b",\"plies\":");
+    write_json_number(game.plies.map(u64::from), line);
+    line.extend_from_slice(b",\"outcome\":");
+    write_json_text(outcome(game), line);
+    line.extend_from_slice(b",\"fen\":");
+    write_json_text(&game.last.as_ref().map(ToString::to_string).unwrap_or_default(), line);
+    line.extend_from_slice(b",\"error\":");
+    write_json_text(game.error.as_deref().unwrap_or_default(), line);
     line.extend_from_slice(b"}\n");
 }

@@ -6,6 +6,7 @@
 mod arrays;
 mod conversion;
 mod file;
+mod game_columns;
 mod games;
 mod in_order;
 mod output_error;
@@ -26,6 +27,7 @@ pub(crate) use arrays::judge;
 #[cfg(feature = "parquet")]
 pub use arrays::{ArrowPositions, ComputeOptions, Computed, OnBad, compute};
 pub use file::{FileOptions, RecordFile};
+pub use game_columns::{GameColumn, GameColumns};
 pub use output_error::OutputError;
 pub use output_format::{Content, OutputFormat};
 pub(crate) use positions::Collect;

@@ -1,5 +1,6 @@
 //! Columns of records, of games, or of whole records, for Parquet and Arrow files.
 
+use super::game_columns::GameColumns;
 use super::games::cells_of_games;
 use super::in_order::{Cut, Finished, InOrder};
 use super::written::Written;
@@ -109,7 +110,8 @@ fn described(written: Written<'_>) -> Vec<Described> {
             let sentinel = Described::new(SCORE_SENTINEL, Kind::I16, meaning).nullable();
             [board].into_iter().chain(columns).chain([text, sentinel]).collect()
         }
-        Written::Games => super::games::described(),
+        Written::Games => super::games::described(GameColumns::usual()),
+        Written::GameColumns(columns) => super::games::described(columns),
     }
 }
 
@@ -202,7 +204,7 @@ impl<'a> Table<'a> {
                 let columns = always(fen).chain(carried());
                 columns.map(|column| column.fill(tile)).collect()
             }
-            Written::Games => Vec::new(),
+            Written::Games | Written::GameColumns(_) => Vec::new(),
         }
     }
 }
@@ -259,17 +261,17 @@ impl Job for Table<'_> {
         match self.rows {
             Written::Columns(columns, _) => columns.fields(),
             Written::Records { .. } => Fields::ALL,
-            Written::Games => Fields::NONE,
+            Written::Games | Written::GameColumns(_) => Fields::NONE,
         }
     }
     fn tags(&self) -> Arc<[Arc<str>]> {
         match self.rows {
             Written::Columns(columns, _) => columns.tags(),
-            Written::Records { .. } | Written::Games => Arc::default(),
+            Written::Records { .. } | Written::Games | Written::GameColumns(_) => Arc::default(),
         }
     }
     fn reads_games(&self) -> bool {
-        matches!(self.rows, Written::Games)
+        matches!(self.rows, Written::Games | Written::GameColumns(_))
     }
     fn reads_lost_tags(&self) -> bool {
         matches!(self.rows, Written::Records { .. })
@@ -296,9 +298,12 @@ impl Job for Table<'_> {
         Array::append_tile(&mut part.cells, filled, tile);
     }
     fn games(&self, part: &mut Tabulated, games: &[GameRow]) {
-        if let Written::Games = self.rows {
-            part.cells = cells_of_games(games);
-        }
+        let columns = match self.rows {
+            Written::Games => GameColumns::usual(),
+            Written::GameColumns(columns) => columns,
+            Written::Columns(..) | Written::Records { .. } => return,
+        };
+        part.cells = cells_of_games(columns, games);
     }
     fn end(&self, part: &mut Tabulated, chunk: u64) {
         let cells = std::mem::take(&mut part.cells);

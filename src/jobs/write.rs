@@ -6,6 +6,7 @@
 
 use super::OutputError;
 use super::conversion::{Conversion, Converted};
+use super::game_columns::GameColumns;
 use super::games::{CopiedGames, GameRows, GameTexts};
 use super::output_format::OutputFormat;
 use super::rows::Rows;
@@ -52,7 +53,7 @@ pub struct WriteJob<'a> {
 enum Kind<'a> {
     Records(Box<Conversion>),
     Columns(Rows<'a>),
-    Games(GameRows),
+    Games(GameRows<'a>),
     GameTexts(GameTexts),
     #[cfg(feature = "parquet")]
     Table(Box<Table<'a>>),
@@ -166,11 +167,13 @@ impl<'a> WriteJob<'a> {
             (OutputFormat::JsonLines, Written::Columns(columns, masks)) => {
                 Kind::Columns(Rows { columns, format: &JsonLines, masks })
             }
-            (OutputFormat::Csv, Written::Games) => Kind::Games(GameRows::CSV),
-            (OutputFormat::JsonLines, Written::Games) => Kind::Games(GameRows::JSON_LINES),
+            (OutputFormat::Csv, Written::Games) => Kind::Games(GameRows::csv(GameColumns::usual())),
+            (OutputFormat::JsonLines, Written::Games) => Kind::Games(GameRows::tagged_json()),
+            (OutputFormat::Csv, Written::GameColumns(columns)) => Kind::Games(GameRows::csv(columns)),
+            (OutputFormat::JsonLines, Written::GameColumns(columns)) => Kind::Games(GameRows::json_lines(columns)),
             (OutputFormat::Pgn, Written::Games) => Kind::GameTexts(GameTexts),
-            (OutputFormat::Pgn, Written::Columns(..) | Written::Records { .. })
-            | (OutputFormat::Records(_), Written::Columns(..) | Written::Games)
+            (OutputFormat::Pgn, Written::Columns(..) | Written::Records { .. } | Written::GameColumns(_))
+            | (OutputFormat::Records(_), Written::Columns(..) | Written::Games | Written::GameColumns(_))
             | (OutputFormat::Csv | OutputFormat::JsonLines, Written::Records { .. }) => {
                 return Err(OutputError::OtherContent { format, content: written.content() });
             }
@@ -203,7 +206,7 @@ impl<'a> WriteJob<'a> {
                 To::Text(out)
             }
             Kind::Games(games) => {
-                out.write_all(&(games.header)())?;
+                out.write_all(&games.header())?;
                 To::Text(out)
             }
             Kind::GameTexts(_) => To::Text(out),

@@ -1,5 +1,6 @@
 //! The content of an output: records, columns or games.
 
+use super::game_columns::GameColumns;
 use super::output_format::Content;
 use crate::output::rows::Masks;
 use crate::table::Columns;
@@ -17,6 +18,8 @@ pub enum Written<'a> {
     Columns(&'a Columns, Masks),
     /// Games: one row per game, or the games themselves.
     Games,
+    /// One row per game, with these columns.
+    GameColumns(&'a GameColumns),
 }
 
 impl Written<'_> {
@@ -25,7 +28,7 @@ impl Written<'_> {
         match self {
             Self::Records { .. } => Content::Records,
             Self::Columns(..) => Content::Rows,
-            Self::Games => Content::Games,
+            Self::Games | Self::GameColumns(_) => Content::Games,
         }
     }
 }

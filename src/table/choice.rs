@@ -170,6 +170,12 @@ impl ChosenColumn {
 #[error("there is no column `{0}`{hint}", hint = rule_of_tags(_0))]
 pub struct UnknownColumn(String);
 
+impl UnknownColumn {
+    pub(crate) fn new(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+}
+
 fn rule_of_tags(name: &str) -> &'static str {
     if name.starts_with(TAGS.prefix) { ": the name of a tag is letters, digits and `_`" } else { "" }
 }

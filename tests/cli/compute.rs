@@ -257,13 +257,16 @@ fn a_closed_pipe_ends_quietly() {
     let dir = Dir::new();
     let line = format!("{START}\n");
     let file = dir.file("many.fen", line.repeat(100_000));
-    let mut child =
-        super::program().args(["compute", &file]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut first = [0; 10];
-    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
-    let done = child.wait_with_output().unwrap();
-    assert_eq!(done.status.code(), Some(0));
-    assert_eq!(String::from_utf8_lossy(&done.stderr), "");
+    for format in ["csv", "table"] {
+        let mut command = super::program();
+        command.args(["compute", &file, "--format", format]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut first = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(0));
+        assert_eq!(String::from_utf8_lossy(&done.stderr), "");
+    }
 }
 
 #[test]
@@ -305,4 +308,94 @@ fn sentinels_are_no_scores_and_survive() {
             "raw_score\n20\n32002\n-32002\n-31000\n-7\n"
         );
     }
+}
+
+#[test]
+fn a_table_of_positions() {
+    let table = ["compute", "--format", "table", "--limit", "4"];
+    let famous = sample("famous.epd");
+    insta::assert_snapshot!(output(0, &[&table[..], &[&famous]].concat()));
+    let stderr = stderr_of(0, &[&table[..], &[&famous]].concat());
+    let note = "the table shows 5 of 8 columns and cuts 4 long values; a pipe or --format csv has everything";
+    assert!(stderr.contains(note), "{stderr}");
+    assert_eq!(stderr_of(0, &[&table[..], &["-q", &famous]].concat()), "");
+    // Sets of squares are numbers; values of expressions have their own type.
+    let columns = ["--columns", "index,checkers_mask,half", "--let", "half = legal_moves / 2.0", "--limit", "1"];
+    assert_eq!(
+        output(0, &[&["compute", "--format", "table", &famous], &columns[..]].concat()),
+        "  index       checkers_mask  half\n─────────────────────────────────\n      0  0x0000000000000000  10.0\n"
+    );
+    let colored = output(0, &["compute", "--format", "table", "--color", "always", "--columns", "stm,fen", &famous]);
+    assert!(colored.starts_with("\u{1b}[1mstm  fen\u{1b}[0m\n\u{1b}[2m─"), "{colored}");
+}
+
+/// Whatever a file contains, each row is one line, and nothing in it reaches the terminal as a command.
+#[test]
+fn tables_have_no_control_characters() {
+    let dir = Dir::new();
+    let event = "a\u{1b}[31m\tb\u{202e}c\u{85}d";
+    let file = dir.file("x.pgn", format!("[Event \"{event}\"]\n[White \"李雷\"]\n\n1. e4 *\n"));
+    for command in ["compute", "games"] {
+        let columns = ["--columns", "tag:Event,white,result", "--limit", "1"];
+        let table = output(0, &[&[command, "--format", "table", &file], &columns[..]].concat());
+        let row = table.lines().nth(2).unwrap();
+        assert_eq!((row, table.lines().count()), ("a [31m b c d  李雷", 3), "{table}");
+    }
+}
+
+#[test]
+fn tables_are_not_written_to_files() {
+    let dir = Dir::new();
+    let input = sample("lichess-2025-05.pgn");
+    for command in ["compute", "games"] {
+        let stderr = stderr_of(2, &[command, &input, "--format", "table", "-o", &dir.name("x.csv")]);
+        assert!(stderr.contains("--format table is for people"), "{stderr}");
+        assert!(dir.list().is_empty());
+        let limit = ["--limit", "1", "--format", "table"];
+        let shown = output(0, &[&[command, &*input, "-o", "-"], &limit[..]].concat());
+        assert_eq!(shown, output(0, &[&[command, &*input], &limit[..]].concat()));
+    }
+}
+
+/// A table has the rows before an error, as the other formats do.
+#[test]
+fn tables_have_the_rows_before_a_failure() {
+    let dir = Dir::new();
+    let file = dir.file("x.fen", format!("{START}\n{KIWIPETE}\nnonsense\n"));
+    let columns = ["compute", "--strict", "--columns", "legal_moves", &file];
+    assert_eq!(output(2, &columns), "legal_moves\n20\n48\n");
+    let table = [&columns[..], &["--format", "table"]].concat();
+    assert_eq!(output(2, &table), "legal_moves\n───────────\n         20\n         48\n");
+}
+
+/// What a terminal shows, with its width.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_gets_a_table() {
+    let has_script = std::process::Command::new("script").arg("--version").output().is_ok();
+    if !has_script {
+        return eprintln!("skipped: `script` makes a terminal, and is not installed");
+    }
+    let famous = sample("famous.epd");
+    let program = lanefish(&[]);
+    let program = program.get_program().to_str().unwrap();
+    let on_terminal = |arguments: &str| {
+        let command = format!("stty cols 60 rows 24; {program} {arguments} {famous}");
+        let done = std::process::Command::new("script")
+            .args(["-qc", &command, "/dev/null"])
+            .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        String::from_utf8(done.stdout).unwrap().replace('\r', "")
+    };
+    let table = on_terminal("compute -q --limit 2");
+    assert!(table.starts_with("\u{1b}[1mfen ") && table.contains("─\u{1b}[0m\n"), "{table}");
+    let plain = on_terminal("compute -q --limit 2 --color never");
+    assert!(plain.starts_with("fen ") && plain.lines().all(|line| line.chars().count() <= 60), "{plain}");
+    assert!(plain.lines().all(|line| line.ends_with(['…', '─'])), "{plain}");
+    // A format that is given stays.
+    let csv = on_terminal("compute -q --limit 2 --format csv");
+    assert_eq!(csv, output(0, &["compute", "--limit", "2", &famous]));
 }

@@ -473,3 +473,103 @@ fn held_rejects_have_their_lines() {
         }
     }
 }
+
+/// The values of some columns; no value has a quotation mark.
+fn picked(rows: &str, names: &[&str]) -> Vec<Vec<String>> {
+    let mut is_quoted = false;
+    let mut is_end = |char| {
+        is_quoted ^= char == '"';
+        char == ',' && !is_quoted
+    };
+    let mut lines = rows.lines().map(|line| line.split(&mut is_end).map(str::to_owned).collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    let places: Vec<usize> =
+        names.iter().map(|name| header.iter().position(|column| column == name).unwrap()).collect();
+    lines.map(|line| places.iter().map(|&place| line[place].clone()).collect()).collect()
+}
+
+#[test]
+fn columns_are_chosen_and_ordered() {
+    let games = super::sample("lichess-2025-05.pgn");
+    let names = ["result", "white_elo", "game", "black", "plies", "fen"];
+    let usual = output(0, &["games", &games]);
+    let columns = names.join(",");
+    let chosen = output(0, &["games", "--columns", &columns, &games]);
+    assert_eq!(chosen.lines().next(), Some(&*columns));
+    assert_eq!(picked(&chosen, &names), picked(&usual, &names));
+    // All columns are those of the usual table, and the tags as JSON.
+    let all = output(0, &["games", "--columns", "all", "--limit", "1", &games]);
+    let header = usual.lines().next().unwrap();
+    assert_eq!(all.lines().next().unwrap(), format!("{header},tags"));
+    assert!(all.contains("{\"\"Event\"\":"), "{all}");
+    assert_eq!(output(0, &["games", "--columns", header, &games]), usual);
+}
+
+#[test]
+fn chosen_columns_as_jsonl() {
+    let dir = Dir::new();
+    let file = dir.file("games.pgn", GAMES);
+    let columns = "outcome,white_elo,tag:Event,tags,round,tag:TimeControl,game";
+    assert_eq!(
+        output(1, &["-q", "games", "--format", "jsonl", "--columns", columns, &file]),
+        "{\"outcome\":\"checkmate\",\"white_elo\":1500,\"tag:Event\":\"Club, \\\"blitz\\\"\",\
+         \"tags\":{\"Event\":\"Club, \\\"blitz\\\"\",\"White\":\"A\",\"Black\":\"B\",\"WhiteElo\":\"1500\",\
+         \"BlackElo\":\"1400\",\"Result\":\"0-1\"},\"round\":null,\"tag:TimeControl\":null,\"game\":0}\n\
+         {\"outcome\":null,\"white_elo\":null,\"tag:Event\":\"?\",\"tags\":{\"Event\":\"?\",\"TimeControl\":\"60+0\"},\
+         \"round\":null,\"tag:TimeControl\":\"60+0\",\"game\":1}\n"
+    );
+}
+
+#[test]
+fn wrong_columns_of_games_are_usage_errors() {
+    let games = super::sample("lichess-2025-05.pgn");
+    for (name, meant) in
+        [("whit", "white"), ("black_eol", "black_elo"), ("Event", "event"), ("Tag:Annotator", "tag:Annotator")]
+    {
+        let stderr = stderr_of(2, &["games", "--columns", &format!("game,{name}"), &games]);
+        let hint = format!("there is no column `{name}`; did you mean `{meant}`?");
+        assert!(stderr.contains(&hint) && stderr.contains("--list-columns"), "{stderr}");
+    }
+    for name in ["legal_moves", "", "tag:", "tag:a b"] {
+        let stderr = stderr_of(2, &["games", "--columns", name, &games]);
+        assert!(stderr.contains(&format!("there is no column `{name}`")), "{stderr}");
+    }
+    let stderr = stderr_of(2, &["games", "--columns", "white,white", &games]);
+    assert!(stderr.contains("is named twice"), "{stderr}");
+    let stderr = stderr_of(2, &["games", "--columns", "white", "--format", "pgn", &games]);
+    assert!(stderr.contains("PGN is a copy of the games"), "{stderr}");
+    let dir = Dir::new();
+    stderr_of(2, &["games", "--columns", "white", &games, "-o", &dir.name("x.pgn")]);
+    assert!(dir.list().is_empty());
+}
+
+#[test]
+fn the_list_of_columns_of_games() {
+    insta::assert_snapshot!(output(0, &["games", "--list-columns"]));
+    let listed = json(0, &["games", "--list-columns", "--json"]);
+    let listed = listed.as_array().unwrap();
+    let games = super::sample("lichess-2025-05.pgn");
+    let usual: Vec<&str> = listed
+        .iter()
+        .filter(|column| column["default"] == true)
+        .map(|column| column["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(output(0, &["games", "--limit", "0", &games]).trim_end(), usual.join(","));
+    assert_eq!(listed.last().unwrap()["name"], "tag:NAME");
+    stderr_of(2, &["games", "--json", &games]);
+}
+
+/// A table for people begins with the players, whatever the order of the usual columns, and has all of them.
+#[test]
+fn a_table_of_games() {
+    let games = super::sample("lichess-2025-05.pgn");
+    let table = output(0, &["games", "--format", "table", "--limit", "3", &games]);
+    insta::assert_snapshot!(table);
+    let stderr = stderr_of(0, &["games", "--format", "table", "--limit", "3", &games]);
+    assert!(stderr.contains("the table shows 7 of 20 columns; a pipe or --format csv has everything"), "{stderr}");
+    let table = output(0, &["games", "--format", "table", "--columns", "plies,white", "--limit", "1", &games]);
+    assert_eq!(table, "plies  white\n─────────────────\n   42  alanbrito4\n");
+    // A table that shows everything has no note.
+    let arguments = ["games", "--format", "table", "--columns", "plies,white", "--limit", "1", &games];
+    assert_eq!(stderr_of(0, &arguments), "");
+}

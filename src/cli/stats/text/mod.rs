@@ -11,14 +11,12 @@ mod tables;
 #[cfg(feature = "sql")]
 pub(crate) use tables::RULED;
 
-use super::super::style::Style;
+use super::super::style::{self, Style};
 use lanefish::report::facts::{Board, Plot};
 use lanefish::report::{HeatMap, Report, Squares};
 use lanefish::text::numbers::{counted, grouped};
 use std::fmt::Write;
 
-/// Width of the text if the output is not a terminal.
-const WIDTH: usize = 80;
 /// Minimum and maximum width of the text.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=132;
 
@@ -30,11 +28,9 @@ pub(super) struct Text<'a> {
     pub(super) width: usize,
 }
 
-/// The width of the terminal, if standard output is one.
+/// The width of the terminal, or a usual one, within limits.
 pub(super) fn width() -> usize {
-    let terminal = terminal_size::terminal_size_of(std::io::stdout());
-    let width = terminal.map_or(WIDTH, |(width, _)| usize::from(width.0));
-    width.clamp(*WIDTHS.start(), *WIDTHS.end())
+    style::width().clamp(*WIDTHS.start(), *WIDTHS.end())
 }
 
 /// The number of positions of a report, of their games, and of rejected records.

@@ -1,0 +1,225 @@
+//! The columns of a table of games, and a choice of them.
+//!
+//! The columns of [`crate::table::COLUMNS`] have a value for each position. These have one for each game, computed
+//! from its [row](GameRow). CSV, JSON lines and tables write the same choice.
+
+use crate::games::GameRow;
+use crate::output::cells::write_json_string;
+use crate::table::{ChosenColumn, ColumnsError, Kind, UnknownColumn};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+/// Columns that are tags, and their names as columns.
+const OF_TAGS: [(&str, &str); 14] = [
+    ("Event", "event"),
+    ("Site", "site"),
+    ("Date", "date"),
+    ("UTCTime", "time"),
+    ("Round", "round"),
+    ("White", "white"),
+    ("Black", "black"),
+    ("WhiteElo", "white_elo"),
+    ("BlackElo", "black_elo"),
+    ("ECO", "eco"),
+    ("Opening", "opening"),
+    ("TimeControl", "time_control"),
+    ("Termination", "termination"),
+    ("Variant", "variant"),
+];
+
+/// A column of a table of games.
+#[derive(Clone, Debug)]
+pub struct GameColumn {
+    name: Cow<'static, str>,
+    kind: Kind,
+    meaning: Cow<'static, str>,
+    pub(super) value: GameValue,
+}
+
+/// The value of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum GameValue {
+    Number,
+    /// The tag with this name.
+    Tag(Cow<'static, str>),
+    Result,
+    Plies,
+    Outcome,
+    Fen,
+    Error,
+    /// All tags, as a JSON object.
+    Tags,
+}
+
+/// All columns that have a name of their own; those of the usual table come first.
+static ALL: LazyLock<Vec<GameColumn>> = LazyLock::new(|| {
+    let column = |name: &'static str, kind, meaning: &'static str, value| GameColumn {
+        name: name.into(),
+        kind,
+        meaning: meaning.into(),
+        value,
+    };
+    let number = column("game", Kind::U64, "0-based number of the game over all inputs", GameValue::Number);
+    let mut all = vec![number];
+    all.extend(OF_TAGS.map(|(tag, name)| {
+        let kind = match name {
+            "date" => Kind::Date,
+            "white_elo" | "black_elo" => Kind::U16,
+            _ => Kind::Text,
+        };
+        let meaning = format!("the tag {tag} of the game").into();
+        GameColumn { name: name.into(), kind, meaning, value: GameValue::Tag(tag.into()) }
+    }));
+    all.extend([
+        column("result", Kind::Text, "1-0, 0-1 or 1/2-1/2", GameValue::Result),
+        column("plies", Kind::U32, "plies played, if known", GameValue::Plies),
+        column("outcome", Kind::Text, "checkmate or stalemate, where the last position is one", GameValue::Outcome),
+        column("fen", Kind::Text, "the last position", GameValue::Fen),
+        column("error", Kind::Text, "what is wrong with the game", GameValue::Error),
+        column("tags", Kind::Text, "all tags of the game, as a JSON object", GameValue::Tags),
+    ]);
+    all
+});
+
+static USUAL: LazyLock<GameColumns> =
+    LazyLock::new(|| GameColumns(ALL.iter().filter(|column| column.is_usual()).cloned().collect()));
+
+impl GameColumn {
+    /// The columns that have a name of their own. In addition, `tag:NAME` is any tag.
+    pub fn all() -> &'static [Self] {
+        &ALL
+    }
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// The type of its values.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+    /// The meaning of its values.
+    pub fn meaning(&self) -> &str {
+        &self.meaning
+    }
+    /// Whether a table has it unless other columns are chosen.
+    pub fn is_usual(&self) -> bool {
+        self.value != GameValue::Tags
+    }
+
+    /// The column of a name, or of a tag.
+    fn named(name: &str) -> Option<Self> {
+        if let Some(listed) = ALL.iter().find(|column| column.name == name) {
+            return Some(listed.clone());
+        }
+        let column = ChosenColumn::named(name)?;
+        let tag = column.tag()?.to_owned();
+        let meaning = format!("the tag {tag} of the game").into();
+        let value = GameValue::Tag(tag.into());
+        Some(Self { name: name.to_owned().into(), kind: Kind::Text, meaning, value })
+    }
+
+    /// The value as text; empty if the game does not have it.
+    pub(super) fn text<'a>(&self, game: &'a GameRow) -> Cow<'a, str> {
+        match &self.value {
+            GameValue::Number => game.game.to_string().into(),
+            GameValue::Tag(name) => tag(game, name).into(),
+            GameValue::Result => game.result.map_or("", |result| result.token()).into(),
+            GameValue::Plies => game.plies.map_or_else(String::new, |plies| plies.to_string()).into(),
+            GameValue::Outcome => outcome(game).into(),
+            GameValue::Fen => game.last.as_ref().map_or_else(String::new, ToString::to_string).into(),
+            GameValue::Error => game.error.as_deref().unwrap_or_default().into(),
+            GameValue::Tags => {
+                let mut object = Vec::new();
+                write_tags(game, &mut object);
+                String::from_utf8_lossy(&object).into_owned().into()
+            }
+        }
+    }
+
+    /// The value of a column whose [kind](Self::kind) is one of numbers.
+    pub(super) fn number(&self, game: &GameRow) -> Option<u64> {
+        match &self.value {
+            GameValue::Number => Some(game.game),
+            GameValue::Plies => game.plies.map(u64::from),
+            GameValue::Tag(name) => tag(game, name).parse::<u16>().ok().map(u64::from),
+            _ => None,
+        }
+    }
+}
+
+/// A choice of columns of games, in the order in which they are written.
+#[derive(Clone, Debug)]
+pub struct GameColumns(Vec<GameColumn>);
+
+impl GameColumns {
+    /// The columns of the usual table of games.
+    pub fn usual() -> &'static Self {
+        &USUAL
+    }
+
+    /// Names separated by commas; `all` stands for all that have a name of their own, and `tag:NAME` is any tag.
+    ///
+    /// # Errors
+    /// If there is no column of a name, or a column is named twice.
+    ///
+    /// ```
+    /// use lanefish::jobs::GameColumns;
+    /// let columns = GameColumns::named("white,black,tag:Annotator").unwrap();
+    /// let names: Vec<_> = columns.iter().map(|column| column.name()).collect();
+    /// assert_eq!(names, ["white", "black", "tag:Annotator"]);
+    /// assert!(GameColumns::named("white,legal_moves").is_err());
+    /// ```
+    pub fn named(names: &str) -> Result<Self, ColumnsError> {
+        let mut columns = Vec::new();
+        for name in names.split(',').map(str::trim) {
+            if name == "all" {
+                columns.extend(ALL.iter().cloned());
+            } else {
+                columns.push(GameColumn::named(name).ok_or_else(|| UnknownColumn::new(name))?);
+            }
+        }
+        let mut seen = HashSet::new();
+        match columns.iter().find(|column| !seen.insert(column.name())) {
+            Some(column) => Err(ColumnsError::Twice(column.name().to_owned())),
+            None => Ok(Self(columns)),
+        }
+    }
+
+    /// The columns.
+    pub fn iter(&self) -> impl Iterator<Item = &GameColumn> {
+        self.0.iter()
+    }
+}
+
+/// How the final position ends the game, if it does.
+pub(super) fn outcome(game: &GameRow) -> &'static str {
+    match &game.last {
+        Some(last) if last.is_checkmate() => "checkmate",
+        Some(last) if last.is_stalemate() => "stalemate",
+        _ => "",
+    }
+}
+
+fn tag<'a>(game: &'a GameRow, name: &str) -> &'a str {
+    let found = game.tags.iter().rev().find(|(other, _)| other == name);
+    found.map_or("", |(_, value)| value)
+}
+
+/// Appends all tags as a JSON object. If a tag occurs twice, the last value is written, at the place of the first.
+pub(super) fn write_tags(game: &GameRow, text: &mut Vec<u8>) {
+    let last: HashMap<&str, &str> = game.tags.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let mut written = HashSet::new();
+    text.push(b'{');
+    for (name, _) in &game.tags {
+        if written.insert(&**name) {
+            if written.len() > 1 {
+                text.push(b',');
+            }
+            write_json_string(name, text);
+            text.push(b':');
+            write_json_string(last[&**name], text);
+        }
+    }
+    text.push(b'}');
+}
