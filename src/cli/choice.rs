@@ -26,7 +26,10 @@ pub(crate) fn similar<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) 
             _ => (strsim::jaro(&name, other), other),
         })
         // Of two names with some letters in common, neither is meant by the other.
-        .filter(|&(likeness, other)| likeness > NEAR && strsim::osa_distance(&name, other) <= (name.len() / 3).max(1))
+        .filter(|&(likeness, other)| {
+            let distance = strsim::osa_distance(&name, other);
+            likeness > NEAR && (distance <= (name.len() / 3).max(1) || other.starts_with(&*name))
+        })
         .max_by(|(one, _), (other, _)| one.total_cmp(other))
         .map(|(_, other)| other)
 }
