@@ -75,6 +75,10 @@ const BUFFER: usize = 1 << 18;
 pub(crate) struct Named(Option<PathBuf>);
 
 impl Named {
+    /// The file, if it is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.0.as_deref()
+    }
     pub(crate) fn failed(&self, source: io::Error) -> Error {
         match &self.0 {
             Some(path) => Error::Write { path: path.clone(), source },

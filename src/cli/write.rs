@@ -19,7 +19,7 @@ use lanefish::jobs::{Complete, Content, OutputFormat, WriteJob, WritePart, Writt
 use lanefish::pipeline::{RunOptions, Summary, run};
 use lanefish::text::numbers::counted;
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{self, IsTerminal, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -280,7 +280,9 @@ pub(crate) fn commit(
     manifests: Option<(Manifests, &Summary)>,
 ) -> Result<()> {
     let mut complete = Vec::new();
+    let mut written_to = Vec::new();
     for (mut output, format, written) in outputs {
+        written_to.push((output.named(), written.records));
         if let Some(start) = &written.start {
             output.rewrite_start(start)?;
         }
@@ -290,5 +292,14 @@ pub(crate) fn commit(
         Some((manifests, summary)) => manifests.complete(invocation, summary, complete)?,
         None => complete.into_iter().map(|(output, ..)| output).collect(),
     };
-    Ok(invocation.commit(files)?)
+    invocation.commit(files)?;
+    // Scripts know what they asked for; people want to see that it worked.
+    if invocation.verbose() || io::stderr().is_terminal() {
+        for (named, records) in &written_to {
+            if let Some(path) = named.path() {
+                invocation.note(format_args!("wrote {}: {}", path.display(), counted(*records, "record")));
+            }
+        }
+    }
+    Ok(())
 }

@@ -86,6 +86,11 @@ fn hint(error: &clap::Error) -> Option<&'static str> {
         return None;
     }
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    if name == "sql" && !cfg!(feature = "sql") || name == "cluster" && !cfg!(feature = "cluster") {
+        return Some(
+            "this lanefish was built without it: `cargo build --release --features sql`, or `--features cluster`, adds it",
+        );
+    }
     let found = ELSEWHERE.iter().find(|(names, _)| names.contains(&name.to_lowercase().as_str()));
     found.map(|&(_, hint)| hint)
 }

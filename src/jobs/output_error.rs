@@ -24,10 +24,15 @@ pub enum OutputError {
     #[error("unknown format `{0}`")]
     UnknownName(String),
     /// The format can be read, but lanefish does not write it.
-    #[error("{0} can be read but not written")]
+    #[error("{0} can be read but not written{}", instead(*_0))]
     ReadOnly(Format),
     /// The extension belongs to a format that can be read but not written.
-    #[error("{path}: {format} can be read but not written; {known}", path = path.display(), known = written())]
+    #[error(
+        "{path}: {format} can be read but not written{instead}; {known}",
+        path = path.display(),
+        instead = instead(*format),
+        known = written()
+    )]
     ReadOnlyExtension {
         /// The name of the output.
         path: PathBuf,
@@ -80,6 +85,14 @@ pub enum OutputError {
         /// The content that it was to have.
         content: Content,
     },
+}
+
+/// What can be done with a format that is not written.
+fn instead(format: Format) -> &'static str {
+    match format {
+        Format::PGN => " (`lanefish games` copies whole games)",
+        _ => "",
+    }
 }
 
 /// The formats of records that can be written.

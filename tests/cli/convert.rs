@@ -368,3 +368,15 @@ fn lost_moves_and_lines_are_named() {
         assert!(note(&[table.to_str().unwrap()]).contains("moves of solutions after the first"));
     }
 }
+
+/// Scripts hear nothing of success; -v says what was written.
+#[test]
+fn written_records_are_reported_on_request() {
+    let dir = Dir::new();
+    let boards = dir.name("a.boards");
+    let arguments = ["convert", "--force", "--limit", "3", "-o", &boards, &sample("sample.epd")];
+    assert_eq!(stderr_of(0, &arguments), "");
+    let told = stderr_of(0, &[&["-v"], &arguments[..]].concat());
+    assert!(told.contains(&format!("lanefish: wrote {boards}: 3 records\n")), "{told}");
+    assert_eq!(stderr_of(0, &[&["-v", "-q"], &arguments[..]].concat()), "");
+}

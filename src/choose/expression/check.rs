@@ -402,7 +402,7 @@ impl Check<'_> {
             if values.len() == count { Ok(()) } else { self.wrong(call, format!("`{name}` takes {}", counted(count))) }
         };
         if self.scope.of_games && matches!(name, "matches" | "on") {
-            return self.wrong(call, format!("`{name}` looks at a position, not at a game: {}", columns_of_games()));
+            return self.wrong(call, format!("`{name}` looks at a position, not at a game (`compute --columns site` lists the games of positions): {}", columns_of_games()));
         }
         match name {
             "abs" => {

@@ -605,7 +605,7 @@ fn errors_say_what_and_where() {
         ("ply in (select 1)", "found `select`"),
         ("ply = 99999999999999999999", "too large"),
         ("attacks_white = 0x12345678901234567", "hexadecimal"),
-        ("eco like 5", "a 'text'"),
+        ("eco like 5", "a text in single quotes"),
         ("not ply", "a condition is needed"),
         ("cast(ply as text) = '1'", "found `cast`"),
         ("ply = 'a", "unterminated"),
