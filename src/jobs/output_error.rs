@@ -24,7 +24,7 @@ pub enum OutputError {
     #[error("unknown format `{0}`")]
     UnknownName(String),
     /// The format can be read, but lanefish does not write it.
-    #[error("{0} can be read but not written{}", instead(*_0))]
+    #[error("{0} can be read but not written{instead}", instead = instead(*.0))]
     ReadOnly(Format),
     /// The extension belongs to a format that can be read but not written.
     #[error(
@@ -89,10 +89,7 @@ pub enum OutputError {
 
 /// What can be done with a format that is not written.
 fn instead(format: Format) -> &'static str {
-    match format {
-        Format::PGN => " (`lanefish games` copies whole games)",
-        _ => "",
-    }
+    if format == Format::PGN { " (`lanefish games` copies whole games)" } else { "" }
 }
 
 /// The formats of records that can be written.
