@@ -136,7 +136,7 @@ impl Compared<'_> {
                 "<section id=\"boards{suffix}\">\n<h2>Boards</h2>\n<p class=\"scale\">more often in {a} <span><i \
                  class=\"q9\"></i><i class=\"q6\"></i><i class=\"q4\"></i><i class=\"q2\"></i></span><span><i \
                  class=\"oq2\"></i><i class=\"oq4\"></i><i class=\"oq6\"></i><i class=\"oq9\"></i></span> more \
-                 often in {b}; differences of the shares of each square, in percentage points; the darkest square is \
+                 often in {b}; differences of the shares of each square, in percentage points; the strongest colour is \
                  the largest difference of the board</p>\n<div class=\"boards\">"
             )?;
             for board in &comparison.boards {
@@ -211,7 +211,7 @@ impl Compared<'_> {
                 means,
             ]
         });
-        let means = format!("mean of {} → {}", letters[0], letters[1]);
+        let means = format!("mean\u{A0}{} →\u{A0}{}", letters[0], letters[1]);
         let table = Table {
             caption: "Distances of the distributions",
             head: &["", "distance", "", "chance", "beyond chance", &means],

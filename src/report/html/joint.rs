@@ -96,11 +96,11 @@ pub(super) fn heat_map(out: &mut String, joint: &Joint, shade: Shade) -> fmt::Re
         Shade::Count => format!("colour: 1 to {}", counted(most, "position")),
         // All scores beyond the largest are in one column.
         Shade::Row if columns.first == 0 || columns.covers(joint.columns.labels.len() - 1) => {
-            "each row has its own scale: the darkest cell is its most frequent score; the outermost columns include \
+            "each row has its own scale: the strongest colour is its most frequent score; the outermost columns include \
              all scores beyond"
                 .to_owned()
         }
-        Shade::Row => "each row has its own scale: the darkest cell is its most frequent score".to_owned(),
+        Shade::Row => "each row has its own scale: the strongest colour is its most frequent score".to_owned(),
     };
     write!(
         out,
