@@ -579,6 +579,11 @@ fn a_page_names_its_origin() {
     // A hash is of one content only.
     fs::write(format!("{boards}.manifest.json"), "{}").unwrap();
     assert!(!made(&[]).contains("BLAKE3"));
+    // A page that was not written is named.
+    let damaged = dir.file("cut.boards", &fs::read(&boards).unwrap()[..700]);
+    let other = dir.name("other.html");
+    let told = stderr_of(2, &["stats", "--html", &other, &two, &damaged]);
+    assert!(told.contains(&format!("lanefish: {other} was not written\n")), "{told}");
     // A page without positions names what left them out.
     let empty = made(&["--where", "in_check"]);
     assert!(empty.contains("All positions were left out. --where left out 4 positions. "), "{empty}");

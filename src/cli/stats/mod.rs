@@ -3,6 +3,9 @@
 //! A report comes from reading positions, from merging the reports of earlier runs, or from a file with a report. The
 //! code that shows it does not depend on its origin.
 
+#[cfg(feature = "cluster")]
+mod on_cluster;
+mod origin;
 mod text;
 
 #[cfg(feature = "sql")]
@@ -12,26 +15,22 @@ use super::args::{ReadArgs, Reading};
 use super::choice;
 use super::directories::MadeDirectories;
 use super::invocation::{Invocation, RunChoice, Timed};
-use super::manifest;
 use super::output::Output;
 use super::places::Destination;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
-use lanefish::choose::LeftOut;
-use lanefish::games::Date;
 use lanefish::jobs::{GroupCounts, Statistics};
 use lanefish::report::{Comparison, Report, csv, html, left_out_to_json, run_to_json};
 use lanefish::stats::{GroupBy, LargestGroups, MOST_GROUPS};
 use lanefish::text::numbers::{bytes, grouped, short};
 use lanefish::text::one_line;
+use origin::{command_line, left_out, now};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 use text::Text;
 
 /// Dataset statistics: legal moves, checks, mates, material, castling, heat maps, results
@@ -173,7 +172,12 @@ impl StatsArgs {
             Some(made) => self.show(invocation, made)?,
             None => {}
         }
-        let status = invocation.conclude(timed.summary)?;
+        let has_failed = timed.summary.failure.is_some();
+        let status = invocation.conclude(timed.summary);
+        for path in self.html.iter().chain(&self.csv).filter(|_| has_failed) {
+            invocation.note(format_args!("{} was not written", path.display()));
+        }
+        let status = status?;
         if let Some(made) = made.filter(|_| !self.json) {
             invocation.note(format_args!("{}", made.speed));
         }
@@ -378,95 +382,6 @@ impl StatsArgs {
         Ok(Some(all.parse().with_context(|| format!("--by {all}"))?))
     }
 
-    /// Counts the positions of the inputs on a cluster.
-    #[cfg(feature = "cluster")]
-    fn read_on_cluster(
-        &self,
-        invocation: &Invocation<'_>,
-        inputs: &[PathBuf],
-        reading: &Reading,
-        address: &str,
-    ) -> Result<(Option<Made>, Timed)> {
-        use super::interrupt;
-        use super::progress::Meter;
-        use lanefish::chess::validity::Validity;
-        use lanefish::sql::cluster::Counting;
-        use lanefish::sql::{Session as SqlSession, SessionOptions, Step};
-        use std::sync::atomic::Ordering;
-        use std::time::{Duration, Instant};
-
-        let begin = Instant::now();
-        let global = invocation.global();
-        if global.shard.is_some() || global.skip > 0 || global.limit.is_some() {
-            bail!("--cluster counts whole inputs: --shard, --skip and --limit work in a single process only");
-        }
-        let inputs = invocation.take_inputs(inputs, reading, false)?;
-        if inputs.sources.iter().any(lanefish::input::Source::is_stdin) {
-            bail!("--cluster: the machines of a cluster cannot read standard input; name files");
-        }
-        let mut rejects = invocation.open_rejects()?;
-        let read = invocation.read_options(reading, Validity::default())?;
-        let options = SessionOptions::new(invocation.analyzer).read(read);
-        let cluster = super::cluster::connect(invocation, address)?;
-        let slots = cluster.slots();
-        let sql = SqlSession::on_cluster(options.clone(), cluster)?;
-        let counting =
-            Counting::default().details(self.has_details()).by(self.grouped_by()?).rejects(rejects.is_some());
-        let (mut rows, mut counted) = sql.count(inputs, &options, &counting)?;
-        let mut meter = Meter::new(global.progress, None);
-        loop {
-            match rows.step(Duration::from_millis(50))? {
-                Step::Batch(batch) => counted.add(&batch, |lines| -> Result<()> {
-                    if let Some(rejects) = &mut rejects {
-                        rejects.put(lines)?;
-                    }
-                    Ok(())
-                })?,
-                Step::End => break,
-                _ => {}
-            }
-            if interrupt::flag().load(Ordering::Relaxed) {
-                return Err(Error::Interrupted.into());
-            }
-            meter.show_job(sql.job_progress().unwrap_or_default());
-        }
-        meter.finish();
-        let (report, summary) = counted.finish()?;
-        invocation.keep_rejects(rejects);
-        let elapsed = begin.elapsed();
-        let seconds = elapsed.as_secs_f64();
-        let rate = summary.records as f64 / seconds;
-        let made = Made {
-            report,
-            games: summary.games_taken,
-            run: object(json!({
-                "cluster": address,
-                "slots": slots,
-                "seconds": seconds,
-                "positions_per_second": rate,
-                "bytes_read": summary.bytes,
-                "games": summary.games_taken,
-                "left_out": left_out_to_json(summary.left_out.iter().map(|(&option, left)| (option, left))),
-                "command": command_line(),
-            })),
-            page_run: Some(html::Run {
-                date: now(),
-                tier: "cluster".to_owned(),
-                threads: slots,
-                seconds,
-                rate,
-                bytes: summary.bytes,
-            }),
-            speed: format!(
-                "{seconds:.3} s, {} positions/s, {} of the cluster at {address}, {} read",
-                short(rate),
-                lanefish::text::numbers::counted(slots as u64, "slot"),
-                bytes(summary.bytes as f64),
-            ),
-        };
-        Ok((Some(made), Timed { summary, elapsed }))
-    }
-
     /// Merges the reports of earlier runs.
     fn merged(&self, invocation: &Invocation<'_>) -> Result<Made> {
         let mut inputs = self.read.inputs.iter();
@@ -634,72 +549,6 @@ impl StatsArgs {
         }
         Ok(invocation.commit(outputs)?)
     }
-
-    /// The origin of a report.
-    fn about(&self, made: &Made, inputs: &[PathBuf]) -> html::About {
-        let inputs: Vec<html::Input> = inputs.iter().map(|path| about_input(path)).collect();
-        let title = match inputs.as_slice() {
-            [] => "Standard input".to_owned(),
-            [one] => {
-                let name = Path::new(&one.name).file_name();
-                name.map_or(one.name.clone(), |name| name.to_string_lossy().into_owned())
-            }
-            several => format!("{} inputs", several.len()),
-        };
-        let mut about = html::About::new(title);
-        about.inputs = inputs;
-        about.games = Some(made.games).filter(|&games| games > 0);
-        about.run = made.page_run.clone().filter(|_| self.dated);
-        about.command = made.run.get("command").and_then(Value::as_str).map(str::to_owned);
-        let left_out = left_out(&made.run);
-        let mut left_out: Vec<_> = left_out.iter().collect();
-        left_out.sort_by_key(|(option, _)| LeftOut::place(option));
-        about.left_out = left_out.into_iter().map(|(option, left)| left.sentence(option)).collect();
-        about
-    }
-}
-
-/// The name of an input, the size of a file, and its hash if a manifest has it.
-fn about_input(path: &Path) -> html::Input {
-    if path.as_os_str() == "-" {
-        return html::Input::new("standard input");
-    }
-    let mut input = html::Input::new(path.display().to_string());
-    input.bytes = fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
-    input.hash = input.bytes.and_then(|bytes| manifest::recorded_hash(path, bytes));
-    input
-}
-
-/// The time now, such as `2026-08-01 12:30 UTC`.
-fn now() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let date = Date::of_days((seconds / 86_400) as i32);
-    let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
-    date.map_or(String::new(), |date| format!("{}, {hours:02}:{minutes:02} UTC", date.to_string().replace('.', "-")))
-}
-
-/// The numbers of records left out by each option, from the `run` key of a report.
-fn left_out(run: &Map<String, Value>) -> BTreeMap<String, LeftOut> {
-    let options = run.get("left_out").and_then(Value::as_object).into_iter().flatten();
-    let left_out = options.map(|(option, left)| {
-        let number = |key: &str| left.get(key).and_then(Value::as_u64).unwrap_or(0);
-        let left = LeftOut::new(number("games"), number("positions"), number("unknown"));
-        (option.clone(), left)
-    });
-    left_out.collect()
-}
-
-/// The command as it was typed, quoted for a shell where necessary.
-fn command_line() -> String {
-    let is_plain = |text: &str| {
-        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./,:=+%@".contains(&byte))
-    };
-    let quoted = std::env::args_os().skip(1).map(|argument| {
-        let text = argument.to_string_lossy();
-        if is_plain(&text) { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
-    });
-    let words: Vec<String> = std::iter::once("lanefish".to_owned()).chain(quoted).collect();
-    words.join(" ")
 }
 
 /// Whether an input is the report of an earlier run.

@@ -1,0 +1,101 @@
+//! Counts on a cluster.
+
+use super::origin::{command_line, now};
+use super::{Made, StatsArgs, object};
+use crate::cli::args::Reading;
+use crate::cli::interrupt;
+use crate::cli::invocation::{Invocation, Timed};
+use crate::cli::progress::Meter;
+use anyhow::{Result, bail};
+use lanefish::Error;
+use lanefish::chess::validity::Validity;
+use lanefish::report::{html, left_out_to_json};
+use lanefish::sql::cluster::Counting;
+use lanefish::sql::{Session as SqlSession, SessionOptions, Step};
+use lanefish::text::numbers::{bytes, short};
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+impl StatsArgs {
+    /// Counts the positions of the inputs on a cluster.
+    pub(super) fn read_on_cluster(
+        &self,
+        invocation: &Invocation<'_>,
+        inputs: &[PathBuf],
+        reading: &Reading,
+        address: &str,
+    ) -> Result<(Option<Made>, Timed)> {
+        let begin = Instant::now();
+        let global = invocation.global();
+        if global.shard.is_some() || global.skip > 0 || global.limit.is_some() {
+            bail!("--cluster counts whole inputs: --shard, --skip and --limit work in a single process only");
+        }
+        let inputs = invocation.take_inputs(inputs, reading, false)?;
+        if inputs.sources.iter().any(lanefish::input::Source::is_stdin) {
+            bail!("--cluster: the machines of a cluster cannot read standard input; name files");
+        }
+        let mut rejects = invocation.open_rejects()?;
+        let read = invocation.read_options(reading, Validity::default())?;
+        let options = SessionOptions::new(invocation.analyzer).read(read);
+        let cluster = super::super::cluster::connect(invocation, address)?;
+        let slots = cluster.slots();
+        let sql = SqlSession::on_cluster(options.clone(), cluster)?;
+        let counting =
+            Counting::default().details(self.has_details()).by(self.grouped_by()?).rejects(rejects.is_some());
+        let (mut rows, mut counted) = sql.count(inputs, &options, &counting)?;
+        let mut meter = Meter::new(global.progress, None);
+        loop {
+            match rows.step(Duration::from_millis(50))? {
+                Step::Batch(batch) => counted.add(&batch, |lines| -> Result<()> {
+                    if let Some(rejects) = &mut rejects {
+                        rejects.put(lines)?;
+                    }
+                    Ok(())
+                })?,
+                Step::End => break,
+                _ => {}
+            }
+            if interrupt::flag().load(Ordering::Relaxed) {
+                return Err(Error::Interrupted.into());
+            }
+            meter.show_job(sql.job_progress().unwrap_or_default());
+        }
+        meter.finish();
+        let (report, summary) = counted.finish()?;
+        invocation.keep_rejects(rejects);
+        let elapsed = begin.elapsed();
+        let seconds = elapsed.as_secs_f64();
+        let rate = summary.records as f64 / seconds;
+        let made = Made {
+            report,
+            games: summary.games_taken,
+            run: object(json!({
+                "cluster": address,
+                "slots": slots,
+                "seconds": seconds,
+                "positions_per_second": rate,
+                "bytes_read": summary.bytes,
+                "games": summary.games_taken,
+                "left_out": left_out_to_json(summary.left_out.iter().map(|(&option, left)| (option, left))),
+                "command": command_line(),
+            })),
+            page_run: Some(html::Run {
+                date: now(),
+                tier: "cluster".to_owned(),
+                threads: slots,
+                seconds,
+                rate,
+                bytes: summary.bytes,
+            }),
+            speed: format!(
+                "{seconds:.3} s, {} positions/s, {} of the cluster at {address}, {} read",
+                short(rate),
+                lanefish::text::numbers::counted(slots as u64, "slot"),
+                bytes(summary.bytes as f64),
+            ),
+        };
+        Ok((Some(made), Timed { summary, elapsed }))
+    }
+}
