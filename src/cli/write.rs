@@ -183,6 +183,9 @@ pub(crate) fn write_by(
     let format = more.apply(format)?;
     let job = WriteJob::new(written, format)?.allow_loss(allow_loss);
     invocation.prepare(inputs, reading)?;
+    if let Some(reason) = invocation.lacks(job.needs(), reading) {
+        bail!("{reason}, which {format} files need");
+    }
     // These files are also still read while the output is written.
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
     invocation.compare(place.output.as_deref(), &others)?;
@@ -192,6 +195,7 @@ pub(crate) fn write_by(
     let named = output.named();
     let failed = |source| named.failed(source);
     let space = reading.space.beside(place.output.as_deref());
+    invocation.gives_up.set(output.file().is_some() || job.can_change() && !allow_loss);
     let mut to = Place::of(&mut output, job.can_change() && !allow_loss, &space.directory)?;
     let mut file = job.open(&mut to).map_err(failed)?;
     let done = invocation.read_by(inputs, reading, RunChoice::default(), |inputs, options| {
@@ -200,7 +204,7 @@ pub(crate) fn write_by(
     })?;
     let mut records = 0;
     if done.summary.failure.is_none() {
-        let complete = job.finish(file).map_err(failed)?;
+        let complete = job.finish(file).map_err(|error| failed(with_hint(error, reading)))?;
         if let Place::Held(mut held) = to {
             held.rewind().and_then(|()| io::copy(&mut held, &mut output)).map_err(failed)?;
         }
@@ -211,6 +215,16 @@ pub(crate) fn write_by(
     Ok((done, records))
 }
 
+/// Adds to the refusal of records without a score how `--set` changes the scores of those that have one.
+fn with_hint(error: io::Error, reading: &Reading) -> io::Error {
+    if !(reading.chosen.sets_score() && error.to_string().contains("records without a score")) {
+        return error;
+    }
+    io::Error::other(format!(
+        "{error}; `score` is null for the sentinel 32002, and --set \"raw_score = coalesce(EXPR, raw_score)\" keeps it"
+    ))
+}
+
 /// Reports the fields that the output does not keep.
 pub(crate) fn report_losses(invocation: &Invocation<'_>, format: OutputFormat, complete: &Complete, tags: &LostTags) {
     let lacking = complete.losses.lacking().map(|(what, records)| format!("{what} ({})", counted(records, "record")));
@@ -219,6 +233,12 @@ pub(crate) fn report_losses(invocation: &Invocation<'_>, format: OutputFormat, c
     if !lacking.is_empty() {
         invocation
             .note(format_args!("{format} cannot store these fields, so they were dropped: {}", lacking.join(", ")));
+    }
+    let placeholders = complete.losses.placeholders();
+    let placeholders: Vec<String> =
+        placeholders.map(|(what, records)| format!("{what} ({})", counted(records, "record"))).collect();
+    if !placeholders.is_empty() {
+        invocation.note(format_args!("{format} has placeholders for missing values: {}", placeholders.join(", ")));
     }
     if let Some(note) = complete.losses.note_of_changes(format) {
         invocation.note(format_args!("{note}"));
