@@ -1,48 +1,70 @@
-//! A job of one's own: the squares on which kings are mated.
+//! A job of one's own: the squares on which kings are mated, who won these games, and how strong White was.
 //!
 //! A job says which queries the lanes answer about each position and what it reads of the records besides, and receives
 //! positions with their results, a tile at a time, on many threads. What it makes of a chunk is its part; parts arrive in
-//! the order of the input.
+//! the order of the input. Bad records are passed to a function of their own.
 //!
 //! ```console
 //! $ cargo run --release --example own_job [FILE]...
 //! ```
 
 use lanefish::chess::Square;
+use lanefish::error::Reject;
 use lanefish::input::Inputs;
 use lanefish::pipeline::{Job, RunOptions, run};
 use lanefish::queries::Queries;
-use lanefish::table::{Fields, Tile};
+use lanefish::table::{Array, Field, Fields, Tile};
 use lanefish::tiers;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
 
-/// Lists the squares of mated kings.
-struct MatedKings;
+/// A mate.
+struct Mate {
+    king: Square,
+    /// The result of the game: 0 if Black won, 1 for a draw, 2 if White won; `None` if it is not known.
+    result: Option<u8>,
+    /// The rating of White.
+    elo: Option<u16>,
+}
 
-impl Job for MatedKings {
-    type Part = Vec<Square>;
+/// Lists the mates.
+struct Mates;
+
+impl Job for Mates {
+    type Part = Vec<Mate>;
 
     fn queries(&self) -> Queries {
         Queries::MOVES | Queries::CHECKERS
     }
 
-    /// Only positions are needed: no scores, no names of players.
+    /// Only these fields are read, in addition to positions: no scores, no names of players.
     fn fields(&self) -> Fields {
-        Fields::NONE
+        Fields::of(&[Field::Result, Field::WhiteElo])
     }
 
-    fn begin(&self) -> Vec<Square> {
+    fn begin(&self) -> Vec<Mate> {
         Vec::new()
     }
 
-    fn tile(&self, mated: &mut Vec<Square>, tile: &Tile<'_>) {
+    fn tile(&self, mates: &mut Vec<Mate>, tile: &Tile<'_>) {
+        // The columns of the batch; `None` if no record of the batch has the field.
+        let results = match tile.batch.values(Field::Result) {
+            Some(Array::U8(results)) => Some(results),
+            _ => None,
+        };
+        let elos = match tile.batch.values(Field::WhiteElo) {
+            Some(Array::U16(elos)) => Some(elos),
+            _ => None,
+        };
         for record in tile.records() {
             let is_check = record.results.checkers[record.lane] != 0;
             if is_check && record.results.legal(record.lane).moves == 0 {
                 let position = record.position();
-                mated.extend(position.king(position.side_to_move));
+                let (result, elo) = (results.and_then(|of| of.get(record.row)), elos.and_then(|of| of.get(record.row)));
+                if let Some(king) = position.king(position.side_to_move) {
+                    mates.push(Mate { king, result: result.copied(), elo: elo.copied() });
+                }
             }
         }
     }
@@ -55,11 +77,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let inputs = Inputs::resolve(&files, |_| true)?;
 
+    // Each bad record, with its place and the reason.
+    let mut on_reject = |reject: &Reject| {
+        eprintln!("{reject}");
+        Ok(())
+    };
     let mut counts: BTreeMap<Square, u64> = BTreeMap::new();
-    let options = RunOptions::new(tiers::best()).threads(2);
-    let summary = run(&inputs, options, &MatedKings, |mated| {
-        for square in mated {
-            *counts.entry(square).or_default() += 1;
+    let (mut won_by_white, mut elos) = (0, Vec::new());
+    let options = RunOptions::new(tiers::best()).threads(2).on_reject(Some(&mut on_reject));
+    let summary = run(&inputs, options, &Mates, |mates| {
+        for Mate { king, result, elo } in mates {
+            *counts.entry(king).or_default() += 1;
+            won_by_white += u64::from(result == Some(2));
+            elos.extend(elo.map(u64::from));
         }
         Ok(())
     });
@@ -68,6 +98,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     println!("{} mates among {} positions", counts.values().sum::<u64>(), summary.accepted());
+    println!("{won_by_white} of them in games that White won");
+    if !elos.is_empty() {
+        println!("mean rating of White: {}", elos.iter().sum::<u64>() / elos.len() as u64);
+    }
     for (square, count) in counts {
         println!("{square}: {count}");
     }

@@ -134,7 +134,10 @@ pub enum Error {
         most: usize,
     },
     /// A record does not belong to a game, but whole games are requested.
-    #[error("record {record} does not belong to a game: only records that carry `game` can be grouped by game")]
+    #[error(
+        "record {record} does not belong to a game: grouping by game needs numbers of games, as in PGN and viri files. \
+         The chains of binpack files are not games: `lanefish convert FILE -o FILE.viri` first makes games of them"
+    )]
     NoGame {
         /// Its number over all inputs.
         record: u64,
@@ -375,7 +378,7 @@ impl fmt::Display for Place {
 }
 
 /// A rejected record, as listed by `--rejects`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reject {
     /// Where it is.
@@ -391,6 +394,18 @@ pub struct Reject {
 impl fmt::Display for Reject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl fmt::Debug for Reject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A program whose `main` returns an error prints this.
+        f.debug_struct("Reject")
+            .field("place", &self.place)
+            .field("reasons", &self.reasons)
+            .field("message", &self.message)
+            .field("raw", &String::from_utf8_lossy(&self.raw))
+            .finish()
     }
 }
 

@@ -111,11 +111,12 @@
 //!
 //! `parquet` (default) reads and writes Parquet and Arrow files; `cli` (default) builds the command-line tool. A
 //! program that only uses the library does not need them, and compiles about a third of the crates without them:
-//! `lanefish = { version = "0.1", default-features = false }`.
+//! `lanefish = { path = "../lanefish", default-features = false }`.
 //! `sql` adds queries over files of positions, with DataFusion, and `cluster` runs them on many machines.
 //!
-//! The chapters in `docs/` describe the command line, reports, shards and columns; `examples/` has programs to start
-//! from.
+//! The chapter `docs/library.md` shows more of the library: positions in a format of your own, jobs of your own, and what is
+//! guaranteed. The other chapters in `docs/` describe the command line, reports, shards, columns and training data;
+//! `examples/` has programs to start from.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -221,6 +221,11 @@ pub(crate) fn convert<'py>(
         lost.set_item(what.trim_matches('`'), records)?;
     }
     done.set_item("lost", lost)?;
+    let placeholders = PyDict::new(py);
+    for (what, records) in losses.placeholders() {
+        placeholders.set_item(what, records)?;
+    }
+    done.set_item("placeholders", placeholders)?;
     let changed = PyDict::new(py);
     for (what, how_often) in losses.changed() {
         changed.set_item(what, how_often.records)?;

@@ -1,6 +1,7 @@
 //! Random samples of the records.
 
 use super::expression::{Definitions, Formula, Type};
+use crate::text::numbers::parse_count;
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,7 +12,9 @@ use std::str::FromStr;
 ///
 /// let sample: Sample = "1%".parse()?;
 /// assert_eq!(sample, "0.01".parse()?);
-/// assert_eq!("1000".parse(), Ok(Sample::Count(1000)));
+/// for thousand in ["1000", "1_000", "1e3", "1k", "1000.0"] {
+///     assert_eq!(thousand.parse(), Ok(Sample::Count(1000)));
+/// }
 /// for wrong in ["0", "1", "1.5", "-1"] {
 ///     assert!(wrong.parse::<Sample>().is_err());
 /// }
@@ -89,7 +92,9 @@ impl Rate {
 #[non_exhaustive]
 pub enum SampleError {
     /// A number that is neither a rate nor a count.
-    #[error("`{0}`: expected a rate such as 0.01 or 1%, at most 1.0, or a number of records above 1")]
+    #[error(
+        "`{0}`: expected a rate such as 0.01 or 1%, at most 1.0, or a whole number of records above 1, such as 1000 or 1e6"
+    )]
     Number(String),
     /// A wrong expression.
     #[error("{0}")]
@@ -114,16 +119,19 @@ impl Sample {
     pub fn parse(text: &str, definitions: &Definitions) -> Result<Self, SampleError> {
         let text = text.trim();
         let wrong = || SampleError::Number(text.to_owned());
-        let is_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'%' | b'-' | b'+');
         if text.is_empty() {
             return Err(wrong());
         }
-        if text.bytes().all(is_number) {
-            return if text.bytes().all(|byte| byte.is_ascii_digit()) {
-                text.parse().ok().filter(|&count| count > 1).map(Self::Count).ok_or_else(wrong)
-            } else {
-                Rate::parse(text).map(Self::Rate).ok_or_else(wrong)
-            };
+        match parse_count(text) {
+            Some(count @ 2..) => return Ok(Self::Count(count)),
+            // Zero and one could be meant as either.
+            Some(_) if !text.contains('.') => return Err(wrong()),
+            _ => {}
+        }
+        let is_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'%' | b'-' | b'+' | b'_');
+        let is_out_of_range = || text.parse::<f64>().is_ok_and(|value| value <= 0.0 || value >= 1.0);
+        if text.bytes().all(is_number) || is_out_of_range() {
+            return Rate::parse(text).map(Self::Rate).ok_or_else(wrong);
         }
         let formula = definitions.formula(text)?;
         match formula.kind() {
@@ -152,6 +160,27 @@ impl fmt::Display for Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_above_one_are_counts() {
+        for (text, count) in [
+            ("2", 2),
+            ("1e4", 10_000),
+            ("10k", 10_000),
+            ("10_000", 10_000),
+            ("5.0", 5),
+            ("1.5M", 1_500_000),
+            ("2E+3", 2000),
+        ] {
+            assert_eq!(text.parse(), Ok(Sample::Count(count)), "{text}");
+        }
+        for wrong in
+            ["", "0", "1", "1_", "0.0", "1e0", "0k", "1.5", "15e-1", "-2", "-1e4", "1e20", "1e400", "1__0", "+5"]
+        {
+            assert!(matches!(wrong.parse::<Sample>(), Err(SampleError::Number(_))), "{wrong}");
+        }
+        assert!(matches!("1e-3".parse(), Ok(Sample::Formula(_))));
+    }
 
     #[test]
     fn rates_are_those_of_the_text() {

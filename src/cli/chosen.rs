@@ -32,6 +32,9 @@ pub(crate) struct ChosenArgs {
     definitions: Vec<String>,
 
     /// Only a random part of the records: a rate (0.01, 1%), a number, or an expression giving the probability
+    ///
+    /// A rate is a decimal number up to 1.0, or a percentage; a number above 1 is a number of records, such as 1000,
+    /// 10_000, 1e6 or 1M.
     #[arg(long, value_name = "RATE|N|EXPR", allow_hyphen_values = true)]
     sample: Option<String>,
 
@@ -80,6 +83,12 @@ impl ChosenArgs {
     /// The values that `--let` names.
     pub(crate) fn definitions(&self) -> Result<Definitions> {
         Definitions::parse(&self.definitions).map_err(wrong_definition)
+    }
+
+    /// Whether `--set` changes `score`, which records with a sentinel do not have.
+    pub(crate) fn sets_score(&self) -> bool {
+        let mut columns = self.set.iter().filter_map(|text| text.split_once('=')).map(|(column, _)| column.trim());
+        columns.any(|column| column.eq_ignore_ascii_case("score"))
     }
 
     /// The condition, if one is given.

@@ -2,19 +2,20 @@
 
 use super::args::{OutputArgs, ReadArgs};
 use super::conclusion;
-use super::invocation::{Invocation, RunChoice, files_with};
+use super::invocation::{Invocation, Nothing, RunChoice, files_with};
 use super::write::{self, RecordArgs, Wanted};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use comfy_table::{CellAlignment, Table, presets};
 use lanefish::datasets::{Dedup, Deduplicated, Keep, Key};
 use lanefish::formats;
-use lanefish::input::Inputs;
+use lanefish::input::{Inputs, Source};
 use lanefish::jobs::{OutputFormat, Written};
 use lanefish::table::{Column, Kind};
 use lanefish::text::numbers::{counted, grouped};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Keep one of several equal records, in the input order; without -o, count them
 #[derive(Debug, Args)]
@@ -107,12 +108,7 @@ impl DedupArgs {
         }
         let format = write::format_of(self.to, &self.output)?;
         let reading = &self.read.reading;
-        let against = match &self.against[..] {
-            [] => Inputs::default(),
-            names => Inputs::resolve(names, |source| reading.from.is_some() || formats::is_supported(source))
-                .context("--against")?,
-        };
-        let others = files_with(&against);
+        let (against, others) = self.others()?;
         let dedup = Dedup::default().key(self.key.key()).keep(self.keep.clone()).against(against).counts(self.counts);
         let mut deduplicated = Deduplicated::default();
         let (done, written) = write::write_by(
@@ -127,28 +123,73 @@ impl DedupArgs {
                 summary
             },
         )?;
-        let Deduplicated { compared, kept, rejected_against, .. } = deduplicated;
-        let duplicates = compared - kept;
         if done.summary.failure.is_none() {
-            invocation.note(format_args!("{} left out", counted(duplicates, "duplicate")));
-            if rejected_against > 0 {
-                let bad = counted(rejected_against, "bad record");
-                invocation.note(format_args!("--against: {bad} were not compared; verify lists them"));
-            }
+            self.note(invocation, &deduplicated);
         }
-        let key = self.key.to_possible_value();
-        let name = key.as_ref().map_or("record", |key| key.get_name());
-        let own = [("distinct", json!({ name: kept })), ("duplicates", json!(duplicates))];
-        conclusion::conclude(invocation, done, self.json, written, own)
+        conclusion::conclude(invocation, done, self.json, written, self.numbers(&deduplicated))
+    }
+
+    /// Reports how many records are kept.
+    fn note(&self, invocation: &Invocation<'_>, done: &Deduplicated) {
+        let duplicates = counted(done.compared - done.kept, "duplicate");
+        let of = if self.against.is_empty() { "" } else { " of each other or of records of --against" };
+        let kept = format!("{} of {} kept", grouped(done.kept), counted(done.compared, "record"));
+        invocation.note(format_args!("{kept}, {duplicates}{of} left out"));
+        if done.rejected_against > 0 {
+            let bad = counted(done.rejected_against, "bad record");
+            invocation.note(format_args!("--against: {bad} were not compared; verify lists them"));
+        }
+    }
+
+    /// The name of the key.
+    fn name(&self) -> String {
+        self.key.to_possible_value().map_or_else(String::new, |key| key.get_name().to_owned())
+    }
+
+    /// The numbers for JSON.
+    fn numbers(&self, done: &Deduplicated) -> [(&'static str, serde_json::Value); 2] {
+        [("distinct", json!({ self.name(): done.kept })), ("duplicates", json!(done.compared - done.kept))]
+    }
+
+    /// The records with which the inputs are compared, and their files.
+    fn others(&self) -> Result<(Inputs, Vec<Arc<Path>>)> {
+        let is_read = |source: &Source| self.read.reading.from.is_some() || formats::is_supported(source);
+        let against = match &self.against[..] {
+            [] => Inputs::default(),
+            names => Inputs::resolve(names, is_read).context("--against")?,
+        };
+        let files = files_with(&against);
+        Ok((against, files))
+    }
+
+    /// Counts the distinct records by one key, against other files if some are given.
+    fn count_by_key(&self, invocation: &Invocation<'_>) -> Result<u8> {
+        let (against, _) = self.others()?;
+        let reading = &self.read.reading;
+        invocation.prepare(&self.read.inputs, reading)?;
+        let dedup = Dedup::default().key(self.key.key()).against(against);
+        let mut counted = Deduplicated::default();
+        let done = invocation.read_by(&self.read.inputs, reading, RunChoice::default(), |inputs, options| {
+            let (summary, done) = dedup.run(inputs, options, &Nothing, |()| Ok(()));
+            counted = done;
+            summary
+        })?;
+        if done.summary.failure.is_none() && !self.json {
+            print_table([(&*self.name(), counted.kept)], counted.compared)?;
+        }
+        if done.summary.failure.is_none() {
+            self.note(invocation, &counted);
+        }
+        conclusion::conclude(invocation, done, self.json, 0, self.numbers(&counted))
     }
 
     /// Counts the distinct records, by each key.
     fn count(&self, invocation: &Invocation<'_>) -> Result<u8> {
-        if !self.against.is_empty() {
-            bail!("--against is for an output: name a file with -o");
-        }
         if self.counts {
             bail!("--counts is for an output: name a file with -o");
+        }
+        if !self.against.is_empty() || self.key == By::Relative {
+            return self.count_by_key(invocation);
         }
         let reading = &self.read.reading;
         invocation.prepare(&self.read.inputs, reading)?;
@@ -168,23 +209,27 @@ impl DedupArgs {
         ];
         let records = distinct.records;
         if done.summary.failure.is_none() && !self.json {
-            let mut table = Table::new();
-            table.load_style(presets::NOTHING).set_header(["key", "distinct", "duplicates"]);
-            for (key, count) in counts {
-                table.add_row([key.to_owned(), grouped(count), grouped(records - count)]);
-            }
-            for column in table.column_iter_mut().skip(1) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-            super::print(format!("{table}\n").as_bytes())?;
+            print_table(counts, records)?;
         }
         let distinct: serde_json::Map<_, _> =
             counts.map(|(key, count)| (key.to_owned(), json!(count))).into_iter().collect();
         let name = self.key.to_possible_value();
         let of_key = name.and_then(|name| counts.into_iter().find(|(key, _)| *key == name.get_name()));
-        // The key `relative` is not counted.
         let (_, kept) = of_key.unwrap_or(("position", counts[3].1));
         let own = [("distinct", json!(distinct)), ("duplicates", json!(records - kept))];
         conclusion::conclude(invocation, done, self.json, 0, own)
     }
+}
+
+/// Prints the number of distinct records for each key.
+fn print_table<'a>(counts: impl IntoIterator<Item = (&'a str, u64)>, records: u64) -> Result<()> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(["key", "distinct", "duplicates"]);
+    for (key, count) in counts {
+        table.add_row([key.to_owned(), grouped(count), grouped(records - count)]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    super::print(format!("{table}\n").as_bytes())
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::Error;
 use lanefish::chess::random::{Random, RandomPlay, Start};
-use lanefish::formats::Format;
+use lanefish::formats::{Format, LostTags};
 use lanefish::jobs::{OutputFormat, WriteJob, WritePart, Written};
 use lanefish::packed::Packed;
 use lanefish::table::Batch;
@@ -39,6 +39,10 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
     to: Option<OutputFormat>,
 
+    /// Write training data, with the score 0 and a draw for every position
+    #[arg(long)]
+    allow_loss: bool,
+
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -59,9 +63,15 @@ impl GenerateArgs {
         let is_stdout = self.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         let to = self.to.or(is_stdout.then_some(OutputFormat::Records(Format::FEN)));
         let format = write::format_of(to, &self.output)?;
-        let job = WriteJob::new(Written::Records { fen: false }, format)?;
+        let job = WriteJob::new(Written::Records { fen: false }, format)?.allow_loss(self.allow_loss);
         if let Some(needed) = job.needs().iter().next() {
             bail!("{format} files need `{}`, which generated positions do not have", needed.name());
+        }
+        if job.can_change() && !self.allow_loss {
+            bail!(
+                "{format} files need a score and a result, which generated positions do not have; --allow-loss writes \
+                 the score 0 and draws"
+            );
         }
         let mut output = write::open(invocation, &self.output, format)?;
         let named = output.named();
@@ -106,6 +116,7 @@ impl GenerateArgs {
         drop(phase);
         let complete = job.finish(file).map_err(failed)?;
         write::commit(invocation, vec![(output, format, &complete)], None)?;
+        write::report_losses(invocation, format, &complete, &LostTags::default());
         Ok(0)
     }
 

@@ -14,10 +14,10 @@ use lanefish::Error;
 use lanefish::chess::validity::Validity;
 use lanefish::choose::{Choose, LeftOut};
 use lanefish::error::Reject;
-use lanefish::formats::{self, DecodeOptions, scored_text};
+use lanefish::formats::{self, DecodeOptions, Format, scored_text};
 use lanefish::input::{Access, Inputs, Source};
 use lanefish::output::AtomicFile;
-use lanefish::pipeline::{self, Job, ReadOptions, RunOptions, Summary};
+use lanefish::pipeline::{self, FileSummary, Job, ReadOptions, RunOptions, Summary};
 use lanefish::queries::Queries;
 use lanefish::report::html;
 use lanefish::table::{Fields, Tile};
@@ -26,6 +26,7 @@ use lanefish::text::one_line;
 use lanefish::tiers::{Analyzer, Tier};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
+use std::fmt;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,8 @@ pub(crate) struct Invocation<'a> {
     prepared: RefCell<Option<Prepared>>,
     /// Whether the inputs have been compared with the open output.
     compared: Cell<bool>,
+    /// Whether the output does not appear if the run fails.
+    pub(crate) gives_up: Cell<bool>,
 }
 
 /// Inputs that are known to exist.
@@ -109,6 +112,7 @@ impl<'a> Invocation<'a> {
             rejects: RefCell::default(),
             prepared: RefCell::default(),
             compared: Cell::default(),
+            gives_up: Cell::default(),
         })
     }
 
@@ -159,6 +163,27 @@ impl<'a> Invocation<'a> {
         }
         self.prepared.replace(Some(Prepared { names, inputs }));
         Ok(())
+    }
+
+    /// The reason why records of the prepared inputs cannot have these fields, if all inputs are in formats that lack one.
+    pub(crate) fn lacks(&self, needs: Fields, reading: &Reading) -> Option<String> {
+        let prepared = self.prepared.borrow();
+        let sources = &prepared.as_ref().filter(|_| needs != Fields::NONE)?.inputs.sources;
+        let mut first = None;
+        for source in sources {
+            // What can be opened only once is left to the run, and so are errors.
+            let _ = source.len()?;
+            let column = reading.fen_column.as_deref();
+            let mut opened = formats::open_with(source, reading.from, column, self.access(), Arc::default()).ok()?;
+            let (head, _) = opened.input.peek(formats::PEEK).ok()?;
+            let carried = opened.format.carried(opened.header.as_deref().unwrap_or(&head));
+            let missing = needs.iter().find(|&field| !carried.contains(field))?;
+            first.get_or_insert_with(|| {
+                let (path, format) = (source.name().display(), opened.format);
+                format!("{path}: the records of {format} files do not have `{}`", missing.name())
+            });
+        }
+        first
     }
 
     /// Standard input, if no input is named and it can be read.
@@ -260,15 +285,11 @@ impl<'a> Invocation<'a> {
             let place = Place::of_input(&input);
             for (path, output) in &outputs {
                 if place.is(output) {
-                    bail!(
-                        "{} is an input and cannot also be an output: {} is the same",
-                        if input.as_os_str() == "-" {
-                            "standard input".to_owned()
-                        } else {
-                            input.display().to_string()
-                        },
-                        named(*path)
-                    );
+                    let is_stdin = input.as_os_str() == "-";
+                    let input = if is_stdin { "standard input".to_owned() } else { input.display().to_string() };
+                    let output = named(*path);
+                    let also = if input == output { String::new() } else { format!(": {output} is the same") };
+                    bail!("{input} is an input and cannot also be an output{also}");
                 }
             }
         }
@@ -456,12 +477,17 @@ impl<'a> Invocation<'a> {
             Some(error) if error.is_of_input() && summary.records > 0 => {
                 let records = grouped(summary.records);
                 let goes_on = summary.files.iter().any(|file| !file.damage.is_empty());
-                if goes_on {
-                    self.note(format_args!("{records} records could be read"));
+                let has_limits = self.global.limit.is_some() || self.global.skip > 0 || self.global.shard.is_some();
+                let note = if goes_on {
+                    format!("{records} records could be read")
+                } else if !self.gives_up.get() {
+                    format!("the {records} records before that place were processed")
+                } else if has_limits || !summary.left_out.is_empty() {
+                    format!("nothing was written, although {records} records before that place could be read")
                 } else {
-                    self.note(format_args!("the {records} records before that place were processed"));
-                }
-                Err(error.into())
+                    format!("nothing was written; --limit {} takes the records before that place", summary.records)
+                };
+                Err(Noted { error, note: Some(note).filter(|_| !self.global.quiet) }.into())
             }
             Some(error) => Err(error.into()),
             None if summary.rejected > 0 => Ok(SOMETHING_WRONG),
@@ -484,7 +510,9 @@ impl<'a> Invocation<'a> {
                 self.note(format_args!("  and {} more", grouped(more)));
             }
             let mut raw = summary.first_rejects.iter().map(|reject| &*reject.raw);
-            if raw.any(scored_text::is_line) {
+            let is_list =
+                |file: &FileSummary| file.format.is_some_and(|format| [Format::FEN, Format::EPD].contains(&format));
+            if summary.files.iter().any(is_list) && raw.any(scored_text::is_line) {
                 self.note(format_args!(
                     "lines such as FEN | score | result carry a score and a result: --from text reads them"
                 ));
@@ -501,6 +529,25 @@ impl<'a> Invocation<'a> {
         for (option, left_out) in left_out {
             self.note(format_args!("{}", left_out.sentence(option)));
         }
+    }
+}
+
+/// An error of an input, and a note that is printed after it.
+#[derive(Debug)]
+pub(crate) struct Noted {
+    error: Error,
+    pub(crate) note: Option<String>,
+}
+
+impl fmt::Display for Noted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for Noted {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
     }
 }
 

@@ -110,6 +110,9 @@ fn status(error: &anyhow::Error) -> u8 {
     // Nothing can be done if standard error is closed as well.
     let text = format!("{error:#}");
     let _ = writeln!(io::stderr(), "lanefish: {}", one_line::of(&text));
+    if let Some(invocation::Noted { note: Some(note), .. }) = error.downcast_ref() {
+        let _ = writeln!(io::stderr(), "lanefish: {note}");
+    }
     if let Some(wrong) = error.downcast_ref::<chosen::WrongExpression>() {
         let _ = write!(io::stderr(), "{}", wrong.excerpt());
     }

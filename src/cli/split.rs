@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use lanefish::datasets::{Shares, Split, SplitBy};
 use lanefish::jobs::{Complete, OutputFormat, WriteJob, Written};
+use lanefish::text::numbers::counted;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -123,6 +124,11 @@ impl SplitArgs {
             }
         }
         let parts = self.parts.iter().zip(&written);
+        if done.summary.failure.is_none() && !self.json {
+            for (share, written) in self.parts.iter().zip(&written) {
+                invocation.note(format_args!("{}: {}", share.name, counted(*written, "record")));
+            }
+        }
         let parts: serde_json::Map<String, Value> =
             parts.map(|(share, written)| (share.name.clone(), json!(written))).collect();
         conclusion::conclude(invocation, done, self.json, written.iter().sum(), [("parts", Value::Object(parts))])

@@ -199,6 +199,9 @@ pub(crate) fn write_by(
     let format = more.apply(format)?;
     let job = WriteJob::new(written, format)?.allow_loss(allow_loss);
     invocation.prepare(inputs, reading)?;
+    if let Some(reason) = invocation.lacks(job.needs(), reading) {
+        bail!("{reason}, which {format} files need");
+    }
     // These files are also still read while the output is written.
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
     invocation.compare(place.output.as_deref(), &others)?;
@@ -208,6 +211,7 @@ pub(crate) fn write_by(
     let named = output.named();
     let failed = |source| named.failed(source);
     let space = reading.space.beside(place.output.as_deref());
+    invocation.gives_up.set(output.file().is_some() || job.can_change() && !allow_loss);
     let mut to = match table {
         Some(columns) => Place::Table(TableWriter::new(&mut output, columns, invocation.style, style::width())),
         None => Place::of(&mut output, job.can_change() && !allow_loss, &space.directory)?,
@@ -219,7 +223,7 @@ pub(crate) fn write_by(
     })?;
     let mut records = 0;
     if done.summary.failure.is_none() {
-        let complete = job.finish(file).map_err(failed)?;
+        let complete = job.finish(file).map_err(|error| failed(with_hint(error, reading)))?;
         match to {
             Place::Held(mut held) => {
                 held.rewind().and_then(|()| io::copy(&mut held, &mut output)).map_err(failed)?;
@@ -256,6 +260,16 @@ fn report_not_shown(invocation: &Invocation<'_>, not_shown: NotShown) {
     }
 }
 
+/// Adds to the refusal of records without a score how `--set` changes the scores of those that have one.
+fn with_hint(error: io::Error, reading: &Reading) -> io::Error {
+    if !(reading.chosen.sets_score() && error.to_string().contains("records without a score")) {
+        return error;
+    }
+    io::Error::other(format!(
+        "{error}; `score` is null for the sentinel 32002, and --set \"raw_score = coalesce(EXPR, raw_score)\" keeps it"
+    ))
+}
+
 /// Reports the fields that the output does not keep.
 pub(crate) fn report_losses(invocation: &Invocation<'_>, format: OutputFormat, complete: &Complete, tags: &LostTags) {
     let lacking = complete.losses.lacking().map(|(what, records)| format!("{what} ({})", counted(records, "record")));
@@ -264,6 +278,12 @@ pub(crate) fn report_losses(invocation: &Invocation<'_>, format: OutputFormat, c
     if !lacking.is_empty() {
         invocation
             .note(format_args!("{format} cannot store these fields, so they were dropped: {}", lacking.join(", ")));
+    }
+    let placeholders = complete.losses.placeholders();
+    let placeholders: Vec<String> =
+        placeholders.map(|(what, records)| format!("{what} ({})", counted(records, "record"))).collect();
+    if !placeholders.is_empty() {
+        invocation.note(format_args!("{format} has placeholders for missing values: {}", placeholders.join(", ")));
     }
     if let Some(note) = complete.losses.note_of_changes(format) {
         invocation.note(format_args!("{note}"));

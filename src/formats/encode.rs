@@ -88,7 +88,7 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
         lost_columns(tile, losses, |field| self.fields().contains(field));
     }
 
-    /// Whether a record may come out changed in a way that no reader of the output can know.
+    /// Whether a record may come out changed in a way that readers of the output cannot detect.
     fn can_change(&self) -> bool {
         false
     }

@@ -4,30 +4,62 @@
 //! The content decides if it is unmistakable: a magic number, or records that are all well-formed as far as they are
 //! checked. Otherwise the extension decides. It can be a weak hint: five unrelated formats use `.bin`.
 
-use super::Format;
+use super::{Format, Layout};
 use crate::input::Compression;
+use crate::text::numbers::counted;
 use std::path::Path;
 
+/// A kind of file that cannot be read or written as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Foreign {
+    /// lanefish does not support it.
+    Unsupported(&'static str),
+    /// The name is common to several formats without a header.
+    Ambiguous(&'static str),
+    /// It needs the feature `parquet`, with which lanefish was not built.
+    #[cfg(not(feature = "parquet"))]
+    NeedsParquet(&'static str),
+}
+
+impl Foreign {
+    /// The kind of file, with its article.
+    pub(crate) const fn what(self) -> &'static str {
+        match self {
+            Self::Unsupported(what) | Self::Ambiguous(what) => what,
+            #[cfg(not(feature = "parquet"))]
+            Self::NeedsParquet(what) => what,
+        }
+    }
+    /// The formats that the name may stand for.
+    pub(crate) fn candidates(self) -> Vec<Format> {
+        let is_headerless = |format: &Format| matches!(format.layout(), Layout::Records(_));
+        match self {
+            Self::Ambiguous(_) => Format::ALL.iter().copied().filter(is_headerless).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// The unsupported format of an input, if it is one: by its first bytes (`all`: there are no more).
-fn of_content(head: &[u8], all: bool, path: &Path) -> Option<&'static str> {
-    const MAGIC: &[(&[u8], &str)] = &[
+fn of_content(head: &[u8], all: bool, path: &Path) -> Option<Foreign> {
+    const MAGIC: &[(&[u8], Foreign)] = &[
         #[cfg(not(feature = "parquet"))]
-        (b"PAR1", "a Parquet file"),
+        (b"PAR1", Foreign::NeedsParquet("a Parquet file")),
         #[cfg(not(feature = "parquet"))]
-        (b"ARROW1", "an Arrow file"),
-        (b"PARE", "an encrypted Parquet file"),
-        (b"FEA1", "a Feather file of version 1"),
-        (b"SQLite format 3\0", "an SQLite database"),
-        (b"Scid.si", "a Scid database"),
-        (b"ChessBase", "a ChessBase database"),
+        (b"ARROW1", Foreign::NeedsParquet("an Arrow file")),
+        (b"PARE", Foreign::Unsupported("an encrypted Parquet file")),
+        (b"FEA1", Foreign::Unsupported("a Feather file of version 1")),
+        (b"SQLite format 3\0", Foreign::Unsupported("an SQLite database")),
+        (b"Scid.si", Foreign::Unsupported("a Scid database")),
+        (b"ChessBase", Foreign::Unsupported("a ChessBase database")),
     ];
     for (magic, what) in MAGIC {
         if head.starts_with(magic) {
-            return Some(what);
+            return Some(*what);
         }
     }
     let is_bin = extension(path).is_some_and(|extension| matches!(&*extension, "bin" | "bookbin"));
-    (is_bin && is_polyglot(head, all)).then_some("a Polyglot opening book")
+    (is_bin && is_polyglot(head, all)).then_some(Foreign::Unsupported("a Polyglot opening book"))
 }
 
 /// The reason why an archive or container is not read, and what to use instead: the rest of a sentence that begins with
@@ -47,19 +79,19 @@ pub(super) fn archive(head: &[u8], path: &Path) -> Option<String> {
 }
 
 /// The format suggested by a file name, without its compression.
-pub fn of_name(path: &Path) -> Option<&'static str> {
+pub(crate) fn of_name(path: &Path) -> Option<Foreign> {
     Some(match &*extension(path)? {
-        "data" => "a .data file (training data)",
-        "bookbin" => "a Polyglot opening book",
-        "bin" => "a .bin file (training data or a Polyglot opening book)",
-        "abk" | "ctg" => "an opening book",
-        "scid" | "si4" | "si5" | "sg4" | "sg5" | "sn4" | "sn5" => "a Scid database",
-        "cbh" | "cbv" | "cbf" | "2cbh" => "a ChessBase database",
+        "data" => Foreign::Ambiguous("a .data file (training data)"),
+        "bin" => Foreign::Ambiguous("a .bin file (training data or a Polyglot opening book)"),
+        "bookbin" => Foreign::Unsupported("a Polyglot opening book"),
+        "abk" | "ctg" => Foreign::Unsupported("an opening book"),
+        "scid" | "si4" | "si5" | "sg4" | "sg5" | "sn4" | "sn5" => Foreign::Unsupported("a Scid database"),
+        "cbh" | "cbv" | "cbf" | "2cbh" => Foreign::Unsupported("a ChessBase database"),
         #[cfg(not(feature = "parquet"))]
-        "parquet" => "a Parquet file",
+        "parquet" => Foreign::NeedsParquet("a Parquet file"),
         #[cfg(not(feature = "parquet"))]
-        "arrow" | "arrows" | "feather" | "ipc" => "an Arrow file",
-        "sqlite" | "db" => "a database",
+        "arrow" | "arrows" | "feather" | "ipc" => Foreign::NeedsParquet("an Arrow file"),
+        "sqlite" | "db" => Foreign::Unsupported("a database"),
         _ => return None,
     })
 }
@@ -71,19 +103,37 @@ pub(super) fn recognized(head: &[u8], all: bool, path: &Path, named: Option<Form
         None => of_name(path),
         Some(_) => None,
     };
-    if let Some(what) = of_content(head, all, path) {
-        return Some(format!("is {what}: lanefish cannot read that format yet"));
-    }
-    let what = by_name()?;
-    // Some extensions are also those of supported formats; only the content can tell.
-    let seen = match &*extension(path)? {
-        "data" | "bin" => super::headerless::closest(head),
-        _ => None,
-    };
-    Some(match seen {
-        Some(seen) => format!("is {what}, and {seen}"),
-        None => format!("is {what}: lanefish cannot read that format yet"),
+    let found = of_content(head, all, path).or_else(by_name)?;
+    let what = found.what();
+    Some(match found {
+        Foreign::Unsupported(_) => format!("is {what}: lanefish cannot read that format yet"),
+        #[cfg(not(feature = "parquet"))]
+        Foreign::NeedsParquet(_) => format!("is {what}: reading it needs the feature `parquet`"),
+        // Only the content can tell.
+        Foreign::Ambiguous(_) => match super::headerless::closest(head) {
+            Some(seen) => format!("is {what}, and {seen}"),
+            None => format!(
+                "is {what} whose {} are less than one record; --from {} names the format",
+                counted(head.len() as u64, "byte"),
+                alternatives(found.candidates().into_iter().map(Format::name)),
+            ),
+        },
     })
+}
+
+/// `a, b or c`.
+pub(crate) fn alternatives<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+    let names: Vec<T> = names.into_iter().collect();
+    let mut text = String::new();
+    for (at, name) in names.iter().enumerate() {
+        text += match names.len() - at {
+            _ if at == 0 => "",
+            1 => " or ",
+            _ => ", ",
+        };
+        text += name.as_ref();
+    }
+    text
 }
 
 /// The last extension in lower case, without that of a compression.
@@ -131,10 +181,22 @@ mod tests {
     }
 
     #[test]
+    fn names_of_tables_need_the_feature() {
+        match detect(b"anything", false, Path::new("a.parquet")) {
+            Ok(format) => assert_eq!(format.name(), "parquet"),
+            Err(error) => assert!(error.reason.ends_with("reading it needs the feature `parquet`"), "{}", error.reason),
+        }
+    }
+
+    #[test]
     fn names_tell_where_content_does_not() {
-        for name in ["a.scid", "a.CBH.zst", "a.si5", "a.sqlite", "a.bin"] {
+        for name in ["a.scid", "a.CBH.zst", "a.si5", "a.sqlite", "a.bookbin"] {
             let reason = detect(b"anything", false, Path::new(name)).unwrap_err().reason;
             assert!(reason.contains("cannot read that format yet"), "{name}");
+        }
+        for name in ["a.bin", "a.data"] {
+            let reason = detect(b"anything", true, Path::new(name)).unwrap_err().reason;
+            assert!(reason.contains("8 bytes are less than one record; --from bullet, marlin or sfen"), "{reason}");
         }
         let reason = detect(b"anything", false, Path::new("a.xyz")).unwrap_err().reason;
         assert!(reason.contains("--from"), "{reason}");

@@ -1,7 +1,7 @@
 //! Losses: what an output does not keep from the records that are written to it.
 //!
 //! Fields that a format cannot store are named in a note at the end. It is another matter if a record would come out
-//! changed in a way that no reader of the output can notice: unless changes are allowed, nothing is written.
+//! changed in a way that readers of the output cannot detect: unless changes are allowed, nothing is written.
 
 use crate::text::numbers::{counted, grouped};
 use std::collections::BTreeMap;
@@ -36,6 +36,7 @@ pub struct Changed {
 pub struct Losses {
     lacking: BTreeMap<&'static str, u64>,
     changed: BTreeMap<&'static str, Changed>,
+    placeholders: BTreeMap<&'static str, u64>,
 }
 
 impl Losses {
@@ -45,6 +46,12 @@ impl Losses {
             *self.lacking.entry(what).or_default() += records;
         }
     }
+    /// Counts this many more records that have a placeholder, which readers recognize, for a value that they lack.
+    pub(crate) fn fill(&mut self, placeholder: &'static str, records: u64) {
+        if records > 0 {
+            *self.placeholders.entry(placeholder).or_default() += records;
+        }
+    }
     /// Counts the record with this number, which comes out changed. Numbers must ascend.
     pub(crate) fn change(&mut self, what: &'static str, record: u64) {
         self.changed.entry(what).or_insert(Changed { records: 0, first: record }).records += 1;
@@ -52,15 +59,16 @@ impl Losses {
     /// Adds the losses of later records.
     pub fn merge(&mut self, other: &Self) {
         other.lacking.iter().for_each(|(what, &records)| self.lack(what, records));
+        other.placeholders.iter().for_each(|(what, &records)| self.fill(what, records));
         for (what, more) in &other.changed {
             let changed = self.changed.entry(what).or_insert(Changed { records: 0, first: more.first });
             changed.records += more.records;
             changed.first = changed.first.min(more.first);
         }
     }
-    /// Whether everything is kept.
+    /// Whether everything is kept, and nothing is added.
     pub fn is_empty(&self) -> bool {
-        self.lacking.is_empty() && self.changed.is_empty()
+        self.lacking.is_empty() && self.changed.is_empty() && self.placeholders.is_empty()
     }
     /// Each thing that the format cannot store, and the number of records that had it.
     pub fn lacking(&self) -> impl Iterator<Item = (&'static str, u64)> {
@@ -70,13 +78,17 @@ impl Losses {
     pub fn changed(&self) -> impl Iterator<Item = (&'static str, Changed)> {
         self.changed.iter().map(|(&what, &changed)| (what, changed))
     }
+    /// Each placeholder that stands for a missing value, and the number of records that have it. Readers recognize it.
+    pub fn placeholders(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.placeholders.iter().map(|(&what, &records)| (what, records))
+    }
     /// The reason why nothing is written if changes are not allowed; `None` without changes.
     pub fn refusal(&self, format: impl fmt::Display) -> Option<String> {
         let ways: Vec<String> = self.changed().map(|(what, changed)| Way(what, changed).to_string()).collect();
         (!ways.is_empty()).then(|| {
             format!(
-                "nothing was written, because {format} would hold records that differ from the input in a way that no \
-                 reader can know: {}; --allow-loss writes them",
+                "nothing was written, because {format} would hold records that differ from the input in a way that readers \
+                 cannot detect: {}; --allow-loss writes them",
                 ways.join("; ")
             )
         })

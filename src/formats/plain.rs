@@ -436,6 +436,7 @@ impl Encoder for Plain {
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_columns(tile, losses, |field| field == Field::Mate || self.fields().contains(field));
         training::made_up(tile, losses);
+        training::without_move_as_a1a1(tile, losses);
         training::saturated(tile, losses);
     }
     fn can_change(&self) -> bool {

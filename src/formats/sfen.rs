@@ -126,6 +126,7 @@ impl Encoder for Sfen {
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_columns(tile, losses, |field| field == Field::Mate || Self::CARRIES.contains(field));
         training::made_up(tile, losses);
+        training::without_move_as_a1a1(tile, losses);
         training::of_chess960(tile, losses);
         training::long_clocks(tile, losses, "halfmove clocks above 127, stored as 127", MOST_HALFMOVE);
         training::saturated(tile, losses);

@@ -68,7 +68,7 @@ impl<'a> Rows<'a> {
         self.batch.board(row).side_to_move() == Color::Black
     }
 
-    /// The score to be stored, as White sees it: for a mate, 32,000 less the number of moves; 0 if there is neither.
+    /// The score to be stored, as White sees it: for a mate, 32,000 minus the number of moves; 0 if there is neither.
     #[inline(always)]
     pub(super) fn score(&self, row: usize) -> i16 {
         let mate = || Some(self.score_of_mate(row, value(self.mates, row)?));
@@ -232,7 +232,7 @@ pub(super) fn made_up(tile: &Tile<'_>, losses: &mut Losses) {
         let record = tile.batch.index(row);
         match (value(columns.scores, row), value(columns.mates, row)) {
             (None, None) => losses.change("records without a score, stored with the score 0", record),
-            (None, Some(_)) => losses.change("mates, stored as scores of 32,000 less the number of moves", record),
+            (None, Some(_)) => losses.change("mates, stored as scores of 32,000 minus the number of moves", record),
             (Some(_), Some(_)) => losses.lack(Field::Mate.quoted_name(), 1),
             (Some(_), None) => {}
         }
@@ -240,6 +240,15 @@ pub(super) fn made_up(tile: &Tile<'_>, losses: &mut Losses) {
             losses.change("records without a result, stored as draws", record);
         }
     }
+}
+
+/// Counts the records of a tile that have no move, for formats that store the move a1a1 in its place.
+pub(super) fn without_move_as_a1a1(tile: &Tile<'_>, losses: &mut Losses) {
+    let with_move = tile.batch.values(Field::Move).map_or(0, |values| {
+        let present = tile.mask.iter().zip(&values.present()[tile.start / 64..]);
+        present.map(|(mask, present)| (mask & present).count_ones() as usize).sum()
+    });
+    losses.fill("the move a1a1", (tile.count() - with_move) as u64);
 }
 
 /// The records of a tile without a move.

@@ -6,9 +6,11 @@
 use super::in_order::{Cut, Finished, InOrder};
 use crate::formats::{Encoded, Encoder, Losses, RecordBlock, RecordBlocks, Refusal};
 use crate::locks::Unpoisoned;
-use crate::pipeline::Job;
-use crate::queries::Queries;
-use crate::table::{Batch, Fields, Tile};
+use crate::packed::Group;
+use crate::pipeline::{Job, TILE};
+use crate::queries::{GroupResults, Queries};
+use crate::table::{Batch, Fields, Tile, first_rows};
+use crate::tiers;
 use std::io;
 use std::sync::{Arc, Mutex};
 
@@ -40,6 +42,9 @@ const COPIED: usize = 2048;
 const EMPTIED: usize = 32;
 /// The largest piece that is kept, in bytes: the output of a chunk of chains may be fifty times as long as the chunk.
 const LARGEST_USED: usize = 4 << 20;
+
+/// Records of a tile.
+const ROWS: usize = TILE * Group::LEN;
 
 /// The output of one chunk.
 #[derive(Debug, Default)]
@@ -89,6 +94,17 @@ impl Conversion {
         part.copied.extend_from(tile.batch, tile.rows());
         if part.copied.len() >= COPIED {
             self.flush(part);
+        }
+    }
+
+    /// Counts what the output does not keep from a batch that does not come from a run.
+    pub(super) fn count_losses(&self, part: &mut Converted, batch: &Arc<Batch>) {
+        // Losses do not depend on answers to queries.
+        let answers = vec![GroupResults::default(); TILE];
+        for start in (0..batch.len()).step_by(ROWS) {
+            let len = (batch.len() - start).min(ROWS);
+            let mask: [u64; ROWS / 64] = first_rows(len);
+            self.encoder.losses(&Tile::new(tiers::best(), batch, start, len, &answers, &mask), &mut part.losses);
         }
     }
 

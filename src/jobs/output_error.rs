@@ -1,6 +1,7 @@
 //! Why an output cannot be written as asked.
 
 use super::{Content, OutputFormat};
+use crate::formats::foreign::alternatives;
 use crate::formats::{Format, UnknownFormat};
 use std::path::PathBuf;
 
@@ -49,6 +50,27 @@ pub enum OutputError {
         /// The name of the output.
         path: PathBuf,
         /// The format that the extension belongs to.
+        what: &'static str,
+    },
+    /// Several formats share the extension.
+    #[error(
+        "'{path}' does not say which format: pass --to {names}",
+        path = path.display(),
+        names = alternatives(formats.iter().map(|format| format.name()))
+    )]
+    AmbiguousExtension {
+        /// The name of the output.
+        path: PathBuf,
+        /// The formats that use the extension.
+        formats: Vec<Format>,
+    },
+    /// The extension belongs to a table, but lanefish was built without the feature `parquet`.
+    #[cfg(not(feature = "parquet"))]
+    #[error("'{path}' would be {what}: writing it needs the feature `parquet`", path = path.display())]
+    NeedsParquet {
+        /// The name of the output.
+        path: PathBuf,
+        /// The kind of file.
         what: &'static str,
     },
     /// The extension does not show a format.

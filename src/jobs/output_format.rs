@@ -9,7 +9,8 @@
 use super::OutputError;
 #[cfg(feature = "parquet")]
 use crate::columnar::{Compression as PageCompression, IpcKind};
-use crate::formats::{Format, foreign};
+use crate::formats::Format;
+use crate::formats::foreign::{self, Foreign};
 use crate::input::Compression;
 use std::fmt;
 use std::path::Path;
@@ -179,7 +180,12 @@ impl OutputFormat {
         }
         Err(match (Format::of_name(&path), foreign::of_name(&path)) {
             (Some(format), _) => OutputError::ReadOnlyExtension { path, format },
-            (None, Some(what)) => OutputError::UnsupportedExtension { path, what },
+            (None, Some(Foreign::Unsupported(what))) => OutputError::UnsupportedExtension { path, what },
+            (None, Some(name @ Foreign::Ambiguous(_))) => {
+                OutputError::AmbiguousExtension { path, formats: name.candidates() }
+            }
+            #[cfg(not(feature = "parquet"))]
+            (None, Some(Foreign::NeedsParquet(what))) => OutputError::NeedsParquet { path, what },
             (None, None) => OutputError::UnknownExtension { path, content },
         })
     }

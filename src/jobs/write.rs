@@ -121,8 +121,8 @@ impl Complete {
         let alone = self.chains > 1 && self.records / self.chains < FEW_RECORDS;
         alone.then(|| {
             format!(
-                "{format}: {} are stored in {}, because few of them go on with the one before; each chain needs more \
-                 than ten times the bytes of a further record",
+                "{format}: {} are stored in {}, because many of them do not continue the one before; each chain needs \
+                 more than ten times the bytes of a further record",
                 counted(self.records, "record"),
                 counted(self.chains, "chain"),
             )
@@ -181,7 +181,7 @@ impl<'a> WriteJob<'a> {
         Ok(Self { kind, format, allow_loss: false })
     }
 
-    /// Whether records may come out changed in a way that no reader of the output can know: see
+    /// Whether records may come out changed in a way that readers of the output cannot detect: see
     /// [`Losses::changed`]. Otherwise an output with such a record cannot be finished.
     #[must_use]
     pub fn allow_loss(self, allow_loss: bool) -> Self {
@@ -278,7 +278,7 @@ impl<'a> WriteJob<'a> {
         !self.allow_loss && losses.changed().next().is_some()
     }
 
-    /// Whether a record may come out changed in a way that no reader of the output can know: see [`Complete::losses`].
+    /// Whether a record may come out changed in a way that readers cannot detect: see [`Complete::losses`].
     pub fn can_change(&self) -> bool {
         match &self.kind {
             Kind::Records(conversion) => conversion.encoder().can_change(),
@@ -301,7 +301,10 @@ impl<'a> WriteJob<'a> {
     pub fn batch(&self, batch: &Arc<Batch>, number: u64) -> WritePart {
         let mut part = self.begin();
         match (&self.kind, &mut part.part) {
-            (Kind::Records(conversion), Part::Records(part)) => conversion.batch(part, batch),
+            (Kind::Records(conversion), Part::Records(part)) => {
+                conversion.count_losses(part, batch);
+                conversion.batch(part, batch);
+            }
             #[cfg(feature = "parquet")]
             (Kind::Table(table), Part::Table(part)) if table.is_of_records() => table.batch(part, batch),
             _ => return part,

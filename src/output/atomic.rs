@@ -60,7 +60,7 @@ impl AtomicFile {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let mut files = temporary::lock();
-        let file = builder.tempfile_in(directory_of(&target)).map_err(failed)?;
+        let file = builder.tempfile_in(directory_of(&target)).map_err(without_temporary_name).map_err(failed)?;
         let known = Known::new(&mut files, file.path());
         drop(files);
         if let Ok(old) = fs::metadata(&target) {
@@ -175,6 +175,14 @@ impl Write for AtomicFile {
     }
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// The reason why a temporary file cannot be created, without its name, which means nothing to the user.
+fn without_temporary_name(error: io::Error) -> io::Error {
+    match error.to_string().split_once(" at path ") {
+        Some((reason, _)) if error.get_ref().is_some() => io::Error::new(error.kind(), reason.to_owned()),
+        _ => error,
     }
 }
 

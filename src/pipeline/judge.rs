@@ -11,12 +11,12 @@ use crate::choose::{Assignments, Changes, Chooser, LeftOutBy, choose};
 use crate::error::{Place, Reject};
 use crate::formats::records::hexadecimal;
 use crate::formats::tables::RecordTexts;
-use crate::formats::{Chunk, Format, Refusal};
+use crate::formats::{Chunk, Format, Refusal, Remarks, binpack};
 #[cfg(feature = "parquet")]
 use crate::formats::{DecodeOptions, Decoded};
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Batch, Field, Tile, first_rows, rows_of};
+use crate::table::{Array, Batch, Field, Tile, bits_where, first_rows, is_sentinel, rows_of};
 use crate::tiers::Analyzer;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -57,6 +57,8 @@ pub(super) struct Judge<'a, J: Job> {
     pub(super) rejects: Vec<Reject>,
     /// The records that the choices left out.
     pub(super) left_out: LeftOutBy,
+    /// The records of binpack files that were taken, and have a sentinel in place of a score.
+    pub(super) not_evaluated: u64,
     pub(super) results: &'a mut [GroupResults],
 }
 
@@ -91,19 +93,23 @@ impl<'a, J: Job> Judge<'a, J> {
             part,
             rejects: Vec::new(),
             left_out: LeftOutBy::new(),
+            not_evaluated: 0,
             results,
         }
     }
 
-    /// Processes the requested records of batches; returns all rejects, in order, and the numbers of records left out.
-    pub(super) fn batches(mut self, batches: &[Arc<Batch>]) -> (Vec<Reject>, LeftOutBy) {
+    /// Processes the requested records of batches; returns all rejects, in order, the numbers of records left out, and
+    /// the remarks on records that were taken.
+    pub(super) fn batches(mut self, batches: &[Arc<Batch>]) -> (Vec<Reject>, LeftOutBy, Remarks) {
         for batch in batches {
             if !self.batch(batch) {
                 break;
             }
         }
         self.rejects.sort_by_key(|reject| reject.place.record);
-        (self.rejects, self.left_out)
+        let mut remarks = Remarks::default();
+        remarks.add(&binpack::NOT_EVALUATED, self.not_evaluated);
+        (self.rejects, self.left_out, remarks)
     }
 
     /// Processes a batch; false if nothing after it is requested.
@@ -120,6 +126,7 @@ impl<'a, J: Job> Judge<'a, J> {
             let len = (batch.len() - start).min(ROWS);
             more &= self.refuse(batch, start, &mut mask);
             if self.choices.is_empty() || mask != [0; WORDS] {
+                self.count_sentinels(batch, start, &mask);
                 self.job.tile(self.part, &Tile::new(self.analyzer, batch, start, len, self.results, &mask));
             }
             if !more {
@@ -169,12 +176,26 @@ impl<'a, J: Job> Judge<'a, J> {
             }
             let mut mask = mask;
             let goes_on = self.refuse(&changed, start, &mut mask);
+            self.count_sentinels(&changed, start, &mask);
             self.job.tile(self.part, &Tile::new(self.analyzer, &changed, start, len, self.results, &mask));
             if !goes_on {
                 return false;
             }
         }
         more
+    }
+
+    /// Counts the taken records of a tile that have a sentinel in place of a score.
+    fn count_sentinels(&mut self, batch: &Batch, start: usize, mask: &[u64; WORDS]) {
+        if self.format != Format::BINPACK {
+            return;
+        }
+        let Some(Array::I16(scores)) = batch.values(Field::Score) else { return };
+        let scores = scores.values().get(start..).unwrap_or_default();
+        for (&mask, scores) in mask.iter().zip(scores.chunks(64)) {
+            let rows = mask & bits_where(scores, is_sentinel);
+            self.not_evaluated += u64::from(rows.count_ones());
+        }
     }
 
     /// Removes the records that the job cannot take from the mask; false if nothing after the first of them is
@@ -344,10 +365,11 @@ pub(crate) fn judge_alone<J: Job>(
         part: &mut part,
         rejects: decoded.rejects,
         left_out: LeftOutBy::new(),
+        not_evaluated: 0,
         results,
     };
     let batches: Vec<Arc<Batch>> = decoded.batches.into_iter().map(Arc::new).collect();
-    let (rejects, _) = judge.batches(&batches);
+    let (rejects, ..) = judge.batches(&batches);
     (part, rejects)
 }
 

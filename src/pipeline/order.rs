@@ -281,7 +281,7 @@ fn judge<J: Job>(
                 rejects: std::mem::take(&mut decoded.rejects),
                 ..Judge::new(settings, job, (format, chunk), range.clone(), &mut part, scratch)
             };
-            let (mut rejects, left_out) = judge.batches(&batches);
+            let (mut rejects, left_out, remarks) = judge.batches(&batches);
             merge(&mut outcome.left_out, left_out);
             let mut taken = range.clone();
             taken.end = taken.end.min(before.records + decoded.records);
@@ -301,6 +301,7 @@ fn judge<J: Job>(
                 }
                 rejects.truncate(1);
             }
+            outcome.remarks.merge(&remarks);
             for reject in &rejects {
                 // If the last position of a game is not a position, the rest of the game is still known.
                 if let Ok(at) = games.binary_search_by_key(&reject.place.record, |&(record, _)| record) {

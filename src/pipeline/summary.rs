@@ -4,7 +4,7 @@
 
 use super::{FIRST_REJECTS, OnReject};
 use crate::choose::LeftOutBy;
-use crate::error::{Damage, Error, Place, Reject};
+use crate::error::{Damage, Error, Place, Reject, shown};
 use crate::formats::{Format, LostTags, Misfit, Misfits, Remarks};
 use crate::input::Compression;
 use crate::text::numbers::counted;
@@ -77,8 +77,8 @@ impl Summary {
             }
         }
         notes.extend(files.into_iter().map(|(note, path, others)| match others {
-            0 => format!("{}: {note}", path.display()),
-            others => format!("{} and {}: {note}", path.display(), counted(others, "more file")),
+            0 => format!("{}: {note}", shown(path)),
+            others => format!("{} and {}: {note}", shown(path), counted(others, "more file")),
         }));
         notes
     }

@@ -31,7 +31,7 @@ pub use column::{Column, Kind};
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use speed::Speed;
 pub use strings::Strings;
-pub use tile::Tile;
+pub use tile::{Record, Tile};
 pub use values::Values;
 
 pub(crate) use batch::{StoredGames, extend_columns};

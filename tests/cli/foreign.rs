@@ -17,6 +17,20 @@ fn the_file_name_decides_if_the_content_is_unknown() {
     assert_eq!(dir.list(), ["a.fen", "x.si5"]);
 }
 
+/// Names that several formats share do not say how to write, and a file below one record does not say what it is.
+#[test]
+fn shared_names_ask_for_the_format() {
+    let dir = Dir::new();
+    for name in ["small.data", "small.bin", "small.bin.zst"] {
+        let stderr = stderr_of(2, &["convert", &sample("perft.epd"), "-o", &dir.name(name)]);
+        assert!(stderr.contains("does not say which format: pass --to bullet, marlin or sfen"), "{stderr}");
+    }
+    output(0, &["convert", &sample("perft.epd"), "--allow-loss", "--to", "marlin", "-o", &dir.name("small.bin")]);
+    let short = dir.file("short.bin", [7; 20]);
+    let stderr = stderr_of(2, &["stats", &short]);
+    assert!(stderr.contains("whose 20 bytes are less than one record; --from bullet, marlin or sfen"), "{stderr}");
+}
+
 #[test]
 fn lines_with_score_and_result_are_explained_once() {
     let dir = Dir::new();
@@ -24,6 +38,10 @@ fn lines_with_score_and_result_are_explained_once() {
     let file = dir.file("a.txt", format!("{START}\n{lines}"));
     let stderr = stderr_of(1, &["stats", "--from", "fen", &file]);
     assert_eq!(stderr.matches("carry a score and a result: --from text reads them").count(), 1, "{stderr}");
+    // Read as what they are, bad ones need no such advice.
+    let file = dir.file("c.text", format!("{lines}x | 20 | 0.5\n"));
+    let stderr = stderr_of(1, &["verify", "--from", "text", &file]);
+    assert!(stderr.contains("1 of 21") && !stderr.contains("a score and a result"), "{stderr}");
     let file = dir.file("b.txt", format!("{START}\nnonsense\n"));
     let stderr = stderr_of(1, &["stats", "--from", "fen", &file]);
     assert!(!stderr.contains("a score and a result"), "{stderr}");

@@ -1,7 +1,7 @@
 //! Training data in records of one length: bulletformat, marlinformat and packed sfen hold the same positions, and are
 //! recognized under any name.
 
-use super::{Dir, START, json, output, stderr_of};
+use super::{Dir, START, json, output, sample, stderr_of};
 use crate::encoders;
 use crate::support::shared_data;
 use std::fs;
@@ -120,4 +120,99 @@ fn the_last_record_is_damage_wherever_a_file_ends() {
             }
         }
     }
+}
+
+/// Games as viriformat, and the same as chains of a binpack file.
+fn games(dir: &Dir) -> (String, String) {
+    let (viri, binpack) = (dir.name("games.viri"), dir.name("games.binpack"));
+    let choice = "score is not null and move is not null";
+    output(0, &["-q", "convert", &sample("lichess-2025-05.pgn"), "--where", choice, "-o", &viri]);
+    output(0, &["-q", "convert", &viri, "-o", &binpack]);
+    (viri, binpack)
+}
+
+#[test]
+fn chains_are_not_games_but_become_games() {
+    let dir = Dir::new();
+    let (viri, binpack) = games(&dir);
+    for command in ["shuffle", "interleave"] {
+        let stderr = stderr_of(2, &[command, "--by", "game", &binpack, "-o", &dir.name("x.viri")]);
+        assert!(stderr.contains("`lanefish convert FILE -o FILE.viri` first makes games of them"), "{stderr}");
+    }
+    let back = dir.name("back.viri");
+    output(0, &["convert", &binpack, "-o", &back]);
+    assert!(fs::read(&viri).unwrap() == fs::read(&back).unwrap());
+    output(0, &["shuffle", "--by", "game", &back, "-o", &dir.name("shuffled.viri")]);
+}
+
+#[test]
+fn placeholders_for_moves_are_named() {
+    let dir = Dir::new();
+    let (viri, binpack) = games(&dir);
+    let bullet = dir.name("x.bullet");
+    output(0, &["-q", "convert", &viri, "-o", &bullet]);
+    let records = json(0, &["stats", "--json", &viri])["positions"].as_u64().unwrap();
+    for name in ["plain", "sfen", "binpack"] {
+        let stderr = stderr_of(0, &["convert", &bullet, "-o", &dir.name(&format!("y.{name}"))]);
+        let note = format!("{name} has placeholders for missing values: the move a1a1 ({records} records)");
+        assert!(stderr.contains(&note), "{stderr}");
+    }
+    let stderr = stderr_of(0, &["convert", &binpack, "-o", &dir.name("z.plain")]);
+    assert!(!stderr.contains("a1a1"), "{stderr}");
+    // A format without room for a record without a move says so before anything is read.
+    let stderr = stderr_of(2, &["convert", &bullet, "-o", &dir.name("z.viri")]);
+    assert!(stderr.contains("the records of bullet files do not have `move`, which viri files need"), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+}
+
+/// The sentinels that are counted are those of the records that are taken.
+#[test]
+fn sentinels_count_where_they_are_taken() {
+    let dir = Dir::new();
+    let (viri, _) = games(&dir);
+    let marked = dir.name("marked.binpack");
+    let set = "raw_score = case when ply % 3 = 0 then 32002 else raw_score end";
+    output(0, &["-q", "convert", &viri, "--set", set, "-o", &marked]);
+    let out = dir.name("out.viri");
+    for (options, counted) in [
+        (&["--limit", "4"][..], Some("2 records with the score 32002")),
+        (&["--where", "score is not null"], None),
+        (&["--where", "false"], None),
+        (&["--where", "index = 3"], Some("1 record with the score 32002")),
+    ] {
+        let stderr = stderr_of(0, &[&["convert", "--force", &marked, "-o", &out], options].concat());
+        assert_eq!(stderr.contains("32002"), counted.is_some(), "{stderr}");
+        assert!(counted.is_none_or(|counted| stderr.contains(counted)), "{stderr}");
+    }
+    let halved = dir.name("halved.binpack");
+    let stderr = stderr_of(2, &["convert", &marked, "--set", "score = score / 2", "-o", &halved]);
+    assert!(stderr.contains("--set \"raw_score = coalesce(EXPR, raw_score)\" keeps it"), "{stderr}");
+    output(0, &["convert", &marked, "--set", "raw_score = coalesce(score / 2, raw_score)", "-o", &halved]);
+}
+
+/// The note on what was read comes after the error, and tells how to take it.
+#[test]
+fn a_cut_file_can_be_read_up_to_the_cut() {
+    let dir = Dir::new();
+    let (_, binpack) = games(&dir);
+    let bytes = fs::read(&binpack).unwrap();
+    let cut = dir.file("cut.binpack", &bytes[..bytes.len() - 20]);
+    let out = dir.name("out.viri");
+    let stderr = stderr_of(2, &["convert", &cut, "-o", &out]);
+    let lines: Vec<&str> = stderr.lines().collect();
+    assert!(lines[0].contains("damaged at byte"), "{stderr}");
+    let limit =
+        lines[1].split_once("nothing was written; --limit ").and_then(|(_, rest)| rest.split_once(' ')).unwrap().0;
+    output(0, &["convert", &cut, "--limit", limit, "-o", &out]);
+    assert_eq!(json(0, &["stats", "--json", &out])["positions"].to_string(), limit);
+    let stderr = stderr_of(2, &["stats", &cut]);
+    assert!(stderr.ends_with(&format!("the {limit} records before that place were processed\n")), "{stderr}");
+}
+
+#[test]
+fn an_empty_file_is_called_empty() {
+    let dir = Dir::new();
+    let empty = dir.file("x.bullet", "");
+    let stderr = stderr_of(0, &["verify", &empty]);
+    assert!(stderr.contains("x.bullet has no records"), "{stderr}");
 }

@@ -133,6 +133,9 @@ pub struct FenError {
 
 impl fmt::Display for FenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if (self.field, self.column, self.found) == (FenField::Board, 1, None) {
+            return f.write_str("the line is empty");
+        }
         write!(f, "{}, column {}: found ", self.field, self.column)?;
         match self.found {
             None => f.write_str("the end of the line")?,

@@ -52,7 +52,7 @@ pub(super) use read::read_chunks;
 
 use super::gaps::Gaps;
 use super::layout::{Chains, Link};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoder, Layout, Likeness, Watch};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Encoder, Layout, Likeness, Remark, Watch};
 use crate::table::{Field, Fields};
 use memchr::memmem;
 
@@ -70,6 +70,14 @@ const MOST_PLIES: u16 = (1 << 14) - 1;
 /// The fields of the records.
 pub(super) const CARRIES: Fields =
     Fields::of(&[Field::Score, Field::Result, Field::Move, Field::Ply, Field::KeyEnPassant]);
+
+/// Records of binpack files with the sentinel in place of a score, among those that a run takes.
+pub(crate) static NOT_EVALUATED: Remark = Remark {
+    what: "record",
+    how: "with the score 32002, which means that it was not evaluated; in a minimised file, such a position may belong to \
+          no game and only link others; they are kept unless --where \"score is not null\" leaves them out",
+    is_detail: false,
+};
 
 /// The codec of Stockfish's binpack.
 #[derive(Clone, Copy, Debug)]

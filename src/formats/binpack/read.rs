@@ -12,7 +12,7 @@ use crate::formats::pgn::replay::Board;
 use crate::formats::records::{BadRecord, SATURATED_SCORE, hexadecimal, score_of_white};
 use crate::formats::scored::{self, Distrust, NewRows, Run, Scored};
 use crate::formats::segments::Start;
-use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Remark, Remarks};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Remarks};
 use crate::simd::bmi2::Bmi2;
 use crate::text::numbers::counted;
 use std::cell::Cell;
@@ -232,22 +232,10 @@ fn fullmove(ply: u16, number: u32) -> u16 {
     u16::try_from(u32::from(ply) + number).unwrap_or(u16::MAX) / 2 + 1
 }
 
-/// The score of positions that have not been evaluated.
-const NO_SCORE: u16 = 32002;
-
-/// Entries with [`NO_SCORE`].
-static NOT_EVALUATED: Remark = Remark {
-    what: "record",
-    how: "with the score 32002, which means that it was not evaluated; in a minimised file, such a position may belong to \
-          no game and only link others",
-    is_detail: false,
-};
-
 /// Scores as White sees them.
 #[derive(Default)]
 struct Stored {
     saturated: u64,
-    not_evaluated: u64,
 }
 
 impl Stored {
@@ -255,12 +243,10 @@ impl Stored {
     fn score(&mut self, score: i16, is_black: bool) -> i16 {
         let (score, is_saturated) = score_of_white(score, is_black);
         self.saturated += u64::from(is_saturated);
-        self.not_evaluated += u64::from(score.unsigned_abs() == NO_SCORE);
         score
     }
     fn remark(&self, remarks: &mut Remarks) {
         remarks.add(&SATURATED_SCORE, self.saturated);
-        remarks.add(&NOT_EVALUATED, self.not_evaluated);
     }
 }
 

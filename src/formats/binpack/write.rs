@@ -98,6 +98,7 @@ impl Encoder for Writing {
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_columns(tile, losses, |field| field == Field::Mate || self.fields().contains(field));
         training::made_up(tile, losses);
+        training::without_move_as_a1a1(tile, losses);
         let (batch, rows) = (tile.batch, Rows::of(tile.batch));
         let (mut plies, mut fullmoves) = (0, 0);
         for row in tile.rows() {

@@ -47,7 +47,7 @@
 //!
 //! # Memory
 //!
-//! Arrays in memory are a table as well: this is how [`crate::jobs::compute`] reads data from other programs.
+//! Arrays in memory are a table as well: this is how `jobs::compute` reads data from other programs.
 //!
 //! # Untrusted files
 //!
