@@ -148,7 +148,7 @@ impl GameColumn {
     }
 }
 
-/// A choice of columns of games, in the order in which they are written.
+/// A choice of columns of games, in the order of the output.
 #[derive(Clone, Debug)]
 pub struct GameColumns(Vec<GameColumn>);
 
@@ -161,7 +161,7 @@ impl GameColumns {
     /// Names separated by commas; `all` stands for all that have a name of their own, and `tag:NAME` is any tag.
     ///
     /// # Errors
-    /// If there is no column of a name, or a column is named twice.
+    /// If a column is unknown, or named twice.
     ///
     /// ```
     /// use lanefish::jobs::GameColumns;

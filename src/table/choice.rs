@@ -210,7 +210,7 @@ impl Columns {
     /// Names separated by commas; `all` stands for all of the catalogue.
     ///
     /// # Errors
-    /// If there is no column of a name, or a column is named twice.
+    /// If a column is unknown, or named twice.
     ///
     /// ```
     /// use lanefish::table::Columns;
@@ -226,7 +226,7 @@ impl Columns {
     /// A choice that may also use columns with other names.
     ///
     /// # Errors
-    /// If there is no column of a name, or a column is named twice.
+    /// If a column is unknown, or named twice.
     pub fn named_with(
         names: &str,
         others: impl Fn(&str) -> Option<Arc<dyn ComputedColumn>>,

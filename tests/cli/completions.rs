@@ -68,7 +68,7 @@ fn completions_know_the_names_in_lists() {
         }
     }
     let fish = output(0, &["completions", "fish"]);
-    // `help` is no word that ends the list of commands after it.
+    // `help` does not end the list of commands after it.
     let offers = |line: &&str| line.contains("_using_subcommand help;") && line.contains("-a \"stats\"");
     let line = fish.lines().find(offers).expect("help offers commands");
     assert!(line.contains(" completions man\" -f"), "{line}");

@@ -5,7 +5,7 @@ use crate::support::shared_data;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The rows of columns, as texts; empty where there is no value.
+/// The rows of columns, as texts; empty where a value is missing.
 fn rows(file: &str, columns: &str) -> Vec<Vec<String>> {
     let lines = output(0, &["-q", "compute", "--format", "jsonl", "--columns", columns, file]);
     let text = |value: &Value| match value {
