@@ -8,7 +8,8 @@ use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::report::{GroupValue, Groups, OtherGroups, Report};
 use crate::stats::{
-    GameOrder, GameResults, Games, GroupBy, GroupSizes, Grouped, LargestGroups, MOST_GROUPS, MOST_VALUES, Stats,
+    ANNOTATIONS, GameOrder, GameResults, Games, GroupBy, GroupSizes, Grouped, LargestGroups, MOST_GROUPS, MOST_VALUES,
+    Stats,
 };
 use crate::table::{Field, Fields, Tile};
 use std::collections::{BTreeMap, HashMap};
@@ -43,19 +44,7 @@ enum Counting {
 
 impl Statistics {
     /// The fields that plain statistics read, in addition to positions.
-    pub const FIELDS: Fields = Fields::of(&[
-        Field::Score,
-        Field::Mate,
-        Field::Result,
-        Field::Game,
-        Field::PuzzleRating,
-        Field::RatingDeviation,
-        Field::Popularity,
-        Field::Plays,
-        Field::Themes,
-        Field::Depth,
-        Field::Knodes,
-    ]);
+    pub const FIELDS: Fields = Fields::of(&[Field::Score, Field::Mate, Field::Result, Field::Game]).union(ANNOTATIONS);
     /// The additional fields that [details](Self::with_details) read.
     const DETAILS: Fields = Fields::of(&[
         Field::Ply,

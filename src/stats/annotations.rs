@@ -6,6 +6,17 @@ use super::tally::Tally;
 use crate::report::{self, Histogram, Kinds, Magnitudes};
 use crate::table::{Array, Batch, Field, Fields, Texts, Values};
 
+/// What puzzles and evaluations say about their positions.
+pub(crate) const ANNOTATIONS: Fields = Fields::of(&[
+    Field::PuzzleRating,
+    Field::RatingDeviation,
+    Field::Popularity,
+    Field::Plays,
+    Field::Themes,
+    Field::Depth,
+    Field::Knodes,
+]);
+
 /// Counts of all numbers of 16 bits.
 type Numbers = Tally<{ 1 << 16 }>;
 
@@ -42,20 +53,9 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// The fields of these columns.
-    const FIELDS: Fields = Fields::of(&[
-        Field::PuzzleRating,
-        Field::RatingDeviation,
-        Field::Popularity,
-        Field::Plays,
-        Field::Themes,
-        Field::Depth,
-        Field::Knodes,
-    ]);
-
     /// The columns of a batch; `None` if it has none of them.
     pub(super) fn of(batch: &'a Batch) -> Option<Self> {
-        if !batch.fields.keys().any(|&field| Self::FIELDS.contains(field)) {
+        if !batch.fields.keys().any(|&field| ANNOTATIONS.contains(field)) {
             return None;
         }
         let small = |field| match batch.values(field) {

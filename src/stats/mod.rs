@@ -24,6 +24,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use annotations::ANNOTATIONS;
 pub(crate) use games::{GameOrder, GameResults, Games};
 pub use group_by::{GroupBy, GroupByError};
 pub(crate) use group_ids::MOST_VALUES;

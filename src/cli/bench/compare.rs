@@ -1,7 +1,7 @@
 //! This run and an earlier one, row by row. Both are the JSON of `--json`, so that files of any version can be read.
 
+use super::lines::{Lines, number, wrapped};
 use super::noise::Time;
-use super::tables::{Lines, number};
 use anyhow::{Context, Result};
 use lanefish::Error;
 use lanefish::text::numbers::counted;
@@ -183,7 +183,7 @@ impl<'a> Compared<'a> {
             text.push('\n');
         }
         for sentence in self.sentences(&changed, file) {
-            text.push_str(&super::tables::wrapped(&sentence, markdown));
+            text.push_str(&wrapped(&sentence, markdown));
         }
         text
     }

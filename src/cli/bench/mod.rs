@@ -2,6 +2,7 @@
 
 mod compare;
 mod json;
+mod lines;
 mod noise;
 mod ranking;
 mod slider_tables;
