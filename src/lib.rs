@@ -114,9 +114,9 @@
 //! `lanefish = { path = "../lanefish", default-features = false }`.
 //! `sql` adds queries over files of positions, with DataFusion, and `cluster` runs them on many machines.
 //!
-//! The chapter `docs/library.md` shows more of the library: positions in a format of your own, jobs of your own, and what is
-//! guaranteed. The other chapters in `docs/` describe the command line, reports, shards, columns and training data;
-//! `examples/` has programs to start from.
+//! The chapter `docs/library.md` shows more of the library: positions in a format of your own, jobs of your own, and
+//! what is guaranteed. The other chapters in `docs/` describe the command line, reports, shards, columns and training
+//! data; `examples/` has programs to start from.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -93,7 +93,7 @@ impl Rate {
 pub enum SampleError {
     /// A number that is neither a rate nor a count.
     #[error(
-        "`{0}`: expected a rate such as 0.01 or 1%, at most 1.0, or a whole number of records above 1, such as 1000 or 1e6"
+        "`{0}`: expected a rate such as 0.01 or 1%, at most 1.0, or a number of records above 1, such as 1000 or 1e6"
     )]
     Number(String),
     /// A wrong expression.

@@ -165,7 +165,7 @@ impl<'a> Invocation<'a> {
         Ok(())
     }
 
-    /// The reason why records of the prepared inputs cannot have these fields, if all inputs are in formats that lack one.
+    /// The reason why records of the prepared inputs cannot have these fields, if the format of each input lacks one.
     pub(crate) fn lacks(&self, needs: Fields, reading: &Reading) -> Option<String> {
         let prepared = self.prepared.borrow();
         let sources = &prepared.as_ref().filter(|_| needs != Fields::NONE)?.inputs.sources;

@@ -87,8 +87,8 @@ impl Losses {
         let ways: Vec<String> = self.changed().map(|(what, changed)| Way(what, changed).to_string()).collect();
         (!ways.is_empty()).then(|| {
             format!(
-                "nothing was written, because {format} would hold records that differ from the input in a way that readers \
-                 cannot detect: {}; --allow-loss writes them",
+                "nothing was written, because {format} would hold records that differ from the input in a way that \
+                 readers cannot detect: {}; --allow-loss writes them",
                 ways.join("; ")
             )
         })

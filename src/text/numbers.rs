@@ -123,8 +123,8 @@ pub fn signed(number: i64) -> String {
     }
 }
 
-/// The whole number that a person wrote as `1000000`, `1_000_000`, `1e6` or `1M`, where `k`, `M`, `G` and `T` are powers of
-/// a thousand; `None` if it is not a whole number, or too large.
+/// The whole number that a person wrote as `1000000`, `1_000_000`, `1e6` or `1M`, where `k`, `M`, `G` and `T` are
+/// powers of a thousand; `None` if it is not a whole number, or too large.
 pub fn parse_count(text: &str) -> Option<u64> {
     let (number, suffix) = match text.char_indices().last()? {
         (at, 'k' | 'K') => (&text[..at], 3),

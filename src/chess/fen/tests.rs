@@ -15,7 +15,7 @@ fn fails(text: &str) -> String {
 #[test]
 fn names_the_byte_and_what_was_expected() {
     let cases = [
-        ("", "pieces, column 1: found the end of the line, expected more of the rank: it has fewer than 8 squares"),
+        ("", "the line is empty"),
         (
             "8/8/8/8/8/8/8/7",
             "pieces, column 16: found the end of the line, expected more of the rank: it has fewer than 8 squares",

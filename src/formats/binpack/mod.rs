@@ -74,8 +74,8 @@ pub(super) const CARRIES: Fields =
 /// Records of binpack files with the sentinel in place of a score, among those that a run takes.
 pub(crate) static NOT_EVALUATED: Remark = Remark {
     what: "record",
-    how: "with the score 32002, which means that it was not evaluated; in a minimised file, such a position may belong to \
-          no game and only link others; they are kept unless --where \"score is not null\" leaves them out",
+    how: "with the score 32002, which means that it was not evaluated; in a minimised file, such a position may belong \
+          to no game and only link others; they are kept unless --where \"score is not null\" leaves them out",
     is_detail: false,
 };
 
