@@ -16,7 +16,7 @@ use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS};
 use crate::simd::{Lanes, Simd, inlined};
 
 /// Counts legal moves, without their kinds, of the lanes `at..` of a group. Double checks, castling in Chess960 and en
-/// passant are left out; the rare groups that have one of them are counted by [`count_all_moves`].
+/// passant are left out; the rare groups that have one of them are counted again in full.
 #[inline(always)]
 pub fn count_legal_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResults) {
     let board = Board::load(simd, group, at);
