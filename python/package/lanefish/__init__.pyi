@@ -46,6 +46,7 @@ class _Converted(TypedDict):
     rejects: list[str]
     notes: list[str]
     lost: dict[str, int]
+    placeholders: dict[str, int]
     changed: dict[str, int]
 
 __version__: str
