@@ -39,10 +39,6 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
     to: Option<OutputFormat>,
 
-    /// Write training data, with the score 0 and a draw for every position
-    #[arg(long)]
-    allow_loss: bool,
-
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -63,15 +59,9 @@ impl GenerateArgs {
         let is_stdout = self.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         let to = self.to.or(is_stdout.then_some(OutputFormat::Records(Format::FEN)));
         let format = write::format_of(to, &self.output)?;
-        let job = WriteJob::new(Written::Records { fen: false }, format)?.allow_loss(self.allow_loss);
+        let job = WriteJob::new(Written::Records { fen: false }, format)?.allow_loss(true);
         if let Some(needed) = job.needs().iter().next() {
             bail!("{format} files need `{}`, which generated positions do not have", needed.name());
-        }
-        if job.can_change() && !self.allow_loss {
-            bail!(
-                "{format} files need a score and a result, which generated positions do not have; --allow-loss writes \
-                 the score 0 and draws"
-            );
         }
         let mut output = write::open(invocation, &self.output, format)?;
         let named = output.named();

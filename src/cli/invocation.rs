@@ -165,27 +165,6 @@ impl<'a> Invocation<'a> {
         Ok(())
     }
 
-    /// The reason why records of the prepared inputs cannot have these fields, if the format of each input lacks one.
-    pub(crate) fn lacks(&self, needs: Fields, reading: &Reading) -> Option<String> {
-        let prepared = self.prepared.borrow();
-        let sources = &prepared.as_ref().filter(|_| needs != Fields::NONE)?.inputs.sources;
-        let mut first = None;
-        for source in sources {
-            // What can be opened only once is left to the run, and so are errors.
-            let _ = source.len()?;
-            let column = reading.fen_column.as_deref();
-            let mut opened = formats::open_with(source, reading.from, column, self.access(), Arc::default()).ok()?;
-            let (head, _) = opened.input.peek(formats::PEEK).ok()?;
-            let carried = opened.format.carried(opened.header.as_deref().unwrap_or(&head));
-            let missing = needs.iter().find(|&field| !carried.contains(field))?;
-            first.get_or_insert_with(|| {
-                let (path, format) = (source.name().display(), opened.format);
-                format!("{path}: the records of {format} files do not have `{}`", missing.name())
-            });
-        }
-        first
-    }
-
     /// Standard input, if no input is named and it can be read.
     fn standard_input(&self) -> Result<PathBuf> {
         const HOW: &str = "name files or directories, or - for standard input, or pipe records in; \

@@ -199,9 +199,6 @@ pub(crate) fn write_by(
     let format = more.apply(format)?;
     let job = WriteJob::new(written, format)?.allow_loss(allow_loss);
     invocation.prepare(inputs, reading)?;
-    if let Some(reason) = invocation.lacks(job.needs(), reading) {
-        bail!("{reason}, which {format} files need");
-    }
     // These files are also still read while the output is written.
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
     invocation.compare(place.output.as_deref(), &others)?;

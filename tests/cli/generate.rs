@@ -51,15 +51,12 @@ fn tables_are_the_same_as_by_way_of_a_file() {
     }
 }
 
-/// Training data with made-up scores are written only on request, as by `convert`.
+/// Training data have made-up scores, and a note says so.
 #[test]
-fn training_data_needs_allow_loss() {
+fn made_up_scores_are_named() {
     let dir = Dir::new();
     let file = dir.name("a.bullet");
-    let stderr = stderr_of(2, &["generate", "-n", "5", "-o", &file]);
-    assert!(stderr.contains("bullet files need a score and a result") && stderr.contains("--allow-loss"), "{stderr}");
-    assert!(dir.list().is_empty());
-    let stderr = stderr_of(0, &["generate", "-n", "40000", "-o", &file, "--allow-loss"]);
+    let stderr = stderr_of(0, &["generate", "-n", "40000", "-o", &file]);
     let note = "records without a score, stored with the score 0 (40,000 records, the first is record 0)";
     assert!(stderr.contains(note), "{stderr}");
 }

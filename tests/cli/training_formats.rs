@@ -318,12 +318,7 @@ fn what_would_be_changed_needs_a_flag() {
     );
     // A record without a move belongs to no game.
     let viri = dir.name("x.viri");
-    let stderr = stderr_of(2, &["convert", &text, "-o", &viri]);
-    assert!(stderr.contains("the records of text files do not have `move`"), "{stderr}");
-    // Plain text may have moves.
-    let plain = dir.name("x.plain");
-    output(0, &["convert", &text, "-o", &plain]);
-    let stderr = stderr_of(1, &["convert", &plain, "-o", &viri]);
+    let stderr = stderr_of(1, &["convert", &text, "-o", &viri]);
     assert!(stderr.contains("cannot hold a record without a move"), "{stderr}");
 }
 
