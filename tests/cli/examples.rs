@@ -147,6 +147,9 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
         }
         "lanefish games games.pgn.zst --min-elo 2500 -o strong.pgn.zst" => assert_eq!(lines("strong.pgn.zst"), 0),
         "lanefish games games.pgn -o games.csv" => assert_eq!(lines("games.csv"), 14),
+        "lanefish games games.pgn --columns white,black,result,tag:Annotator" => {
+            assert!(out.starts_with("white,black,result,tag:Annotator\n") && out.lines().count() == 14, "{out}");
+        }
         "lanefish games games.pgn --format jsonl | jq 'select(.outcome == \"stalemate\")'" => {
             assert_eq!(out.lines().count(), 1, "{out}");
             says("\"game\":12");
