@@ -85,12 +85,6 @@ impl ChosenArgs {
         Definitions::parse(&self.definitions).map_err(wrong_definition)
     }
 
-    /// Whether `--set` changes `score`, which records with a sentinel do not have.
-    pub(crate) fn sets_score(&self) -> bool {
-        let mut columns = self.set.iter().filter_map(|text| text.split_once('=')).map(|(column, _)| column.trim());
-        columns.any(|column| column.eq_ignore_ascii_case("score"))
-    }
-
     /// The condition, if one is given.
     pub(crate) fn condition(&self) -> Result<Option<Condition>> {
         self.condition_with(&self.definitions()?)

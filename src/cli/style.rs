@@ -52,3 +52,31 @@ impl Style {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }
+
+/// The words of a text in lines of at most this width, each with this indent.
+pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!("{indent}{word}")),
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_go_on_in_other_lines() {
+        let text = wrapped(&["word"; 40].join(" "), 80, "  ");
+        assert!(text.lines().all(|line| line.starts_with("  word") && line.len() <= 80), "{text}");
+        assert_eq!(wrapped("a b", 80, ""), "a b");
+        assert_eq!(wrapped("longer words", 3, ""), "longer\nwords");
+    }
+}

@@ -220,7 +220,7 @@ pub(crate) fn write_by(
     })?;
     let mut records = 0;
     if done.summary.failure.is_none() {
-        let complete = job.finish(file).map_err(|error| failed(with_hint(error, reading)))?;
+        let complete = job.finish(file).map_err(failed)?;
         match to {
             Place::Held(mut held) => {
                 held.rewind().and_then(|()| io::copy(&mut held, &mut output)).map_err(failed)?;
@@ -255,16 +255,6 @@ fn report_not_shown(invocation: &Invocation<'_>, not_shown: NotShown) {
         let parts = parts.join(" and ");
         invocation.note(format_args!("the table {parts}; a pipe or --format csv has everything"));
     }
-}
-
-/// Adds to the refusal of records without a score how `--set` changes the scores of those that have one.
-fn with_hint(error: io::Error, reading: &Reading) -> io::Error {
-    if !(reading.chosen.sets_score() && error.to_string().contains("records without a score")) {
-        return error;
-    }
-    io::Error::other(format!(
-        "{error}; `score` is null for the sentinel 32002, and --set \"raw_score = coalesce(EXPR, raw_score)\" keeps it"
-    ))
 }
 
 /// Reports the fields that the output does not keep.

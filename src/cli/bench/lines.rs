@@ -1,6 +1,7 @@
 //! The tables of rows: their layout, numbers that can be believed, and text that fits a terminal.
 
 use super::noise::Time;
+use crate::cli::style;
 use comfy_table::{CellAlignment, Table, presets};
 use lanefish::bench::{Row, Timing};
 
@@ -14,27 +15,16 @@ pub(super) const UNRELIABLE_IN_SHORT: &str = "?";
 /// An item of a list, at a depth from 1.
 pub(super) fn item(depth: usize, text: &str, markdown: bool) -> String {
     let indent = "  ".repeat(depth);
-    if markdown { format!("{}- {text}\n", "  ".repeat(depth - 1)) } else { folded(text, &indent) }
+    if markdown {
+        format!("{}- {text}\n", "  ".repeat(depth - 1))
+    } else {
+        format!("{}\n", style::wrapped(text, WIDTH, &indent))
+    }
 }
 
 /// A paragraph: in text, lines that fit a terminal.
 pub(super) fn wrapped(text: &str, markdown: bool) -> String {
-    if markdown { format!("{text}\n") } else { folded(text, "") }
-}
-
-/// The words in lines that fit a terminal.
-pub(super) fn folded(text: &str, indent: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(format!("{indent}{word}")),
-        }
-    }
-    lines.join("\n") + "\n"
+    if markdown { format!("{text}\n") } else { format!("{}\n", style::wrapped(text, WIDTH, "")) }
 }
 
 /// A table under construction.

@@ -237,7 +237,7 @@ fn scan_table(rows: &[Row]) -> Option<Lines> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::{UNRELIABLE, WIDTH, folded};
+    use super::super::lines::UNRELIABLE;
     use super::super::ranking::tests::{row, rows};
     use super::*;
     use lanefish::bench::sliders::SliderPiece;
@@ -329,12 +329,5 @@ mod tests {
         let text = table.render(false);
         assert!(text.contains("  ?  ?") && text.ends_with("\n?: unreliable\n"), "{text}");
         assert!(table.render(true).contains("| unreliable |"));
-    }
-
-    #[test]
-    fn sentences_fit_a_terminal() {
-        let text = folded(&"word ".repeat(40), "  ");
-        assert!(text.lines().all(|line| line.starts_with("  word") && line.len() <= WIDTH), "{text}");
-        assert_eq!(folded("a b", ""), "a b\n");
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
     chosen(out, about, report.positions)?;
     summary(out, report, about)?;
     for Section { id, title, content } in sections {
-        // Code is copied as it stands.
+        // Code is copied unchanged.
         let content = if id == "about" { content } else { unbroken(&content) };
         writeln!(out, "<section id=\"{id}\">\n<h2>{title}</h2>\n{content}</section>")?;
     }

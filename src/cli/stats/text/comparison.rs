@@ -1,7 +1,7 @@
 //! Two reports side by side.
 
-use super::super::super::style::Style;
-use super::tables::{RULED, right, wrapped};
+use super::super::super::style::{Style, wrapped};
+use super::tables::{RULED, right};
 use comfy_table::{Cell, Table};
 use lanefish::report::facts::Unit;
 use lanefish::report::{Comparison, Difference};
@@ -94,7 +94,7 @@ pub(in crate::cli::stats) fn write_legend(
         "beyond: the difference divided by that of chance; empty where chance may explain it".to_owned(),
     ];
     writeln!(out)?;
-    legend.iter().try_for_each(|line| writeln!(out, "{}", style.faint(&wrapped(line, width))))
+    legend.iter().try_for_each(|line| writeln!(out, "{}", style.faint(&wrapped(line, width, ""))))
 }
 
 /// A number of percentage points, with more digits if it is small.

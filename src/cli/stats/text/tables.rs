@@ -1,6 +1,7 @@
 //! Tables with counts, summary statistics, distinct positions and groups.
 
 use super::Text;
+use crate::cli::style::wrapped;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
 use lanefish::report::{GroupValue, Histogram, Mates, Report, Results, Severity};
@@ -302,7 +303,7 @@ impl Text<'_> {
             if !left_out.is_empty() {
                 let columns =
                     format!("Left out because they do not fit: {}. --csv and --html have all.", left_out.join(", "));
-                writeln!(out, "{}", self.style.faint(&wrapped(&columns, self.width)))?;
+                writeln!(out, "{}", self.style.faint(&wrapped(&columns, self.width, "")))?;
             }
             return Ok(());
         }
@@ -317,25 +318,6 @@ struct GroupColumnText {
     is_text: bool,
     head: String,
     cells: Vec<String>,
-}
-
-/// The words of a text in lines of at most this width.
-pub(super) fn wrapped(text: &str, width: usize) -> String {
-    let mut lines = String::new();
-    let mut column = 0;
-    for word in text.split(' ') {
-        let len = word.chars().count();
-        if column > 0 && column + 1 + len > width {
-            lines.push('\n');
-            column = 0;
-        } else if column > 0 {
-            lines.push(' ');
-            column += 1;
-        }
-        lines.push_str(word);
-        column += len;
-    }
-    lines
 }
 
 /// The table of these columns.
