@@ -7,7 +7,9 @@
 //! or rating points of two samples differ even if their source is the same.
 //!
 //! Two samples of the same source always differ a little. So each [`Difference`] comes with the largest one that chance
-//! would give: the expected value plus four standard deviations, for as many independent observations as there are.
+//! would give: the expected value plus four standard deviations, for as many independent observations as there are. The
+//! distance is also the largest difference of the shares of any set of values. With few values, such as results, these
+//! depend on each other, and chance gives at least four standard deviations of the share of about half of them.
 //! The positions of a game depend on each other, and results and ratings are even the same in all of them. Where games
 //! are known, they are the observations, and a game counts as often as if one of its positions had been drawn at
 //! random. That is cautious: facts that differ within games (such as checks) vary less by chance.
@@ -308,6 +310,15 @@ fn deviation([a, b]: [f64; 2], [of_a, of_b]: [f64; 2]) -> f64 {
     (share * (1.0 - share) * (1.0 / of_a + 1.0 / of_b)).sqrt()
 }
 
+/// The sum of some of the shares, as close to a half as the largest of them come.
+fn about_half(mut shares: Vec<f64>) -> f64 {
+    shares.sort_by(|a, b| b.total_cmp(a));
+    shares.into_iter().fold(0.0f64, |sum, share| {
+        let more = sum + share;
+        if (more - 0.5).abs() < (sum - 0.5).abs() { more } else { sum }
+    })
+}
+
 /// Half the sum of the absolute differences of the shares; `None` if either has no counts.
 fn total_variation(counts: impl Iterator<Item = [u64; 2]> + Clone, observations: [f64; 2]) -> Option<Difference> {
     let sum = |which: usize| -> u128 { counts.clone().map(|counts| u128::from(counts[which])).sum() };
@@ -321,14 +332,19 @@ fn total_variation(counts: impl Iterator<Item = [u64; 2]> + Clone, observations:
     // The mean of the absolute value of a normally distributed number, in standard deviations.
     let mean = std::f64::consts::FRAC_2_PI.sqrt();
     let (mut expected, mut variance) = (0.0, 0.0);
+    let mut pooled = Vec::new();
     for [ours, theirs] in counts {
         let shares = [ours as f64 / a as f64, theirs as f64 / b as f64];
         let deviation = deviation(shares, observations);
         // Rare values: two shares differ by their sum at most.
         expected += (deviation * mean).min(shares[0] + shares[1]);
         variance += deviation * deviation * (1.0 - mean * mean);
+        let [of_a, of_b] = observations;
+        pooled.push((shares[0] * of_a + shares[1] * of_b) / (of_a + of_b));
     }
-    let chance = expected / 2.0 + DEVIATIONS * variance.sqrt() / 2.0;
+    let independent = expected / 2.0 + DEVIATIONS * variance.sqrt() / 2.0;
+    let half = about_half(pooled);
+    let chance = independent.max(DEVIATIONS * deviation([half, half], observations));
     Some(Difference { value: sum as f64 / (a * b) as f64 / 2.0, chance: chance.min(1.0) })
 }
 
@@ -421,6 +437,27 @@ mod tests {
     }
 
     /// Samples from one source differ by chance, and hardly ever by more; those of two sources differ by more.
+    /// With two or three values their differences depend on each other: one has more where the other has less.
+    #[test]
+    fn few_values_differ_more_by_chance() {
+        let of = |white: u64, draw: u64, black: u64| Report {
+            positions: white + draw + black,
+            results: Results { white, draw, black, unknown: 0 },
+            ..with_moves(vec![white + draw + black])
+        };
+        let distance = |a: &Report, b: &Report| {
+            let comparison = Comparison::of(a, b);
+            let distances = comparison.distances().into_iter();
+            distances.map(|found| found.difference).max_by(|a, b| a.value.total_cmp(&b.value)).unwrap()
+        };
+        // 3.4 standard deviations of the share of White's wins, and 5.5.
+        assert!(distance(&of(120, 9, 91), &of(84, 10, 124)).is_chance());
+        assert!(!distance(&of(140, 9, 71), &of(84, 10, 124)).is_chance());
+        assert_eq!(about_half(vec![0.1, 0.6, 0.3]), 0.6);
+        assert_eq!(about_half(vec![0.25, 0.25, 0.2, 0.3]), 0.55);
+        assert_eq!(about_half(Vec::new()), 0.0);
+    }
+
     #[test]
     fn chance_is_known() {
         let mut random = crate::chess::random::Random::new(3);
