@@ -1,9 +1,8 @@
 //! Boards as text and back: eight ranks of eight symbols, in which runs of empty squares are numbers, as in the first
 //! field of FEN.
 //!
-//! A board is four sets of 64 bits, which give each square a code of four bits. Sets are in the order of the
-//! text: the lowest byte is the first rank of the text, its lowest bit the first square. A code whose lowest three
-//! bits are zero is an empty square.
+//! A board is four sets of 64 bits, which give each square a code of four bits. A code whose lowest three bits are zero
+//! is an empty square. A byte of a set is a rank, its lowest bit the first square. The text begins with the highest byte.
 
 /// Reads and writes boards with AVX2 and BMI2. Without them the caller has to.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +46,29 @@ impl RankText {
         match self.token {}
     }
 
+    /// Runs the work with the CPU features enabled. See the inlining rules of [`crate::simd`].
+    #[inline(always)]
+    pub(crate) fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+        #[cfg(target_arch = "x86_64")]
+        return super::Simd::enter(self.token, work);
+        #[cfg(not(target_arch = "x86_64"))]
+        match self.token {}
+    }
+
     /// Reads ranks of the letters `pnbrqk` with codes 1 to 6, capitals without and small letters with the fourth bit.
     /// `None` if they do not end in a blank within 64 bytes, or are not what [`Self::write`] writes but for the
     /// last separator.
     #[inline(always)]
     pub(crate) fn read(self, text: &[u8; WINDOW]) -> Option<Board> {
+        self.enter(
+            #[inline(always)]
+            || self.read_entered(text),
+        )
+    }
+
+    /// The same as [`Self::read`], within [`Self::enter`].
+    #[inline(always)]
+    pub(crate) fn read_entered(self, text: &[u8; WINDOW]) -> Option<Board> {
         #[cfg(target_arch = "x86_64")]
         {
             let _ = self.token;
@@ -160,7 +177,7 @@ mod x86 {
         let numbers = i64::from_le_bytes(*b"12345678");
         let occupied = (sets[0] | sets[1] | sets[2]).to_le_bytes();
         let mut at = 0;
-        for (squares, occupied) in ranks.into_iter().zip(occupied) {
+        for (squares, occupied) in ranks.into_iter().zip(occupied).rev() {
             let symbols = _mm_set_epi64x(numbers, squares);
             let places = u64::from_le_bytes(PLACES[usize::from(occupied)]);
             let rank = _mm_shuffle_epi8(symbols, _mm_cvtsi64_si128(places as i64));
@@ -172,126 +189,125 @@ mod x86 {
         at
     }
 
-    /// The classes of 32 bytes of a board.
-    struct Classes {
-        /// The bits of the piece code, then whether a letter is small.
-        codes: [u32; 4],
-        letters: u32,
-        digits: u32,
-        slashes: u32,
-        /// A bit for each square that a byte stands for.
-        squares: __m256i,
-        /// The first of these bits, where it is a piece.
-        pieces: __m256i,
-        /// The last of these bits, where a separator or a blank follows.
-        lasts: __m256i,
+    /// Four ranks, one in each lane.
+    struct Ranks {
+        /// In each lane, the byte of the rank in each of the four sets.
+        sets: __m256i,
+        /// Not zero in lanes that are not a whole rank of known letters and digits.
+        wrong: __m256i,
+        /// A bit for each byte that is a letter or a digit of its rank.
+        symbols: u32,
+        /// Those that are pieces.
+        pieces: u32,
     }
 
-    /// The top bit of each byte.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn mask(bytes: __m256i) -> u32 {
-        _mm256_movemask_epi8(bytes) as u32
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn words(low: __m256i, high: __m256i) -> [u64; 8] {
-        let mut words = [0; 8];
-        let at = words.as_mut_ptr().cast::<__m256i>();
-        // SAFETY: the array has 64 bytes.
+    /// Reads ranks; each lane begins with the text of one, and a separator may follow.
+    ///
+    /// # Safety
+    /// The CPU must have AVX2.
+    #[inline(always)]
+    unsafe fn ranks(text: __m256i) -> Ranks {
+        // SAFETY: the caller vouches for AVX2.
         unsafe {
-            _mm256_storeu_si256(at, low);
-            _mm256_storeu_si256(at.add(1), high);
-        }
-        words
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn classes(bytes: __m256i, next: __m256i, is_board: __m256i) -> Classes {
-        let table = |low, high| _mm256_broadcastsi128_si256(_mm_set_epi64x(high, low));
-        // By the low half of a byte: B, K and N, then P, Q and R.
-        let bkn = table(0x0000_0000_0003_0000, 0x0002_0000_0600_0000);
-        let pqr = table(0x0000_0000_0004_0501, 0);
-        // 1 to 8: as many squares, and the last of them.
-        let counts = table(0x7F3F_1F0F_0703_0100, 0xFF);
-        let ends = table(0x4020_1008_0402_0100, 0x80);
-        let is = |bytes, byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
-        let half = |bits: u8| _mm256_and_si256(bytes, _mm256_set1_epi8(bits as i8));
-        let low = half(0x0F);
-        // 0x20 is the case of a letter.
-        let kind = half(0xD0);
-        let code = _mm256_and_si256(
-            is_board,
-            _mm256_or_si256(
-                _mm256_and_si256(is(kind, 0x40), _mm256_shuffle_epi8(bkn, low)),
-                _mm256_and_si256(is(kind, 0x50), _mm256_shuffle_epi8(pqr, low)),
-            ),
-        );
-        let is_digit = _mm256_and_si256(is_board, is(half(0xF0), 0x30));
-        let pieces = _mm256_min_epu8(code, _mm256_set1_epi8(1));
-        let of_digit = |table| _mm256_and_si256(is_digit, _mm256_shuffle_epi8(table, low));
-        let count = of_digit(counts);
-        let ends_rank = _mm256_or_si256(is(next, b'/'), is(next, b' '));
-        let last = _mm256_or_si256(pieces, of_digit(ends));
-        Classes {
-            codes: [
-                mask(_mm256_slli_epi16::<7>(code)),
-                mask(_mm256_slli_epi16::<6>(code)),
-                mask(_mm256_slli_epi16::<5>(code)),
-                mask(_mm256_slli_epi16::<2>(bytes)),
-            ],
-            letters: !mask(is(code, 0)),
-            digits: !mask(is(count, 0)),
-            slashes: mask(_mm256_and_si256(is_board, is(bytes, b'/'))),
-            squares: _mm256_or_si256(pieces, count),
-            pieces,
-            lasts: _mm256_and_si256(last, ends_rank),
+            let all = |byte: u8| _mm256_set1_epi8(byte as i8);
+            let table = |low: u64, high: u64| _mm256_broadcastsi128_si256(_mm_set_epi64x(high as i64, low as i64));
+            let separators = _mm256_or_si256(_mm256_cmpeq_epi8(text, all(b'/')), _mm256_cmpeq_epi8(text, all(b' ')));
+            // Subtracting one from a lane sets all bits below the first separator.
+            let before = _mm256_andnot_si256(separators, _mm256_add_epi64(separators, _mm256_set1_epi64x(-1)));
+            // All fourteen symbols get different numbers, below 16: the low half of a byte, in which a constant that
+            // depends on the high half flips bits. Numbers 0 to 8 are b and the digits, 9 and 12 to 15 k, n, r, q, p.
+            let nibble = all(0x0F);
+            let high_half = _mm256_and_si256(_mm256_srli_epi16::<4>(text), nibble);
+            let flips = _mm256_shuffle_epi8(table(0x0F02_0F02_0000_0400, 0), high_half);
+            let numbers = _mm256_xor_si256(_mm256_and_si256(text, nibble), flips);
+            // Any other byte differs from the symbol that has its number.
+            let symbol = _mm256_shuffle_epi8(table(0x3736_3534_3332_3162, 0x7071_726E_0000_6B38), numbers);
+            let unknown = _mm256_xor_si256(symbol, _mm256_or_si256(text, all(0x20)));
+            // The top bit for a piece, the code of the piece above the low half, and the number of squares in it.
+            let meaning = _mm256_shuffle_epi8(table(0x0706_0504_0302_01B1, 0x91D1_C1A1_0000_E108), numbers);
+            let meaning = _mm256_and_si256(meaning, before);
+            // The number of squares up to each symbol.
+            let widths = _mm256_and_si256(meaning, nibble);
+            let sums = _mm256_add_epi8(widths, _mm256_slli_epi64::<8>(widths));
+            let sums = _mm256_add_epi8(sums, _mm256_slli_epi64::<16>(sums));
+            let sums = _mm256_add_epi8(sums, _mm256_slli_epi64::<32>(sums));
+            let short = _mm256_xor_si256(_mm256_srli_epi64::<56>(sums), _mm256_set1_epi64x(8));
+            let squares = _mm256_shuffle_epi8(table(0x4020_1008_0402_0100, 0x80), sums);
+            let none = _mm256_setzero_si256();
+            // Each square has a bit of its own, so their sum is their union.
+            let set = |top_bits| _mm256_sad_epu8(_mm256_blendv_epi8(none, squares, top_bits), none);
+            let [a, b, c, black] = [
+                set(_mm256_slli_epi16::<3>(meaning)),
+                set(_mm256_slli_epi16::<2>(meaning)),
+                set(_mm256_slli_epi16::<1>(meaning)),
+                set(_mm256_and_si256(_mm256_slli_epi16::<2>(text), meaning)),
+            ];
+            let low = _mm256_or_si256(a, _mm256_slli_epi64::<8>(b));
+            let high = _mm256_or_si256(c, _mm256_slli_epi64::<8>(black));
+            Ranks {
+                sets: _mm256_or_si256(low, _mm256_slli_epi64::<16>(high)),
+                wrong: _mm256_or_si256(short, _mm256_and_si256(unknown, before)),
+                symbols: _mm256_movemask_epi8(before) as u32,
+                pieces: _mm256_movemask_epi8(meaning) as u32,
+            }
         }
     }
 
-    #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-    pub(super) fn read(text: &[u8; WINDOW]) -> Option<Board> {
-        // SAFETY: 32 bytes can be read from each of these places, the last of which is 33.
-        let load = |at: usize| unsafe { _mm256_loadu_si256(text[at..at + 32].as_ptr().cast()) };
-        let join = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let (low, high) = (load(0), load(32));
-        let blank = _mm256_set1_epi8(b' ' as i8);
-        let blanks = join(mask(_mm256_cmpeq_epi8(low, blank)), mask(_mm256_cmpeq_epi8(high, blank)));
-        if blanks == 0 {
-            return None;
+    /// # Safety
+    /// The CPU must have AVX2, POPCNT and BMI1.
+    #[inline(always)]
+    pub(super) unsafe fn read(text: &[u8; WINDOW]) -> Option<Board> {
+        // SAFETY: the caller vouches for the features; 32 bytes can be read from each of the two places.
+        unsafe {
+            let load = |at: usize| _mm256_loadu_si256(text[at..at + 32].as_ptr().cast());
+            let (low, high) = (load(0), load(32));
+            let equal = |bytes, byte: u8| {
+                let equal = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
+                u64::from(_mm256_movemask_epi8(equal) as u32)
+            };
+            let places = |byte| equal(low, byte) | equal(high, byte) << 32;
+            let blanks = places(b' ');
+            let mut slashes = places(b'/') & blanks.wrapping_sub(1) & !blanks;
+            if blanks == 0 || slashes.count_ones() != 7 {
+                return None;
+            }
+            let len = blanks.trailing_zeros();
+            let at = |start: usize| i64::from_le_bytes(std::array::from_fn(|byte| text[start + byte]));
+            let mut next = || {
+                // A blank follows the last slash within 64 bytes.
+                let start = (slashes.trailing_zeros() as usize + 1) % 64;
+                slashes &= slashes.wrapping_sub(1);
+                at(start)
+            };
+            // The text begins with the last rank.
+            let upper = [at(0), next(), next(), next()];
+            let lower = [next(), next(), next(), next()];
+            let lanes = |[d, c, b, a]: [i64; 4]| _mm256_setr_epi64x(a, b, c, d);
+            let (lower, upper) = (ranks(lanes(lower)), ranks(lanes(upper)));
+            let join = |lower: u32, upper: u32| u64::from(lower) | u64::from(upper) << 32;
+            let symbols = join(lower.symbols, upper.symbols);
+            let digits = symbols & !join(lower.pieces, upper.pieces);
+            // Two digits side by side in a rank.
+            let divided = digits & digits << 1 & !super::super::FIRST_COLUMN;
+            let wrong = _mm256_or_si256(lower.wrong, upper.wrong);
+            // A rank with more symbols than squares is longer than its lane.
+            let is_whole = symbols.count_ones() + 7 == len;
+            if _mm256_testz_si256(wrong, wrong) == 0 || divided != 0 || !is_whole {
+                return None;
+            }
+            let sets = _mm256_or_si256(lower.sets, _mm256_slli_epi64::<32>(upper.sets));
+            // The bytes of each set are brought together.
+            let order = _mm_setr_epi8(0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15);
+            let sets = _mm256_shuffle_epi8(sets, _mm256_broadcastsi128_si256(order));
+            let (even, odd) = (_mm256_castsi256_si128(sets), _mm256_extracti128_si256::<1>(sets));
+            let (low, high) = (_mm_unpacklo_epi16(even, odd), _mm_unpackhi_epi16(even, odd));
+            let sets = [
+                _mm_cvtsi128_si64(low),
+                _mm_extract_epi64::<1>(low),
+                _mm_cvtsi128_si64(high),
+                _mm_extract_epi64::<1>(high),
+            ];
+            Some(Board { sets: sets.map(|set| set as u64), len: len as usize })
         }
-        let len = blanks.trailing_zeros();
-        let numbers = _mm256_setr_epi8(
-            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
-            29, 30, 31,
-        );
-        let before = |len: i8| _mm256_cmpgt_epi8(_mm256_set1_epi8(len), numbers);
-        let low = classes(low, load(1), before(len as i8));
-        let high = classes(high, load(33), before(len as i8 - 32));
-        let letters = join(low.letters, high.letters);
-        let digits = join(low.digits, high.digits);
-        let slashes = join(low.slashes, high.slashes);
-        // The squares that the bytes stand for, put together: which hold a piece, and which end a rank.
-        let squares = words(low.squares, high.squares);
-        let pieces = words(low.pieces, high.pieces);
-        let lasts = words(low.lasts, high.lasts);
-        let (mut occupied, mut ends, mut count) = (0, 0, 0);
-        for ((squares, pieces), lasts) in squares.into_iter().zip(pieces).zip(lasts) {
-            occupied |= _pext_u64(pieces, squares).wrapping_shl(count);
-            ends |= _pext_u64(lasts, squares).wrapping_shl(count);
-            count += squares.count_ones();
-        }
-        let known = (letters | digits | slashes) == (1 << len) - 1;
-        let whole = count == 64 && ends == 0x8080_8080_8080_8080 && slashes.count_ones() == 7;
-        if !known || !whole || digits & digits << 1 != 0 {
-            return None;
-        }
-        let sets = std::array::from_fn(|bit| {
-            let bits = join(low.codes[bit], high.codes[bit]);
-            _pdep_u64(_pext_u64(bits, letters), occupied)
-        });
-        Some(Board { sets, len: len as usize })
     }
 }

@@ -285,7 +285,7 @@ impl Batch {
         })
     }
     /// The boards, copied first if they lie in a file.
-    #[inline]
+    #[inline(always)]
     fn owned_groups(&mut self) -> &mut Vec<Group> {
         if let Groups::Mapped(groups) = &self.groups {
             self.groups = Groups::Owned(groups.to_vec());
@@ -293,8 +293,14 @@ impl Batch {
         let Groups::Owned(groups) = &mut self.groups else { unreachable!("made owned above") };
         groups
     }
+    /// Makes room for this many more records.
+    pub(crate) fn reserve(&mut self, records: usize) {
+        self.owned_groups().reserve(records.div_ceil(Group::LEN));
+        self.halfmove.reserve(records);
+        self.fullmove.reserve(records);
+    }
     /// Adds a record. Columns of [`Batch::fields`] and [`Batch::tags`] are the caller's to keep in step.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, board: Packed, halfmove: u16, fullmove: u16) {
         let lane = self.len % Group::LEN;
         let groups = self.owned_groups();

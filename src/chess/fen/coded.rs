@@ -24,13 +24,6 @@ pub(crate) struct Coded {
     pub(crate) fullmove: u16,
 }
 
-/// Sets from the order of squares to that of FEN, which begins with a8, and back. Written out, because a call of `map`
-/// is not always inlined.
-#[inline(always)]
-pub(super) const fn flipped([a, b, c, d]: [u64; 4]) -> [u64; 4] {
-    [a.swap_bytes(), b.swap_bytes(), c.swap_bytes(), d.swap_bytes()]
-}
-
 impl Coded {
     /// The pieces, and otherwise what is not given.
     #[inline(always)]
@@ -60,6 +53,35 @@ impl Coded {
         let [white_king_side, white_queen_side] = self.outermost_rooks_of(Color::White);
         let [black_king_side, black_queen_side] = self.outermost_rooks_of(Color::Black);
         [white_king_side, white_queen_side, black_king_side, black_queen_side]
+    }
+
+    /// The rooks that a set of letters stands for, with a bit each for `K`, `Q`, `k` and `q`, if they are in the corners:
+    /// those that [`Self::outermost_rooks`] finds, because a rook in a corner is the outermost one on its side of a king
+    /// on the same rank.
+    #[inline(always)]
+    pub(super) fn castling_in_corners(&self, letters: u8) -> Option<u64> {
+        /// The corners for each set of letters.
+        const CORNERS: [u64; 16] = {
+            let corners = [1 << 7, 1, 1 << 63, 1 << 56];
+            let mut table = [0; 16];
+            let mut letters = 0;
+            while letters < 16 {
+                let mut bit = 0;
+                while bit < 4 {
+                    table[letters] |= corners[bit] * (letters as u64 >> bit & 1);
+                    bit += 1;
+                }
+                letters += 1;
+            }
+            table
+        };
+        let rooks = |color| self.on_back_rank(color, Role::Rook).0;
+        let has_king = |color| self.on_back_rank(color, Role::King).0 != 0;
+        let corners = CORNERS[usize::from(letters & 0xF)];
+        let are_rooks = corners & !(rooks(Color::White) | rooks(Color::Black)) == 0;
+        let have_kings =
+            (letters & 0b0011 == 0) | has_king(Color::White) && (letters & 0b1100 == 0) | has_king(Color::Black);
+        (are_rooks & have_kings).then_some(corners)
     }
 
     #[inline(always)]

@@ -20,6 +20,7 @@ pub(crate) use coded::Coded;
 pub use error::{Expected, FenError, FenField, PositionError};
 pub use read::{parse, parse_tag};
 pub(crate) use read::{parse_in, parse_usual};
+pub(crate) use usual::UsualReader;
 pub use write::CastlingStyle;
 
 use super::position::Position;

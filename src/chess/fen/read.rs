@@ -11,6 +11,7 @@
 //! codes are then gathered into bitboards eight at a time.
 
 use super::coded::Coded;
+use super::usual::UsualReader;
 use super::{Expected, Fen, FenError, FenField, FenOptions, PositionError};
 use crate::chess::bitboard::Bitboard;
 use crate::chess::castling::CastlingRights;
@@ -355,14 +356,8 @@ pub fn parse_tag(text: &[u8]) -> Result<Fen<'_>, FenError> {
 /// an en passant square, and nothing follows them. [`parse_in`] reads the same, and all other lines.
 #[inline(always)]
 pub(crate) fn parse_usual(text: &[u8], len: usize) -> Option<Coded> {
-    let mut cursor = Cursor { line: &text[..len], text, at: 0 };
-    let mut coded = cursor.board_by_vectors()?;
-    cursor.usual_fields(&mut coded)?;
-    if cursor.at < len {
-        cursor.skip_blanks();
-        [coded.halfmove, coded.fullmove] = cursor.usual_clocks()?;
-    }
-    (cursor.at == len && coded.en_passant.is_none()).then_some(coded)
+    let coded = UsualReader::best()?.line_of(text, len)?;
+    coded.en_passant.is_none().then_some(coded)
 }
 
 #[inline(always)]

@@ -4,7 +4,7 @@
 //! so that nothing depends on how long they are. Where anything differs, nothing is read: then [`super::read`] reads
 //! byte by byte, and finds what is wrong.
 
-use super::coded::{Coded, flipped};
+use super::coded::Coded;
 use super::read::Cursor;
 use crate::chess::piece::Color;
 use crate::chess::square::Square;
@@ -13,13 +13,98 @@ use crate::simd::bytes::equal;
 use crate::simd::ranks::{self, RankText};
 use std::sync::LazyLock;
 
+/// Reads usual lines, the pieces by vectors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UsualReader(RankText);
+
+impl UsualReader {
+    /// Bytes that a text must have for the line with which it begins to be read.
+    pub(crate) const REACH: usize = ranks::WINDOW + 32;
+
+    /// The reader, if this CPU has the vectors for it.
+    pub(crate) fn best() -> Option<Self> {
+        static RANKS: LazyLock<Option<RankText>> =
+            LazyLock::new(|| RankText::detect().filter(|_| !pext_is_microcoded()));
+        (*RANKS).map(Self)
+    }
+
+    /// Runs the work with the CPU features enabled. See the inlining rules of [`crate::simd`].
+    #[inline(always)]
+    pub(crate) fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+        self.0.enter(work)
+    }
+
+    /// The position in the first line of a text, and the length of the line with its end, if the line is like nearly all
+    /// lines: see [`usual_line`]. To be called within [`Self::enter`].
+    #[inline(always)]
+    pub(crate) fn line(self, text: &[u8]) -> Option<(Coded, usize)> {
+        let mut end = 0;
+        let (coded, _) = usual_line(
+            text,
+            #[inline(always)]
+            |window| self.0.read_entered(window),
+            #[inline(always)]
+            |bytes, board| {
+                let feeds = equal(bytes, b'\n');
+                let feed = feeds.trailing_zeros() as usize;
+                end = board + feed + 1;
+                let before = bytes.get(feed.checked_sub(1)?)?;
+                Some(feed - usize::from(*before == b'\r'))
+            },
+        )?;
+        Some((coded, end))
+    }
+
+    /// The position in a line, the first `len` bytes of a text, if it is like nearly all lines: see [`usual_line`].
+    #[inline(always)]
+    pub(super) fn line_of(self, text: &[u8], len: usize) -> Option<Coded> {
+        let (coded, end) = usual_line(
+            text,
+            #[inline(always)]
+            |window| self.0.read(window),
+            #[inline(always)]
+            |_, board| len.checked_sub(board),
+        )?;
+        (end == len).then_some(coded)
+    }
+}
+
+/// The position in the line with which a text begins, and the length of the line, if all fields are as in nearly all
+/// lines: single blanks between them, castling rights of outermost rooks without an en passant square, and either no
+/// clocks or clocks of at most four digits, with nothing behind them. `ranks` reads the pieces; `rest` gives the number
+/// of bytes of the line behind the pieces, from these bytes and the length of the pieces.
+#[inline(always)]
+fn usual_line(
+    text: &[u8],
+    ranks: impl FnOnce(&[u8; ranks::WINDOW]) -> Option<ranks::Board>,
+    rest: impl FnOnce(&[u8; 32], usize) -> Option<usize>,
+) -> Option<(Coded, usize)> {
+    let board = ranks(text.first_chunk()?)?;
+    let bytes = text.get(board.len..)?.first_chunk()?;
+    let rest = rest(bytes, board.len)?;
+    let mut blanks = blanks(bytes, rest);
+    let mut coded = Coded::of_planes(board.sets);
+    let fields = Fields::usual(bytes, &mut blanks)?;
+    coded.side_to_move = fields.side_to_move;
+    coded.castling = usual_castling(fields.castling, &coded)?;
+    if fields.en_passant.bytes() != Some(b'-'.into()) {
+        return None;
+    }
+    if fields.end < rest {
+        let (clocks, to) = usual_clocks(bytes, &mut blanks, fields.end + 1)?;
+        if to != rest {
+            return None;
+        }
+        [coded.halfmove, coded.fullmove] = clocks;
+    }
+    Some((coded, board.len + rest))
+}
+
 impl Cursor<'_> {
     /// The pieces if they are well-formed; mostly, if they are.
     #[inline(always)]
     pub(super) fn board_by_vectors(&mut self) -> Option<Coded> {
-        static RANKS: LazyLock<Option<RankText>> =
-            LazyLock::new(|| RankText::detect().filter(|_| !pext_is_microcoded()));
-        let ranks = (*RANKS)?;
+        let UsualReader(ranks) = UsualReader::best()?;
         let rest = &self.text[self.at..];
         let board = match rest.first_chunk() {
             Some(window) => ranks.read(window),
@@ -32,32 +117,20 @@ impl Cursor<'_> {
         let end = |board: &ranks::Board| self.at + board.len;
         let board = board.filter(|board| end(board) < self.line.len())?;
         self.at = end(&board);
-        Some(Coded::of_planes(flipped(board.sets)))
+        Some(Coded::of_planes(board.sets))
     }
 
     /// The fields between the pieces and the clocks, if they are as in nearly all lines: single blanks between them,
-    /// castling rights of rooks in the corners. Otherwise nothing is changed.
+    /// castling rights of outermost rooks. Otherwise nothing is changed.
     #[inline(always)]
     pub(super) fn usual_fields(&mut self, coded: &mut Coded) -> Option<()> {
         let bytes = self.text[self.at..].first_chunk()?;
-        let mut blanks = self.blanks(bytes);
-        // The first blank comes before the side to move, the second one after it.
-        if blanks & 0b111 != 0b101 {
-            return None;
-        }
-        let side = match bytes[1] {
-            b'w' => Color::White,
-            b'b' => Color::Black,
-            _ => return None,
-        };
-        blanks &= !0b111;
-        let (castling, to) = field(bytes, &mut blanks, 3)?;
-        let (en_passant, to) = field(bytes, &mut blanks, to + 1)?;
-        let castling = usual_castling(castling, coded)?;
-        coded.en_passant = usual_square(en_passant)?;
+        let fields = Fields::usual(bytes, &mut self.blanks(bytes))?;
+        let castling = usual_castling(fields.castling, coded)?;
+        coded.en_passant = usual_square(fields.en_passant)?;
         coded.castling = castling;
-        coded.side_to_move = side;
-        self.at += to;
+        coded.side_to_move = fields.side_to_move;
+        self.at += fields.end;
         Some(())
     }
 
@@ -65,21 +138,60 @@ impl Cursor<'_> {
     #[inline(always)]
     pub(super) fn usual_clocks(&mut self) -> Option<[u16; 2]> {
         let bytes = self.text[self.at..].first_chunk()?;
-        let mut blanks = self.blanks(bytes);
-        let (halfmove, to) = field(bytes, &mut blanks, 0)?;
-        let (fullmove, to) = field(bytes, &mut blanks, to + 1)?;
-        let clocks = [short_number(halfmove)?, short_number(fullmove)?];
+        let (clocks, to) = usual_clocks(bytes, &mut self.blanks(bytes), 0)?;
         self.at += to;
         Some(clocks)
     }
 
-    /// Where the next bytes have blanks. The end of the line is the last one.
     #[inline(always)]
     fn blanks(&self, bytes: &[u8; 32]) -> u32 {
-        let len = self.line.len() - self.at;
-        let end = 1u32.checked_shl(len as u32).unwrap_or(0);
-        (equal(bytes, b' ') | end) & end.wrapping_mul(2).wrapping_sub(1)
+        blanks(bytes, self.line.len() - self.at)
     }
+}
+
+/// The blanks among the bytes of a line of which this many are left. The end of the line is the last one.
+#[inline(always)]
+fn blanks(bytes: &[u8; 32], len: usize) -> u32 {
+    let end = 1u32.checked_shl(len as u32).unwrap_or(0);
+    (equal(bytes, b' ') | end) & end.wrapping_mul(2).wrapping_sub(1)
+}
+
+/// The fields between the pieces and the clocks.
+struct Fields {
+    side_to_move: Color,
+    castling: Field,
+    en_passant: Field,
+    /// Where they end.
+    end: usize,
+}
+
+impl Fields {
+    /// The fields in bytes that begin with the blank behind the pieces, if there are single blanks between them. Those
+    /// before the end are taken from the set.
+    #[inline(always)]
+    fn usual(bytes: &[u8; 32], blanks: &mut u32) -> Option<Self> {
+        // The first blank comes before the side to move, the second one after it.
+        if *blanks & 0b111 != 0b101 {
+            return None;
+        }
+        let side_to_move = match bytes[1] {
+            b'w' => Color::White,
+            b'b' => Color::Black,
+            _ => return None,
+        };
+        *blanks &= !0b111;
+        let (castling, to) = field(bytes, blanks, 3)?;
+        let (en_passant, end) = field(bytes, blanks, to + 1)?;
+        Some(Self { side_to_move, castling, en_passant, end })
+    }
+}
+
+/// Reads two clocks of at most four digits with a single blank between them, and returns where they end.
+#[inline(always)]
+fn usual_clocks(bytes: &[u8; 32], blanks: &mut u32, from: usize) -> Option<([u16; 2], usize)> {
+    let (halfmove, to) = field(bytes, blanks, from)?;
+    let (fullmove, to) = field(bytes, blanks, to + 1)?;
+    Some(([short_number(halfmove)?, short_number(fullmove)?], to))
 }
 
 /// Up to four bytes of a field.
@@ -135,13 +247,21 @@ fn usual_castling(field: Field, coded: &Coded) -> Option<u64> {
     if set == 0x10 && field.len == 1 {
         return Some(0);
     }
+    // Only these letters, each once.
+    if set >= 0x10 || set.count_ones() as usize != field.len {
+        return None;
+    }
+    coded.castling_in_corners(set).or_else(|| outermost_castling(set, coded))
+}
+
+/// The rooks that the letters of a set stand for, if each stands for one.
+#[inline(never)]
+fn outermost_castling(set: u8, coded: &Coded) -> Option<u64> {
     let mut castling = 0;
     for (bit, rook) in coded.outermost_rooks().into_iter().enumerate() {
         castling |= rook & u64::from(set >> bit & 1).wrapping_neg();
     }
-    // Only these letters, each once, and each with a rook.
-    let is_usual = set < 0x10 && set.count_ones() as usize == field.len;
-    (is_usual && castling.count_ones() == set.count_ones()).then_some(castling)
+    (castling.count_ones() == set.count_ones()).then_some(castling)
 }
 
 /// `-`, or a square.

@@ -5,7 +5,7 @@
 //! but passed over only if it is not 0, so that the only branch on the pieces is the end of a rank. All other fields
 //! are short texts from tables, unless castling rights are unusual.
 
-use super::coded::{Coded, flipped};
+use super::coded::Coded;
 use crate::chess::bitboard::Bitboard;
 use crate::chess::castling::{CastlingRights, CastlingSide};
 use crate::chess::piece::{Color, Role};
@@ -61,12 +61,10 @@ impl Coded {
     pub(crate) fn write(&self, text: &mut [u8], style: CastlingStyle) -> usize {
         let text: &mut Text = text.first_chunk_mut().expect("room for the longest text");
         static RANKS: LazyLock<Option<RankText>> = LazyLock::new(RankText::detect);
-        // In FEN's order: a8 first.
-        let sets = flipped(self.planes);
         let (board, _) = text.split_first_chunk_mut().expect("longer than a board");
         let at = match *RANKS {
-            Some(ranks) => ranks.write(sets, LETTERS, board),
-            None => write_ranks(sets, board),
+            Some(ranks) => ranks.write(self.planes, LETTERS, board),
+            None => write_ranks(self.planes, board),
         };
         // In place of the last separator.
         let side = match self.side_to_move {
@@ -167,7 +165,7 @@ impl Coded {
 fn write_ranks(sets: [u64; 4], text: &mut [u8; ranks::ROOM]) -> usize {
     let occupied = sets[0] | sets[1] | sets[2];
     let mut at = 0;
-    for rank in 0..8 {
+    for rank in (0..8).rev() {
         let row = sets.map(|set| set >> (8 * rank));
         let mut rest = occupied >> (8 * rank) & 0xFF;
         let mut file = 0;

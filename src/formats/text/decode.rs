@@ -2,7 +2,7 @@
 
 use super::blocks::{BLOCK_REACH, Line};
 use super::operations::{Said, clocks_of_operations, separate};
-use crate::chess::fen::{self, FenOptions};
+use crate::chess::fen::{self, FenOptions, UsualReader};
 use crate::chess::validity::Validity;
 use crate::chess::{Position, Square};
 use crate::error::{Place, Reject};
@@ -209,6 +209,9 @@ pub(in crate::formats) fn unusual<'a>(
     }
 }
 
+/// About the length of a line of FEN: room for as many records is made at once.
+const USUAL_LEN: usize = 56;
+
 pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
     let mut decoder = Decoder {
@@ -225,8 +228,16 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         id_at: 0,
         block_at: None,
     };
+    decoder.batch.reserve(bytes.len() / USUAL_LEN);
+    let reader = UsualReader::best();
     let mut start = 0;
-    while start < bytes.len() {
+    loop {
+        if let Some(reader) = reader {
+            start = decoder.usual_lines(reader, bytes, start);
+        }
+        if start >= bytes.len() {
+            break;
+        }
         let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
         decoder.line(start, &bytes[start..], end - start);
         decoder.decoded.lines += u64::from(end < bytes.len());
@@ -236,15 +247,46 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
 }
 
 impl Decoder<'_> {
+    /// Reads lines from a place on as long as they are like nearly all lines, and returns where the next one begins.
+    /// There is no search for the ends of such lines: they end where their last field does.
+    fn usual_lines(&mut self, reader: UsualReader, bytes: &[u8], mut start: usize) -> usize {
+        reader.enter(
+            #[inline(always)]
+            || {
+                while let Some((coded, len)) = reader.line(&bytes[start..])
+                    && len <= self.options.max_record
+                    && let Some(board) = Packed::of_coded(&coded)
+                {
+                    self.usual_record(start, board, [coded.halfmove, coded.fullmove]);
+                    start += len;
+                }
+            },
+        );
+        start
+    }
+
+    #[inline(always)]
+    fn usual_record(&mut self, start: usize, board: Packed, clocks: [u16; 2]) {
+        if start - self.id_at > BLOCK_REACH {
+            self.id.clear();
+        }
+        self.block_at = None;
+        self.push(start, board, clocks, b"");
+        self.decoded.lines += 1;
+    }
+
     /// Reads a line, the first `len` bytes of a text.
     #[inline]
     fn line(&mut self, start: usize, text: &[u8], len: usize) {
         if len > self.options.max_record {
             return self.too_long(start, &text[..len]);
         }
-        let line = without_mark(&text[..len]).trim_ascii_start();
+        let whole = &text[..len];
+        let line = without_mark(whole).trim_ascii_start();
         let text = &text[len - line.len()..];
         let line = line.trim_ascii_end();
+        // Whether `usual_lines` has tried it: lines without anything around them are.
+        let is_tried = text.len() >= UsualReader::REACH && line.len() + usize::from(whole.ends_with(b"\r")) == len;
         match Line::of(line) {
             Line::Blank => {}
             Line::Id => {
@@ -262,7 +304,12 @@ impl Decoder<'_> {
                 }
                 let is_block = kind == Line::Epd;
                 self.block_at = is_block.then_some(start);
-                self.position(start, text, line.len(), if is_block { 4 } else { 0 });
+                let skip = if is_block { 4 } else { 0 };
+                let is_tried = is_tried && !is_block;
+                match if is_tried { None } else { usual(&text[skip..], line.len() - skip) } {
+                    Some((board, clocks)) => self.push(start, board, clocks, b""),
+                    None => self.unusual_position(start, text, line.len(), skip),
+                }
             }
         }
     }
@@ -274,16 +321,7 @@ impl Decoder<'_> {
         self.reject(start, &reject.raw, reject.reasons, reject.message.into_owned());
     }
 
-    /// Reads the position in a line, the first `len` bytes of a text, from the byte `skip` on.
-    #[inline]
-    fn position(&mut self, start: usize, text: &[u8], len: usize, skip: usize) {
-        if let Some((board, clocks)) = usual(&text[skip..], len - skip) {
-            return self.push(start, board, clocks, b"");
-        }
-        self.unusual_position(start, text, len, skip);
-    }
-
-    /// Like [`Self::position`], for any line.
+    /// Reads the position in any line, the first `len` bytes of a text, from the byte `skip` on.
     fn unusual_position(&mut self, start: usize, text: &[u8], len: usize, skip: usize) {
         let remarks = &mut self.decoded.remarks;
         match unusual(text, len, skip, self.options, remarks) {
@@ -299,7 +337,7 @@ impl Decoder<'_> {
     }
 
     /// Adds a record. Fields that its operations give must have been added before.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, start: usize, board: Packed, clocks: [u16; 2], rest: &[u8]) {
         let [halfmove, fullmove] = clocks;
         self.batch.push(board, halfmove, fullmove);
@@ -307,14 +345,20 @@ impl Decoder<'_> {
         self.ordinals.push(self.decoded.records as u32);
         self.decoded.records += 1;
         if self.operations.is_some() {
-            self.close();
-            let mut operations = std::mem::take(&mut self.id);
-            if !rest.is_empty() {
-                separate(&mut operations);
-                operations.push_str(&text_of(rest));
-            }
-            self.open = Some(operations);
+            self.open(rest);
         }
+    }
+
+    /// Begins the operations of the record that was just added.
+    #[inline(never)]
+    fn open(&mut self, rest: &[u8]) {
+        self.close();
+        let mut operations = std::mem::take(&mut self.id);
+        if !rest.is_empty() {
+            separate(&mut operations);
+            operations.push_str(&text_of(rest));
+        }
+        self.open = Some(operations);
     }
 
     /// Completes the operations of the last record.
