@@ -87,7 +87,8 @@ fn usual_line(
     let fields = Fields::usual(bytes, &mut blanks)?;
     coded.side_to_move = fields.side_to_move;
     coded.castling = usual_castling(fields.castling, &coded)?;
-    if fields.en_passant.bytes() != Some(b'-'.into()) {
+    let [en_passant, ..] = fields.en_passant.word.to_le_bytes();
+    if en_passant != b'-' || fields.en_passant.len != 1 {
         return None;
     }
     if fields.end < rest {
