@@ -56,7 +56,7 @@ impl<L: Lanes> Board<L> {
 
         let planes = Planes { color, types: [t0, t1, t2] };
         let occupied = planes.occupied();
-        let theirs = flipped.if_zero(color, !color);
+        let theirs = color ^ flipped;
         let us = occupied & !theirs;
         let them = occupied & theirs;
         let (pawns, knights, kings) = (planes.pawns(), planes.knights(), planes.kings());

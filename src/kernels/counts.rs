@@ -7,8 +7,7 @@
 //! is counted by type.
 //!
 //! The squares are counted *vertically*: one word holds the lowest bit of all 64 counters, the next word their second
-//! bit, and so on. Sixteen groups are added bit by bit ([`Sums`]) and then rippled into the counters. A map thus costs
-//! three operations per group, and nothing is converted to numbers until [`VerticalCounters::GROUPS`] groups have been
+//! bit, and so on. Sixteen groups are added at once ([`Sums::add_sixteen`]). A map thus costs three operations per group, and nothing is converted to numbers until [`VerticalCounters::GROUPS`] groups have been
 //! added.
 
 use super::RANK_6;
@@ -56,8 +55,9 @@ impl<const SETS: usize> Default for VerticalCounters<SETS> {
 }
 
 impl<const SETS: usize> VerticalCounters<SETS> {
-    /// Number of groups that can be added before a counter could overflow.
-    pub const GROUPS: usize = 255;
+    /// Number of groups that can be added before a counter could overflow: the largest number below 256 of which sixteen
+    /// at a time can be added.
+    pub const GROUPS: usize = 240;
 
     /// Number of groups that can still be added.
     pub fn room(&self) -> usize {
@@ -276,27 +276,22 @@ fn count_sixteen_events<S: Simd>(
 /// Adds sixteen sets to the counters of one set.
 #[inline(always)]
 fn add<S: Simd>(simd: S, counter: &mut [[u64; 8]; 8], at: usize, sets: [S::Lanes; 16]) {
-    let [ones, twos, fours, eights, sixteens] = Sums::of_sixteen(sets).planes;
-    let mut carry = simd.splat(0);
-    macro_rules! ripple {
-        ($plane:literal, $digit:expr) => {{
-            let (sum, next) = simd.load(&counter[$plane], at).full_add($digit, carry);
-            simd.store(sum, &mut counter[$plane], at);
-            carry = next;
-        }};
-        ($plane:literal) => {{
-            let old = simd.load(&counter[$plane], at);
-            simd.store(old ^ carry, &mut counter[$plane], at);
-            carry = old & carry;
-        }};
+    let mut plane = 0;
+    let low = [
+        simd.load(&counter[0], at),
+        simd.load(&counter[1], at),
+        simd.load(&counter[2], at),
+        simd.load(&counter[3], at),
+    ];
+    let (low, mut carry) = Sums::add_sixteen(low, sets);
+    while plane < low.len() {
+        simd.store(low[plane], &mut counter[plane], at);
+        plane += 1;
     }
-    ripple!(0, ones);
-    ripple!(1, twos);
-    ripple!(2, fours);
-    ripple!(3, eights);
-    ripple!(4, sixteens);
-    ripple!(5);
-    ripple!(6);
-    ripple!(7);
-    let _ = carry;
+    while plane < counter.len() {
+        let old = simd.load(&counter[plane], at);
+        simd.store(old ^ carry, &mut counter[plane], at);
+        carry = old & carry;
+        plane += 1;
+    }
 }

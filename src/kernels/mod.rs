@@ -50,3 +50,6 @@ pub(crate) const RANK_3: u64 = 0xFF << 16;
 pub(crate) const RANK_5: u64 = 0xFF << 32;
 pub(crate) const RANK_6: u64 = 0xFF << 40;
 pub(crate) const RANK_8: u64 = 0xFF << 56;
+pub(crate) const E1: u64 = 1 << 4;
+/// The squares of castling rooks of White in standard chess.
+pub(crate) const CORNERS: u64 = 1 | 1 << 7;

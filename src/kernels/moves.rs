@@ -10,7 +10,7 @@ use super::danger::{Danger, attackers, pawn_attacks_up, steps_down};
 use super::playable::broken;
 use super::rays::{ByLine, Directions, Rays};
 use super::sums::Sums;
-use super::{FILE_A, FILE_H, RANK_1, RANK_3, RANK_5, RANK_8};
+use super::{CORNERS, E1, FILE_A, FILE_H, RANK_1, RANK_3, RANK_5, RANK_8};
 use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS};
 use crate::simd::{Lanes, Simd, inlined};
@@ -131,8 +131,9 @@ pub fn everything<S: Simd, const CHECKED: bool>(simd: S, group: &Group, at: usiz
         |set: L<S>| set.swap_bytes_where(board.flipped),
     );
     let (ours, theirs) = (flip(attacked), flip(danger.attacked));
-    simd.store(board.flipped.choose(theirs, ours), &mut out.attacks_white, at);
-    simd.store(board.flipped.choose(ours, theirs), &mut out.attacks_black, at);
+    let exchanged = (ours ^ theirs) & board.flipped;
+    simd.store(ours ^ exchanged, &mut out.attacks_white, at);
+    simd.store(theirs ^ exchanged, &mut out.attacks_black, at);
     simd.store(flip(danger.checkers), &mut out.checkers, at);
     simd.store(flip(pinned), &mut out.pinned, at);
     if CHECKED {
@@ -188,8 +189,9 @@ pub fn attack_maps<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupRe
         |set: L<S>| set.swap_bytes_where(board.flipped),
     );
     let (ours, theirs) = (flip(ours), flip(theirs));
-    simd.store(board.flipped.choose(theirs, ours), &mut out.attacks_white, at);
-    simd.store(board.flipped.choose(ours, theirs), &mut out.attacks_black, at);
+    let exchanged = (ours ^ theirs) & board.flipped;
+    simd.store(ours ^ exchanged, &mut out.attacks_white, at);
+    simd.store(theirs ^ exchanged, &mut out.attacks_black, at);
 }
 
 /// Finds the pieces that give check.
@@ -415,10 +417,7 @@ impl<L: Lanes> Moves<L> {
 }
 
 const C1: u64 = 1 << 2;
-const E1: u64 = 1 << 4;
 const G1: u64 = 1 << 6;
-/// The squares of castling rooks in standard chess.
-const CORNERS: u64 = 1 | 1 << 7;
 
 /// The data that decide about castling in standard chess.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 use super::board::Board;
 use super::danger;
 use super::rays::Rays;
-use super::{RANK_1, RANK_8};
+use super::{CORNERS, E1, RANK_1, RANK_8};
 use crate::packed::Group;
 use crate::queries::GroupResults;
 use crate::simd::{Lanes, Simd, inlined};
@@ -46,7 +46,16 @@ pub(crate) fn broken<L: Lanes>(board: &Board<L>, in_check: L) -> L {
             misplaced | several(rooks & below) | several(rooks & !below)
         },
     );
-    let castling = broken_rights(board.castling & board.us.all, ours, RANK_1)
-        | broken_rights(board.castling & board.them.all, theirs, RANK_8);
+    let (our_rooks, their_rooks) = (board.castling & board.us.all, board.castling & board.them.all);
+    // Nothing is wrong where the king and the castling rooks stand as in standard chess.
+    let elsewhere = inlined(
+        #[inline(always)]
+        |rooks: L, king: L, e: u64, corners: u64| king.if_disjoint(king.splat(e), rooks, rooks & king.splat(!corners)),
+    );
+    let mut castling =
+        elsewhere(our_rooks, ours, E1, CORNERS) | elsewhere(their_rooks, theirs, E1 << 56, CORNERS << 56);
+    if castling.any() {
+        castling = broken_rights(our_rooks, ours, RANK_1) | broken_rights(their_rooks, theirs, RANK_8);
+    }
     no_king | pawns | too_many | castling | several(board.sentinels) | in_check
 }

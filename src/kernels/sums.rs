@@ -36,6 +36,30 @@ impl<L: Lanes> Sums<L> {
         Self { planes: [ones ^ p, twos ^ twos_8, fours ^ fours_4, eights_1 ^ eights_2, eights_1 & eights_2] }
     }
 
+    /// Adds sixteen sets to counters of four bits, whose planes are given. Returns the new planes, and the squares whose
+    /// counter overflowed.
+    #[inline(always)]
+    pub(crate) fn add_sixteen(counters: [L; 4], sets: [L; 16]) -> ([L; 4], L) {
+        let [ones, twos, fours, eights] = counters;
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = sets;
+        let (ones, twos_1) = ones.full_add(a, b);
+        let (ones, twos_2) = ones.full_add(c, d);
+        let (twos, fours_1) = twos.full_add(twos_1, twos_2);
+        let (ones, twos_3) = ones.full_add(e, f);
+        let (ones, twos_4) = ones.full_add(g, h);
+        let (twos, fours_2) = twos.full_add(twos_3, twos_4);
+        let (fours, eights_1) = fours.full_add(fours_1, fours_2);
+        let (ones, twos_5) = ones.full_add(i, j);
+        let (ones, twos_6) = ones.full_add(k, l);
+        let (twos, fours_3) = twos.full_add(twos_5, twos_6);
+        let (ones, twos_7) = ones.full_add(m, n);
+        let (ones, twos_8) = ones.full_add(o, p);
+        let (twos, fours_4) = twos.full_add(twos_7, twos_8);
+        let (fours, eights_2) = fours.full_add(fours_3, fours_4);
+        let (eights, sixteens) = eights.full_add(eights_1, eights_2);
+        ([ones, twos, fours, eights], sixteens)
+    }
+
     /// Adds three more sets.
     #[inline(always)]
     pub(crate) fn plus_three(self, [a, b, c]: [L; 3]) -> Self {

@@ -9,7 +9,8 @@ use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
 use crate::formats::losses::Refuse;
 use crate::packed::Group;
 use crate::table::{Array, Batch, Field, Fields, Texts, Tile};
-use std::collections::HashMap;
+use bytemuck::Pod;
+use foldhash::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -359,7 +360,10 @@ fn end_column(section: &mut Vec<u8>, id: u16, kind: u8, partial: bool, begin: us
 
 /// Adds numbers; `bytes` writes one of them.
 #[inline(always)]
-fn put_numbers<T: Copy, const N: usize>(section: &mut Vec<u8>, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
+fn put_numbers<T: Pod, const N: usize>(section: &mut Vec<u8>, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
+    if cfg!(target_endian = "little") {
+        return section.extend_from_slice(bytemuck::cast_slice(values));
+    }
     let begin = section.len();
     section.resize(begin + N * values.len(), 0);
     let (places, _) = section[begin..].as_chunks_mut::<N>();

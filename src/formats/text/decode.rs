@@ -443,3 +443,74 @@ impl Decoder<'_> {
         self.decoded
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::random::{Random, RandomPlay, Start};
+    use crate::input::Bytes;
+    use std::path::Path;
+
+    fn decoded(text: &[u8], max_record: usize) -> Decoded {
+        let chunk = Chunk::new(Path::new("lines").into(), Bytes::from(text.to_vec()));
+        let fields = Fields::of(&[Field::Operations]);
+        decode(&chunk, &DecodeOptions { max_record, fields, ..DecodeOptions::default() })
+    }
+
+    /// A line alone is too short for vectors to read it, so that the two ways are compared.
+    #[test]
+    fn lines_among_others_are_read_like_lines_alone() {
+        let mut random = Random::new(5);
+        let mut lines = Vec::new();
+        for played in RandomPlay::new(6, Start::Chess960).take(3000) {
+            let mut line = played.position.to_string();
+            match random.below(20) {
+                0 => line.push_str(" bm e4;"),
+                1 => line.insert(0, ' '),
+                2 => line.push_str("  "),
+                3 => line.insert_str(0, "\u{FEFF}"),
+                4 => line.truncate(line.len() - 4),
+                5 => line.clear(),
+                6 => line = line.replace('/', "//"),
+                7 => line = format!("epd {line}"),
+                8 => line = line.rsplitn(3, ' ').last().unwrap_or_default().to_owned(),
+                9 => line = line.replace(" w ", " b "),
+                10 => line.push_str(&" ".repeat(60)),
+                11 => line = played.position.shredder_fen(),
+                _ => {}
+            }
+            lines.push(line + if random.below(3) == 0 { "\r\n" } else { "\n" });
+        }
+        let text = lines.concat();
+        for max_record in [100, 60] {
+            let all = decoded(text.as_bytes(), max_record);
+            let all_rows: Vec<_> = all.batches.iter().flat_map(rows).collect();
+            let (mut expected, mut rejects) = (Vec::new(), Vec::new());
+            let mut start = 0;
+            for (number, line) in (1..).zip(&lines) {
+                let one = decoded(line.as_bytes(), max_record);
+                expected.extend(one.batches.iter().flat_map(rows).map(|(row, at)| (row, at + start)));
+                let places = one.rejects.iter().map(|reject| (number, start as u64, reject.message.to_string()));
+                rejects.extend(places);
+                start += line.len() as u32;
+            }
+            assert_eq!(all_rows, expected);
+            assert_eq!(all.lines, lines.len() as u64);
+            let found = all.rejects.iter();
+            let found: Vec<_> = found
+                .map(|reject| (reject.place.line.unwrap_or_default(), reject.place.offset, reject.message.to_string()))
+                .collect();
+            assert_eq!(found, rejects);
+            assert!(rejects.len() > 100 && expected.len() > 1000);
+        }
+        type Row = ((Packed, [u16; 2], Option<String>), u32);
+        fn rows(batch: &Batch) -> Vec<Row> {
+            let operations = |row| batch.values(Field::Operations)?.text(row).map(str::to_owned);
+            let row = |row| {
+                let clocks = [batch.halfmove[row], batch.fullmove[row]];
+                ((batch.board(row), clocks, operations(row)), batch.origins[row])
+            };
+            (0..batch.len()).map(row).collect()
+        }
+    }
+}
