@@ -68,7 +68,7 @@ impl Kernel {
     }
 
     /// The result of the plain rules.
-    fn expected(self, position: &Position) -> u64 {
+    pub(super) fn expected(self, position: &Position) -> u64 {
         let attacks = || Color::ALL.map(|color| position.attacked_by(color).0);
         match self {
             Self::Decode => digest(plain_sets(position)),
@@ -192,7 +192,13 @@ fn row(kernel: Kernel, tier: Option<Tier>, algorithm: &'static str, kind: Kind, 
     }
 }
 
-fn analyzing<'a>(analyzer: &'a dyn Analyzer, kernel: Kernel, groups: &'a [Group], expected: &[u64]) -> Candidate<'a> {
+/// Passes of an analyzer over the groups.
+pub(super) fn analyzing<'a>(
+    analyzer: &'a dyn Analyzer,
+    kernel: Kernel,
+    groups: &'a [Group],
+    expected: &[u64],
+) -> Candidate<'a> {
     let requested = kernel.queries();
     let mut results = vec![GroupResults::default(); groups.len()];
     analyzer.analyze(groups, requested, &mut results);
