@@ -195,7 +195,8 @@ impl Row {
 /// The time per query or position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
-    /// Median time per query or position in the least disturbed round, in nanoseconds on one thread.
+    /// Median time per query or position in the least disturbed round, in nanoseconds on one thread; of whole commands
+    /// and in the pipeline, of all threads together.
     pub nanoseconds: f64,
     /// Half the distance between the quartiles of all rounds, relative to that median.
     pub spread: f64,

@@ -39,9 +39,9 @@ use std::time::{Duration, Instant};
 /// Time every algorithm and tier that this CPU can run, and list those it cannot run
 ///
 /// Every row is verified before it is timed. Times are medians of the least disturbed of several rounds, in
-/// nanoseconds of one thread; the spread is half the distance between the quartiles of all rounds. Rows whose spread
-/// is above 20 % are shown as unreliable: nothing else should run on the machine. Without --threads, one thread works,
-/// and `pipeline` measures with one thread and with all cores.
+/// nanoseconds of one thread (`commands` and `pipeline`: of all threads together); the spread is half the distance
+/// between the quartiles of all rounds. Rows whose spread is above 20 % are shown as unreliable: nothing else should
+/// run on the machine. Without --threads, one thread works, and `pipeline` measures with one and with all cores.
 ///
 /// Every row takes the time of --seconds or a little longer, so that `sliders` (288 rows) takes about a minute and all
 /// groups (370 rows, 363 with one core) about half a minute more.
