@@ -104,23 +104,22 @@ pub fn measure_pipeline(
     comparison.finish(show)
 }
 
-/// The same work on several threads; the samples are those of all threads together.
+/// The same work on several threads. All passes of a round are one sample, the mean of all threads together: like a run
+/// of a command, it takes longer if the threads have to wait for a core, which the median of short passes does not show.
 fn at_the_same_time(candidate: Candidate<'_>, threads: usize) -> Candidate<'_> {
     let Candidate { verified, checksum, take } = candidate;
     let take = move |time| {
         let by_thread = on_threads(threads, || take(time));
         // A round whose threads cannot be started never ends.
-        by_thread.map_or_else(|_| vec![f64::INFINITY], |by_thread| together(&by_thread))
+        by_thread.map_or_else(|_| vec![f64::INFINITY], |by_thread| vec![together(&by_thread)])
     };
     Candidate { verified, checksum, take: Box::new(take) }
 }
 
-/// Times per position of all threads together, from those of each thread: their rates are added. Threads take their
-/// first samples at about the same time, their second ones, and so on.
-fn together(by_thread: &[Vec<f64>]) -> Vec<f64> {
-    let len = by_thread.iter().map(Vec::len).min().unwrap_or(0);
-    let rate = |at: usize| by_thread.iter().map(|samples| 1.0 / samples[at]).sum::<f64>();
-    (0..len).map(|at| 1.0 / rate(at)).collect()
+/// The time per position of all threads together, from the samples of each thread: their rates are added.
+fn together(by_thread: &[Vec<f64>]) -> f64 {
+    let rate = |samples: &Vec<f64>| samples.len() as f64 / samples.iter().sum::<f64>();
+    1.0 / by_thread.iter().map(rate).sum::<f64>()
 }
 
 /// The row of a name and a number of threads.
@@ -203,8 +202,8 @@ mod tests {
 
     #[test]
     fn rates_of_threads_are_added() {
-        assert_eq!(together(&[vec![4.0, 2.0, 9.0], vec![4.0, 2.0]]), [2.0, 1.0]);
-        assert_eq!(together(&[vec![3.0]]), [3.0]);
+        assert!((together(&[vec![4.0, 2.0], vec![6.0]]) - 2.0).abs() < 1e-12);
+        assert!((together(&[vec![3.0, 4.0, 5.0]]) - 4.0).abs() < 1e-12);
         assert_eq!(stats_of("convert-pgn-to-boards").as_deref(), Some("stats-pgn"));
         assert_eq!(stats_of("stats-pgn"), None);
     }

@@ -354,19 +354,24 @@ mod tests {
 
     #[test]
     fn other_circumstances_are_remarked() {
-        let before = rows(Source::Real, &[("pext", 1.0)]);
-        let same = text(&saved(&before), &saved(&before));
+        let mut before = saved(&rows(Source::Real, &[("pext", 1.0)]));
+        let same = text(&before, &before);
         assert_eq!(
             same,
             "Since a.json, 0 rows became faster and 0 rows slower; 3 rows did not change\nbeyond the noise.\n"
         );
-        let mut now = saved(&before);
+        let mut now = before.clone();
         (now.cpu, now.threads, now.seconds) = ("6502".to_owned(), 8, 0.5);
-        let mut before = before;
         (before.pipeline_threads, now.pipeline_threads) = (Some(2), Some(4));
         now.rows[0].checksum = "0x2".to_owned();
-        let other = text(&saved(&before), &now);
-        for part in ["6502 now.", "threads was another one: 1 before, 8 now.", "--seconds was", "1 row has another"] {
+        let other = text(&before, &now);
+        for part in [
+            "6502 now.",
+            "threads was another one: 1 before, 8 now.",
+            "All threads of the pipeline were 2 before and",
+            "--seconds was",
+            "1 row has another",
+        ] {
             assert!(other.contains(part), "{part}\n{other}");
         }
     }
