@@ -205,13 +205,18 @@ pub(super) fn analyzing<'a>(
     let lanes = |results| (0..Group::LEN).map(move |lane| kernel.found(results, lane));
     let found = results.iter().flat_map(lanes);
     candidate(groups, expected, found.collect(), move |groups| {
-        let mut results = [GroupResults::default(); TILE];
-        for groups in groups.chunks(TILE) {
-            analyzer.analyze(groups, requested, &mut results);
-            black_box(&mut results);
-        }
+        analyze(analyzer, requested, groups);
         0
     })
+}
+
+/// Analyzes the groups as the pipeline does, and drops the results.
+pub(super) fn analyze(analyzer: &dyn Analyzer, requested: Queries, groups: &[Group]) {
+    let mut results = [GroupResults::default(); TILE];
+    for groups in groups.chunks(TILE) {
+        analyzer.analyze(groups, requested, &mut results);
+        black_box(&mut results);
+    }
 }
 
 fn decoding<'a>(analyzer: &'static dyn Analyzer, groups: &'a [Group], expected: &[u64]) -> Candidate<'a> {

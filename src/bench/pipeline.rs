@@ -11,14 +11,16 @@
 //! compared. A row is compared with others of the same number of threads, and with the same work on one thread.
 
 use super::commands::{Files, Runner, Sizes, Work, works};
-use super::kernels::{Kernel, analyzing};
+use super::kernels::{Kernel, analyze, analyzing};
 use super::positions::{follow_up, groups_of};
-use super::{BenchOptions, Candidate, Comparison, Row, Subject, on_threads};
+use super::{BenchOptions, Candidate, Comparison, Row, Subject, nanoseconds_since, on_threads};
 use crate::chess::Position;
 use crate::error::Error;
 use crate::packed::{Group, Packed};
 use crate::sliders::Kind;
 use crate::tiers::Analyzer;
+use std::hint::black_box;
+use std::time::Instant;
 
 /// Positions of the kernel: half a typical L2.
 const POSITIONS: usize = 1 << 14;
@@ -90,8 +92,7 @@ pub fn measure_pipeline(
     let mut comparison = Comparison::new(&alone);
     for &threads in &counts {
         let row = row(KERNEL, threads, groups.len() * Group::LEN, size_of::<Packed>() as f64);
-        let kernel = || analyzing(analyzer, Kernel::Everything, &groups, &expected);
-        comparison.add(row, || Some(at_the_same_time(kernel(), threads)));
+        comparison.add(row, || Some(kernel(analyzer, &groups, &expected, threads)));
     }
     for name in NAMES {
         for (&threads, works) in counts.iter().zip(&commands) {
@@ -104,22 +105,25 @@ pub fn measure_pipeline(
     comparison.finish(show)
 }
 
-/// The same work on several threads. All passes of a round are one sample, the mean of all threads together: like a run
-/// of a command, it takes longer if the threads have to wait for a core, which the median of short passes does not show.
-fn at_the_same_time(candidate: Candidate<'_>, threads: usize) -> Candidate<'_> {
-    let Candidate { verified, checksum, take } = candidate;
+/// The kernel on several threads. All passes of a round are one sample: like a run of a command, it takes longer if the
+/// threads have to wait for a core, which the median of short passes does not show.
+fn kernel<'a>(analyzer: &'a dyn Analyzer, groups: &'a [Group], expected: &[u64], threads: usize) -> Candidate<'a> {
+    let queries = Kernel::Everything.queries();
     let take = move |time| {
-        let by_thread = on_threads(threads, || take(time));
+        let begin = Instant::now();
+        let passes = on_threads(threads, || {
+            let mut passes = 0;
+            while passes == 0 || begin.elapsed() < time {
+                analyze(analyzer, queries, black_box(groups));
+                passes += 1;
+            }
+            passes
+        });
         // A round whose threads cannot be started never ends.
-        by_thread.map_or_else(|_| vec![f64::INFINITY], |by_thread| vec![together(&by_thread)])
+        let passes: usize = passes.map_or(0, |passes| passes.into_iter().sum());
+        vec![nanoseconds_since(begin) / (passes * groups.len() * Group::LEN) as f64]
     };
-    Candidate { verified, checksum, take: Box::new(take) }
-}
-
-/// The time per position of all threads together, from the samples of each thread: their rates are added.
-fn together(by_thread: &[Vec<f64>]) -> f64 {
-    let rate = |samples: &Vec<f64>| samples.len() as f64 / samples.iter().sum::<f64>();
-    1.0 / by_thread.iter().map(rate).sum::<f64>()
+    Candidate { take: Box::new(take), ..analyzing(analyzer, Kernel::Everything, groups, expected) }
 }
 
 /// The row of a name and a number of threads.
@@ -201,9 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_threads_are_added() {
-        assert!((together(&[vec![4.0, 2.0], vec![6.0]]) - 2.0).abs() < 1e-12);
-        assert!((together(&[vec![3.0, 4.0, 5.0]]) - 4.0).abs() < 1e-12);
+    fn conversions_are_compared_with_statistics_of_the_same_file() {
         assert_eq!(stats_of("convert-pgn-to-boards").as_deref(), Some("stats-pgn"));
         assert_eq!(stats_of("stats-pgn"), None);
     }

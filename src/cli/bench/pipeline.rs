@@ -48,6 +48,9 @@ fn expected_speedup(name: &str, threads: usize) -> f64 {
     1.0 + (threads as f64 - 1.0) * (two_threads(name) - 1.0)
 }
 
+/// The least that each further thread must add to the kernel for other rows to be judged.
+const LEAST_GAIN: f64 = 0.1;
+
 /// The shortest run, in nanoseconds, whose speedup is judged: starting the threads takes about 0.3 ms of it.
 const SHORTEST_RUN: f64 = 4e6;
 
@@ -212,6 +215,8 @@ fn judge_share(share: &Share, rows: &[Row]) -> Option<Judgement> {
 enum Capacity {
     /// A part of 1: lower if the threads of the kernel, which share nothing, slow each other down.
     Part(f64),
+    /// The threads share the same cores, so that nothing can be expected of more threads.
+    Nothing,
     /// These rows of the kernel are unreliable.
     Unreliable(Vec<String>),
 }
@@ -225,10 +230,12 @@ impl Capacity {
         match times([all, one]) {
             Ok([all, one]) => {
                 let expected = expected_speedup(KERNEL, threads);
-                Self::Part(match compare(all, one, expected) {
-                    Comparison::Short => one.nanoseconds / all.nanoseconds / expected,
-                    _ => 1.0,
-                })
+                let speedup = one.nanoseconds / all.nanoseconds;
+                match compare(all, one, expected) {
+                    _ if speedup - 1.0 < LEAST_GAIN * (threads as f64 - 1.0) => Self::Nothing,
+                    Comparison::Short => Self::Part(speedup / expected),
+                    _ => Self::Part(1.0),
+                }
             }
             Err(titles) => Self::Unreliable(titles),
         }
@@ -241,6 +248,19 @@ fn of_all_threads<'a>(rows: &'a [Row], name: &str) -> Option<(&'a Row, &'a Row, 
     Some((verified(rows, name, threads)?, verified(rows, name, 1)?, threads))
 }
 
+/// What to do about a run with all threads that is too short to be judged. The kernel is repeated as long as needed.
+fn too_short(row: &Row, time: Time) -> Option<String> {
+    let Subject::Pipeline { positions, threads, .. } = row.subject else {
+        return None;
+    };
+    let run = time.nanoseconds * positions as f64;
+    let factor = (SHORTEST_RUN / run).ceil();
+    (row.name != KERNEL && run < SHORTEST_RUN).then(|| {
+        let (title, ms) = (format!("{}/{}", row.name, label(threads)), run / 1e6);
+        format!("{title} takes {ms:.1} ms: --size should be {factor:.0} times as large")
+    })
+}
+
 fn judge_speedup(name: &str, rows: &[Row], capacity: &Capacity) -> Option<Judgement> {
     let (all, one, threads) = of_all_threads(rows, name)?;
     let [time, reference] = match times([all, one]) {
@@ -248,32 +268,31 @@ fn judge_speedup(name: &str, rows: &[Row], capacity: &Capacity) -> Option<Judgem
         Err(titles) => return Some(Judgement::Unreliable(titles)),
     };
     let part = match capacity {
+        // The kernel itself is judged by what its threads should do.
+        _ if name == KERNEL => 1.0,
         Capacity::Part(part) => *part,
+        Capacity::Nothing => return None,
         Capacity::Unreliable(titles) => return Some(Judgement::Unreliable(titles.clone())),
     };
-    let Subject::Pipeline { positions, .. } = all.subject else {
-        return None;
-    };
-    let run = time.nanoseconds * positions as f64;
-    if name != KERNEL && run < SHORTEST_RUN {
-        let factor = (SHORTEST_RUN / run).ceil();
-        return Some(Judgement::TooShort(format!(
-            "{name}/{} takes {:.1} ms: --size should be {factor:.0} times as large",
-            label(threads),
-            run / 1e6
-        )));
+    if let Some(text) = too_short(all, time) {
+        return Some(Judgement::TooShort(text));
     }
-    // The kernel itself is measured by what its threads should do.
-    let expected = expected_speedup(name, threads) * if name == KERNEL { 1.0 } else { part };
+    let expected = expected_speedup(name, threads) * part;
     let compared = compare(time, reference, expected);
     let speedup = reference.nanoseconds / time.nanoseconds;
     let of = if name == KERNEL { "the kernel" } else { name };
     let than_one = format!("{speedup:.2} times as fast as one for {of} ({expected:.2} expected{})", compared.remark());
     Some(match compared {
-        Comparison::Short if name == KERNEL => Judgement::Short(format!(
-            "{threads} threads are only {than_one}: the threads share cores with each other or with other programs, so \
-             that less is expected of the other rows"
-        )),
+        Comparison::Short if name == KERNEL => {
+            let others = match capacity {
+                Capacity::Nothing => "the speedups of the other rows are not judged",
+                _ => "less is expected of the other rows",
+            };
+            Judgement::Short(format!(
+                "{threads} threads are only {than_one}: the threads share cores with each other or with other \
+                 programs, so {others}"
+            ))
+        }
         Comparison::Short => Judgement::Short(format!("{threads} threads are only {than_one}")),
         _ => Judgement::Met(format!("{threads} threads are {than_one}")),
     })
@@ -373,6 +392,10 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("2 threads are 1.23 times as fast as one for stats-boards (1.22 expected)"), "{text}");
+        times[0].2 = 9.8;
+        let text = self::text(&rows(&times));
+        assert!(text.contains("programs, so the speedups of the other rows are not judged\n"), "{text}");
+        assert_eq!(text.matches("times as fast").count(), 1, "{text}");
         // Without the kernel, nothing is known about the cores.
         let alone = self::text(&rows(&times[1..2]));
         assert!(alone.contains("only 1.23 times as fast as one for stats-boards (1.85 expected)"), "{alone}");
