@@ -23,7 +23,7 @@ struct Share {
 const SHARES: [Share; 3] = [
     // Reading, the checksum of each block and adding up the results are simpler than the queries themselves.
     Share { name: "stats-boards", of: KERNEL, floor: 0.5, rest: Some("reading, checksums and adding up the results") },
-    // Both replay the games, which takes most of the time; what is written is smaller than what is read.
+    // Both read and replay the games; packing and writing boards should not take longer than that.
     Share { name: "convert-pgn-to-boards", of: "stats-pgn", floor: 0.5, rest: None },
     // Packing and writing boards should not take much longer than counting their moves.
     Share { name: "convert-boards-to-boards", of: "stats-boards", floor: 0.8, rest: None },
