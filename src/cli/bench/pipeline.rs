@@ -387,7 +387,7 @@ mod tests {
         assert!(
             text.starts_with(
                 "1 result is lower than it should be on this machine\n\
-                 \x20 2 threads are only 1.25 times as fast as one for the kernel (1.90 expected): the threads share cores"
+                 \x20 2 threads are only 1.25 times as fast as one for the kernel (1.90 expected): the threads share"
             ),
             "{text}"
         );
