@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `stats-boards`, `stats-pgn`, `stats-fen` | statistics of a file |
 //! | `compute-default`, `compute-numbers`, `compute-all` | columns of a boards file as CSV: the default ones, four numbers, all |
-//! | `convert-pgn-to-boards`, `convert-boards-to-fen`, `convert-fen-to-boards` | a file in another format |
+//! | `convert-pgn-to-boards`, `convert-boards-to-boards`, … | a file in another format, or again in the same |
 //!
 //! The files are generated: the same positions as FEN and as boards, and games of random play with tags and clocks, as
 //! Lichess writes them. They are temporary files, so that reading is timed too. What commands write is passed on but
@@ -57,35 +57,20 @@ pub fn measure_commands(
     if !NAMES.iter().any(|name| row(name, 0.0).is_requested(options)) {
         return Ok(());
     }
-    let files = Files::generate(positions, options.size)?;
+    let files = Files::generate(positions, Sizes { boards: options.size, fen: options.size, pgn: options.size })?;
     let runner = Runner { analyzer, threads: options.threads.max(1) };
     // The threads are those of a command; several commands at the same time would be something else.
     let alone = BenchOptions { threads: 1, ..options.clone() };
     let works = works(&files, runner);
     let mut comparison = Comparison::new(&alone);
     for work in &works {
-        let file = work.file;
-        let row = row(work.name, file.len as f64 / file.records() as f64);
-        comparison.add(row, || {
-            let mut output = Vec::new();
-            let verified = (work.run)(&mut output).is_ok() && (work.check)(&output);
-            let checksum = digest(output.iter().map(|&byte| byte.into()));
-            let pass = |runs: &[Run<'_>]| {
-                for run in runs {
-                    // Whether it succeeds has been seen before.
-                    let _ = run(&mut io::sink());
-                }
-                0
-            };
-            let runs = slice::from_ref(&work.run);
-            Some(Candidate::passes(runs, file.records(), verified, checksum, pass))
-        });
+        comparison.add(row(work.name, work.bytes_per_position()), || Some(work.candidate()));
     }
     comparison.finish(show)
 }
 
 /// The names of the rows, in their order.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "stats-boards",
     "stats-pgn",
     "stats-fen",
@@ -93,6 +78,7 @@ pub const NAMES: [&str; 9] = [
     "compute-numbers",
     "compute-all",
     "convert-pgn-to-boards",
+    "convert-boards-to-boards",
     "convert-boards-to-fen",
     "convert-fen-to-boards",
 ];
@@ -103,15 +89,42 @@ type Run<'a> = Box<dyn Fn(&mut dyn Write) -> Result<(), Error> + Sync + 'a>;
 type Check<'a> = Box<dyn Fn(&[u8]) -> bool + 'a>;
 
 /// A command on a file.
-struct Work<'a> {
-    name: &'static str,
+pub(super) struct Work<'a> {
+    pub(super) name: &'static str,
     file: &'a File,
     run: Run<'a>,
     check: Check<'a>,
 }
 
+impl Work<'_> {
+    /// Number of records of the file.
+    pub(super) fn records(&self) -> usize {
+        self.file.records()
+    }
+
+    /// Mean size of a record in the file.
+    pub(super) fn bytes_per_position(&self) -> f64 {
+        self.file.len as f64 / self.file.records() as f64
+    }
+
+    /// Runs the command once to verify it.
+    pub(super) fn candidate(&self) -> Candidate<'_> {
+        let mut output = Vec::new();
+        let verified = (self.run)(&mut output).is_ok() && (self.check)(&output);
+        let checksum = digest(output.iter().map(|&byte| byte.into()));
+        let pass = |runs: &[Run<'_>]| {
+            for run in runs {
+                // Whether it succeeds has been seen before.
+                let _ = run(&mut io::sink());
+            }
+            0
+        };
+        Candidate::passes(slice::from_ref(&self.run), self.records(), verified, checksum, pass)
+    }
+}
+
 /// All commands, in the order of [`NAMES`].
-fn works<'a>(files: &'a Files, runner: Runner) -> Vec<Work<'a>> {
+pub(super) fn works<'a>(files: &'a Files, runner: Runner) -> Vec<Work<'a>> {
     let Files { boards, fen, pgn } = files;
     let stats = |file: &'a File| -> (&File, Run<'_>, Check<'_>) {
         let expected = totals(file.records() as u64, file.legal_moves());
@@ -144,6 +157,7 @@ fn works<'a>(files: &'a Files, runner: Runner) -> Vec<Work<'a>> {
         compute(NUMBERS),
         compute("all"),
         convert(pgn, Format::BOARDS, same_boards(pgn)),
+        convert(boards, Format::BOARDS, same_boards(boards)),
         convert(boards, Format::FEN, Box::new(same_text)),
         convert(fen, Format::BOARDS, same_boards(fen)),
     ];
@@ -153,9 +167,9 @@ fn works<'a>(files: &'a Files, runner: Runner) -> Vec<Work<'a>> {
 
 /// Options for running commands.
 #[derive(Clone, Copy)]
-struct Runner {
-    analyzer: &'static dyn Analyzer,
-    threads: usize,
+pub(super) struct Runner {
+    pub(super) analyzer: &'static dyn Analyzer,
+    pub(super) threads: usize,
 }
 
 impl Runner {
@@ -217,8 +231,16 @@ fn boards_in(bytes: &[u8]) -> Vec<Packed> {
     boards_found(&Format::BOARDS.decode(&chunk(bytes.to_vec()), &options))
 }
 
+/// About how many bytes the files have.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) boards: usize,
+    pub(super) fen: usize,
+    pub(super) pgn: usize,
+}
+
 /// The generated files.
-struct Files {
+pub(super) struct Files {
     boards: File,
     fen: File,
     pgn: File,
@@ -237,8 +259,8 @@ struct File {
 }
 
 impl Files {
-    /// Files of about this size.
-    fn generate(positions: &[Position], size: usize) -> Result<Self, Error> {
+    /// Files of about these sizes, each of them at least once all positions.
+    pub(super) fn generate(positions: &[Position], sizes: Sizes) -> Result<Self, Error> {
         let (positions, _) = groups_of(&follow_up(positions, POSITIONS));
         let (lines, batch) = (fen_lines(&positions), batch_of(&positions));
         let boards = || boards_of(&batch).collect();
@@ -253,16 +275,15 @@ impl Files {
             |text: Vec<u8>| move |out: &mut AtomicFile, copies| (0..copies).try_for_each(|_| out.write_all(&text));
         let bytes = size_of::<Packed>() + 2 * size_of::<u16>();
         let (in_boards, in_fen) = (bytes * batch.len(), lines.len());
-        let copies = |bytes: usize| size.div_ceil(bytes);
         let in_pgn = games.text.len();
         Ok(Self {
-            boards: File::new(Format::BOARDS, boards(), legal_moves, copies(in_boards), blocks)?,
-            fen: File::new(Format::FEN, boards(), legal_moves, copies(in_fen), repeated(lines))?,
+            boards: File::new(Format::BOARDS, boards(), legal_moves, sizes.boards.div_ceil(in_boards), blocks)?,
+            fen: File::new(Format::FEN, boards(), legal_moves, sizes.fen.div_ceil(in_fen), repeated(lines))?,
             pgn: File::new(
                 Format::PGN,
                 games.boards,
                 games.legal_moves,
-                copies(in_pgn),
+                sizes.pgn.div_ceil(in_pgn),
                 repeated(games.text.into_bytes()),
             )?,
         })

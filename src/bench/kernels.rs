@@ -68,7 +68,7 @@ impl Kernel {
     }
 
     /// The result of the plain rules.
-    fn expected(self, position: &Position) -> u64 {
+    pub(super) fn expected(self, position: &Position) -> u64 {
         let attacks = || Color::ALL.map(|color| position.attacked_by(color).0);
         match self {
             Self::Decode => digest(plain_sets(position)),
@@ -192,20 +192,31 @@ fn row(kernel: Kernel, tier: Option<Tier>, algorithm: &'static str, kind: Kind, 
     }
 }
 
-fn analyzing<'a>(analyzer: &'a dyn Analyzer, kernel: Kernel, groups: &'a [Group], expected: &[u64]) -> Candidate<'a> {
+/// Passes of an analyzer over the groups.
+pub(super) fn analyzing<'a>(
+    analyzer: &'a dyn Analyzer,
+    kernel: Kernel,
+    groups: &'a [Group],
+    expected: &[u64],
+) -> Candidate<'a> {
     let requested = kernel.queries();
     let mut results = vec![GroupResults::default(); groups.len()];
     analyzer.analyze(groups, requested, &mut results);
     let lanes = |results| (0..Group::LEN).map(move |lane| kernel.found(results, lane));
     let found = results.iter().flat_map(lanes);
     candidate(groups, expected, found.collect(), move |groups| {
-        let mut results = [GroupResults::default(); TILE];
-        for groups in groups.chunks(TILE) {
-            analyzer.analyze(groups, requested, &mut results);
-            black_box(&mut results);
-        }
+        analyze(analyzer, requested, groups);
         0
     })
+}
+
+/// Analyzes the groups as the pipeline does, and drops the results.
+pub(super) fn analyze(analyzer: &dyn Analyzer, requested: Queries, groups: &[Group]) {
+    let mut results = [GroupResults::default(); TILE];
+    for groups in groups.chunks(TILE) {
+        analyzer.analyze(groups, requested, &mut results);
+        black_box(&mut results);
+    }
 }
 
 fn decoding<'a>(analyzer: &'static dyn Analyzer, groups: &'a [Group], expected: &[u64]) -> Candidate<'a> {

@@ -14,6 +14,7 @@ pub mod commands;
 pub mod decode;
 mod generated;
 pub mod kernels;
+pub mod pipeline;
 mod positions;
 pub mod scan;
 pub mod sliders;
@@ -36,8 +37,9 @@ pub struct BenchOptions {
     /// Run only rows whose [`Row::title`] contains this.
     pub filter: Option<String>,
     /// Number of threads that run the same work at the same time, or the same command together; 0 counts as 1.
+    /// [`pipeline::measure_pipeline`] measures with one thread and with this number.
     pub threads: usize,
-    /// About how many bytes each file has that commands read.
+    /// About how many bytes each file has that commands read; of the pipeline, each PGN file.
     pub size: usize,
 }
 
@@ -51,7 +53,7 @@ impl Default for BenchOptions {
 /// One row of the report.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The group: `sliders`, `kernels`, `decode`, `scan` or `commands`.
+    /// The group: `sliders`, `kernels`, `decode`, `scan`, `commands` or `pipeline`.
     pub group: &'static str,
     /// The algorithm or kernel.
     pub name: &'static str,
@@ -104,6 +106,17 @@ pub enum Subject {
         /// Mean size of a position in the input.
         bytes_per_position: f64,
     },
+    /// The kernel alone, or a whole command, by a number of threads.
+    Pipeline {
+        /// The tier.
+        tier: Tier,
+        /// Number of threads.
+        threads: usize,
+        /// Number of positions of a pass.
+        positions: usize,
+        /// Mean size of a position in the input.
+        bytes_per_position: f64,
+    },
 }
 
 /// Results and time of a row.
@@ -132,6 +145,7 @@ impl Row {
                 format!("{}/{}", self.group, self.name)
             }
             Subject::Scan { place, .. } => format!("{}/{}/{place}", self.group, self.name),
+            Subject::Pipeline { threads, .. } => format!("{}/{}/{}", self.group, self.name, pipeline::label(*threads)),
         }
     }
 
@@ -181,7 +195,8 @@ impl Row {
 /// The time per query or position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
-    /// Median time per query or position in the least disturbed round, in nanoseconds on one thread.
+    /// Median time per query or position in the least disturbed round, in nanoseconds on one thread; of whole commands
+    /// and in the pipeline, of all threads together.
     pub nanoseconds: f64,
     /// Half the distance between the quartiles of all rounds, relative to that median.
     pub spread: f64,
@@ -241,31 +256,15 @@ pub fn measure_together<C: Sync>(
     candidates: &[C],
     take: impl Fn(&C, Duration) -> Vec<f64> + Sync,
 ) -> Result<Vec<Timing>, Error> {
-    let threads = options.threads.max(1);
-    // All threads begin together, or none does if not all can be started.
-    let start: OnceLock<bool> = OnceLock::new();
-    let one_thread = || {
+    let mut by_thread = on_threads(options.threads, || {
         let mut taken = vec![Vec::new(); candidates.len()];
-        if !*start.wait() {
-            return taken;
-        }
         for _ in 0..ROUNDS {
             for (candidate, rounds) in candidates.iter().zip(&mut taken) {
                 rounds.push(take(candidate, options.time / ROUNDS));
             }
         }
         taken
-    };
-    let by_thread: Result<Vec<Vec<Vec<Vec<f64>>>>, Error> = std::thread::scope(|scope| {
-        let running: io::Result<Vec<_>> =
-            (1..threads).map(|_| std::thread::Builder::new().spawn_scoped(scope, one_thread)).collect();
-        start.get_or_init(|| running.is_ok());
-        let running = running.map_err(|reason| Error::Threads { threads, reason: reason.to_string() })?;
-        let own = one_thread();
-        let others = running.into_iter().map(|thread| thread.join().expect("a measurement does not panic"));
-        Ok(std::iter::once(own).chain(others).collect())
-    });
-    let mut by_thread = by_thread?;
+    })?;
     (0..candidates.len())
         .map(|candidate| {
             let of_candidate = by_thread.iter_mut().map(|thread| std::mem::take(&mut thread[candidate]));
@@ -273,6 +272,23 @@ pub fn measure_together<C: Sync>(
         })
         .map(Ok)
         .collect()
+}
+
+/// Runs the same work on several threads at the same time, 0 counts as 1, and returns the result of each. All threads
+/// begin together, or none does if not all can be started.
+fn on_threads<T: Send>(threads: usize, work: impl Fn() -> T + Sync) -> Result<Vec<T>, Error> {
+    let threads = threads.max(1);
+    let start: OnceLock<bool> = OnceLock::new();
+    std::thread::scope(|scope| {
+        let wait_and_work = || start.wait().then(&work);
+        let running: io::Result<Vec<_>> =
+            (1..threads).map(|_| std::thread::Builder::new().spawn_scoped(scope, wait_and_work)).collect();
+        start.get_or_init(|| running.is_ok());
+        let running = running.map_err(|reason| Error::Threads { threads, reason: reason.to_string() })?;
+        let own = work();
+        let others = running.into_iter().filter_map(|thread| thread.join().expect("a measurement does not panic"));
+        Ok(std::iter::once(own).chain(others).collect())
+    })
 }
 
 /// Takes samples for this long, in nanoseconds per query or position.

@@ -458,8 +458,9 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ("A file of known counts", "lanefish perft --suite standard.perft"),
         ],
         "bench" => &[
-            ("Everything, in about a minute and a quarter", "lanefish bench"),
+            ("Everything, in about a minute and a half", "lanefish bench"),
             ("One algorithm, on positions of a file", "lanefish bench sliders --filter pext --input positions.epd"),
+            ("What is slower than it should be on this machine", "lanefish bench pipeline"),
             ("As JSON, for other programs", "lanefish bench kernels --json > kernels.json"),
             ("Kept for a later comparison", "lanefish bench decode --save old.json"),
             ("What has changed since then", "lanefish bench decode --compare old.json"),

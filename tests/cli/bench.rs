@@ -83,6 +83,56 @@ fn decode_and_scan_rows_are_verified() {
 }
 
 #[test]
+fn pipeline_rows_have_shares_and_speedups() {
+    let dir = Dir::new();
+    let file = dir.name("a.json");
+    let own = ["bench", "pipeline", "--size", "1", "--seconds", AN_INSTANT, "--threads", "2"];
+    let report = json(0, &[&own[..], &["--json", "--save", &file]].concat());
+    let rows = report["rows"].as_array().unwrap();
+    let mut titles = Vec::new();
+    for row in rows {
+        let (name, threads) = (row["name"].as_str().unwrap(), row["threads"].as_u64().unwrap());
+        assert_eq!((&row["group"], &row["verified"]), (&"pipeline".into(), &true.into()), "{row}");
+        assert!(row["tier"].is_string() && row["positions"].as_u64().unwrap() > 0, "{row}");
+        for rate in ["positions_per_second", "ns_per_position", "bytes_per_second", "share_of_kernel"] {
+            assert!(row[rate].as_f64().unwrap() > 0.0, "{rate}: {row}");
+        }
+        assert_eq!(row["speedup"].is_f64(), threads == 2, "{row}");
+        assert_eq!(row["share_of_stats"].is_f64(), name.starts_with("convert-"), "{row}");
+        let same = rows.iter().find(|other| other["name"] == name).unwrap();
+        assert_eq!(same["checksum"], row["checksum"]);
+        titles.push(format!("{name}/{threads}"));
+    }
+    assert_eq!((titles.len(), &*titles[2], &*titles[13]), (14, "stats-boards/1", "convert-fen-to-boards/2"));
+
+    let filter = ["--filter", "pipeline/stats-pgn/all", "--compare", &file];
+    let text = output(0, &[&own[..], &filter].concat());
+    assert!(text.contains("Pipeline: ") && text.contains("13 rows were measured only in the earlier run"), "{text}");
+    assert!(!text.contains("threads of the pipeline were"), "{text}");
+    // The default of the other groups does not apply.
+    assert!(!text.lines().next().unwrap().contains("thread"), "{text}");
+
+    let other = ["bench", "pipeline", "--size", "1", "--seconds", AN_INSTANT, "--threads", "3", "--filter", "fen/all"];
+    let text = output(0, &[&other[..], &["--compare", &file]].concat());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("All threads of the pipeline were 2 before and are 3 now."), "{text}");
+}
+
+#[test]
+fn the_pipeline_of_one_thread_has_no_duplicates_and_a_verdict() {
+    let own = ["bench", "pipeline", "--size", "1", "--seconds", AN_INSTANT, "--threads", "1"];
+    let text = output(0, &own);
+    assert_eq!(text.lines().filter(|line| line.starts_with("stats-") || line.starts_with("convert-")).count(), 6);
+    assert!(text.contains("Verdict on the pipeline:"), "{text}");
+    let markdown = output(0, &[&own[..], &["--markdown", "--filter", "-boards/1"]].concat());
+    assert!(markdown.contains("| stats-boards "), "{markdown}");
+    let stderr = stderr_of(2, &["bench", "pipeline", "--threads", "1", "--filter", "/all"]);
+    assert!(stderr.contains("pipeline/{kernel,stats-boards,") && stderr.contains("/{1}"), "{stderr}");
+    let stderr = stderr_of(2, &["bench", "pipeline", "--threads", "2", "--filter", "no such row"]);
+    assert!(stderr.contains("/{1,all}"), "{stderr}");
+}
+
+#[test]
 fn filter_input_and_tables() {
     let famous = sample("famous.epd");
     let own = ["bench", "--seconds", AN_INSTANT, "--filter", "kogge-stone"];
@@ -114,7 +164,7 @@ fn a_filter_without_matches_is_an_error_that_lists_all_titles() {
 /// Titles are listed before anything is measured: a row missing from the list could not be requested.
 #[test]
 fn every_row_can_be_filtered_by_its_title() {
-    let report = json(0, &["bench", "--json", "--seconds", AN_INSTANT]);
+    let report = json(0, &["bench", "--json", "--size", "1", "--seconds", AN_INSTANT]);
     let rows = report["rows"].as_array().unwrap();
     let stderr = stderr_of(2, &["bench", "--filter", "no such row"]);
     let mut expected = 0;
@@ -133,7 +183,7 @@ fn every_row_can_be_filtered_by_its_title() {
 
 #[test]
 fn tables_fit_a_terminal() {
-    let whole = output(0, &["bench", "--seconds", AN_INSTANT]);
+    let whole = output(0, &["bench", "--size", "1", "--seconds", AN_INSTANT]);
     // Where much is missing, lines are longest.
     let mut plain = lanefish(&["bench", "sliders", "kernels", "--seconds", AN_INSTANT]);
     let plain = plain.env("LANEFISH_CPU", "x86-64").assert().success();

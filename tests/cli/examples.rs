@@ -164,6 +164,7 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
         "lanefish perft --suite standard.perft" => says("2 counts checked, 0 wrong"),
         "lanefish bench" => says("Kernels"),
         "lanefish bench sliders --filter pext --input positions.epd" => says("pext"),
+        "lanefish bench pipeline" => says("Pipeline: "),
         "lanefish bench kernels --json > kernels.json" => {
             let rows: Value = serde_json::from_str(&read(&dir.join("kernels.json"))).unwrap();
             assert!(!rows["rows"].as_array().unwrap().is_empty());
@@ -212,7 +213,7 @@ fn run(example: &str, dir: &Path) -> (String, Option<i32>) {
     // Not every machine has the program that shows pages.
     let line = line.strip_suffix(" | man -l -").unwrap_or(line);
     let line = match line.split_once("lanefish bench") {
-        Some((_, rest)) => format!("lanefish bench --seconds 0.0001{rest}"),
+        Some((_, rest)) => format!("lanefish bench --seconds 0.0001 --size 1{rest}"),
         None => line.to_owned(),
     };
     let done = shell(&line, dir);

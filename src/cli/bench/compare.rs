@@ -4,6 +4,7 @@ use super::lines::{Lines, number, wrapped};
 use super::noise::Time;
 use anyhow::{Context, Result};
 use lanefish::Error;
+use lanefish::bench::pipeline::label;
 use lanefish::text::numbers::counted;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -24,6 +25,8 @@ pub(super) struct Saved {
     cpu: String,
     threads: u64,
     seconds: f64,
+    /// All threads of the pipeline, if it was measured.
+    pipeline_threads: Option<usize>,
     rows: Vec<SavedRow>,
 }
 
@@ -49,6 +52,7 @@ impl Saved {
         let missing = |key: &str| format!("`{key}` is missing or wrong");
         let text = |key: &str| object[key].as_str().map(str::to_owned).with_context(|| missing(key));
         let rows = object["rows"].as_array().with_context(|| missing("rows"))?;
+        let pipeline_threads = rows.iter().filter(|row| row["group"] == "pipeline").filter_map(threads_of).max();
         let rows = rows.iter().enumerate().map(|(number, row)| {
             let what = || format!("row {} is not a row of bench", number + 1);
             // Rows that the CPU could not run have no time.
@@ -68,9 +72,15 @@ impl Saved {
             cpu: text("cpu")?,
             threads: object["threads"].as_u64().with_context(|| missing("threads"))?,
             seconds: object["seconds"].as_f64().with_context(|| missing("seconds"))?,
+            pipeline_threads,
             rows: rows.filter_map(Result::transpose).collect::<Result<_>>()?,
         })
     }
+}
+
+/// The number of threads of a row of the pipeline, from its JSON.
+fn threads_of(row: &Value) -> Option<usize> {
+    usize::try_from(row["threads"].as_u64()?).ok()
 }
 
 /// The title of a row, from its JSON.
@@ -81,6 +91,7 @@ fn title(row: &Value) -> Option<String> {
         "sliders" => format!("/{}/{}", text("piece")?, text("source")?),
         "kernels" => format!("/{}", text("tier").or(text("algorithm"))?),
         "scan" => format!("/{}", text("place")?),
+        "pipeline" => format!("/{}", label(threads_of(row)?)),
         _ => String::new(),
     };
     Some(format!("{group}/{name}{rest}"))
@@ -262,6 +273,11 @@ fn remarks(before: &Saved, now: &Saved) -> Vec<String> {
     if before.threads != now.threads {
         remarks.push(format!("The number of threads was another one: {} before, {} now", before.threads, now.threads));
     }
+    if let (Some(before), Some(now)) = (before.pipeline_threads, now.pipeline_threads)
+        && before != now
+    {
+        remarks.push(format!("All threads of the pipeline were {before} before and are {now} now"));
+    }
     if before.seconds != now.seconds {
         remarks.push(format!("--seconds was another one: {} before, {} now", before.seconds, now.seconds));
     }
@@ -296,6 +312,8 @@ mod tests {
             ("decode", Subject::Decode { bytes_per_position: 1.0 }),
             ("scan", Subject::Scan { place: Place::Cache, tier: None, bytes: 1 }),
             ("commands", Subject::Command { bytes_per_position: 1.0 }),
+            ("pipeline", Subject::Pipeline { tier: Tier::PORTABLE, threads: 1, positions: 1, bytes_per_position: 1.0 }),
+            ("pipeline", Subject::Pipeline { tier: Tier::PORTABLE, threads: 8, positions: 1, bytes_per_position: 1.0 }),
         ];
         for (group, subject) in subjects {
             let row = Row { group, subject, ..example.clone() };
@@ -336,17 +354,24 @@ mod tests {
 
     #[test]
     fn other_circumstances_are_remarked() {
-        let before = rows(Source::Real, &[("pext", 1.0)]);
-        let same = text(&saved(&before), &saved(&before));
+        let mut before = saved(&rows(Source::Real, &[("pext", 1.0)]));
+        let same = text(&before, &before);
         assert_eq!(
             same,
             "Since a.json, 0 rows became faster and 0 rows slower; 3 rows did not change\nbeyond the noise.\n"
         );
-        let mut now = saved(&before);
+        let mut now = before.clone();
         (now.cpu, now.threads, now.seconds) = ("6502".to_owned(), 8, 0.5);
+        (before.pipeline_threads, now.pipeline_threads) = (Some(2), Some(4));
         now.rows[0].checksum = "0x2".to_owned();
-        let other = text(&saved(&before), &now);
-        for part in ["6502 now.", "threads was another one: 1 before, 8 now.", "--seconds was", "1 row has another"] {
+        let other = text(&before, &now);
+        for part in [
+            "6502 now.",
+            "threads was another one: 1 before, 8 now.",
+            "All threads of the pipeline were 2 before and",
+            "--seconds was",
+            "1 row has another",
+        ] {
             assert!(other.contains(part), "{part}\n{other}");
         }
     }

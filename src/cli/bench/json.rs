@@ -67,6 +67,18 @@ pub(super) fn value(row: &Row, rows: &[Row]) -> Value {
             put("positions_per_second", json!(per_second));
             put("bytes_per_second", json!(per_second.map(|positions| positions * PACKED_BYTES)));
         }
+        Subject::Pipeline { tier, threads, positions, bytes_per_position } => {
+            put("tier", json!(tier.name()));
+            put("threads", json!(threads));
+            put("positions", json!(positions));
+            put("ns_per_position", nanoseconds);
+            put("positions_per_second", json!(per_second));
+            put("bytes_per_position", json!(bytes_per_position));
+            put("bytes_per_second", json!(per_second.map(|positions| positions * bytes_per_position)));
+            put("share_of_kernel", json!(row.share_of_kernel(rows)));
+            put("share_of_stats", json!(row.share_of_stats(rows)));
+            put("speedup", json!(row.speedup(rows)));
+        }
         _ => {}
     }
     put("spread", json!(timing.map(|timing| timing.spread)));

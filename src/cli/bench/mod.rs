@@ -4,6 +4,7 @@ mod compare;
 mod json;
 mod lines;
 mod noise;
+mod pipeline;
 mod ranking;
 mod slider_tables;
 mod tables;
@@ -22,6 +23,7 @@ use compare::{Compared, Saved};
 use lanefish::bench::commands::measure_commands;
 use lanefish::bench::decode::measure_decode;
 use lanefish::bench::kernels::measure_kernels;
+use lanefish::bench::pipeline::measure_pipeline;
 use lanefish::bench::scan::measure_scan;
 use lanefish::bench::sliders::measure_sliders;
 use lanefish::bench::{BenchOptions, Row, sample_positions};
@@ -37,11 +39,12 @@ use std::time::{Duration, Instant};
 /// Time every algorithm and tier that this CPU can run, and list those it cannot run
 ///
 /// Every row is verified before it is timed. Times are medians of the least disturbed of several rounds, in
-/// nanoseconds of one thread; the spread is half the distance between the quartiles of all rounds. Rows whose spread
-/// is above 20 % are shown as unreliable: nothing else should run on the machine. Without --threads, one thread works.
+/// nanoseconds of one thread (`commands` and `pipeline`: of all threads together); the spread is half the distance
+/// between the quartiles of all rounds. Rows whose spread is above 20 % are shown as unreliable: nothing else should
+/// run on the machine. Without --threads, one thread works, and `pipeline` measures with one and with all cores.
 ///
-/// Every row takes the time of --seconds, so that `sliders` (288 rows) takes about a minute and all groups (355 rows)
-/// about a quarter of a minute more.
+/// Every row takes the time of --seconds or a little longer, so that `sliders` (288 rows) takes about a minute and all
+/// groups (370 rows, 363 with one core) about half a minute more.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// What to measure [default: everything]
@@ -60,7 +63,8 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
 
-    /// Size of the files that `commands` read, in MB (10^6 bytes); they are made in the directory for temporary files
+    /// Size of the files that `commands` read, in MB (10^6 bytes); they are made in the directory for temporary files.
+    /// `pipeline` reads PGN of this size, and FEN of four times and boards of eight times this size
     #[arg(long, value_name = "MB", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     size: u64,
 
@@ -96,6 +100,9 @@ enum Group {
     Scan,
     /// Whole commands, from a generated file to results: `stats`, `compute`, `convert`
     Commands,
+    /// The kernel alone, and how much of its speed `stats` and `convert` reach on generated files, with one thread and
+    /// with all; a verdict says what is slower than it should be
+    Pipeline,
 }
 
 /// Bytes of a packed board.
@@ -117,15 +124,16 @@ impl BenchArgs {
             threads: invocation.global().threads.map_or(1, usize::from),
             size: self.size as usize * 1_000_000,
         };
+        let with_all = BenchOptions { threads: invocation.threads, ..options.clone() };
         let all: Vec<Group> =
             if self.groups.is_empty() { Group::value_variants().to_vec() } else { self.groups.clone() };
         let filter = self.filter.as_deref().unwrap_or_default();
-        let mut titles: Vec<String> = all.iter().copied().flat_map(titles::of).collect();
+        let mut titles: Vec<String> = all.iter().flat_map(|&group| titles::of(group, invocation.threads)).collect();
         titles.retain(|title| title.contains(filter));
         ensure!(
             !titles.is_empty(),
             "--filter {filter}: no title contains this; the titles are {}",
-            all.iter().copied().map(titles::in_short).collect::<Vec<_>>().join(", ")
+            all.iter().map(|&group| titles::in_short(group, invocation.threads)).collect::<Vec<_>>().join(", ")
         );
         let before = self.compare.as_deref().map(Saved::read).transpose()?;
         let mut status = 0;
@@ -157,6 +165,7 @@ impl BenchArgs {
                 Group::Decode => measure_decode(&options, &positions, show),
                 Group::Scan => measure_scan(&options, &positions, invocation.analyzer, show),
                 Group::Commands => measure_commands(&options, &positions, invocation.analyzer, show),
+                Group::Pipeline => measure_pipeline(&with_all, &positions, invocation.analyzer, show),
             }?;
         }
         drop(phase);
@@ -274,9 +283,9 @@ mod tests {
     #[test]
     fn help_names_the_number_of_rows() {
         let help = BenchArgs::augment_args(clap::Command::new("bench")).render_long_help().to_string();
-        let all: usize = Group::value_variants().iter().map(|&group| titles::of(group).len()).sum();
+        let all: usize = Group::value_variants().iter().map(|&group| titles::of(group, 2).len()).sum();
         let words: Vec<&str> = help.split_whitespace().collect();
-        for rows in [titles::of(Group::Sliders).len(), all] {
+        for rows in [titles::of(Group::Sliders, 2).len(), all] {
             assert!(words.contains(&&*format!("({rows}")), "{rows}: {help}");
         }
     }

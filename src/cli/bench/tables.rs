@@ -6,7 +6,7 @@ use super::lines::{
 use super::noise::{MOST_SPREAD, Time};
 use super::ranking::query;
 use super::verdict::verdict;
-use super::{PACKED_BYTES, slider_tables};
+use super::{PACKED_BYTES, pipeline, slider_tables};
 use lanefish::bench::sliders::Source;
 use lanefish::bench::{Row, Subject};
 use lanefish::cpu;
@@ -15,16 +15,18 @@ use lanefish::tiers::Tier;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// All tables that have rows, and the verdict; in text, also the checksums.
+/// All tables that have rows, and the verdicts; in text, also the checksums.
 pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
     let unit = match threads {
-        1 => "one thread".to_owned(),
-        _ => format!("{threads} threads"),
+        // The rows have numbers of their own.
+        _ if rows.iter().all(|row| row.pipeline_threads().is_some()) => String::new(),
+        1 => ", one thread".to_owned(),
+        _ => format!(", {threads} threads"),
     };
-    let mut text = format!("{}, {unit}\n", cpu::model());
+    let mut text = format!("{}{unit}\n", cpu::model());
     // What no terminal can show in one table is split into several.
     let kernels = if markdown { kernel_table(rows, true).into_iter().collect() } else { kernel_tables(rows) };
-    let others = [decode_table(rows), scan_table(rows), command_table(rows)];
+    let others = [decode_table(rows), scan_table(rows), command_table(rows), pipeline::table(rows)];
     let tables = [slider_tables::all(rows, markdown), kernels].into_iter().flatten();
     for table in tables.chain(others.into_iter().flatten()) {
         text.push('\n');
@@ -39,7 +41,7 @@ pub(super) fn text(rows: &[Row], threads: usize, markdown: bool) -> String {
             let _ = writeln!(text, "  {query:24} {checksum:#018x}");
         }
     }
-    if let Some((heading, statements)) = verdict(rows) {
+    for (heading, statements) in [verdict(rows), pipeline::verdict(rows)].into_iter().flatten() {
         let _ = write!(text, "\n{heading}:\n");
         text.push_str(if markdown { "\n" } else { "" });
         for statement in statements {

@@ -4,6 +4,7 @@
 use super::Group;
 use lanefish::bench::commands;
 use lanefish::bench::kernels::Kernel;
+use lanefish::bench::pipeline::{self, label, thread_counts};
 use lanefish::bench::scan::Place;
 use lanefish::bench::sliders::{SliderPiece, Source};
 use lanefish::sliders::{Sliders, Visitor, for_each_algorithm};
@@ -54,8 +55,8 @@ fn implementations(kernel: Kernel) -> Vec<&'static str> {
     names
 }
 
-/// The titles of a group's rows.
-pub(super) fn of(group: Group) -> Vec<String> {
+/// The titles of a group's rows; `threads` are all threads of the pipeline.
+pub(super) fn of(group: Group, threads: usize) -> Vec<String> {
     let mut titles = Vec::new();
     match group {
         Group::Sliders => {
@@ -80,12 +81,18 @@ pub(super) fn of(group: Group) -> Vec<String> {
             }
         }
         Group::Commands => titles.extend(commands::NAMES.map(|name| format!("commands/{name}"))),
+        Group::Pipeline => {
+            for name in pipeline::NAMES {
+                let title = |threads| format!("pipeline/{name}/{}", label(threads));
+                titles.extend(thread_counts(threads).into_iter().map(title));
+            }
+        }
     }
     titles
 }
 
 /// The same, abbreviated as shell brace expansion.
-pub(super) fn in_short(group: Group) -> String {
+pub(super) fn in_short(group: Group, threads: usize) -> String {
     match group {
         Group::Sliders => format!(
             "sliders/{{{}}}/{{{}}}/{{{}}}",
@@ -113,6 +120,10 @@ pub(super) fn in_short(group: Group) -> String {
             format!("scan/{{{}}}/{{{}}}", SCAN.join(","), Place::ALL.map(|place| place.to_string()).join(","))
         }
         Group::Commands => format!("commands/{{{}}}", commands::NAMES.join(",")),
+        Group::Pipeline => {
+            let labels: Vec<_> = thread_counts(threads).into_iter().map(label).collect();
+            format!("pipeline/{{{}}}/{{{}}}", pipeline::NAMES.join(","), labels.join(","))
+        }
     }
 }
 
@@ -135,7 +146,10 @@ mod tests {
     fn titles_in_words() {
         assert_eq!(together("sliders/pext/queen/real"), "sliders, queen, real");
         assert_eq!(together("decode/fen"), "decode");
-        assert!(of(Group::Kernels).contains(&"kernels/pins/avx2".to_owned()));
-        assert!(in_short(Group::Scan).starts_with("scan/{sum,"));
+        assert!(of(Group::Kernels, 1).contains(&"kernels/pins/avx2".to_owned()));
+        assert!(in_short(Group::Scan, 1).starts_with("scan/{sum,"));
+        assert_eq!(of(Group::Pipeline, 1).len(), 7);
+        assert_eq!(of(Group::Pipeline, 8)[..2], ["pipeline/kernel/1", "pipeline/kernel/all"]);
+        assert!(in_short(Group::Pipeline, 8).ends_with("/{1,all}") && in_short(Group::Pipeline, 1).ends_with("/{1}"));
     }
 }
