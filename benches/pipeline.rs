@@ -1,18 +1,22 @@
-//! The whole pipeline: statistics of a mapped boards file and of FEN text, with one thread and two, and the decoding of
-//! packed records alone.
+//! The whole pipeline: statistics of a mapped boards file, of FEN text and of games, and their conversion to boards, with
+//! one thread and two; and the decoding of packed records alone.
 
 mod positions;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use lanefish::formats::Format;
 use lanefish::formats::boards::BoardsWriter;
 use lanefish::input::Inputs;
-use lanefish::jobs::Statistics;
+use lanefish::jobs::{OutputFormat, Statistics, WriteJob, Written};
 use lanefish::packed::{Group, Packed};
 use lanefish::pipeline::{self, RunOptions};
 use lanefish::table::{Batch, Fields};
 use lanefish::tiers::Tier;
 use std::hint::black_box;
 use std::io::Write;
+
+/// Copies of the sample of games.
+const COPIES: usize = 800;
 
 fn pipeline(criterion: &mut Criterion) {
     let positions = positions::shuffled();
@@ -35,20 +39,46 @@ fn pipeline(criterion: &mut Criterion) {
     lines.flush().expect("disk space");
     drop(lines);
 
+    // Half a million positions of games.
+    let games = directory.path().join("games.pgn");
+    let sample = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/data/lichess-2025-05.pgn")).expect("the sample");
+    std::fs::write(&games, sample.repeat(COPIES)).expect("disk space");
+
     let analyzer = Tier::best().analyzer().expect("the best tier is available");
-    for (name, path) in [("boards", boards), ("fen", text)] {
+    for (name, path) in [("boards", boards), ("fen", text), ("pgn", games)] {
         let inputs = Inputs::resolve(&[path], |_| true).expect("the file just written");
+        let options = |threads| RunOptions::new(analyzer).threads(threads);
+        let count = Statistics::new();
+        let records = pipeline::run(&inputs, options(2), &count, |part| count.add(part)).accepted();
         let mut bench = criterion.benchmark_group(format!("stats/{name}"));
-        bench.throughput(Throughput::Elements(positions.len() as u64));
+        bench.throughput(Throughput::Elements(records));
         bench.sample_size(10);
         for threads in [1, 2] {
             bench.bench_function(format!("{threads} threads"), |bench| {
                 bench.iter(|| {
                     let job = Statistics::new();
-                    let options = RunOptions::new(analyzer).threads(threads);
-                    let summary = pipeline::run(&inputs, options, &job, |part| job.add(part));
-                    assert_eq!(summary.accepted(), positions.len() as u64);
+                    let summary = pipeline::run(&inputs, options(threads), &job, |part| job.add(part));
+                    assert_eq!(summary.accepted(), records);
                     job.finish(0, false).expect("no groups and no temporary files")
+                });
+            });
+        }
+        bench.finish();
+        let mut bench = criterion.benchmark_group(format!("convert/{name}-to-boards"));
+        bench.throughput(Throughput::Elements(records));
+        bench.sample_size(10);
+        for threads in [1, 2] {
+            bench.bench_function(format!("{threads} threads"), |bench| {
+                bench.iter(|| {
+                    let to = OutputFormat::Records(Format::BOARDS);
+                    let job = WriteJob::new(Written::Records { fen: false }, to).expect("boards are written");
+                    let mut output = job.open(std::io::sink()).expect("no disk is needed");
+                    let summary = pipeline::run(&inputs, options(threads), &job, |part| {
+                        job.put(&mut output, part).expect("no disk is needed");
+                        Ok(())
+                    });
+                    assert_eq!(summary.accepted(), records);
+                    job.finish(output).expect("no disk is needed")
                 });
             });
         }

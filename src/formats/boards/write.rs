@@ -385,7 +385,7 @@ fn put_groups(section: &mut Vec<u8>, runs: &Runs<'_>, rows: usize) {
             if filled == 0 && from == 0 && row + Group::LEN <= rows.end {
                 // Whole groups are taken as they are.
                 let end = rows.end / Group::LEN;
-                groups[row / Group::LEN..end].iter().for_each(|group| put_group(section, group));
+                put_whole(section, &groups[row / Group::LEN..end]);
                 row = end * Group::LEN;
                 continue;
             }
@@ -405,23 +405,24 @@ fn put_groups(section: &mut Vec<u8>, runs: &Runs<'_>, rows: usize) {
             row += count;
             filled += count;
             if filled == Group::LEN {
-                put_group(section, &open);
+                put_whole(section, &[open]);
                 (open, filled) = (Group::default(), 0);
             }
         }
     }
     if filled > 0 {
-        put_group(section, &open);
+        put_whole(section, &[open]);
     }
 }
 
-/// Adds eight boards.
+/// Adds groups as they are.
 #[inline]
-fn put_group(section: &mut Vec<u8>, group: &Group) {
+fn put_whole(section: &mut Vec<u8>, groups: &[Group]) {
     if cfg!(target_endian = "little") {
-        section.extend_from_slice(bytemuck::bytes_of(group));
+        section.extend_from_slice(bytemuck::cast_slice(groups));
     } else {
-        section.extend(group.planes.iter().flatten().flat_map(|plane| plane.to_le_bytes()));
+        section
+            .extend(groups.iter().flat_map(|group| group.planes.as_flattened()).flat_map(|plane| plane.to_le_bytes()));
     }
 }
 
