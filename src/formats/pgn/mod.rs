@@ -235,7 +235,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         parents: fields.intersects(OF_THE_WAY) && selection.variations,
         texts: options.lost_tags,
     };
-    let mut records = Records::new(requested, bytes.len());
+    let mut records = Records::new(requested, bytes);
     let mut columns = GameColumns::new(fields, &options.tags);
     let mut lost_tags = TagCounts::default();
     let mut lost_texts = LostTags::default();

@@ -108,9 +108,13 @@ fn note<T: Copy + PartialEq>(column: &mut Vec<T>, row: usize, value: T, missing:
 }
 
 impl Records {
-    /// Makes room for the records of a text of this many bytes, estimated from the text of Lichess.
-    pub(super) fn new(requested: Requested, bytes: usize) -> Self {
-        let rows = bytes / 30;
+    /// Makes room for the records of a text, estimated from its beginning.
+    pub(super) fn new(requested: Requested, text: &[u8]) -> Self {
+        /// Bytes of a position in games of Lichess with clocks, and in games without comments.
+        const WITH_COMMENTS: usize = 30;
+        const PLAIN: usize = 14;
+        let beginning = &text[..text.len().min(1 << 12)];
+        let rows = text.len() / if beginning.contains(&b'{') { WITH_COMMENTS } else { PLAIN };
         fn room<T>(is_requested: bool, rows: usize) -> Vec<T> {
             Vec::with_capacity(if is_requested { rows } else { 0 })
         }

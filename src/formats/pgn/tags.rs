@@ -13,20 +13,37 @@ use std::borrow::Cow;
 pub(super) struct Marked {
     /// A bit for each name, by its hash.
     names: u64,
-    /// For each bit, the offset in the section of the line whose name has it.
+    /// For each bit, the offset in the section of the first line whose name has it.
     lines: [u32; 64],
-    /// Whether the notes do not suffice and tags have to be searched for: two names have the same bit, a name is not
-    /// followed by a blank, or a line holds several tags.
+    /// The offsets of further lines with other names that have the same bits.
+    others: [u32; OTHERS],
+    /// Their number.
+    len: usize,
+    /// Whether the notes do not suffice and tags have to be searched for: a name occurs twice or is not followed by a
+    /// blank, a line holds several tags, or there are too many other lines.
     irregular: bool,
     /// Number of tags with text after their value, in the brackets or after them, that is ignored.
     pub(super) ignored: u32,
+    /// Whether there are comments among the tags or behind them.
+    pub(super) has_comments: bool,
 }
 
 impl Default for Marked {
     fn default() -> Self {
-        Self { names: 0, lines: [0; 64], irregular: false, ignored: 0 }
+        Self {
+            names: 0,
+            lines: [0; 64],
+            others: [0; OTHERS],
+            len: 0,
+            irregular: false,
+            ignored: 0,
+            has_comments: false,
+        }
     }
 }
+
+/// Maximum number of lines whose names have the bits of earlier ones.
+const OTHERS: usize = 16;
 
 /// With this factor, the names that Lichess writes have different bits, and nearly all other names, too.
 const HASH: u64 = 0xFD3B_23C9_FA07_C7DD;
@@ -65,14 +82,38 @@ fn name_bit(word: u64) -> (usize, bool) {
 }
 
 impl Marked {
-    /// Notes the tag that begins the line at this offset of the section.
+    /// Notes the tag that begins the last line of a section, at this offset.
     #[inline(always)]
-    pub(super) fn look(&mut self, line: &[u8], offset: usize) {
-        let word = first_word(line.get(1..).unwrap_or_default());
+    pub(super) fn look(&mut self, section: &[u8], offset: usize) {
+        let word = first_word(section.get(offset + 1..).unwrap_or_default());
         let (bit, odd) = name_bit(word);
-        self.irregular |= odd || word as u8 == b' ' || self.names >> bit & 1 != 0;
+        self.irregular |= odd || word as u8 == b' ';
+        if self.names >> bit & 1 != 0 {
+            return self.look_again(section, offset, bit);
+        }
         self.names |= 1 << bit;
         self.lines[bit] = offset as u32;
+    }
+
+    /// Notes a tag whose name has the bit of an earlier one.
+    #[cold]
+    fn look_again(&mut self, section: &[u8], offset: usize, bit: usize) {
+        let name = |offset: usize| lex::tag_name(&section[offset..]);
+        let is_doubled = self.with_bit(bit).any(|earlier| name(earlier) == name(offset));
+        match self.others.get_mut(self.len) {
+            Some(place) if !is_doubled => {
+                *place = offset as u32;
+                self.len += 1;
+            }
+            _ => self.irregular = true,
+        }
+    }
+
+    /// The offsets of the lines whose name may have a bit that some name has.
+    #[inline(always)]
+    fn with_bit(&self, bit: usize) -> impl Iterator<Item = usize> + '_ {
+        let others = self.others[..self.len].iter();
+        std::iter::once(&self.lines[bit]).chain(others).map(|&offset| offset as usize)
     }
 
     /// Notes that a line holds several tags.
@@ -96,6 +137,11 @@ impl<'a> Tags<'a> {
     /// Number of tags with text after their value that is ignored.
     pub(super) fn ignored(&self) -> u64 {
         self.marked.ignored.into()
+    }
+
+    /// Whether there are comments among the tags or behind them.
+    pub(super) fn has_comments(&self) -> bool {
+        self.marked.has_comments
     }
 
     /// Whether a set-up position is announced but missing.
@@ -186,10 +232,11 @@ impl<'a> Tags<'a> {
         if self.marked.names >> bit & 1 == 0 {
             return None;
         }
-        let offset = self.marked.lines[bit] as usize;
-        let line = &self.section[offset..];
-        let line = &line[..lex::line_end(line, 0)];
-        (lex::tag_name(line) == name).then(|| (offset, tag(line).value))
+        let mut offsets = self.marked.with_bit(bit);
+        offsets.find_map(|offset| {
+            let line = &self.section[offset..];
+            (lex::tag_name(line) == name).then(|| (offset, tag(&line[..lex::line_end(line, 0)]).value))
+        })
     }
 
     /// Whether some tag occurs several times.
@@ -422,7 +469,7 @@ mod tests {
             if line.matches('[').count() > 1 {
                 marked.crowd();
             }
-            marked.look(line.trim_end().as_bytes(), offset);
+            marked.look(section[..offset + line.trim_end().len()].as_bytes(), offset);
             offset += line.len();
         }
         Tags::new(section.as_bytes(), marked)
@@ -456,6 +503,21 @@ mod tests {
         for name in names.split_whitespace() {
             assert_eq!(tags.get(name), Some(&b"1"[..]), "{name}");
         }
+    }
+
+    /// Names that share bits are told apart.
+    #[test]
+    fn names_of_tournaments_are_noted() {
+        let names = "Event Site Date Round White Black Result WhiteTitle BlackTitle WhiteElo BlackElo ECO Opening \
+            Variation WhiteFideId BlackFideId EventDate WhiteTeam BlackTeam WhiteTeamCountry WhiteTeamColour \
+            WhiteRating WhiteRatingDiff EventType EventRounds EventCountry SourceDate PlyCount Annotator";
+        let section: String = names.split_whitespace().map(|name| format!("[{name} \"{name}\"]\n")).collect();
+        let tags = tags(&section);
+        assert!(!tags.marked.irregular && tags.marked.len > 5, "{}", tags.marked.len);
+        for name in names.split_whitespace() {
+            assert_eq!(tags.get(name), Some(name.as_bytes()));
+        }
+        assert_eq!(tags.get("WhiteTeamX"), None);
     }
 
     /// Finding tags by the notes gives the same values as a search through all tags.

@@ -259,6 +259,9 @@ impl<'a> Games<'a> {
         records.begin_game();
         let utf16 = is_utf16(&bytes[start..]);
         let tags = if utf16 { Tags::new(&[], tags::Marked::default()) } else { self.tag_section() };
+        if tags.has_comments() {
+            records.has_more_text();
+        }
         let board = Board::new(&Position::standard());
         let mut state = State {
             board,

@@ -121,7 +121,7 @@ impl<'a> Games<'a> {
                     }
                     has_event |= is_event;
                     let text = &bytes[self.at..line];
-                    marked.look(text, self.at - start);
+                    marked.look(&bytes[start..line], self.at - start);
                     if is_crowded {
                         marked.crowd();
                     }
@@ -139,6 +139,7 @@ impl<'a> Games<'a> {
                 }
                 Some(b'{') if end > start => match self.after_comments(feeds) {
                     Some((after, feeds_after)) => {
+                        marked.has_comments = true;
                         marked.crowd();
                         self.at = after;
                         feeds = feeds_after;
@@ -151,6 +152,7 @@ impl<'a> Games<'a> {
                 }
                 Some(b' ' | b'\t' | b'\r') => self.at += 1,
                 Some(byte) if byte == b';' || byte == b'%' && self.begins_line() => {
+                    marked.has_comments = true;
                     feeds = after_text(feeds);
                     self.at = lex::text_line_end(bytes, self.at);
                 }

@@ -19,7 +19,7 @@ fn read(text: &[u8], quick: bool) -> String {
         texts: true,
         ..Requested::default()
     };
-    let mut records = Records::new(requested, text.len());
+    let mut records = Records::new(requested, text);
     let mut games = Games::new(text, false, false);
     games.quick = quick;
     let mut read = String::new();
@@ -173,13 +173,26 @@ fn plain_games_need_no_second_look() {
         for (more, expected) in [("", false), ("{x}", true), ("{[%eval 1,2]}", true), ("$1", true), ("; x\n", true)] {
             let text = format!("[Event \"x\"]\n\n{blanks}{moves}{more} 1-0\n\n");
             for quick in [true, false] {
-                let mut records = Records::new(requested, text.len());
+                let mut records = Records::new(requested, text.as_bytes());
                 let mut games = Games::new(text.as_bytes(), false, false);
                 games.quick = quick;
                 let game = games.next(&mut records).unwrap();
                 assert_eq!((game.plies as usize, game.bad), (MOVES.len(), None));
                 assert_eq!(records.may_lose_text(), expected, "{more} {} {quick}", blanks.len());
             }
+        }
+    }
+}
+
+/// Comments between the tags and the moves get the second look for lost text, too.
+#[test]
+fn comments_behind_tags_are_not_overlooked() {
+    for comment in [";rest of line\n", " ;rest of line\n\n", "{a comment}\n", "{a\n\ncomment} ;rest\n"] {
+        for text in [format!("[Event \"x\"]\n\n{comment}1. e4 *\n"), format!("[Event \"x\"]\n{comment}")] {
+            assert_eq!(read(text.as_bytes(), true), read(text.as_bytes(), false), "{text}");
+            let mut lost = LostTags::default();
+            lost::count(text.as_bytes(), text.find(']').unwrap() + 1..text.len(), false, &mut lost);
+            assert!(!lost.is_empty(), "{text}");
         }
     }
 }
