@@ -27,7 +27,7 @@ pub fn count_legal_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut G
     if is_rare(&board, &danger, &movers, &castling) {
         return count_again(simd, group, at, out);
     }
-    if L::<S>::HAS_MATRICES {
+    if L::<S>::HAS_POPULATION_COUNTS {
         let moves = sum_of_counts(simd, &board, &rays, &danger, &movers, &castling);
         simd.store(moves, &mut out.counts, at);
     } else {

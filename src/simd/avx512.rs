@@ -5,7 +5,7 @@
 //! instruction multiplies 8x8 matrices of bits.
 
 use super::popcnt::Scratch;
-use super::{Lanes, LinesThrough, Simd, sealed};
+use super::{Lanes, LinesThrough, Simd, matrices, sealed};
 use std::arch::x86_64::*;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -435,6 +435,7 @@ lanes! {
 lanes! {
     Lanes8Gfni;
     const HAS_MATRICES: bool = true;
+    const HAS_POPULATION_COUNTS: bool = true;
     #[inline(always)]
     fn count_ones(self) -> Self {
         // SAFETY: these lanes exist only where the token proved VPOPCNTDQ.
@@ -460,7 +461,7 @@ lanes! {
     }
     #[inline(always)]
     fn sides_of_bit(self) -> Self {
-        self.times(const { matrices::shift_left(1) ^ matrices::shift_right(1) })
+        self.times(matrices::SIDES)
     }
     #[inline(always)]
     fn shl_in_bytes<const N: u32>(self) -> Self {
@@ -469,22 +470,6 @@ lanes! {
     #[inline(always)]
     fn shr_in_bytes<const N: u32>(self) -> Self {
         self.times(const { matrices::shift_right(N) })
-    }
-}
-
-/// Matrices of the affine instruction: bit i of a byte becomes the parity of its bits in byte 7 - i of the matrix.
-mod matrices {
-    /// Bit i becomes bit 7 - i.
-    pub(super) const MIRROR: u64 = 0x8040_2010_0804_0201;
-    /// The identity, and also the bytes that pick the columns of another matrix.
-    pub(super) const COLUMNS: u64 = 0x0102_0408_1020_4080;
-
-    /// A shift of each byte, as a matrix: the identity with its rows moved.
-    pub(super) const fn shift_left(by: u32) -> u64 {
-        COLUMNS >> (8 * by)
-    }
-    pub(super) const fn shift_right(by: u32) -> u64 {
-        COLUMNS << (8 * by)
     }
 }
 

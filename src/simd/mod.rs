@@ -58,6 +58,8 @@ mod avx2;
 mod avx512;
 pub mod bmi2;
 pub(crate) mod bytes;
+#[cfg(target_arch = "x86_64")]
+mod matrices;
 pub(crate) mod nibbles;
 pub mod one_board;
 #[cfg(target_arch = "x86_64")]
@@ -70,7 +72,7 @@ mod tests;
 mod words;
 
 #[cfg(target_arch = "x86_64")]
-pub use avx2::Avx2;
+pub use avx2::{Avx2, Avx2Gfni};
 #[cfg(target_arch = "x86_64")]
 pub use avx512::{Avx512, Avx512Gfni};
 pub use scalar::Scalar;
@@ -148,8 +150,10 @@ pub struct LinesThrough<L> {
 pub trait Lanes:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self> + std::fmt::Debug
 {
-    /// Whether [`Lanes::mirror`], [`Lanes::transpose`] and counts of ones are single instructions.
+    /// Whether [`Lanes::mirror`] and [`Lanes::transpose`] are single instructions.
     const HAS_MATRICES: bool = false;
+    /// Whether [`Lanes::count_ones`] and [`Lanes::count_ones_in_bytes`] are single instructions.
+    const HAS_POPULATION_COUNTS: bool = false;
 
     /// Shift to the left.
     fn shl<const N: u32>(self) -> Self;

@@ -127,6 +127,7 @@ fn scalar() {
 #[test]
 fn vectors() {
     operations_are_as_defined::<super::Avx2>();
+    operations_are_as_defined::<super::Avx2Gfni>();
     operations_are_as_defined::<super::Avx512>();
     operations_are_as_defined::<super::Avx512Gfni>();
     operations_are_as_defined::<super::Avx2Words>();
