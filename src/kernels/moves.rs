@@ -201,7 +201,7 @@ pub fn checkers<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResul
     let king = board.us.king;
     let rays = Rays::new(board.occupied);
     let sight = rays.sight_of(king, king.lines_through_bit());
-    let pawn_squares = king.sides_of_bit().shl::<8>();
+    let pawn_squares = king.sides_of_bit::<1>().shl::<8>();
     let checkers = attackers(&board.them, king, pawn_squares, sight);
     simd.store(checkers.swap_bytes_where(board.flipped), &mut out.checkers, at);
 }

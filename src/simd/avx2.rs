@@ -113,6 +113,13 @@ macro_rules! lanes {
             }
         }
         impl $lanes {
+            /// Shift to the left by one place in each byte: needs no mask, and fewer shifts than sums can be done at the
+            /// same time.
+            #[inline(always)]
+            fn doubled_in_bytes(self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX2.
+                Self(unsafe { _mm256_add_epi8(self.0, self.0) })
+            }
             /// In each lane, `self` plus the number of ones of each plane times its weight.
             ///
             /// The weights are eight numbers of a byte, one at each place; those of all planes at one place are below
@@ -201,22 +208,7 @@ macro_rules! lanes {
             #[inline(always)]
             fn sub_twice_in_bytes(self, from: Self) -> Self {
                 // SAFETY: lanes exist only where a token proved AVX2.
-                Self(unsafe {
-                    let twice = _mm256_add_epi8(from.0, from.0);
-                    _mm256_sub_epi8(self.0, twice)
-                })
-            }
-            #[inline(always)]
-            fn shl_in_bytes<const N: u32>(self) -> Self {
-                // Doubling needs no mask, and fewer shifts than sums can be done at the same time.
-                let mut doubled = self;
-                let mut steps = 0;
-                while steps < N {
-                    // SAFETY: lanes exist only where a token proved AVX2.
-                    doubled = Self(unsafe { _mm256_add_epi8(doubled.0, doubled.0) });
-                    steps += 1;
-                }
-                doubled
+                Self(unsafe { _mm256_sub_epi8(self.0, from.doubled_in_bytes().0) })
             }
             #[inline(always)]
             fn swap_bytes(self) -> Self {
@@ -327,6 +319,16 @@ macro_rules! lanes {
 
 lanes! {
     Lanes4;
+    #[inline(always)]
+    fn shl_in_bytes<const N: u32>(self) -> Self {
+        let mut shifted = self;
+        let mut steps = 0;
+        while steps < N {
+            shifted = shifted.doubled_in_bytes();
+            steps += 1;
+        }
+        shifted
+    }
 }
 
 lanes! {
@@ -346,8 +348,12 @@ lanes! {
         })
     }
     #[inline(always)]
-    fn sides_of_bit(self) -> Self {
-        self.times(matrices::SIDES)
+    fn sides_of_bit<const N: u32>(self) -> Self {
+        self.times(const { matrices::sides(N) })
+    }
+    #[inline(always)]
+    fn shl_in_bytes<const N: u32>(self) -> Self {
+        if N == 1 { self.doubled_in_bytes() } else { self.times(const { matrices::shift_left(N) }) }
     }
     #[inline(always)]
     fn shr_in_bytes<const N: u32>(self) -> Self {

@@ -460,8 +460,8 @@ lanes! {
         })
     }
     #[inline(always)]
-    fn sides_of_bit(self) -> Self {
-        self.times(matrices::SIDES)
+    fn sides_of_bit<const N: u32>(self) -> Self {
+        self.times(const { matrices::sides(N) })
     }
     #[inline(always)]
     fn shl_in_bytes<const N: u32>(self) -> Self {

@@ -4,8 +4,6 @@
 pub(super) const MIRROR: u64 = 0x8040_2010_0804_0201;
 /// The identity, and also the bytes that pick the columns of another matrix.
 pub(super) const COLUMNS: u64 = 0x0102_0408_1020_4080;
-/// A bit becomes its neighbours.
-pub(super) const SIDES: u64 = shift_left(1) ^ shift_right(1);
 
 /// A shift of each byte, as a matrix: the identity with its rows moved.
 pub(super) const fn shift_left(by: u32) -> u64 {
@@ -14,4 +12,8 @@ pub(super) const fn shift_left(by: u32) -> u64 {
 /// The opposite one.
 pub(super) const fn shift_right(by: u32) -> u64 {
     COLUMNS << (8 * by)
+}
+/// Both; bits that meet in one place cancel.
+pub(super) const fn sides(by: u32) -> u64 {
+    shift_left(by) ^ shift_right(by)
 }

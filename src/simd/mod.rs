@@ -295,35 +295,49 @@ pub trait Lanes:
     }
     /// The same bits in every lane; `self` only proves that lanes may be used.
     fn splat(self, bits: u64) -> Self;
-    /// The neighbours of a bit in its byte, for lanes with one bit; unspecified for lanes with several.
+    /// The bits `N` places away from any bit in its byte.
     #[inline(always)]
-    fn sides_of_bit(self) -> Self {
-        self.shl_in_bytes::<1>() | self.shr_in_bytes::<1>()
+    fn sides<const N: u32>(self) -> Self {
+        self.shl_in_bytes::<N>() | self.shr_in_bytes::<N>()
+    }
+    /// [`Lanes::sides`] for lanes with at most one bit; unspecified for lanes with several.
+    #[inline(always)]
+    fn sides_of_bit<const N: u32>(self) -> Self {
+        self.sides::<N>()
     }
     /// On the 8x8 matrix of the eight bytes, the neighbours of all bits.
     #[inline(always)]
     fn neighbours(self) -> Self {
-        let sides = self.shl_in_bytes::<1>() | self.shr_in_bytes::<1>();
-        let row = self | sides;
-        row.shl::<8>() | row.shr::<8>() | sides
+        neighbours(self, self.sides::<1>())
     }
     /// On the same matrix, the squares two steps away in one direction and one step in the other, for all bits.
     #[inline(always)]
     fn jumps(self) -> Self {
-        let one = self.shl_in_bytes::<1>() | self.shr_in_bytes::<1>();
-        let two = self.shl_in_bytes::<2>() | self.shr_in_bytes::<2>();
-        one.shl::<16>() | one.shr::<16>() | two.shl::<8>() | two.shr::<8>()
+        jumps(self.sides::<1>(), self.sides::<2>())
     }
     /// [`Lanes::neighbours`] for lanes with one bit; unspecified for lanes with none or several.
     #[inline(always)]
     fn neighbours_of_bit(self) -> Self {
-        self.neighbours()
+        neighbours(self, self.sides_of_bit::<1>())
     }
     /// [`Lanes::jumps`] for lanes with one bit; unspecified for lanes with none or several.
     #[inline(always)]
     fn jumps_of_bit(self) -> Self {
-        self.jumps()
+        jumps(self.sides_of_bit::<1>(), self.sides_of_bit::<2>())
     }
     /// The lines through the single bit of each lane, except its byte; unspecified for lanes with no or several bits.
     fn lines_through_bit(self) -> LinesThrough<Self>;
+}
+
+/// The neighbours of bits, of which those in the same byte are given.
+#[inline(always)]
+fn neighbours<L: Lanes>(bits: L, sides: L) -> L {
+    let row = bits | sides;
+    row.shl::<8>() | row.shr::<8>() | sides
+}
+
+/// The jumps from bits, of which the bits one and two places away in their bytes are given.
+#[inline(always)]
+fn jumps<L: Lanes>(one: L, two: L) -> L {
+    one.shl::<16>() | one.shr::<16>() | two.shl::<8>() | two.shr::<8>()
 }

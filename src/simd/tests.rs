@@ -94,8 +94,11 @@ fn operations_are_as_defined<S: Simd>() {
             check("neighbours", a.neighbours(), &|[a, ..]| around(a, |rows, columns| rows.max(columns) == 1));
             check("jumps", a.jumps(), &|[a, ..]| around(a, |rows, columns| rows * columns == 2));
             if round % 3 == 2 {
-                check("sides_of_bit", a.sides_of_bit(), &|[a, ..]| {
+                check("sides_of_bit", a.sides_of_bit::<1>(), &|[a, ..]| {
                     around(a, |rows, columns| rows == 0 && columns == 1)
+                });
+                check("sides_of_bit", a.sides_of_bit::<2>(), &|[a, ..]| {
+                    around(a, |rows, columns| rows == 0 && columns == 2)
                 });
                 check("neighbours_of_bit", a.neighbours_of_bit(), &|[a, ..]| {
                     around(a, |rows, columns| rows.max(columns) == 1)
