@@ -113,8 +113,8 @@ macro_rules! lanes {
             }
         }
         impl $lanes {
-            /// Shift to the left by one place in each byte: needs no mask, and fewer shifts than sums can be done at the
-            /// same time.
+            /// Shift to the left by one place in each byte. A sum needs no mask, and more sums than shifts can be done
+            /// at the same time.
             #[inline(always)]
             fn doubled_in_bytes(self) -> Self {
                 // SAFETY: lanes exist only where a token proved AVX2.
