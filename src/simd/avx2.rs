@@ -340,12 +340,11 @@ lanes! {
     }
     #[inline(always)]
     fn transpose(self) -> Self {
-        // The matrix is the lane itself; the bytes that it is multiplied by pick its columns one by one.
-        // SAFETY: these lanes exist only where the token proved GFNI.
-        Self(unsafe {
-            let columns = _mm256_set1_epi64x(matrices::COLUMNS as i64);
-            _mm256_gf2p8affine_epi64_epi8::<0>(columns, self.0)
-        })
+        self.columns(matrices::COLUMNS)
+    }
+    #[inline(always)]
+    fn mirror_and_transpose(self) -> Self {
+        self.columns(matrices::REVERSED_COLUMNS)
     }
     #[inline(always)]
     fn sides_of_bit<const N: u32>(self) -> Self {
@@ -367,5 +366,11 @@ impl Lanes4Gfni {
     fn times(self, matrix: u64) -> Self {
         // SAFETY: these lanes exist only where the token proved GFNI.
         Self(unsafe { _mm256_gf2p8affine_epi64_epi8::<0>(self.0, _mm256_set1_epi64x(matrix as i64)) })
+    }
+    /// The columns of the matrix that is the lane itself, picked one by one by the bytes that it is multiplied by.
+    #[inline(always)]
+    fn columns(self, picks: u64) -> Self {
+        // SAFETY: these lanes exist only where the token proved GFNI.
+        Self(unsafe { _mm256_gf2p8affine_epi64_epi8::<0>(_mm256_set1_epi64x(picks as i64), self.0) })
     }
 }

@@ -452,12 +452,11 @@ lanes! {
     }
     #[inline(always)]
     fn transpose(self) -> Self {
-        // The matrix is the lane itself; the bytes that it is multiplied by pick its columns one by one.
-        // SAFETY: these lanes exist only where the token proved GFNI.
-        Self(unsafe {
-            let columns = _mm512_set1_epi64(matrices::COLUMNS as i64);
-            _mm512_gf2p8affine_epi64_epi8::<0>(columns, self.0)
-        })
+        self.columns(matrices::COLUMNS)
+    }
+    #[inline(always)]
+    fn mirror_and_transpose(self) -> Self {
+        self.columns(matrices::REVERSED_COLUMNS)
     }
     #[inline(always)]
     fn sides_of_bit<const N: u32>(self) -> Self {
@@ -479,5 +478,11 @@ impl Lanes8Gfni {
     fn times(self, matrix: u64) -> Self {
         // SAFETY: these lanes exist only where the token proved GFNI.
         Self(unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(self.0, _mm512_set1_epi64(matrix as i64)) })
+    }
+    /// The columns of the matrix that is the lane itself, picked one by one by the bytes that it is multiplied by.
+    #[inline(always)]
+    fn columns(self, picks: u64) -> Self {
+        // SAFETY: these lanes exist only where the token proved GFNI.
+        Self(unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(picks as i64), self.0) })
     }
 }

@@ -4,6 +4,8 @@
 pub(super) const MIRROR: u64 = 0x8040_2010_0804_0201;
 /// The identity, and also the bytes that pick the columns of another matrix.
 pub(super) const COLUMNS: u64 = 0x0102_0408_1020_4080;
+/// The bytes that pick the columns in reverse order.
+pub(super) const REVERSED_COLUMNS: u64 = COLUMNS.swap_bytes();
 
 /// A shift of each byte, as a matrix: the identity with its rows moved.
 pub(super) const fn shift_left(by: u32) -> u64 {

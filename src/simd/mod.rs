@@ -213,6 +213,11 @@ pub trait Lanes:
         let moved = (set ^ set.shr::<9>()) & far;
         set ^ moved ^ moved.shl::<9>()
     }
+    /// [`Lanes::mirror`], then [`Lanes::transpose`].
+    #[inline(always)]
+    fn mirror_and_transpose(self) -> Self {
+        self.mirror().transpose()
+    }
     /// The bytes in reverse order.
     fn swap_bytes(self) -> Self;
     /// The bytes in reverse order in those lanes in which the mask is all ones; it is zero in the others.

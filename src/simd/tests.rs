@@ -57,6 +57,7 @@ fn operations_are_as_defined<S: Simd>() {
             assert_eq!(sparse.any(), nonzero != 0, "{simd:?}: {words:x?}");
             check("mirror", a.mirror(), &|words| bytes(words, |a, _| a.reverse_bits()));
             check("transpose", a.transpose(), &|[a, ..]| matrix(|byte, of| bit(a, 7 - of, 7 - byte)));
+            check("mirror_and_transpose", a.mirror_and_transpose(), &|[a, ..]| matrix(|byte, of| bit(a, 7 - of, byte)));
             check("multiply_halves", a.multiply_halves(b), &|[a, b, _]| u64::from(a as u32) * u64::from(b as u32));
             check("fold_product", a.fold_product(b), &|[a, b, _]| {
                 let product = u128::from(a) * u128::from(b);
