@@ -153,8 +153,8 @@ macro_rules! lanes {
                     return self;
                 }
                 debug_assert!(all < 32, "a byte holds the weights of eight ones");
-                // AVX2 has no population count. A table has the ones of each nibble times the weight, so that the bytes of
-                // all planes are added before they are summed.
+                // AVX2 has no population count. A table has the ones of each nibble times the weight, so that the bytes
+                // of all planes are added before they are summed.
                 // SAFETY: lanes exist only where a token proved AVX2.
                 let counts = unsafe {
                     let nibble = _mm256_set1_epi8(15);
@@ -274,7 +274,8 @@ macro_rules! lanes {
             fn count_ones(self) -> Self {
                 // SAFETY: lanes exist only where a token proved AVX2.
                 Self(unsafe {
-                    let counts = _mm256_broadcastsi128_si256(_mm_set_epi64x(0x0403_0302_0302_0201, 0x0302_0201_0201_0100));
+                    let counts = _mm_set_epi64x(0x0403_0302_0302_0201, 0x0302_0201_0201_0100);
+                    let counts = _mm256_broadcastsi128_si256(counts);
                     let nibble = _mm256_set1_epi8(15);
                     let low = _mm256_shuffle_epi8(counts, _mm256_and_si256(self.0, nibble));
                     let high = _mm256_and_si256(_mm256_srli_epi64::<4>(self.0), nibble);
@@ -286,8 +287,8 @@ macro_rules! lanes {
             fn lines_through_bit(self) -> LinesThrough<Self> {
                 // Everything works on bytes: the one nonzero byte holds 1 << column. A sum of absolute differences
                 // moves it to the bottom of its lane, and a shuffle spreads it: the column mask. Its logarithm, by two
-                // nibble tables, is the column number f; the row number r comes from the row mask in the same way. Row i
-                // of the diagonal is then 1 << (f - r + i), from a table of eight; other indices give 0.
+                // nibble tables, is the column number f; the row number r comes from the row mask in the same way. Row
+                // i of the diagonal is then 1 << (f - r + i), from a table of eight; other indices give 0.
                 // SAFETY: lanes exist only where a token proved AVX2.
                 unsafe {
                     let zero = _mm256_setzero_si256();
