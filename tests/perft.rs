@@ -9,7 +9,7 @@ use lanefish::tiers::{Analyzer, Tier};
 use std::collections::HashMap;
 
 fn analyzers() -> impl Iterator<Item = &'static dyn Analyzer> {
-    Tier::all().filter_map(Tier::analyzer)
+    Tier::all().flat_map(Tier::implementations)
 }
 
 /// The position and the expected counts of each case of a perft file, in either form.

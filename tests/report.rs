@@ -382,7 +382,7 @@ fn report_of(
 }
 
 fn tiers() -> impl Iterator<Item = &'static dyn Analyzer> {
-    Tier::available().filter_map(Tier::analyzer)
+    Tier::all().flat_map(Tier::implementations)
 }
 
 /// Compares all figures of a file in every tier and with any number of threads.

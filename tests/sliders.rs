@@ -86,7 +86,9 @@ fn lanes_on_all_relevant_occupancies() {
             #[cfg(target_arch = "x86_64")]
             {
                 check::<lanefish::simd::Avx2>(piece, &queries);
+                check::<lanefish::simd::Avx2Gfni>(piece, &queries);
                 check::<lanefish::simd::Avx512>(piece, &queries);
+                check::<lanefish::simd::Avx512Gfni>(piece, &queries);
             }
         }
     }

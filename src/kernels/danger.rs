@@ -52,7 +52,7 @@ impl<L: Lanes> Danger<L> {
         let sliders = them.sliders();
         let enemy = rays.lines(sliders);
         let attacked = enemy.union() | steps_down(them);
-        let pawn_squares = king.sides_of_bit().shl::<8>();
+        let pawn_squares = king.sides_of_bit::<1>().shl::<8>();
         let checkers = attackers(them, king, pawn_squares, sight);
 
         let seen_by_both = sight.zip(
@@ -120,10 +120,10 @@ pub(crate) fn attackers<L: Lanes>(side: &Side<L>, king: L, pawn_squares: L, sigh
 #[inline(always)]
 pub(crate) fn steps_down<L: Lanes>(side: &Side<L>) -> L {
     let Side { pawns, knights, king, .. } = *side;
-    let beside_king = king.shl_in_bytes::<1>() | king.shr_in_bytes::<1>();
-    let near = knights.shl_in_bytes::<2>() | knights.shr_in_bytes::<2>() | (king | beside_king);
-    let far = knights.shl_in_bytes::<1>() | knights.shr_in_bytes::<1>();
-    let below = near | (pawns.shl_in_bytes::<1>() | pawns.shr_in_bytes::<1>());
+    let beside_king = king.sides_of_bit::<1>();
+    let near = knights.sides::<2>() | (king | beside_king);
+    let far = knights.sides::<1>();
+    let below = near | pawns.sides::<1>();
     far.shl::<16>() | far.shr::<16>() | near.shl::<8>() | below.shr::<8>() | beside_king
 }
 

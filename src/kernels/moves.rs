@@ -27,7 +27,7 @@ pub fn count_legal_moves<S: Simd>(simd: S, group: &Group, at: usize, out: &mut G
     if is_rare(&board, &danger, &movers, &castling) {
         return count_again(simd, group, at, out);
     }
-    if L::<S>::HAS_MATRICES {
+    if L::<S>::HAS_POPULATION_COUNTS {
         let moves = sum_of_counts(simd, &board, &rays, &danger, &movers, &castling);
         simd.store(moves, &mut out.counts, at);
     } else {
@@ -201,7 +201,7 @@ pub fn checkers<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResul
     let king = board.us.king;
     let rays = Rays::new(board.occupied);
     let sight = rays.sight_of(king, king.lines_through_bit());
-    let pawn_squares = king.sides_of_bit().shl::<8>();
+    let pawn_squares = king.sides_of_bit::<1>().shl::<8>();
     let checkers = attackers(&board.them, king, pawn_squares, sight);
     simd.store(checkers.swap_bytes_where(board.flipped), &mut out.checkers, at);
 }

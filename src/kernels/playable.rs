@@ -17,7 +17,7 @@ pub fn invalid<S: Simd>(simd: S, group: &Group, at: usize, out: &mut GroupResult
     let rays = Rays::new(board.occupied);
     let king = board.them.king;
     let sight = rays.sight_of(king, king.lines_through_bit());
-    let in_check = danger::attackers(&board.us, king, danger::pawn_attacks_down(king), sight);
+    let in_check = danger::attackers(&board.us, king, king.sides_of_bit::<1>().shr::<8>(), sight);
     simd.store(broken(&board, in_check), &mut out.invalid, at);
 }
 

@@ -148,7 +148,7 @@ impl<L: Lanes> Rays<L> {
             west = self.mirrored.sweep_up_in_bytes(rank.mirror()).mirror();
             south = self.transposed.sweep_up_in_bytes(file).transpose();
             let up = self.transposed_mirrored.sweep_up_in_bytes(file.mirror());
-            north = up.mirror().transpose();
+            north = up.mirror_and_transpose();
         } else {
             west = fill!(down rank, self.rank, 1 2 4) & not_h;
             north = fill!(up file, self.file, 8 16 32);

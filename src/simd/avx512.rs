@@ -5,7 +5,7 @@
 //! instruction multiplies 8x8 matrices of bits.
 
 use super::popcnt::Scratch;
-use super::{Lanes, LinesThrough, Simd, sealed};
+use super::{Lanes, LinesThrough, Simd, matrices, sealed};
 use std::arch::x86_64::*;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -435,6 +435,7 @@ lanes! {
 lanes! {
     Lanes8Gfni;
     const HAS_MATRICES: bool = true;
+    const HAS_POPULATION_COUNTS: bool = true;
     #[inline(always)]
     fn count_ones(self) -> Self {
         // SAFETY: these lanes exist only where the token proved VPOPCNTDQ.
@@ -451,16 +452,15 @@ lanes! {
     }
     #[inline(always)]
     fn transpose(self) -> Self {
-        // The matrix is the lane itself; the bytes that it is multiplied by pick its columns one by one.
-        // SAFETY: these lanes exist only where the token proved GFNI.
-        Self(unsafe {
-            let columns = _mm512_set1_epi64(matrices::COLUMNS as i64);
-            _mm512_gf2p8affine_epi64_epi8::<0>(columns, self.0)
-        })
+        self.columns(matrices::COLUMNS)
     }
     #[inline(always)]
-    fn sides_of_bit(self) -> Self {
-        self.times(const { matrices::shift_left(1) ^ matrices::shift_right(1) })
+    fn mirror_and_transpose(self) -> Self {
+        self.columns(matrices::REVERSED_COLUMNS)
+    }
+    #[inline(always)]
+    fn sides_of_bit<const N: u32>(self) -> Self {
+        self.times(const { matrices::sides(N) })
     }
     #[inline(always)]
     fn shl_in_bytes<const N: u32>(self) -> Self {
@@ -472,27 +472,17 @@ lanes! {
     }
 }
 
-/// Matrices of the affine instruction: bit i of a byte becomes the parity of its bits in byte 7 - i of the matrix.
-mod matrices {
-    /// Bit i becomes bit 7 - i.
-    pub(super) const MIRROR: u64 = 0x8040_2010_0804_0201;
-    /// The identity, and also the bytes that pick the columns of another matrix.
-    pub(super) const COLUMNS: u64 = 0x0102_0408_1020_4080;
-
-    /// A shift of each byte, as a matrix: the identity with its rows moved.
-    pub(super) const fn shift_left(by: u32) -> u64 {
-        COLUMNS >> (8 * by)
-    }
-    pub(super) const fn shift_right(by: u32) -> u64 {
-        COLUMNS << (8 * by)
-    }
-}
-
 impl Lanes8Gfni {
     /// The product of the matrix and each byte.
     #[inline(always)]
     fn times(self, matrix: u64) -> Self {
         // SAFETY: these lanes exist only where the token proved GFNI.
         Self(unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(self.0, _mm512_set1_epi64(matrix as i64)) })
+    }
+    /// The columns of the matrix that is the lane itself, picked one by one by the bytes that it is multiplied by.
+    #[inline(always)]
+    fn columns(self, picks: u64) -> Self {
+        // SAFETY: these lanes exist only where the token proved GFNI.
+        Self(unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(picks as i64), self.0) })
     }
 }

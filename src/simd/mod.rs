@@ -58,6 +58,8 @@ mod avx2;
 mod avx512;
 pub mod bmi2;
 pub(crate) mod bytes;
+#[cfg(target_arch = "x86_64")]
+mod matrices;
 pub(crate) mod nibbles;
 pub mod one_board;
 #[cfg(target_arch = "x86_64")]
@@ -70,7 +72,7 @@ mod tests;
 mod words;
 
 #[cfg(target_arch = "x86_64")]
-pub use avx2::Avx2;
+pub use avx2::{Avx2, Avx2Gfni};
 #[cfg(target_arch = "x86_64")]
 pub use avx512::{Avx512, Avx512Gfni};
 pub use scalar::Scalar;
@@ -148,8 +150,10 @@ pub struct LinesThrough<L> {
 pub trait Lanes:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self> + std::fmt::Debug
 {
-    /// Whether [`Lanes::mirror`], [`Lanes::transpose`] and counts of ones are single instructions.
+    /// Whether [`Lanes::mirror`] and [`Lanes::transpose`] are single instructions.
     const HAS_MATRICES: bool = false;
+    /// Whether [`Lanes::count_ones`] and [`Lanes::count_ones_in_bytes`] are single instructions.
+    const HAS_POPULATION_COUNTS: bool = false;
 
     /// Shift to the left.
     fn shl<const N: u32>(self) -> Self;
@@ -208,6 +212,11 @@ pub trait Lanes:
         let far = self.splat(0x0055_0055_0055_0055);
         let moved = (set ^ set.shr::<9>()) & far;
         set ^ moved ^ moved.shl::<9>()
+    }
+    /// [`Lanes::mirror`], then [`Lanes::transpose`].
+    #[inline(always)]
+    fn mirror_and_transpose(self) -> Self {
+        self.mirror().transpose()
     }
     /// The bytes in reverse order.
     fn swap_bytes(self) -> Self;
@@ -291,35 +300,49 @@ pub trait Lanes:
     }
     /// The same bits in every lane; `self` only proves that lanes may be used.
     fn splat(self, bits: u64) -> Self;
-    /// The neighbours of a bit in its byte, for lanes with one bit; unspecified for lanes with several.
+    /// The bits `N` places away from any bit in its byte.
     #[inline(always)]
-    fn sides_of_bit(self) -> Self {
-        self.shl_in_bytes::<1>() | self.shr_in_bytes::<1>()
+    fn sides<const N: u32>(self) -> Self {
+        self.shl_in_bytes::<N>() | self.shr_in_bytes::<N>()
+    }
+    /// [`Lanes::sides`] for lanes with at most one bit; unspecified for lanes with several.
+    #[inline(always)]
+    fn sides_of_bit<const N: u32>(self) -> Self {
+        self.sides::<N>()
     }
     /// On the 8x8 matrix of the eight bytes, the neighbours of all bits.
     #[inline(always)]
     fn neighbours(self) -> Self {
-        let sides = self.shl_in_bytes::<1>() | self.shr_in_bytes::<1>();
-        let row = self | sides;
-        row.shl::<8>() | row.shr::<8>() | sides
+        neighbours(self, self.sides::<1>())
     }
     /// On the same matrix, the squares two steps away in one direction and one step in the other, for all bits.
     #[inline(always)]
     fn jumps(self) -> Self {
-        let one = self.shl_in_bytes::<1>() | self.shr_in_bytes::<1>();
-        let two = self.shl_in_bytes::<2>() | self.shr_in_bytes::<2>();
-        one.shl::<16>() | one.shr::<16>() | two.shl::<8>() | two.shr::<8>()
+        jumps(self.sides::<1>(), self.sides::<2>())
     }
     /// [`Lanes::neighbours`] for lanes with one bit; unspecified for lanes with none or several.
     #[inline(always)]
     fn neighbours_of_bit(self) -> Self {
-        self.neighbours()
+        neighbours(self, self.sides_of_bit::<1>())
     }
     /// [`Lanes::jumps`] for lanes with one bit; unspecified for lanes with none or several.
     #[inline(always)]
     fn jumps_of_bit(self) -> Self {
-        self.jumps()
+        jumps(self.sides_of_bit::<1>(), self.sides_of_bit::<2>())
     }
     /// The lines through the single bit of each lane, except its byte; unspecified for lanes with no or several bits.
     fn lines_through_bit(self) -> LinesThrough<Self>;
+}
+
+/// The neighbours of bits, of which those in the same byte are given.
+#[inline(always)]
+fn neighbours<L: Lanes>(bits: L, sides: L) -> L {
+    let row = bits | sides;
+    row.shl::<8>() | row.shr::<8>() | sides
+}
+
+/// The jumps from bits, of which the bits one and two places away in their bytes are given.
+#[inline(always)]
+fn jumps<L: Lanes>(one: L, two: L) -> L {
+    one.shl::<16>() | one.shr::<16>() | two.shl::<8>() | two.shr::<8>()
 }

@@ -57,6 +57,7 @@ fn operations_are_as_defined<S: Simd>() {
             assert_eq!(sparse.any(), nonzero != 0, "{simd:?}: {words:x?}");
             check("mirror", a.mirror(), &|words| bytes(words, |a, _| a.reverse_bits()));
             check("transpose", a.transpose(), &|[a, ..]| matrix(|byte, of| bit(a, 7 - of, 7 - byte)));
+            check("mirror_and_transpose", a.mirror_and_transpose(), &|[a, ..]| matrix(|byte, of| bit(a, 7 - of, byte)));
             check("multiply_halves", a.multiply_halves(b), &|[a, b, _]| u64::from(a as u32) * u64::from(b as u32));
             check("fold_product", a.fold_product(b), &|[a, b, _]| {
                 let product = u128::from(a) * u128::from(b);
@@ -94,8 +95,11 @@ fn operations_are_as_defined<S: Simd>() {
             check("neighbours", a.neighbours(), &|[a, ..]| around(a, |rows, columns| rows.max(columns) == 1));
             check("jumps", a.jumps(), &|[a, ..]| around(a, |rows, columns| rows * columns == 2));
             if round % 3 == 2 {
-                check("sides_of_bit", a.sides_of_bit(), &|[a, ..]| {
+                check("sides_of_bit", a.sides_of_bit::<1>(), &|[a, ..]| {
                     around(a, |rows, columns| rows == 0 && columns == 1)
+                });
+                check("sides_of_bit", a.sides_of_bit::<2>(), &|[a, ..]| {
+                    around(a, |rows, columns| rows == 0 && columns == 2)
                 });
                 check("neighbours_of_bit", a.neighbours_of_bit(), &|[a, ..]| {
                     around(a, |rows, columns| rows.max(columns) == 1)
@@ -127,6 +131,7 @@ fn scalar() {
 #[test]
 fn vectors() {
     operations_are_as_defined::<super::Avx2>();
+    operations_are_as_defined::<super::Avx2Gfni>();
     operations_are_as_defined::<super::Avx512>();
     operations_are_as_defined::<super::Avx512Gfni>();
     operations_are_as_defined::<super::Avx2Words>();

@@ -207,18 +207,18 @@ mod tests {
                     }
                 }
             }
-            for analyzer in Tier::all().filter_map(Tier::analyzer) {
+            for analyzer in Tier::all().flat_map(Tier::implementations) {
                 let mut heat = SquareMaps::default();
                 heat.add(&groups, &results, count_squares(analyzer));
                 let mut total = Heat::default();
                 total.merge(&heat);
-                assert_eq!(heat.maps(), expected, "{}", analyzer.tier());
-                assert_eq!(total.maps(), expected, "{}", analyzer.tier());
+                assert_eq!(heat.maps(), expected, "{analyzer:?}");
+                assert_eq!(total.maps(), expected, "{analyzer:?}");
                 let mut events = EventMaps::default();
                 events.add(&groups, &results, |groups, results, counters| {
                     analyzer.count_events(groups, results, counters);
                 });
-                assert_eq!(events.maps(), expected_events, "{}", analyzer.tier());
+                assert_eq!(events.maps(), expected_events, "{analyzer:?}");
             }
         }
     }
