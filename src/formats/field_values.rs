@@ -8,7 +8,7 @@ use crate::chess::validity::Validity;
 use crate::chess::{Move, MoveKind};
 use crate::error::Damage;
 use crate::table::{self, Array, Batch, Field, Values};
-use foldhash::HashMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Why a value is rejected: a stable name, and a message.

@@ -6,7 +6,7 @@
 use super::GroupBy;
 use crate::report::GroupValue;
 use crate::table::{Array, ChosenColumn, Tile, Values, rows_of};
-use foldhash::{HashMap, HashMapExt};
+use std::collections::HashMap;
 
 /// Number of ranges near zero, which are found without a search.
 const NEAR: usize = 4096;

@@ -10,7 +10,7 @@ use crate::formats::losses::Refuse;
 use crate::packed::Group;
 use crate::table::{Array, Batch, Field, Fields, Texts, Tile};
 use bytemuck::Pod;
-use foldhash::HashMap;
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 

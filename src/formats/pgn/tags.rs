@@ -469,7 +469,7 @@ mod tests {
             if line.matches('[').count() > 1 {
                 marked.crowd();
             }
-            marked.look(section[..offset + line.trim_end().len()].as_bytes(), offset);
+            marked.look(&section.as_bytes()[..offset + line.trim_end().len()], offset);
             offset += line.len();
         }
         Tags::new(section.as_bytes(), marked)

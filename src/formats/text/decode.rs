@@ -469,7 +469,7 @@ mod tests {
                 0 => line.push_str(" bm e4;"),
                 1 => line.insert(0, ' '),
                 2 => line.push_str("  "),
-                3 => line.insert_str(0, "\u{FEFF}"),
+                3 => line.insert(0, '\u{FEFF}'),
                 4 => line.truncate(line.len() - 4),
                 5 => line.clear(),
                 6 => line = line.replace('/', "//"),
