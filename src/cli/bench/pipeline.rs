@@ -165,10 +165,12 @@ fn times(rows: [&Row; 2]) -> Result<[Time; 2], Vec<String>> {
 /// Compares the ratio of two times, the reference to the own one, with the expected one.
 fn compare(own: Time, reference: Time, expected: f64) -> Comparison {
     let aim = Time { nanoseconds: reference.nanoseconds / expected, ..reference };
-    match own.nanoseconds > aim.nanoseconds {
-        true if own.differs(aim) => Comparison::Short,
-        true => Comparison::WithinNoise,
-        false => Comparison::Reached,
+    if own.nanoseconds <= aim.nanoseconds {
+        Comparison::Reached
+    } else if own.differs(aim) {
+        Comparison::Short
+    } else {
+        Comparison::WithinNoise
     }
 }
 

@@ -249,7 +249,7 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
 
 impl Decoder<'_> {
     /// Reads lines from a place on as long as they are like nearly all lines, and returns where the next one begins.
-    /// There is no search for the ends of such lines: they end where their last field does.
+    /// The ends of such lines are not searched for: they end where their last field does.
     fn usual_lines(&mut self, reader: UsualReader, bytes: &[u8], mut start: usize) -> usize {
         reader.enter(
             #[inline(always)]
