@@ -8,7 +8,6 @@ use super::coded::Coded;
 use super::read::Cursor;
 use crate::chess::piece::Color;
 use crate::chess::square::Square;
-use crate::cpu::pext_is_microcoded;
 use crate::simd::bytes::equal;
 use crate::simd::ranks::{self, RankText};
 use std::sync::LazyLock;
@@ -23,8 +22,7 @@ impl UsualReader {
 
     /// The reader, if this CPU has the vectors for it.
     pub(crate) fn best() -> Option<Self> {
-        static RANKS: LazyLock<Option<RankText>> =
-            LazyLock::new(|| RankText::detect().filter(|_| !pext_is_microcoded()));
+        static RANKS: LazyLock<Option<RankText>> = LazyLock::new(RankText::detect);
         (*RANKS).map(Self)
     }
 
@@ -46,6 +44,9 @@ impl UsualReader {
             #[inline(always)]
             |bytes, board| {
                 let feeds = equal(bytes, b'\n');
+                if feeds == 0 {
+                    return None;
+                }
                 let feed = feeds.trailing_zeros() as usize;
                 end = board + feed + 1;
                 let before = bytes.get(feed.checked_sub(1)?)?;

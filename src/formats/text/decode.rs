@@ -306,8 +306,9 @@ impl Decoder<'_> {
                 let is_block = kind == Line::Epd;
                 self.block_at = is_block.then_some(start);
                 let skip = if is_block { 4 } else { 0 };
-                let is_tried = is_tried && !is_block;
-                match if is_tried { None } else { usual(&text[skip..], line.len() - skip) } {
+                let is_unusual = is_tried && !is_block;
+                let read = if is_unusual { None } else { usual(&text[skip..], line.len() - skip) };
+                match read {
                     Some((board, clocks)) => self.push(start, board, clocks, b""),
                     None => self.unusual_position(start, text, line.len(), skip),
                 }
