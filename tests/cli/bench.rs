@@ -124,7 +124,7 @@ fn the_pipeline_of_one_thread_has_no_duplicates_and_a_verdict() {
     let text = output(0, &own);
     assert_eq!(text.lines().filter(|line| line.starts_with("stats-") || line.starts_with("convert-")).count(), 6);
     assert!(text.contains("Verdict on the pipeline:"), "{text}");
-    let markdown = output(0, &[&own[..], &["--markdown", "--filter", "-boards/1"]].concat());
+    let markdown = output(0, &[&own[..], &["--markdown", "--filter=-boards/1"]].concat());
     assert!(markdown.contains("| stats-boards "), "{markdown}");
     let stderr = stderr_of(2, &["bench", "pipeline", "--threads", "1", "--filter", "/all"]);
     assert!(stderr.contains("pipeline/{kernel,stats-boards,") && stderr.contains("/{1}"), "{stderr}");
