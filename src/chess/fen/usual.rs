@@ -47,10 +47,11 @@ impl UsualReader {
                 if feeds == 0 {
                     return None;
                 }
-                let feed = feeds.trailing_zeros() as usize;
-                end = board + feed + 1;
-                let before = bytes.get(feed.checked_sub(1)?)?;
-                Some(feed - usize::from(*before == b'\r'))
+                end = board + feeds.trailing_zeros() as usize + 1;
+                // Up to the last byte that is not a blank or a carriage return at the end of the line.
+                let before = (feeds & feeds.wrapping_neg()) - 1;
+                let text = before & !(equal(bytes, b' ') | equal(bytes, b'\r'));
+                Some((u32::BITS - text.leading_zeros()) as usize)
             },
         )?;
         Some((coded, end))

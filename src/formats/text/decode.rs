@@ -286,8 +286,8 @@ impl Decoder<'_> {
         let line = without_mark(whole).trim_ascii_start();
         let text = &text[len - line.len()..];
         let line = line.trim_ascii_end();
-        // Whether `usual_lines` has tried it: lines without anything around them are.
-        let is_tried = text.len() >= UsualReader::REACH && line.len() + usize::from(whole.ends_with(b"\r")) == len;
+        // Whether `usual_lines` has tried it: lines without anything before them are.
+        let is_tried = text.len() >= UsualReader::REACH && whole.starts_with(line);
         match Line::of(line) {
             Line::Blank => {}
             Line::Id => {
