@@ -52,8 +52,8 @@ fn base() -> Batch {
         push!(Move, U16, Some(mv.to_bits()));
         push!(Game, U64, Some(u64::from(row / 7)));
         push!(Clock, U32, there.then_some(u32::from(row) * 100));
-        push!(Site, Text, there.then(|| Arc::from(format!("Málaga {}", row % 4))));
-        push!(Eco, Text, Some(Arc::from("C20")));
+        push!(Site, Text, there.then(|| format!("Málaga {}", row % 4)).as_deref());
+        push!(Eco, Text, Some("C20"));
         push!(Mate, I16, (!there).then_some(row as i16 - 9));
         position.make(mv);
         position.drop_unusable_en_passant();
@@ -857,7 +857,7 @@ fn of<T: Clone + Default>(value: T) -> Values<T> {
 }
 
 /// A column with one text.
-fn one(text: Arc<str>) -> Texts {
+fn one(text: &str) -> Texts {
     let mut texts = Texts::default();
     texts.push(Some(text));
     texts
@@ -868,23 +868,21 @@ fn one(text: Arc<str>) -> Texts {
 fn texts_that_are_too_long_for_a_block_are_rejected() {
     let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
     let board = Packed::pack(&Position::standard()).unwrap();
-    let long: Arc<str> = "x".repeat(48 << 20).into();
+    let long = "x".repeat(48 << 20);
     let mut shared = Batch::new();
     let mut texts = Texts::default();
     for _ in 0..4000 {
         shared.push(board, 0, 1);
-        texts.push(Some(Arc::clone(&long)));
     }
+    texts.push_many(Some(&long), 4000);
     shared.fields.insert(Field::Site, Array::Text(texts));
     // A text that all rows share is stored once.
     writer.write(&shared, 0..4000).unwrap();
     let mut other = Batch::new();
     other.push(board, 0, 1);
-    let another = Arc::from("y".repeat(48 << 20));
-    other.fields.insert(Field::Site, Array::Text(one(another)));
+    other.fields.insert(Field::Site, Array::Text(one(&"y".repeat(48 << 20))));
     writer.write(&other, 0..1).unwrap();
-    let another = Arc::from("z".repeat(48 << 20));
-    other.fields.insert(Field::Site, Array::Text(one(another)));
+    other.fields.insert(Field::Site, Array::Text(one(&"z".repeat(48 << 20))));
     let error = writer.write(&other, 0..1).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
     assert!(error.to_string().contains("block that begins with record 0"), "{error}");

@@ -128,9 +128,9 @@ fn batch_of(records: &Records) -> Batch {
         moves.push(carried.mv.map(Move::to_bits));
         scores.push(carried.score);
         results.push(carried.result);
-        controls.push(carried.time_control.map(Arc::from));
-        openings.push(carried.opening.map(Arc::from));
-        dates.push(carried.date.map(Arc::from));
+        controls.push(carried.time_control);
+        openings.push(carried.opening);
+        dates.push(carried.date);
         elos.iter_mut().zip(carried.elos).for_each(|(values, elo)| values.push(elo));
     }
     let [white, black] = elos;

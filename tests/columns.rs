@@ -343,10 +343,10 @@ fn statistics_are_those_of_the_values() {
         wide.push(number(1 << 31).map(|number| number as u32 * 2));
         signed.push(number(500).map(|number| 300 - number as i16));
         keys.push(number(u64::MAX / 2).map(|number| number.wrapping_mul(2)));
-        words.push(number(50).map(|number| format!("word {number}").into()));
+        words.push(number(50).map(|number| format!("word {number}")).as_deref());
         let len = if page == 2 { 300 } else { 20 };
-        long.push(number(9).map(|number| format!("{number:0len$}").into()));
-        dates.push(number(28).map(|day| format!("{}.01.{:02}", 1900 + at, 1 + day % 28).into()));
+        long.push(number(9).map(|number| format!("{number:0len$}")).as_deref());
+        dates.push(number(28).map(|day| format!("{}.01.{:02}", 1900 + at, 1 + day % 28)).as_deref());
     }
     let column = |(name, kind)| Described::new(name, kind, "a meaning").nullable();
     let columns: Vec<Described> = [

@@ -347,7 +347,7 @@ pub(crate) fn sample_batch(len: usize) -> Batch {
                 Array::U32(column) => column.push(there.then_some(number as u32)),
                 Array::U64(column) => column.push(Some((row / 100) as u64)),
                 Array::Text(column) => {
-                    column.push(there.then(|| format!("text é {}", number % 7).into()));
+                    column.push(there.then(|| format!("text é {}", number % 7)).as_deref());
                 }
                 _ => panic!("a new type of {field:?}"),
             }

@@ -525,7 +525,7 @@ fn any_tag_can_be_requested() {
             options.read.decode.tags = names.map(Arc::from).into();
         });
         assert_eq!((summary.rejected, summary.games), (1, 104));
-        let tag = |name: &str, row| batch.tags.get(name)?.get(row).map(|text| &**text);
+        let tag = |name: &str, row| batch.tags.get(name)?.get(row);
         let found: Vec<String> = (0..batch.len())
             .map(|row| {
                 assert_eq!(tag("Missing", row), None);
@@ -558,7 +558,7 @@ fn any_tag_can_be_requested() {
         let rows: Vec<u32> = (3..9).collect();
         let some = batch.select(&rows);
         for (row, &from) in rows.iter().enumerate() {
-            let event = some.tags["Event"].get(row).map(|text| &**text);
+            let event = some.tags["Event"].get(row);
             assert_eq!(event, tag("Event", from as usize));
         }
     }

@@ -39,7 +39,7 @@ fn file(name: &str) -> Vec<u8> {
 }
 
 fn tag<'a>(batch: &'a Batch, name: &str, row: usize) -> Option<&'a str> {
-    batch.tags.get(name)?.get(row).map(|text| &**text)
+    batch.tags.get(name)?.get(row)
 }
 
 /// Number of positions of each game.

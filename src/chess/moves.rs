@@ -80,6 +80,17 @@ impl Move {
         Some(Self { from: Square::new((bits & 63) as u8), to: Square::new((bits >> 6 & 63) as u8), kind })
     }
 
+    /// Whether these 16 bits are not those of a move, as [`Self::from_bits`] says. Compilers turn this into operations on
+    /// vectors for many moves at once.
+    #[inline]
+    pub(crate) const fn is_not_one(bits: u16) -> bool {
+        // The bits of the kind and of the piece, each as the highest one.
+        let [kind_2, kind_1, piece_2, piece_1] = [bits, bits << 1, bits << 2, bits << 3];
+        let is_no_promotion = kind_2 | !kind_1;
+        let has_piece = piece_2 | piece_1 & !(kind_2 & kind_1);
+        (is_no_promotion & has_piece) >> 15 != 0
+    }
+
     /// The move in UCI form. Castling is written `e1g1` if all castling rights are those of standard chess, and as king
     /// takes rook (`e1h1`) in Chess960.
     ///
@@ -349,5 +360,17 @@ impl Position {
             self.en_passant = None;
         }
         idle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_those_of_a_move_or_not() {
+        for bits in 0..=u16::MAX {
+            assert_eq!(Move::is_not_one(bits), Move::from_bits(bits).is_none(), "{bits:016b}");
+        }
     }
 }

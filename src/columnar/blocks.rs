@@ -34,13 +34,14 @@ struct Dictionary {
 }
 
 impl Dictionary {
-    fn code(&mut self, word: &Arc<str>) -> u32 {
+    fn code(&mut self, word: &str) -> u32 {
         if let Some(&code) = self.codes.get(word) {
             return code;
         }
         let code = self.words.len() as u32;
-        self.codes.insert(Arc::clone(word), code);
-        self.words.push(Arc::clone(word));
+        let shared: Arc<str> = word.into();
+        self.codes.insert(Arc::clone(&shared), code);
+        self.words.push(shared);
         self.bytes += word.len();
         code
     }

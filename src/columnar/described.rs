@@ -45,9 +45,9 @@ impl Described {
 
 /// The texts of dates that cannot be stored as days: without a day, or in another form.
 pub(crate) fn dates_without_days(texts: &Texts) -> Texts {
-    let is_day = |word: &Arc<str>| {
+    let is_day = |word: &str| {
         let date = Date::parse(word.as_bytes()).filter(|date| date.days().is_some());
-        date.is_some_and(|date| *date.to_string() == **word)
+        date.is_some_and(|date| date.to_string() == word)
     };
     let days: Vec<bool> = texts.words().iter().map(is_day).collect();
     let mut codes = Values::default();
@@ -55,12 +55,12 @@ pub(crate) fn dates_without_days(texts: &Texts) -> Texts {
         let code = texts.codes().get(row);
         codes.push(code.copied().filter(|&code| !days[code as usize]));
     }
-    Texts::from_parts(codes, texts.words().to_vec())
+    Texts::from_parts(codes, texts.words().clone())
 }
 
 /// Dates as days since 1970-01-01; missing where they are not known.
 pub(super) fn days_of(texts: &Texts) -> Values<i32> {
-    let days = |word: &Arc<str>| Date::parse(word.as_bytes())?.days();
+    let days = |word: &str| Date::parse(word.as_bytes())?.days();
     let known: Vec<Option<i32>> = texts.words().iter().map(days).collect();
     let mut dates = Values::default();
     for row in 0..texts.len() {

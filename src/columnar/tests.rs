@@ -59,7 +59,7 @@ fn rows(len: usize, random: &mut Random) -> Vec<Array> {
     });
     let texts = |values: Values<String>| {
         let mut texts = Texts::default();
-        (0..len).for_each(|row| texts.push(values.get(row).map(|text| Arc::from(&**text))));
+        (0..len).for_each(|row| texts.push(values.get(row).map(|text| &**text)));
         Array::Text(texts)
     };
     let boards = (0..len)
@@ -169,7 +169,7 @@ fn row_groups_statistics_and_page_index() {
     let pieces: Vec<_> = (0..22u16)
         .map(|piece| {
             let mut words = Texts::default();
-            words.push_many(Some(Arc::from(format!("piece {piece:02}"))), len);
+            words.push_many(Some(&format!("piece {piece:02}")), len);
             let numbers: Values<u16> = vec![100 * piece; len].into();
             vec![Array::U16(numbers), Array::Text(words), Array::I16(Values::missing(len))]
         })

@@ -7,9 +7,8 @@ use super::lines::text_of;
 use crate::chess::validity::Validity;
 use crate::chess::{Move, MoveKind};
 use crate::error::Damage;
-use crate::table::{self, Array, Batch, Field, Values};
+use crate::table::{self, Array, Batch, Field, Values, Words};
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Why a value is rejected: a stable name, and a message.
 pub(super) type Wrong = (&'static str, String);
@@ -131,7 +130,7 @@ pub(super) fn move_of(text: Option<&[u8]>, batch: &Batch, record: usize) -> Resu
 #[derive(Default)]
 pub(super) struct Dictionary {
     codes: Values<u32>,
-    words: Vec<Arc<str>>,
+    words: Words,
     known: HashMap<Box<[u8]>, u32>,
     last: Option<u32>,
     /// The bytes of the texts, and the limit for them.
@@ -167,7 +166,7 @@ impl Dictionary {
                     // The column will not be used.
                     return 0;
                 }
-                self.words.push(Arc::from(text_of(text)));
+                self.words.push(&text_of(text));
                 self.known.insert(text.into(), code);
                 code
             }

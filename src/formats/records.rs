@@ -549,7 +549,7 @@ fn add(record: &Record, field: Field, values: &mut Array) {
         (Field::Plays, Array::U32(column)) => column.push(record.plays),
         (_, Array::Text(column)) => {
             let text = record.texts.iter().find(|(of, _)| *of == field);
-            column.push(text.map(|(_, text)| Arc::from(text.as_str())));
+            column.push(text.as_ref().map(|(_, text)| text.as_str()));
         }
         (_, values) => values.push_missing(),
     }

@@ -13,8 +13,6 @@ use crate::queries::Queries;
 use crate::table::{Array, Texts, Values};
 use crate::table::{Fields, Kind, Tile};
 use memchr::memchr;
-#[cfg(feature = "parquet")]
-use std::sync::Arc;
 
 /// Writes one row per game as text.
 #[derive(Clone, Copy, Debug)]
@@ -153,7 +151,7 @@ pub(super) fn cells_of_games(columns: &GameColumns, games: &[GameRow]) -> Vec<Ar
         _ => {
             let mut texts = Texts::default();
             for game in games {
-                texts.push(Some(column.text(game)).filter(|text| !text.is_empty()).map(Arc::from));
+                texts.push(Some(&*column.text(game)).filter(|text| !text.is_empty()));
             }
             Array::Text(texts)
         }

@@ -7,8 +7,8 @@
 //! is counted by type.
 //!
 //! The squares are counted *vertically*: one word holds the lowest bit of all 64 counters, the next word their second
-//! bit, and so on. Sixteen groups are added at once ([`Sums::add_sixteen`]). A map thus costs three operations per group, and nothing is converted to numbers until [`VerticalCounters::GROUPS`] groups have been
-//! added.
+//! bit, and so on. Sixteen groups are added at once ([`Sums::add_sixteen`]). A map thus costs three operations per group,
+//! and nothing is converted to numbers until [`VerticalCounters::GROUPS`] groups have been added.
 
 use super::RANK_6;
 use super::board::load_planes;

@@ -102,7 +102,7 @@ impl Words {
     fn of(texts: &Texts, notation: Notation, after: &[u8]) -> (Self, Vec<u32>) {
         let mut all = Self::default();
         all.push(after, |bytes| notation.missing().append(bytes));
-        for word in texts.words() {
+        for word in texts.words().iter() {
             all.push(after, |bytes| match notation {
                 Notation::Csv => write_csv_text(word, bytes),
                 Notation::Json => write_json_string(word, bytes),
@@ -510,7 +510,7 @@ mod tests {
     fn texts_are_quoted_only_if_needed() {
         let written = |text: &str, notation| {
             let mut texts = Texts::default();
-            texts.push(Some(text.into()));
+            texts.push(Some(text));
             written(Digits::Decimal, Array::Text(texts), notation)
         };
         let csv = |text| written(text, Notation::Csv);
@@ -531,7 +531,7 @@ mod tests {
         for len in (0..100).chain([16_383, 16_384, 50_000]) {
             let text: String = ('a'..='z').cycle().take(len).collect();
             let mut texts = Texts::default();
-            texts.push(Some(text.as_str().into()));
+            texts.push(Some(text.as_str()));
             let mut strings = Strings::default();
             strings.push(Some(&text));
             for array in [Array::Text(texts), Array::Strings(strings)] {

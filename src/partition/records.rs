@@ -57,7 +57,7 @@ impl Columns {
         extend_columns((&mut self.fields, &mut self.tags), before, (fields, tags), rows);
         let added = self.texts().map(|(field, texts)| {
             let known = known.iter().find(|(known, _)| *known == field).map_or(0, |(_, words)| *words);
-            texts.words()[known..].iter().map(|word| word.len() as u64).sum::<u64>()
+            texts.words().iter().skip(known).map(|word| word.len() as u64).sum::<u64>()
         });
         added.sum()
     }
@@ -76,8 +76,8 @@ impl Columns {
 
     /// Bytes of all texts, those that neighbours share counted once.
     fn text_len(&self) -> u64 {
-        let words = self.texts().map(|(_, texts)| texts).chain(self.tags.values()).flat_map(Texts::words);
-        words.map(|word| word.len() as u64).sum()
+        let texts = self.texts().map(|(_, texts)| texts).chain(self.tags.values());
+        texts.map(|texts| texts.words().text().len() as u64).sum()
     }
 }
 
@@ -285,7 +285,7 @@ impl Pile for Records {
         let start = to.len();
         for (name, texts) in &self.columns.tags {
             put_text(Some(name), to);
-            (0..self.rows.len()).for_each(|row| put_text(texts.get(row).map(|text| &**text), to));
+            (0..self.rows.len()).for_each(|row| put_text(texts.get(row), to));
         }
         let tags = to.len() - start;
         to.extend_from_slice(&(tags as u64).to_ne_bytes());
@@ -315,11 +315,7 @@ impl Pile for Records {
             let name = take_text(&mut rest).flatten().ok_or_else(wrong)?;
             let mut texts = Texts::default();
             for _ in 0..rows {
-                let text = take_text(&mut rest).ok_or_else(wrong)?;
-                match text {
-                    Some(text) if texts.repeat(text.as_bytes(), 1) => {}
-                    text => texts.push(text.map(Arc::from)),
-                }
+                texts.push(take_text(&mut rest).ok_or_else(wrong)?);
             }
             tags.insert(name.into(), texts);
         }

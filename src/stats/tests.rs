@@ -331,7 +331,7 @@ impl Carried {
         }
         let texts = |of: fn(usize) -> Option<Arc<str>>| {
             let mut column = Texts::default();
-            rows().for_each(|row| column.push(of(row)));
+            rows().for_each(|row| column.push(of(row).as_deref()));
             Array::Text(column)
         };
         batch.fields.extend([

@@ -6,27 +6,27 @@
 
 use super::strings::Strings;
 use super::values::{Values, count_present_in};
+use super::words::Words;
 use crate::packed::Packed;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Texts that repeat: a dictionary and a code for each row.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     codes: Values<u32>,
-    words: Vec<Arc<str>>,
+    words: Words,
 }
 
 impl Texts {
     /// `len` missing rows.
     pub fn missing(len: usize) -> Self {
-        Self { codes: Values::missing(len), words: Vec::new() }
+        Self { codes: Values::missing(len), words: Words::default() }
     }
     /// A dictionary and codes of it.
     ///
     /// # Panics
     /// When there is a code without a word.
-    pub(crate) fn from_parts(codes: Values<u32>, words: Vec<Arc<str>>) -> Self {
+    pub(crate) fn from_parts(codes: Values<u32>, words: Words) -> Self {
         let most = codes.values().iter().max();
         assert!(most.is_none_or(|&most| (most as usize) < words.len() || codes.count_present() == 0));
         Self { codes, words }
@@ -36,7 +36,7 @@ impl Texts {
         &self.codes
     }
     /// The dictionary. A text may stand in it more than once.
-    pub fn words(&self) -> &[Arc<str>] {
+    pub const fn words(&self) -> &Words {
         &self.words
     }
     /// Number of rows.
@@ -48,15 +48,18 @@ impl Texts {
         self.codes.is_empty()
     }
     /// The code of a text; one that is not the last of the dictionary is added.
-    fn code(&mut self, text: Arc<str>) -> u32 {
-        let is_last = |last: &Arc<str>| Arc::ptr_eq(last, &text) || *last == text;
-        if !self.words.last().is_some_and(is_last) {
+    fn code(&mut self, text: &str) -> u32 {
+        if self.words.last() != Some(text) {
             self.words.push(text);
         }
         (self.words.len() - 1) as u32
     }
+    /// Makes room for further rows.
+    fn reserve(&mut self, rows: usize) {
+        self.codes.reserve(rows);
+    }
     /// Adds a row.
-    pub fn push(&mut self, text: Option<Arc<str>>) {
+    pub fn push(&mut self, text: Option<&str>) {
         self.push_many(text, 1);
     }
     /// Number of these rows that are not missing.
@@ -66,18 +69,8 @@ impl Texts {
     pub fn count_present_in(&self, rows: Range<usize>) -> usize {
         self.codes.count_present_in(rows)
     }
-    /// Adds rows with the text of the row before, if that is the case: if the last word of the dictionary is
-    /// this one. Says whether it is.
-    pub(crate) fn repeat(&mut self, text: &[u8], rows: usize) -> bool {
-        let is_last = self.words.last().is_some_and(|word| word.as_bytes() == text);
-        if is_last {
-            let code = (self.words.len() - 1) as u32;
-            self.codes.push_many(Some(code), rows);
-        }
-        is_last
-    }
     /// Adds `rows` rows with the same text.
-    pub fn push_many(&mut self, text: Option<Arc<str>>, rows: usize) {
+    pub fn push_many(&mut self, text: Option<&str>, rows: usize) {
         if rows > 0 {
             let code = text.map(|text| self.code(text));
             self.codes.push_many(code, rows);
@@ -88,7 +81,7 @@ impl Texts {
     /// # Panics
     /// When the row is out of range.
     #[inline]
-    pub fn get(&self, row: usize) -> Option<&Arc<str>> {
+    pub fn get(&self, row: usize) -> Option<&str> {
         self.codes.get(row).map(|&code| &self.words[code as usize])
     }
     /// Number of rows that are not missing.
@@ -112,8 +105,7 @@ impl Texts {
             let first = code(start);
             let others = (start + 1..rows.end).take_while(|&row| code(row) == first);
             let end = start + 1 + others.count();
-            let text = first.map(|code| Arc::clone(&self.words[code as usize]));
-            some.push_many(text, end - start);
+            some.push_many(first.map(|code| &self.words[code as usize]), end - start);
             start = end;
         }
         some
@@ -128,7 +120,7 @@ impl Texts {
             let code = other.codes.get(row).map(|&code| match known {
                 Some((theirs, ours)) if theirs == code => ours,
                 _ => {
-                    let ours = self.code(Arc::clone(&other.words[code as usize]));
+                    let ours = self.code(&other.words[code as usize]);
                     known = Some((code, ours));
                     ours
                 }
@@ -230,7 +222,7 @@ impl Array {
             Self::U32(_) | Self::Strings(_) => 4,
             Self::U64(_) => 8,
             // A code, and the place of a word.
-            Self::Text(_) => 4 + size_of::<Arc<str>>(),
+            Self::Text(_) => 4 + size_of::<usize>(),
             Self::Boards(_) => size_of::<Packed>(),
         }
     }
@@ -273,6 +265,10 @@ impl Array {
             }
         }
     }
+    /// Makes room for further rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        each_type!(self, column => column.reserve(rows));
+    }
     /// Adds a missing row.
     pub fn push_missing(&mut self) {
         each_type!(self, column => column.push(None));
@@ -300,7 +296,7 @@ impl Array {
     #[inline]
     pub fn text(&self, row: usize) -> Option<&str> {
         match self {
-            Self::Text(column) => column.get(row).map(|text| &**text),
+            Self::Text(column) => column.get(row),
             Self::Strings(column) => column.get(row),
             _ => None,
         }
@@ -324,10 +320,10 @@ mod tests {
         let mut texts = Texts::default();
         let mut plain = Strings::default();
         for word in words {
-            texts.push(word.map(Arc::from));
+            texts.push(word);
             plain.push(word);
         }
-        texts.push_many(Some("c".into()), 100);
+        texts.push_many(Some("c"), 100);
         (0..100).for_each(|_| plain.push(Some("c")));
         texts.push_many(None, 0);
         assert_eq!((texts.len(), plain.len()), (107, 107));
@@ -336,7 +332,7 @@ mod tests {
         assert_eq!(texts.words().len(), 5, "neighbours share a word");
         for row in 0..107 {
             let expected = words.get(row).copied().unwrap_or(Some("c"));
-            assert_eq!(texts.get(row).map(|text| &**text), expected);
+            assert_eq!(texts.get(row), expected);
             assert_eq!(plain.get(row), expected);
         }
         let rows = [106, 0, 2, 1, 4, 0, 3];

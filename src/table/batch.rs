@@ -203,8 +203,8 @@ impl Batch {
             Array::Text(texts) => Some(texts),
             _ => None,
         });
-        let words = fields.chain(self.tags.values()).flat_map(Texts::words);
-        words.map(|word| word.len() as u64).sum()
+        let texts = fields.chain(self.tags.values());
+        texts.map(|texts| texts.words().text().len() as u64).sum()
     }
     /// A batch of these rows only, which keep their numbers.
     ///

@@ -7,6 +7,7 @@ use super::speed::Speed;
 use super::strings::Strings;
 use super::tile::Tile;
 use super::values::{Values, bits_where};
+use super::words::Words;
 use crate::canonical::{Canonical, keys};
 use crate::chess::fen::{CastlingStyle, Coded};
 use crate::chess::zobrist::en_passant_key;
@@ -139,17 +140,17 @@ pub(super) fn texts(tile: &Tile<'_>, bytes: usize, push: impl Fn(&mut Strings, u
 }
 
 /// Codes for a few words.
-pub(super) fn words(words: &[Arc<str>], codes: Values<u32>) -> Array {
-    Array::Text(Texts::from_parts(codes, words.to_vec()))
+pub(super) fn words(words: impl IntoIterator<Item = impl AsRef<str>>, codes: Values<u32>) -> Array {
+    Array::Text(Texts::from_parts(codes, words.into_iter().collect()))
 }
 
 /// The squares, and `-` for none.
 pub(super) fn squares(codes: Values<u32>) -> Array {
-    static WORDS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
+    static WORDS: LazyLock<Words> = LazyLock::new(|| {
         let names = Square::all().map(|square| square.to_string());
-        names.chain(["-".to_owned()]).map(Arc::from).collect()
+        names.chain(["-".to_owned()]).collect()
     });
-    words(&WORDS, codes)
+    Array::Text(Texts::from_parts(codes, WORDS.clone()))
 }
 
 /// The first square of a set.
@@ -158,10 +159,9 @@ pub(super) fn first(set: u64) -> u32 {
 }
 
 pub(super) fn side_to_move(tile: &Tile<'_>) -> Array {
-    static WORDS: LazyLock<[Arc<str>; 2]> = LazyLock::new(|| ["w", "b"].map(Arc::from));
     let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
     let codes = boards.map(|board| u32::from(board.side_to_move() == Color::Black));
-    words(&*WORDS, codes.collect())
+    words(["w", "b"], codes.collect())
 }
 
 pub(super) fn en_passant(tile: &Tile<'_>) -> Array {
@@ -230,8 +230,7 @@ fn moves(tile: &Tile<'_>, write: impl Fn(Move, u16, &Position, &mut Vec<u8>)) ->
 }
 
 pub(super) fn result(tile: &Tile<'_>) -> Array {
-    static WORDS: LazyLock<[Arc<str>; 3]> = LazyLock::new(|| ["0-1", "1/2-1/2", "1-0"].map(Arc::from));
-    words(&*WORDS, results(tile, |_, result| result))
+    words(["0-1", "1/2-1/2", "1-0"], results(tile, |_, result| result))
 }
 
 /// The code of each result.
@@ -246,9 +245,8 @@ fn results(tile: &Tile<'_>, code: impl Fn(&Packed, u8) -> u8) -> Values<u32> {
 }
 
 pub(super) fn result_of_mover(tile: &Tile<'_>) -> Array {
-    static WORDS: LazyLock<[Arc<str>; 3]> = LazyLock::new(|| ["loss", "draw", "win"].map(Arc::from));
     words(
-        &*WORDS,
+        ["loss", "draw", "win"],
         results(tile, |board, result| match board.side_to_move() {
             Color::White => result,
             Color::Black => 2 - result,
@@ -352,7 +350,6 @@ pub(super) fn material(tile: &Tile<'_>) -> Array {
 }
 
 pub(super) fn speed(tile: &Tile<'_>) -> Array {
-    static WORDS: LazyLock<[Arc<str>; 6]> = LazyLock::new(|| Speed::ALL.map(|speed| speed.name().into()));
     let Array::Text(controls) = carried_as_it_is(tile, Field::TimeControl) else { unreachable!("texts") };
     let speeds: Vec<Option<Speed>> = controls.words().iter().map(|word| Speed::of_tag(word.as_bytes())).collect();
     let mut codes = Values::default();
@@ -360,7 +357,7 @@ pub(super) fn speed(tile: &Tile<'_>) -> Array {
         let speed = controls.codes().get(row).and_then(|&code| speeds[code as usize]);
         codes.push(speed.map(|speed| speed as u32));
     }
-    words(&*WORDS, codes)
+    words(Speed::ALL.map(Speed::name), codes)
 }
 
 /// The openings up to the first colon: the family, without its variations.
@@ -382,7 +379,7 @@ pub(super) fn month(tile: &Tile<'_>) -> Array {
 /// The texts that a function makes of those of a field, each of which it sees once.
 fn derived_texts(tile: &Tile<'_>, field: Field, derive: impl Fn(&str) -> Option<String>) -> Array {
     let Array::Text(sources) = carried_as_it_is(tile, field) else { unreachable!("texts") };
-    let mut derived: Vec<Arc<str>> = Vec::new();
+    let mut derived = Words::default();
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let derived_of_word: Vec<Option<u32>> = sources
         .words()
@@ -390,7 +387,7 @@ fn derived_texts(tile: &Tile<'_>, field: Field, derive: impl Fn(&str) -> Option<
         .map(|word| {
             let text = derive(word)?;
             let number = numbers.entry(text).or_insert_with_key(|text| {
-                derived.push(text.as_str().into());
+                derived.push(text);
                 (derived.len() - 1) as u32
             });
             Some(*number)
@@ -400,7 +397,7 @@ fn derived_texts(tile: &Tile<'_>, field: Field, derive: impl Fn(&str) -> Option<
     for row in 0..tile.len {
         codes.push(sources.codes().get(row).and_then(|&code| derived_of_word[code as usize]));
     }
-    words(&derived, codes)
+    Array::Text(Texts::from_parts(codes, derived))
 }
 
 pub(super) fn plies_left(tile: &Tile<'_>) -> Array {
@@ -422,7 +419,7 @@ pub(super) fn opening(tile: &Tile<'_>, text: impl Fn(&Opening) -> &Arc<str>) -> 
         let number = numbers.get(row).copied();
         let same = (row..tile.len).take_while(|&row| numbers.get(row).copied() == number).count();
         let opening = number.and_then(openings::get);
-        texts.push_many(opening.map(|opening| Arc::clone(text(opening))), same);
+        texts.push_many(opening.map(|opening| &**text(opening)), same);
         row += same;
     }
     Array::Text(texts)

@@ -21,6 +21,7 @@ mod speed;
 mod strings;
 mod tile;
 mod values;
+mod words;
 
 pub use array::{Array, Texts};
 pub use batch::Batch;
@@ -33,6 +34,7 @@ pub use speed::Speed;
 pub use strings::Strings;
 pub use tile::{Record, Tile};
 pub use values::Values;
+pub use words::Words;
 
 pub(crate) use batch::{StoredGames, extend_columns};
 pub(crate) use field::{DATE_TEXT, RAW_SCORE, SCORE_SENTINEL, is_sentinel};

@@ -11,7 +11,6 @@ use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_a
 use crate::chess::castling::CastlingSide;
 use crate::chess::{Bitboard, Color, Move, MoveKind, Role, Square};
 use crate::packed::{Group, Packed};
-use std::sync::{Arc, LazyLock};
 
 /// A flag for each move; missing if the record has no move.
 pub(super) fn flags_of_moves(tile: &Tile<'_>, is: impl Fn(&Packed, Move) -> bool) -> Array {
@@ -35,8 +34,6 @@ pub(super) fn numbers_of_moves(tile: &Tile<'_>, number: impl Fn(&Packed, Move) -
 
 /// The letter of a piece of each move; missing where there is no such piece.
 pub(super) fn pieces_of_moves(tile: &Tile<'_>, piece: impl Fn(&Packed, Move) -> Option<Role>) -> Array {
-    static WORDS: LazyLock<[Arc<str>; 6]> =
-        LazyLock::new(|| Role::ALL.map(|role| role.letter().to_ascii_uppercase().to_string().into()));
     let (mut codes, mut present) = (vec![0; tile.len], vec![0; tile.len.div_ceil(64)]);
     each_move(tile, |row, mv| {
         if let Some(role) = piece(&tile.board(row), mv) {
@@ -44,7 +41,10 @@ pub(super) fn pieces_of_moves(tile: &Tile<'_>, piece: impl Fn(&Packed, Move) -> 
             present[row / 64] |= 1 << (row % 64);
         }
     });
-    words(&*WORDS, Values::from_clean_parts(codes, present))
+    words(
+        Role::ALL.map(|role| role.letter().to_ascii_uppercase().to_string()),
+        Values::from_clean_parts(codes, present),
+    )
 }
 
 /// The piece that moves; a pawn that promotes is a pawn, and the king castles.

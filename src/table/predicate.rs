@@ -273,7 +273,7 @@ mod tests {
             let mut texts = Texts::default();
             let mut strings = Strings::default();
             for row in &rows_in {
-                texts.push(row.as_deref().map(Arc::from));
+                texts.push(row.as_deref());
                 strings.push(row.as_deref());
             }
             let words: Vec<Arc<str>> = ["a", "", "bb"].map(Arc::from).to_vec();

@@ -21,6 +21,10 @@ impl Strings {
         debug_assert!(ends.values().is_sorted());
         Self { bytes, ends }
     }
+    /// Makes room for further rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.ends.reserve(rows);
+    }
     /// Adds a row.
     ///
     /// # Panics

@@ -103,6 +103,11 @@ impl<T: Clone + Default> Values<T> {
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
+    /// Makes room for further rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.values.reserve(rows);
+        self.present.reserve(rows.div_ceil(64));
+    }
     /// Adds a row.
     pub fn push(&mut self, value: Option<T>) {
         let is_present = value.is_some();

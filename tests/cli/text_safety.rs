@@ -17,7 +17,7 @@ fn boards(dir: &Dir) -> String {
     batch.push(Packed::pack(&Position::standard()).unwrap(), 0, 1);
     for field in [Field::Site, Field::Operations, Field::White, Field::Themes] {
         let mut column = Texts::default();
-        column.push(Some(HOSTILE.into()));
+        column.push(Some(HOSTILE));
         batch.fields.insert(field, Array::Text(column));
     }
     let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();

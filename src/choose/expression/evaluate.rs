@@ -51,7 +51,7 @@ impl Evaluated {
             Self::Real(numbers) => Array::U64(values(numbers, f64::to_bits)),
             Self::Text(texts) => {
                 let mut column = Texts::default();
-                texts.into_iter().for_each(|text| column.push(text));
+                texts.iter().for_each(|text| column.push(text.as_deref()));
                 Array::Text(column)
             }
             Self::Null => Array::Text(Texts::missing(len)),

@@ -485,7 +485,7 @@ fn records(random: &mut Random, len: usize) -> (Arc<Batch>, Vec<Row>) {
         score.push(b);
         elo.push(c.map(|c| c as u16));
         let text = d.map(|d| ["B12", "A00", "it's"][d as usize]);
-        eco.push(text.map(Arc::from));
+        eco.push(text);
         let counts = position.legal_counts();
         let in_check = !position.checkers().is_empty();
         rows.push(Row {

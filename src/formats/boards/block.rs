@@ -11,10 +11,9 @@ use super::{ENTRY_LEN, UNIT};
 use crate::chess::Move;
 use crate::input::Bytes;
 use crate::packed::Group;
-use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values, bits_where, is_sentinel};
+use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values, Words, bits_where, is_sentinel};
 use std::collections::BTreeMap;
 use std::ops::{Mul, Range};
-use std::sync::Arc;
 
 /// Up to version 1.0 a mate was a score: this minus the number of moves.
 const MATE_SCORE: u16 = 32_000;
@@ -50,7 +49,7 @@ pub(super) fn out_of_range(field: Field, values: &Array, rows: Range<usize>) -> 
             let possible = |square| square == 0 || Field::is_key_en_passant(square);
             first(column, rows, |square| !possible(square))
         }
-        (Field::Move, Array::U16(column)) => first(column, rows, |bits| Move::from_bits(bits).is_none()),
+        (Field::Move, Array::U16(column)) => first(column, rows, Move::is_not_one),
         _ => None,
     }
 }
@@ -287,13 +286,11 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, requested: bool) -> R
     let codes = bytes.split_off(..2 * rows).ok_or(LENGTH)?.as_chunks().0;
     // Copied before validation: bytes of a mapped file could change in between.
     let all = String::from_utf8(bytes.to_vec()).map_err(|_| "has a text that is not UTF-8")?;
-    let mut texts: Vec<Arc<str>> = Vec::new();
+    let ends: Vec<usize> = ends.as_chunks().0.iter().map(|&end| u32::from_le_bytes(end) as usize).collect();
     let mut start = 0;
-    for (at, &end) in ends.as_chunks().0.iter().enumerate() {
-        let end = u32::from_le_bytes(end) as usize;
-        let text = all.get(start..end).ok_or_else(|| format!("has a text {at} that ends where none can end"))?;
-        if requested {
-            texts.push(Arc::from(text));
+    for (at, &end) in ends.iter().enumerate() {
+        if end < start || !all.is_char_boundary(end) {
+            return Err(format!("has a text {at} that ends where none can end"));
         }
         start = end;
     }
@@ -313,7 +310,7 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, requested: bool) -> R
     }
     let codes = codes.iter().map(|&code| u16::from_le_bytes(code).into());
     let codes = Values::from_parts(codes.collect(), present);
-    Ok(Array::Text(Texts::from_parts(codes, texts)))
+    Ok(Array::Text(Texts::from_parts(codes, Words::from_parts(all, ends))))
 }
 
 /// Files of version 1.0 have mates among the scores.

@@ -429,7 +429,6 @@ mod tests {
     use crate::packed::Packed;
     use crate::table::{Array, Batch, Field, Fields, Values};
     use std::path::Path;
-    use std::sync::Arc;
 
     /// Three positions and a column of each kind of layout.
     fn small_file() -> Vec<u8> {
@@ -445,7 +444,7 @@ mod tests {
             let board = Packed::pack(&position).unwrap();
             batch.push(board, position.halfmove, position.fullmove);
             scores.push(score);
-            sites.push(site.map(Arc::from));
+            sites.push(site);
         }
         batch.fields.insert(Field::Score, Array::I16(scores));
         batch.fields.insert(Field::Site, Array::Text(sites));

@@ -9,8 +9,8 @@ use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
 use crate::formats::losses::Refuse;
 use crate::packed::Group;
 use crate::table::{Array, Batch, Field, Fields, Texts, Tile};
+use crate::text::hash::FastMap;
 use bytemuck::Pod;
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -269,14 +269,9 @@ pub(super) fn check_texts(first: u64, len: u64) -> io::Result<()> {
 /// If the texts are too long, or an input became shorter.
 pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section: &mut Vec<u8>) -> io::Result<Ids> {
     let rows: usize = runs.iter().map(|(_, rows)| rows.len()).sum();
-    let has = |field: Field| {
-        runs.iter().any(|(batch, rows)| {
-            let values = batch.values(field);
-            values.is_some_and(|values| values.count_present_in(rows.clone()) > 0)
-        })
-    };
-    let present: Fields = fields.iter().filter(|&field| has(field)).collect();
-    let count = 3 + present.iter().count();
+    let present = fields.iter().map(|field| (field, Presence::of(field, runs, rows)));
+    let present: Vec<(Field, Presence)> = present.filter(|(_, presence)| presence.any).collect();
+    let count = 3 + present.len();
     section.clear();
     section.resize((UNIT + count * ENTRY_LEN).next_multiple_of(UNIT), 0);
     let mut entries = Vec::with_capacity(count);
@@ -306,19 +301,17 @@ pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section:
     entries.push(end_column(section, FULLMOVE, 3, false, begin));
     let mut texts = 0;
     let mut ids = Ids::ALWAYS;
-    for field in present.iter() {
+    for (field, presence) in present {
         let begin = section.len();
-        let validity = validity(runs, field, rows);
-        let partial = validity.is_some();
-        for word in validity.into_iter().flatten() {
-            section.extend_from_slice(&word.to_le_bytes());
+        if !presence.all {
+            put_numbers(section, &presence.words, u64::to_le_bytes);
         }
         let column = field.column(0);
         put_values(section, runs, field, &column, rows, &mut texts);
         let id = if field == Field::Score && has_raw_scores(runs) { RAW_SCORE } else { id_of(field) };
         let kind = type_of(&column);
         ids.insert(id);
-        entries.push(end_column(section, id, kind, partial, begin));
+        entries.push(end_column(section, id, kind, !presence.all, begin));
     }
     check_texts(first, texts)?;
     for (entry, place) in entries.iter().zip(section[UNIT..].as_chunks_mut::<ENTRY_LEN>().0) {
@@ -380,38 +373,62 @@ fn put_groups(section: &mut Vec<u8>, runs: &Runs<'_>, rows: usize) {
     for (batch, rows) in runs {
         let groups = batch.groups();
         let mut row = rows.start;
-        while row < rows.end {
-            let from = row % Group::LEN;
-            if filled == 0 && from == 0 && row + Group::LEN <= rows.end {
-                // Whole groups are taken as they are.
-                let end = rows.end / Group::LEN;
-                put_whole(section, &groups[row / Group::LEN..end]);
-                row = end * Group::LEN;
-                continue;
-            }
-            // As many as fit: the run, the group that is being filled, and the two that are read set limits.
-            let count = (rows.end - row).min(Group::LEN - filled);
-            let group = &groups[row / Group::LEN];
-            let next = groups.get(row / Group::LEN + 1).unwrap_or(group);
-            for ((open, plane), next) in open.planes.iter_mut().zip(&group.planes).zip(&next.planes) {
-                let mut both = [0; 2 * Group::LEN];
-                both[..Group::LEN].copy_from_slice(plane);
-                both[Group::LEN..].copy_from_slice(next);
-                match count {
-                    Group::LEN => open.copy_from_slice(&both[from..from + Group::LEN]),
-                    _ => open[filled..filled + count].copy_from_slice(&both[from..from + count]),
-                }
-            }
+        if filled != 0 {
+            let count = rows.len().min(Group::LEN - filled);
+            fill(&mut open, filled, groups, row..row + count);
             row += count;
             filled += count;
-            if filled == Group::LEN {
-                put_whole(section, &[open]);
-                (open, filled) = (Group::default(), 0);
+            if filled < Group::LEN {
+                continue;
             }
+            put_whole(section, &[std::mem::take(&mut open)]);
         }
+        let whole = (rows.end - row) / Group::LEN;
+        let from = &groups[row / Group::LEN..(row + whole * Group::LEN).div_ceil(Group::LEN)];
+        match row % Group::LEN {
+            0 => put_whole(section, from),
+            1 => put_moved::<1>(section, from),
+            2 => put_moved::<2>(section, from),
+            3 => put_moved::<3>(section, from),
+            4 => put_moved::<4>(section, from),
+            5 => put_moved::<5>(section, from),
+            6 => put_moved::<6>(section, from),
+            _ => put_moved::<7>(section, from),
+        }
+        row += whole * Group::LEN;
+        filled = rows.end - row;
+        fill(&mut open, 0, groups, row..rows.end);
     }
     if filled > 0 {
         put_whole(section, &[open]);
+    }
+}
+
+/// Copies rows of groups to lanes of a group, from one lane on.
+fn fill(open: &mut Group, first: usize, groups: &[Group], rows: Range<usize>) {
+    for (lane, row) in (first..).zip(rows) {
+        open.set(lane, groups[row / Group::LEN].get(row % Group::LEN));
+    }
+}
+
+/// Adds groups whose first board is in lane `FROM` of a group, and whose last one is in the lane before it of the last
+/// group.
+fn put_moved<const FROM: usize>(section: &mut Vec<u8>, groups: &[Group]) {
+    let begin = section.len();
+    section.resize(begin + groups.len().saturating_sub(1) * Group::BYTES, 0);
+    let places = section[begin..].as_chunks_mut::<{ Group::BYTES }>().0;
+    for (place, pair) in places.iter_mut().zip(groups.windows(2)) {
+        let places = place.as_chunks_mut::<8>().0.as_chunks_mut::<{ Group::LEN }>().0;
+        for ((place, plane), next) in places.iter_mut().zip(&pair[0].planes).zip(&pair[1].planes) {
+            // The number of lanes is known when this is compiled, so these are a few moves of vectors.
+            let (first, second) = place.split_at_mut(Group::LEN - FROM);
+            for (place, word) in first.iter_mut().zip(&plane[FROM..]) {
+                *place = word.to_le_bytes();
+            }
+            for (place, word) in second.iter_mut().zip(next) {
+                *place = word.to_le_bytes();
+            }
+        }
     }
 }
 
@@ -426,27 +443,39 @@ fn put_whole(section: &mut Vec<u8>, groups: &[Group]) {
     }
 }
 
-/// The validity bits of the rows; `None` if all have a value.
-fn validity(runs: &Runs<'_>, field: Field, rows: usize) -> Option<Vec<u64>> {
-    let mut words = vec![0; rows.div_ceil(64)];
-    let (mut at, mut count) = (0, 0);
-    for (batch, rows) in runs {
-        if let Some(values) = batch.values(field) {
-            let present = values.present();
-            let mut row = rows.start;
-            while row < rows.end {
-                let len = (64 - at % 64).min(64 - row % 64).min(rows.end - row);
-                let bits = present[row / 64] >> (row % 64) & (!0 >> (64 - len));
-                words[at / 64] |= bits << (at % 64);
-                count += bits.count_ones() as usize;
+/// Which rows have a value of a field.
+struct Presence {
+    /// A bit for each row.
+    words: Vec<u64>,
+    any: bool,
+    all: bool,
+}
+
+impl Presence {
+    fn of(field: Field, runs: &Runs<'_>, rows: usize) -> Self {
+        let mut presence = Self { words: Vec::new(), any: false, all: true };
+        let mut at = 0;
+        for (batch, run) in runs {
+            let Some(values) = batch.values(field) else {
+                presence.all &= run.is_empty();
+                at += run.len();
+                continue;
+            };
+            presence.words.resize(rows.div_ceil(64), 0);
+            let mut row = run.start;
+            while row < run.end {
+                let len = (64 - at % 64).min(64 - row % 64).min(run.end - row);
+                let mask = !0 >> (64 - len);
+                let bits = values.present()[row / 64] >> (row % 64) & mask;
+                presence.words[at / 64] |= bits << (at % 64);
+                presence.any |= bits != 0;
+                presence.all &= bits == mask;
                 row += len;
                 at += len;
             }
-        } else {
-            at += rows.len();
         }
+        presence
     }
-    (count != rows).then_some(words)
 }
 
 /// Adds the values of a field, whose columns are like `column`, and adds the bytes of its texts to `texts`.
@@ -483,7 +512,7 @@ fn put_values(section: &mut Vec<u8>, runs: &Runs<'_>, field: Field, column: &Arr
 /// The texts of a block, each of them once.
 #[derive(Default)]
 struct Dictionary<'a> {
-    codes: HashMap<&'a str, u16>,
+    codes: FastMap<&'a str, u16>,
     texts: Vec<&'a str>,
 }
 
@@ -557,4 +586,50 @@ fn put_texts<'a>(
     }
     put_numbers(section, &codes, u16::to_le_bytes);
     texts.iter().for_each(|text| section.extend_from_slice(text.as_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::random::Random;
+    use crate::packed::Packed;
+
+    /// Boards from anywhere in several batches, against boards one after the other.
+    #[test]
+    fn boards_of_runs_are_put_together() {
+        let mut random = Random::new(5);
+        let mut word = || (0..3).fold(0, |word, _| word << 22 | u64::from(random.below(1 << 22)));
+        let batches: Vec<Batch> = [1, 8, 40, 67]
+            .into_iter()
+            .map(|len| {
+                let mut batch = Batch::new();
+                for _ in 0..len {
+                    batch.push(Packed { color: word(), types: [word(), word(), word()] }, 0, 1);
+                }
+                batch
+            })
+            .collect();
+        let mut random = Random::new(6);
+        let mut below = |bound: usize| random.below(bound as u32) as usize;
+        for _ in 0..3000 {
+            let mut runs = Vec::new();
+            let mut expected = Vec::new();
+            for _ in 0..below(5) {
+                let batch = &batches[below(batches.len())];
+                let start = below(batch.len() + 1);
+                let rows = start..start + below(batch.len() - start + 1);
+                expected.extend(rows.clone().map(|row| batch.board(row)));
+                runs.push((batch, rows));
+            }
+            let mut section = vec![7; 64];
+            put_groups(&mut section, &runs, expected.len());
+            let groups = expected.chunks(Group::LEN).map(|boards| {
+                let mut group = Group::default();
+                boards.iter().enumerate().for_each(|(lane, &board)| group.set(lane, board));
+                group
+            });
+            let bytes = groups.flat_map(|group| group.planes).flatten().flat_map(u64::to_le_bytes);
+            assert!(section[64..].iter().copied().eq(bytes), "{runs:?}");
+        }
+    }
 }

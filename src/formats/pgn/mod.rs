@@ -60,7 +60,7 @@ use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, Outcome, Variant};
 use crate::table::{Array, Batch, Field, Fields, Texts};
 use memchr::{memchr, memchr_iter};
-use records::{Records, Requested};
+use records::{Records, Requested, estimated_rows};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -235,14 +235,15 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         parents: fields.intersects(OF_THE_WAY) && selection.variations,
         texts: options.lost_tags,
     };
-    let mut records = Records::new(requested, bytes);
-    let mut columns = GameColumns::new(fields, &options.tags);
+    let rows = estimated_rows(bytes);
+    let mut records = Records::new(requested, rows);
+    let mut columns = GameColumns::new(fields, &options.tags, rows);
     let mut lost_tags = TagCounts::default();
     let mut lost_texts = LostTags::default();
     let mut decoded = Decoded::default();
     // Ranges of rows, with the number of the first one if numbers differ from rows.
     let mut numbers: Vec<(usize, u64)> = Vec::new();
-    let mut origins = Vec::with_capacity(bytes.len() / 30);
+    let mut origins = Vec::with_capacity(rows);
     let mut lines = Lines { bytes, at: 0, count: 0 };
     let truncated = chunk.truncated && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
     let mut games = Games::new(bytes, selection.variations, options.strict_pgn).limited(options.max_record, truncated);
@@ -383,8 +384,7 @@ fn extend_row(row: Option<&mut GameRow>, end: usize, next: usize) {
 
 /// The known facts of a game whose text begins at `start`; little more than its place, if only that is requested.
 fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow {
-    let text = |text| tags::text(text).into_owned();
-    let tags = || game.tags.pairs().map(|(name, value)| (text(name), text(value))).collect();
+    let tags = || game.tags.pairs().map(|(name, value)| (tags::text(name), tags::text(value))).collect();
     GameRow {
         game: number,
         tags: if place_only { Vec::new() } else { tags() },
@@ -400,7 +400,7 @@ fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow 
 /// A record of a game with the values that a condition reads, except the number of the game.
 fn record(game: &Game<'_>, condition: &Condition) -> Batch {
     let tags: Vec<Arc<str>> = condition.tags().cloned().collect();
-    let mut columns = GameColumns::new(condition.fields(), &tags);
+    let mut columns = GameColumns::new(condition.fields(), &tags, 1);
     columns.extend(game, 0, 1);
     let mut batch = Batch::of_one();
     columns.finish(&mut batch);
@@ -495,10 +495,13 @@ fn reject(
 struct GameColumns {
     columns: Vec<(Field, Array)>,
     tags: Vec<(Arc<str>, Texts)>,
+    /// For the value of a tag.
+    buffer: Vec<u8>,
 }
 
 impl GameColumns {
-    fn new(fields: Fields, tags: &[Arc<str>]) -> Self {
+    /// Columns with room for this number of rows.
+    fn new(fields: Fields, tags: &[Arc<str>], rows: usize) -> Self {
         let columns = fields.iter().filter(|field| {
             let of_position = matches!(
                 field,
@@ -506,9 +509,15 @@ impl GameColumns {
             );
             (Pgn.about().carries.contains(*field) || *field == Field::GamePlies) && !of_position
         });
+        let columns = columns.map(|field| {
+            let mut values = field.column(0);
+            values.reserve(rows);
+            (field, values)
+        });
         Self {
-            columns: columns.map(|field| (field, field.column(0))).collect(),
+            columns: columns.collect(),
             tags: tags.iter().map(|name| (Arc::clone(name), Texts::default())).collect(),
+            buffer: Vec::new(),
         }
     }
 
@@ -542,13 +551,13 @@ impl GameColumns {
                         Field::Termination => tags.get("Termination"),
                         _ => None,
                     };
-                    push_tag(column, value, rows);
+                    push_tag(column, value, rows, &mut self.buffer);
                 }
                 (_, values) => (0..rows).for_each(|_| values.push_missing()),
             }
         }
         for (name, column) in &mut self.tags {
-            push_tag(column, tags.get(name), rows);
+            push_tag(column, tags.get(name), rows, &mut self.buffer);
         }
     }
 
@@ -656,13 +665,9 @@ fn is_carried(name: &[u8]) -> bool {
 }
 
 /// Adds the value of a tag to the rows of a game, unless it means that the value is unknown.
-fn push_tag(column: &mut Texts, value: Option<&[u8]>, rows: usize) {
+fn push_tag(column: &mut Texts, value: Option<&[u8]>, rows: usize, buffer: &mut Vec<u8>) {
     let known = value.filter(|value| !matches!(*value, b"" | b"?"));
-    // Openings, time controls and dates are often those of the game before.
-    let is_plain = |value: &[u8]| memchr(b'\\', value).is_none();
-    if !known.is_some_and(|value| is_plain(value) && column.repeat(value, rows)) {
-        column.push_many(known.map(|value| Arc::from(tags::text(value))), rows);
-    }
+    column.push_many(known.map(|value| tags::text_in(value, buffer)).as_deref(), rows);
 }
 
 #[cfg(test)]

@@ -95,10 +95,23 @@ impl Unread {
     }
 }
 
+/// The number of positions of a text, estimated from its beginning.
+pub(super) fn estimated_rows(text: &[u8]) -> usize {
+    /// Bytes of a position in games of Lichess with clocks, and in games without comments.
+    const WITH_COMMENTS: usize = 30;
+    const PLAIN: usize = 14;
+    let beginning = &text[..text.len().min(1 << 12)];
+    text.len() / if beginning.contains(&b'{') { WITH_COMMENTS } else { PLAIN }
+}
+
 /// Sets the value of a row in a column that ends with its last value, unless it has one already: if there are two
 /// commands, the first counts.
 #[inline]
 fn note<T: Copy + PartialEq>(column: &mut Vec<T>, row: usize, value: T, missing: T) {
+    if column.len() == row {
+        // Mostly, every row has a value.
+        return column.push(value);
+    }
     if column.len() <= row {
         column.resize(row + 1, missing);
     }
@@ -108,13 +121,8 @@ fn note<T: Copy + PartialEq>(column: &mut Vec<T>, row: usize, value: T, missing:
 }
 
 impl Records {
-    /// Makes room for the records of a text, estimated from its beginning.
-    pub(super) fn new(requested: Requested, text: &[u8]) -> Self {
-        /// Bytes of a position in games of Lichess with clocks, and in games without comments.
-        const WITH_COMMENTS: usize = 30;
-        const PLAIN: usize = 14;
-        let beginning = &text[..text.len().min(1 << 12)];
-        let rows = text.len() / if beginning.contains(&b'{') { WITH_COMMENTS } else { PLAIN };
+    /// Makes room for this number of records.
+    pub(super) fn new(requested: Requested, rows: usize) -> Self {
         fn room<T>(is_requested: bool, rows: usize) -> Vec<T> {
             Vec::with_capacity(if is_requested { rows } else { 0 })
         }

@@ -5,7 +5,7 @@
 
 use super::lex;
 use crate::formats::lines::windows_1252;
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
 use std::borrow::Cow;
 
 /// The notes taken while the section was scanned.
@@ -235,7 +235,10 @@ impl<'a> Tags<'a> {
         let mut offsets = self.marked.with_bit(bit);
         offsets.find_map(|offset| {
             let line = &self.section[offset..];
-            (lex::tag_name(line) == name).then(|| (offset, tag(&line[..lex::line_end(line, 0)]).value))
+            (lex::tag_name(line) == name).then(|| {
+                let value = usual_value(line.get(1 + name.len()..).unwrap_or_default());
+                (offset, value.unwrap_or_else(|| tag(&line[..lex::line_end(line, 0)]).value))
+            })
         })
     }
 
@@ -293,6 +296,15 @@ fn is_pair(line: &[u8]) -> bool {
         text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte >= 0x80 || b"_-+#=:/.".contains(byte));
     let len = name.count();
     len > 0 && text[len..].trim_ascii_start().first() == Some(&b'"')
+}
+
+/// The value of a tag as nearly all programs write it, from the text after the name: in quotes on the same line, without
+/// quotes or backslashes in it, and with nothing but the bracket after it.
+fn usual_value(text: &[u8]) -> Option<&[u8]> {
+    let text = text.strip_prefix(b" \"")?;
+    let (value, rest) = text.split_at(memchr2(b'"', b'\\', text)?);
+    let is_usual = matches!(rest, [b'"', b']'] | [b'"', b']', b'\n' | b'\r', ..]);
+    (is_usual && memchr2(b'\n', b'\r', value).is_none()).then_some(value)
 }
 
 /// A tag as written.
@@ -435,11 +447,18 @@ pub(super) fn ends_regularly(line: &[u8]) -> bool {
 }
 
 /// A value as text: escapes resolved, bytes that are not UTF-8 read as Windows-1252.
-pub(super) fn text(value: &[u8]) -> Cow<'_, str> {
+pub(super) fn text(value: &[u8]) -> String {
+    text_in(value, &mut Vec::new()).into_owned()
+}
+
+/// As [`text`], in a buffer if the text is read as it is.
+pub(super) fn text_in<'a>(value: &[u8], buffer: &'a mut Vec<u8>) -> Cow<'a, str> {
     // Copied before validation: bytes of a mapped file could change in between.
-    let text: Cow<'_, str> = match String::from_utf8(value.to_vec()) {
-        Ok(text) => Cow::Owned(text),
-        Err(_) => Cow::Owned(value.iter().map(|&byte| windows_1252(byte)).collect()),
+    buffer.clear();
+    buffer.extend_from_slice(value);
+    let text = match std::str::from_utf8(buffer) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(buffer.iter().map(|&byte| windows_1252(byte)).collect()),
     };
     if !text.contains('\\') {
         return text;
@@ -525,6 +544,8 @@ mod tests {
     fn noted_places_are_those_of_the_tags() {
         let names = ["A", "FEN", "FE", "FENX", "Variant", "VariantX", "WhiteElo", "WhiteEloX", "Event", ""];
         let ends = [" ", "  ", "\t", "\"", "]", "\r"];
+        let values = ["7", "", "a b", "a\"b", "a\\\"b", "a]b", "\\\\", "x\"", "x\"]y", "x\" ", "\r", "a\r]", "\\"];
+        let closings = ["\"]\n", "\"]\r\n", "\" ]\n", "\"] \n", "\"]x\n", "]\n", "\"\n", "\"];c\n"];
         let mut random = crate::chess::random::Random::new(7);
         let mut below = |bound: usize| random.below(bound as u32) as usize;
         for round in 0..20_000 {
@@ -532,7 +553,11 @@ mod tests {
             for _ in 0..below(5) {
                 let name = names[below(names.len())];
                 let end = ends[below(if round % 2 == 0 { 1 } else { ends.len() })];
-                section += &format!("[{name}{end}\"{}\"]\n", below(100));
+                let (value, closing) = match round % 3 {
+                    0 => (values[0], closings[below(2)]),
+                    _ => (values[below(values.len())], closings[below(closings.len())]),
+                };
+                section += &format!("[{name}{end}\"{value}{closing}");
             }
             let tags = tags(&section);
             for name in names {

@@ -366,7 +366,7 @@ impl Decoder<'_> {
     /// Completes the operations of the last record.
     fn close(&mut self) {
         if let (Some(operations), Some(text)) = (&mut self.operations, self.open.take()) {
-            operations.push((!text.is_empty()).then(|| Arc::from(text)));
+            operations.push(Some(&*text).filter(|text| !text.is_empty()));
         }
     }
 

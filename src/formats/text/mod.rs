@@ -235,7 +235,7 @@ mod tests {
         }
         let mut values = Field::Operations.column(1);
         if let Array::Text(column) = &mut values {
-            column.push(Some("id \"a\";".into()));
+            column.push(Some("id \"a\";"));
         }
         batch.fields.insert(Field::Operations, values);
         let batch = std::sync::Arc::new(batch);

@@ -3,7 +3,6 @@
 use super::{Array, Strings, Texts, Values};
 use crate::table::Tile;
 use std::ops::Range;
-use std::sync::Arc;
 
 impl Texts {
     /// Makes empty texts missing ones.
@@ -23,18 +22,10 @@ impl Texts {
     /// When the rows are out of range.
     pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
         // Columns of a few words have the same ones in every tile.
-        let base = self
-            .words
-            .len()
-            .checked_sub(other.words.len())
-            .filter(|&base| {
-                let pairs = self.words[base..].iter().zip(&other.words);
-                pairs.into_iter().all(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
-            })
-            .unwrap_or_else(|| {
-                self.words.extend_from_slice(&other.words);
-                self.words.len() - other.words.len()
-            });
+        if !self.words.ends_with(&other.words) {
+            self.words.append(&other.words);
+        }
+        let base = self.words.len() - other.words.len();
         let start = self.codes.len();
         self.codes.append(&other.codes, rows);
         if base > 0 {
@@ -99,12 +90,12 @@ mod tests {
         let mut random = |most: u32| numbers.below(most) as usize;
         let (mut values, mut texts) = (Values::<u16>::default(), Texts::default());
         let mut strings = Strings::default();
-        let words: Vec<Arc<str>> = ["", "a", "bc", "def"].map(Arc::from).into();
+        let words: crate::table::Words = ["", "a", "bc", "def"].into_iter().collect();
         for _ in 0..400 {
             let value = random(5);
             values.push((value > 0).then_some(value as u16));
-            let word = words.get(value).cloned();
-            strings.push(word.as_deref());
+            let word = (value < words.len()).then(|| &words[value]);
+            strings.push(word);
             texts.push(word);
         }
         let arrays = [Array::U16(values), Array::Text(texts), Array::Strings(strings)];

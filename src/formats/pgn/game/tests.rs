@@ -19,7 +19,7 @@ fn read(text: &[u8], quick: bool) -> String {
         texts: true,
         ..Requested::default()
     };
-    let mut records = Records::new(requested, text);
+    let mut records = Records::new(requested, 0);
     let mut games = Games::new(text, false, false);
     games.quick = quick;
     let mut read = String::new();
@@ -173,7 +173,7 @@ fn plain_games_need_no_second_look() {
         for (more, expected) in [("", false), ("{x}", true), ("{[%eval 1,2]}", true), ("$1", true), ("; x\n", true)] {
             let text = format!("[Event \"x\"]\n\n{blanks}{moves}{more} 1-0\n\n");
             for quick in [true, false] {
-                let mut records = Records::new(requested, text.as_bytes());
+                let mut records = Records::new(requested, 0);
                 let mut games = Games::new(text.as_bytes(), false, false);
                 games.quick = quick;
                 let game = games.next(&mut records).unwrap();
