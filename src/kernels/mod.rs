@@ -18,6 +18,8 @@
 //! 5. `playable`: the rules of the playable level, as one mask.
 //! 6. `counts`, `material`, `keys`: further data for statistics: pieces, material, squares, keys of positions.
 //!
+//! `san` and `replay` go the other way: they read the words of games, and play the moves of eight games at once.
+//!
 //! The reference for all kernels is [`crate::chess`]. Lanes are exact for every board that decodes and has one king per
 //! side and no pawn on the first or last rank, reachable or not.
 
@@ -30,6 +32,8 @@ pub(crate) mod moves;
 mod one_slider;
 pub(crate) mod playable;
 pub(crate) mod rays;
+pub(crate) mod replay;
+pub(crate) mod san;
 pub(crate) mod sums;
 
 pub use board::{PieceSets, piece_sets};

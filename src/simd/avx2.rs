@@ -4,7 +4,7 @@
 //! instruction multiplies 8x8 matrices of bits. Desktop CPUs since Alder Lake have it without AVX-512.
 
 use super::popcnt::Scratch;
-use super::{Lanes, LinesThrough, Simd, matrices, sealed};
+use super::{Lanes, LinesThrough, Simd, inlined, matrices, sealed};
 use std::arch::x86_64::*;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -49,6 +49,38 @@ macro_rules! token {
                 let four: &mut [u64; 4] = (&mut to[at..at + 4]).try_into().expect("four lanes");
                 // SAFETY: every token proves AVX2; the reference covers the 32 bytes that are written.
                 unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), lanes.0) }
+            }
+            #[inline(always)]
+            fn turned(self, rows: &[[u64; 8]; 8]) -> [[u64; 8]; 8] {
+                // Four 4x4 matrices.
+                let mut turned = [[0; 8]; 8];
+                let mut matrix = 0;
+                while matrix < 4 {
+                    let (down, across) = (matrix / 2 * 4, matrix % 2 * 4);
+                    let row = inlined(
+                        #[inline(always)]
+                        |row: usize| self.load(&rows[down + row], across).0,
+                    );
+                    // SAFETY: every token proves AVX2.
+                    let columns = unsafe {
+                        let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+                        let (even_ab, odd_ab) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+                        let (even_cd, odd_cd) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+                        [
+                            _mm256_permute2x128_si256::<0x20>(even_ab, even_cd),
+                            _mm256_permute2x128_si256::<0x20>(odd_ab, odd_cd),
+                            _mm256_permute2x128_si256::<0x31>(even_ab, even_cd),
+                            _mm256_permute2x128_si256::<0x31>(odd_ab, odd_cd),
+                        ]
+                    };
+                    let mut column = 0;
+                    while column < 4 {
+                        self.store($lanes(columns[column]), &mut turned[across + column], down);
+                        column += 1;
+                    }
+                    matrix += 1;
+                }
+                turned
             }
             #[inline(always)]
             fn store_weighted_counts<const N: usize>(
@@ -194,6 +226,16 @@ macro_rules! lanes {
             fn shr<const N: u32>(self) -> Self {
                 // SAFETY: lanes exist only where a token proved AVX2.
                 Self(unsafe { _mm256_srlv_epi64(self.0, _mm256_set1_epi64x(i64::from(N))) })
+            }
+            #[inline(always)]
+            fn shl_by(self, counts: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX2.
+                Self(unsafe { _mm256_sllv_epi64(self.0, counts.0) })
+            }
+            #[inline(always)]
+            fn shr_by(self, counts: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX2.
+                Self(unsafe { _mm256_srlv_epi64(self.0, counts.0) })
             }
             #[inline(always)]
             fn add(self, other: Self) -> Self {

@@ -5,7 +5,7 @@
 //! instruction multiplies 8x8 matrices of bits.
 
 use super::popcnt::Scratch;
-use super::{Lanes, LinesThrough, Simd, matrices, sealed};
+use super::{Lanes, LinesThrough, Simd, inlined, matrices, sealed};
 use std::arch::x86_64::*;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -49,6 +49,42 @@ macro_rules! moves {
             assert!(at == 0, "a vector is all eight lanes");
             // SAFETY: the token proves AVX-512 F; the reference covers the 64 bytes that are written.
             unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), lanes.0) }
+        }
+        #[inline(always)]
+        fn turned(self, rows: &[[u64; 8]; 8]) -> [[u64; 8]; 8] {
+            let mut turned = [[0; 8]; 8];
+            let mut odd = 0;
+            while odd < 2 {
+                // The even or the odd words of pairs of rows.
+                let pair = inlined(
+                    #[inline(always)]
+                    |row: usize| {
+                        let (a, b) = (self.load(&rows[row], 0).0, self.load(&rows[row + 1], 0).0);
+                        // SAFETY: the token proves AVX-512 F.
+                        unsafe { if odd == 0 { _mm512_unpacklo_epi64(a, b) } else { _mm512_unpackhi_epi64(a, b) } }
+                    },
+                );
+                let (a, b, c, d) = (pair(0), pair(2), pair(4), pair(6));
+                // Four rows of four pairs of words, as a 4x4 matrix.
+                // SAFETY: the token proves AVX-512 F.
+                let columns = unsafe {
+                    let low = [_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d)];
+                    let high = [_mm512_shuffle_i64x2::<0xDD>(a, b), _mm512_shuffle_i64x2::<0xDD>(c, d)];
+                    [
+                        _mm512_shuffle_i64x2::<0x88>(low[0], low[1]),
+                        _mm512_shuffle_i64x2::<0x88>(high[0], high[1]),
+                        _mm512_shuffle_i64x2::<0xDD>(low[0], low[1]),
+                        _mm512_shuffle_i64x2::<0xDD>(high[0], high[1]),
+                    ]
+                };
+                let mut column = 0;
+                while column < 4 {
+                    self.store($lanes(columns[column]), &mut turned[2 * column + odd], 0);
+                    column += 1;
+                }
+                odd += 1;
+            }
+            turned
         }
     };
 }
@@ -272,6 +308,16 @@ macro_rules! lanes {
             fn shr<const N: u32>(self) -> Self {
                 // SAFETY: lanes exist only where a token proved AVX-512 F.
                 Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
+            }
+            #[inline(always)]
+            fn shl_by(self, counts: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_sllv_epi64(self.0, counts.0) })
+            }
+            #[inline(always)]
+            fn shr_by(self, counts: Self) -> Self {
+                // SAFETY: lanes exist only where a token proved AVX-512 F.
+                Self(unsafe { _mm512_srlv_epi64(self.0, counts.0) })
             }
             #[inline(always)]
             fn add(self, other: Self) -> Self {

@@ -111,6 +111,21 @@ pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static 
     /// # Panics
     /// If they are not all within the eight.
     fn store(self, lanes: Self::Lanes, to: &mut [u64; 8], at: usize);
+    /// Rows as columns: word `i` of row `j` becomes word `j` of row `i`.
+    #[inline(always)]
+    fn turned(self, rows: &[[u64; 8]; 8]) -> [[u64; 8]; 8] {
+        let mut turned = [[0; 8]; 8];
+        let mut row = 0;
+        while row < 8 {
+            let mut word = 0;
+            while word < 8 {
+                turned[word][row] = rows[row][word];
+                word += 1;
+            }
+            row += 1;
+        }
+        turned
+    }
     /// Stores, in each lane, `base` plus the number of ones of each plane times its weight; otherwise like
     /// [`Simd::store`]. Taken as eight numbers of a byte, the weights of all planes add up to less than 32 in each byte.
     fn store_weighted_counts<const N: usize>(
@@ -121,6 +136,34 @@ pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static 
         to: &mut [u64; 8],
         at: usize,
     );
+}
+
+/// Work that is the same with every token.
+pub(crate) trait Work {
+    /// What it returns.
+    type Output;
+    /// Does the work.
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
+}
+
+/// Does work with the token of the widest vectors that this CPU has.
+pub(crate) fn with_widest<W: Work>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(simd) = Avx512Gfni::detect() {
+            return work.run(simd);
+        }
+        if let Some(simd) = Avx512::detect() {
+            return work.run(simd);
+        }
+        if let Some(simd) = Avx2Gfni::detect() {
+            return work.run(simd);
+        }
+        if let Some(simd) = Avx2::detect() {
+            return work.run(simd);
+        }
+    }
+    work.run(Scalar)
 }
 
 /// Returns a closure unchanged: the attribute `#[inline(always)]` is accepted on a closure only if it is
@@ -159,6 +202,10 @@ pub trait Lanes:
     fn shl<const N: u32>(self) -> Self;
     /// Shift to the right, filling with zeros.
     fn shr<const N: u32>(self) -> Self;
+    /// Shift to the left by the numbers in the lanes of `counts`, which are less than 64.
+    fn shl_by(self, counts: Self) -> Self;
+    /// Shift to the right by the numbers in the lanes of `counts`, which are less than 64, filling with zeros.
+    fn shr_by(self, counts: Self) -> Self;
     /// Sum, wrapping.
     fn add(self, other: Self) -> Self;
     /// Difference, wrapping.

@@ -88,6 +88,14 @@ impl Lanes for u64 {
         self >> N
     }
     #[inline(always)]
+    fn shl_by(self, counts: Self) -> Self {
+        self << (counts & 63)
+    }
+    #[inline(always)]
+    fn shr_by(self, counts: Self) -> Self {
+        self >> (counts & 63)
+    }
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         self.wrapping_add(other)
     }

@@ -26,6 +26,9 @@ fn operations_are_as_defined<S: Simd>() {
         return;
     };
     let mut random = Random::new(7);
+    let rows: [[u64; 8]; 8] = std::array::from_fn(|_| std::array::from_fn(|_| random.bits()));
+    let turned: [[u64; 8]; 8] = std::array::from_fn(|i| std::array::from_fn(|j| rows[j][i]));
+    assert_eq!(simd.enter(|| simd.turned(&rows)), turned, "{simd:?}");
     for round in 0..500 {
         let mut words = [[0; 8]; 3];
         for word in words.as_flattened_mut() {
@@ -63,6 +66,9 @@ fn operations_are_as_defined<S: Simd>() {
                 let product = u128::from(a) * u128::from(b);
                 product as u64 ^ (product >> 64) as u64
             });
+            let counts = b & a.splat(63);
+            check("shl_by", a.shl_by(counts), &|[a, b, _]| a << (b & 63));
+            check("shr_by", a.shr_by(counts), &|[a, b, _]| a >> (b & 63));
             check("shl_in_bytes", a.shl_in_bytes::<1>(), &|words| bytes(words, |a, _| a << 1));
             check("shl_in_bytes", a.shl_in_bytes::<2>(), &|words| bytes(words, |a, _| a << 2));
             check("shr_in_bytes", a.shr_in_bytes::<1>(), &|words| bytes(words, |a, _| a >> 1));

@@ -128,6 +128,8 @@ impl<const N: usize> Lanes for Words<N> {
     word_by_word! {
         shl<K>();
         shr<K>();
+        shl_by(counts);
+        shr_by(counts);
         add(other);
         sub(other);
         sweep_up_in_bytes(from);

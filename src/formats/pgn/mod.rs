@@ -6,6 +6,20 @@
 //! position has none), and `clock` is the time that the mover had left after that move. `score` is the evaluation *of*
 //! it, which PGN writes after the move that leads to it.
 //!
+//! ## Two passes
+//!
+//! 1. The text is read once, in order: tags, comments, variations, results, and where games begin and end. A game from
+//!    the start position whose moves are all written in the form of the standard is not played yet. Each of its words
+//!    becomes an order, *this piece to that square*, and gets a row (`records`). Any other game is played while it is
+//!    read, by the board of `replay`.
+//! 2. The lanes of the CPU play the orders of eight games at once, straight into the groups of the records
+//!    (`replay::lanes`).
+//!
+//! Whatever the first pass needs to know about a game (its end, its plies, which position an evaluation belongs to) is
+//! known from its words alone, as long as all of them are legal moves. If one is not, the text is read once more, and that
+//! game is played as it is read: the lanes need neither messages nor places. Games are also played as they are read if
+//! the choice of positions, the opening or the last position has to be known at once, and on CPUs without vectors.
+//!
 //! ## Accepted text
 //!
 //! Byte order marks, CR LF, CR or LF, escape lines (`%`), both kinds of comments, variations, NAGs and suffixes; moves
@@ -41,6 +55,7 @@ mod lost;
 mod records;
 pub(super) mod replay;
 mod scan;
+pub(crate) mod stages;
 mod tags;
 mod values;
 
@@ -61,6 +76,7 @@ use crate::games::{Date, Facts, GameRow, Outcome, Variant};
 use crate::table::{Array, Batch, Field, Fields, Texts};
 use memchr::{memchr, memchr_iter};
 use records::{Records, Requested, estimated_rows};
+use replay::are_lanes_faster;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -215,6 +231,30 @@ const SCORES: Fields = Fields::of(&[Field::Score, Field::Mate]).union(SCORES_BEF
 
 /// Decodes a run of games.
 fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    decode_with(chunk, options, are_lanes_faster())
+}
+
+/// Decodes a run of games, with or without lanes.
+fn decode_with(chunk: &Chunk, options: &DecodeOptions, lanes: bool) -> Decoded {
+    // Everything is read once more if the lanes could not play some games, which are then played at once.
+    let mut played_now = Vec::new();
+    loop {
+        match decode_games(chunk, options, lanes.then_some(&played_now)) {
+            Ok(decoded) => return decoded,
+            Err(games) => played_now = games,
+        }
+    }
+}
+
+/// Decodes a run of games, all of them without lanes, or those that begin at some places.
+///
+/// # Errors
+/// If the lanes could not play some other games: where these begin.
+fn decode_games(
+    chunk: &Chunk,
+    options: &DecodeOptions,
+    played_now: Option<&Vec<usize>>,
+) -> Result<Decoded, Vec<usize>> {
     let bytes: &[u8] = &chunk.bytes;
     let everything = Selection::default();
     let selection = options.games.as_deref().unwrap_or(&everything);
@@ -234,7 +274,12 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         scores_before: fields.intersects(SCORES_BEFORE),
         parents: fields.intersects(OF_THE_WAY) && selection.variations,
         texts: options.lost_tags,
+        lanes: false,
     };
+    let truncated = chunk.truncated && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
+    let needs_boards = requested.openings || options.game_rows || truncated || selects;
+    let requested = Requested { lanes: played_now.is_some() && !needs_boards, ..requested };
+    let played_now = played_now.map_or(&[][..], |games| games);
     let rows = estimated_rows(bytes);
     let mut records = Records::new(requested, rows);
     let mut columns = GameColumns::new(fields, &options.tags, rows);
@@ -245,8 +290,8 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let mut numbers: Vec<(usize, u64)> = Vec::new();
     let mut origins = Vec::with_capacity(rows);
     let mut lines = Lines { bytes, at: 0, count: 0 };
-    let truncated = chunk.truncated && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
-    let mut games = Games::new(bytes, selection.variations, options.strict_pgn).limited(options.max_record, truncated);
+    let games = Games::new(bytes, selection.variations, options.strict_pgn);
+    let mut games = games.limited(options.max_record, truncated).played_now(played_now);
     let mut last_game_is_open = None;
     // The beginning of the text before the next game that does not belong to the row of any game.
     let mut between = 0;
@@ -304,7 +349,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         {
             leave_out(name, 1, positions);
             decoded.left_out.entry(name).or_default().unknown += u64::from(unknown);
-            records.truncate(start);
+            records.leave_out(start, game.start);
             continue;
         }
         if requested.openings {
@@ -353,6 +398,12 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             decoded.records += 1;
         }
     }
+    let mut failed = records.play(&origins);
+    if !failed.is_empty() {
+        failed.extend(played_now);
+        failed.sort_unstable();
+        return Err(failed);
+    }
     extend_row(decoded.game_rows.last_mut(), between, bytes.len());
     decoded.evidence = last_game_is_open.map(|is_open| Box::new(is_open) as Evidence);
     decoded.lines = lines.up_to(bytes.len());
@@ -372,7 +423,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     if !batch.is_empty() {
         decoded.batches.push(batch);
     }
-    decoded
+    Ok(decoded)
 }
 
 /// Adds the text between two games to the first of them, if that is the game of the last row.
@@ -673,7 +724,70 @@ fn push_tag(column: &mut Texts, value: Option<&[u8]>, rows: usize, buffer: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::Position;
+    use crate::chess::random::Random;
+    use crate::formats::changes::each_change;
+    use std::fmt::Write;
     use std::path::Path;
+
+    /// Short games of random moves, in different styles.
+    fn games(random: &mut Random) -> String {
+        let mut text = String::new();
+        for game in 0..12 {
+            let mut position = Position::standard();
+            match game % 6 {
+                4 => {
+                    let fen = "4k2r/8/8/8/8/8/P7/R3K3 w Qk - 3 20";
+                    position = Position::from_fen_unvalidated(fen).unwrap();
+                    writeln!(text, "[Event \"a\"]\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n").unwrap();
+                }
+                5 => text += "\n",
+                _ => writeln!(text, "[Event \"a\"]\n[White \"b\"]\n[Result \"1-0\"]\n").unwrap(),
+            }
+            for ply in 0..random.below(24) {
+                let legal = position.legal_moves();
+                let Some(&mv) = legal.get(random.below(legal.len().max(1) as u32) as usize) else { break };
+                if ply % 2 == 0 {
+                    write!(text, "{}. ", 1 + ply / 2).unwrap();
+                }
+                text += &mv.san(&position);
+                position.make(mv);
+                text += match game % 6 {
+                    1 => " { [%eval 0.35] [%clk 0:01:09] }",
+                    2 => " {-0.12/9 0.5s}",
+                    3 if ply == 7 => " $1 (1. e4 {no} Nf3)",
+                    _ => "",
+                };
+                text.push(if ply % 9 == 8 { '\n' } else { ' ' });
+            }
+            text += "1-0\n\n";
+        }
+        text
+    }
+
+    /// Whatever is changed in a text, games played in lanes are those that are played as they are read.
+    #[test]
+    fn lanes_find_what_is_found_without_them() {
+        let mut random = Random::new(11);
+        let some = Selection { min_plies: 9, drop_bad_games: true, ..Selection::default() };
+        let options = [
+            DecodeOptions { fields: Fields::ALL, lost_tags: true, ..DecodeOptions::default() },
+            DecodeOptions { max_record: 300, strict_pgn: true, ..DecodeOptions::default() },
+            DecodeOptions { games: Some(Arc::new(some)), ..DecodeOptions::default() },
+        ];
+        let mut with_errors = 0;
+        for _ in 0..3 {
+            let text = games(&mut random);
+            each_change(&text, b" abefhx18NBRQKO-=+#{}()[].;\n\"*$0", &mut random, |changed, _, random| {
+                let chunk = Chunk::new(Path::new("x.pgn").into(), changed.into());
+                let options = &options[random.below(3) as usize];
+                let [found, expected] = [true, false].map(|lanes| decode_with(&chunk, options, lanes));
+                with_errors += usize::from(!expected.rejects.is_empty());
+                assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+            });
+        }
+        assert!(with_errors > 1000, "{with_errors}");
+    }
 
     #[test]
     fn an_incomplete_last_game_is_noted() {

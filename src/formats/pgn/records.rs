@@ -2,11 +2,12 @@
 
 use super::engine;
 use super::lex;
-use super::replay::Board;
+use super::replay::{Board, OrderRows, Rows, play_all};
 use super::scan::Commands;
 use super::values::{LONGEST_CLOCK, NO_SCORE, clock, eval, is_no_eval, is_score, is_whole, mate_of, plain_clock};
-use crate::chess::Move;
+use crate::chess::{Color, Move};
 use crate::choose::hash_on;
+use crate::kernels::replay::Order;
 use crate::packed::{Group, Packed};
 use crate::table::openings;
 use crate::table::{Array, Batch, Field, Fields, Values, bits_where};
@@ -26,6 +27,8 @@ pub(super) struct Requested {
     pub(super) parents: bool,
     /// Whether to find out if the texts of games contain [more](Records::may_lose_text) than is read.
     pub(super) texts: bool,
+    /// Whether games may be played [later](Records::play).
+    pub(super) lanes: bool,
 }
 
 /// Comments are searched for commands up to this length.
@@ -65,6 +68,13 @@ pub(super) struct Records {
     unread: Unread,
     /// Whether the text of the game may contain more than is read.
     has_more_text: bool,
+    /// How the position of each row is reached, if games may be played later.
+    orders: Option<OrderRows>,
+    /// Those of games that are left out, with the place of each game.
+    left_out: OrderRows,
+    places: Vec<(usize, usize)>,
+    /// The first row of the game, if it is played later.
+    played_later_from: Option<usize>,
 }
 
 /// Text that looks like evaluations but could not be read.
@@ -142,6 +152,10 @@ impl Records {
             parents: Vec::new(),
             unread: Unread::default(),
             has_more_text: false,
+            orders: requested.lanes.then(|| OrderRows::with_capacity(rows)),
+            left_out: OrderRows::default(),
+            places: Vec::new(),
+            played_later_from: None,
         }
     }
 
@@ -149,6 +163,89 @@ impl Records {
     pub(super) fn begin_game(&mut self) {
         self.unread = Unread::default();
         self.has_more_text = false;
+        self.played_later_from = None;
+    }
+
+    /// Whether games may be played later.
+    pub(super) const fn may_play_later(&self) -> bool {
+        self.orders.is_some()
+    }
+
+    /// Adds the row of the start position for a game that will be [played](Self::play) later; returns the row.
+    pub(super) fn push_start(&mut self) -> usize {
+        let row = self.len();
+        self.played_later_from = Some(row);
+        if let Some(orders) = &mut self.orders {
+            orders.push(Order::START);
+        }
+        self.push_rows(0, 1);
+        row
+    }
+
+    /// Adds a row for each of these words of the text, up to the first that is not a move in the form of the standard;
+    /// returns their number. They will be played later. The first leads to a position of this ply.
+    pub(super) fn push_words(&mut self, ply: u32, text: &[u8], starts: &[u32], ends: &[u32]) -> usize {
+        let Some(orders) = &mut self.orders else { return 0 };
+        let count = orders.push_words(text, starts, ends);
+        self.push_rows(ply, count);
+        count
+    }
+
+    /// Makes room for rows that will be played later.
+    fn push_rows(&mut self, ply: u32, count: usize) {
+        let len = self.len() + count;
+        if self.requested.plies {
+            self.plies.extend((ply..).map(|ply| ply as u16).take(count));
+        }
+        if self.requested.moves {
+            self.moves.resize(len, 0);
+        }
+        self.groups.resize(len.div_ceil(Group::LEN), Group::default());
+        self.halfmove.resize(len, 0);
+        self.fullmove.resize(len, 0);
+    }
+
+    /// Drops the rows of a game from `start` on, which begins at a place in the text. If it is to be played later, it
+    /// still is, since it counts differently if it cannot be played.
+    pub(super) fn leave_out(&mut self, start: usize, place: usize) {
+        if self.played_later_from == Some(start)
+            && let Some(orders) = &self.orders
+        {
+            self.places.push((self.left_out.len(), place));
+            self.left_out.extend_from(orders, start);
+        }
+        self.truncate(start);
+    }
+
+    /// Plays the games that are to be played later. Returns the places of all games with a move that could not be played;
+    /// their records mean nothing. `places` has the place of the game of each row.
+    pub(super) fn play(&mut self, places: &[u32]) -> Vec<usize> {
+        let Some(mut orders) = self.orders.take() else { return Vec::new() };
+        let mut rows = Rows {
+            groups: &mut self.groups,
+            halfmove: &mut self.halfmove,
+            fullmove: &mut self.fullmove,
+            moves: &mut self.moves,
+            idle_en_passants: Vec::new(),
+            failed: Vec::new(),
+        };
+        play_all(&mut orders, &mut rows);
+        let Rows { idle_en_passants, failed, .. } = rows;
+        let mut failed: Vec<usize> = failed.into_iter().map(|row| places[row] as usize).collect();
+        if !self.places.is_empty() {
+            let mut checked = Rows::nowhere();
+            play_all(&mut self.left_out, &mut checked);
+            failed.extend(checked.failed.into_iter().map(|row| {
+                let game = self.places.partition_point(|&(first, _)| first <= row) - 1;
+                self.places[game].1
+            }));
+        }
+        if self.requested.idle_en_passants {
+            for (row, square) in idle_en_passants {
+                note(&mut self.idle_en_passants, row, square, NO_SQUARE);
+            }
+        }
+        failed
     }
 
     /// The evaluations of the game that could not be read.
@@ -200,6 +297,9 @@ impl Records {
         self.groups[group].set(lane, board);
         self.halfmove.push(halfmove);
         self.fullmove.push(fullmove);
+        if let Some(orders) = &mut self.orders {
+            orders.push(Order::NONE);
+        }
     }
 
     /// Records the move that is played from the position of a row.
@@ -291,8 +391,12 @@ impl Records {
         if !engine::may_be_one(comment) || comment.len() >= engine::LONGEST {
             return;
         }
-        let (board, _) = self.row(before);
-        let said = engine::said(comment, board.side_to_move());
+        let side = match self.played_later_from {
+            Some(first) if (before - first).is_multiple_of(2) => Color::White,
+            Some(_) => Color::Black,
+            None => self.row(before).0.side_to_move(),
+        };
+        let said = engine::said(comment, side);
         if self.requested.scores {
             match said.eval {
                 Some(eval) => note(&mut self.scores, before, eval.packed(), NO_SCORE),
@@ -444,6 +548,9 @@ impl Records {
         self.groups.truncate(len.div_ceil(Group::LEN));
         self.halfmove.truncate(len);
         self.fullmove.truncate(len);
+        if let Some(orders) = &mut self.orders {
+            orders.truncate(len);
+        }
     }
 
     /// Drops the rows from `len` on.

@@ -1,12 +1,12 @@
 //! The fast path: moves of the main line with nothing but simple text between them.
 //!
 //! [`Scan`](crate::formats::pgn::scan::Scan) finds the words of many moves at once; then all of these are parsed,
-//! and then played one after another without looking at the text between. The first word that is not exactly one
+//! and then played one after another without looking at the text between, or later, in lanes. The first word that is not exactly one
 //! legal move in the usual spelling is left to [`tokens`](super::tokens), and few moves are scanned after it at
 //! first, because those after the next such word would be scanned in vain.
 
 use super::error::MOST_PLIES;
-use super::{Games, State};
+use super::{Games, Plays, State};
 use crate::formats::pgn::records::Records;
 use crate::formats::pgn::replay::San;
 use crate::formats::pgn::scan::{Command, ENOUGH};
@@ -42,13 +42,6 @@ impl Games<'_> {
             self.enough = (2 * self.enough).min(ENOUGH);
             self.at = end;
             more = !stops && end <= limit;
-            // Parsing and playing in one loop would need more registers than the CPU has.
-            self.moves.resize(found, San::NONE);
-            let words = self.scan.starts().iter().zip(self.scan.ends());
-            for (san, (&start, &end)) in self.moves.iter_mut().zip(words) {
-                *san = San::of_word(bytes, start as usize, end as usize);
-            }
-
             // The rows of the position after some of these moves, and of the one before it.
             let (earlier, first) = ([state.record, state.record_before], records.len());
             let rows = |played: usize| match played {
@@ -63,29 +56,45 @@ impl Games<'_> {
             let mut commands = self.scan.commands.iter();
             let mut command = commands.next();
             let mut played = 0;
-            loop {
-                while let Some(&san) = self.moves.get(played) {
-                    while let Some(due) = command
-                        && due.moves as usize <= played
-                    {
-                        note(due, records, played);
-                        command = commands.next();
+            if state.plays == Plays::Later {
+                played = records.push_words(state.ply + 1, bytes, self.scan.starts(), self.scan.ends());
+                while let Some(due) = command
+                    && due.moves as usize <= played
+                {
+                    note(due, records, due.moves as usize);
+                    command = commands.next();
+                }
+            } else {
+                // Parsing and playing in one loop would need more registers than the CPU has.
+                self.moves.resize(found, San::NONE);
+                let words = self.scan.starts().iter().zip(self.scan.ends());
+                for (san, (&start, &end)) in self.moves.iter_mut().zip(words) {
+                    *san = San::of_word(bytes, start as usize, end as usize);
+                }
+                loop {
+                    while let Some(&san) = self.moves.get(played) {
+                        while let Some(due) = command
+                            && due.moves as usize <= played
+                        {
+                            note(due, records, played);
+                            command = commands.next();
+                        }
+                        let Ok((next, bits)) = board.play(san) else {
+                            break;
+                        };
+                        board = next;
+                        played += 1;
+                        records.push_after(board, state.ply + played as u32, bits, || rows(played)[1]);
                     }
-                    let Ok((next, bits)) = board.play(san) else {
+                    // Castling is rare, and would make the loop slower if it were played there.
+                    let castling = self.moves.get(played).and_then(|san| san.castles);
+                    let Some(Ok((next, bits))) = castling.map(|side| board.castle(side)) else {
                         break;
                     };
                     board = next;
                     played += 1;
                     records.push_after(board, state.ply + played as u32, bits, || rows(played)[1]);
                 }
-                // Castling is rare, and would make the loop slower if it were played there.
-                let castling = self.moves.get(played).and_then(|san| san.castles);
-                let Some(Ok((next, bits))) = castling.map(|side| board.castle(side)) else {
-                    break;
-                };
-                board = next;
-                played += 1;
-                records.push_after(board, state.ply + played as u32, bits, || rows(played)[1]);
             }
             if played < found {
                 self.at = self.scan.starts()[played] as usize;

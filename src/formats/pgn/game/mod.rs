@@ -5,6 +5,9 @@
 //! time. A game that cannot be read further is followed to its end by the same code, so that the error does not change
 //! where the next game begins.
 //!
+//! Where the CPU has vectors, the fast path only collects the words of the moves ([`Plays::Later`]), for the lanes.
+//! A game in which the position matters while it is read is read again from its beginning.
+//!
 //! Text that has neither tags nor a move is not a game. Leftovers of a game (a second result, closing signs, a
 //! variation after the result) are skipped; any other text is one [`BadGame`] without a position.
 
@@ -50,7 +53,7 @@ pub struct Game<'a> {
     pub terminated: bool,
     /// Whether this is not a game but other text, such as prose, or moves after a result; [`Game::bad`] says which.
     pub stray: bool,
-    /// The last position of the main line, if the game had one.
+    /// The last position of the main line, if the game had one and its moves have been played.
     pub last: Option<Position>,
     /// Number of castling rights dropped from its `FEN` tag, because the king or the rook is elsewhere.
     pub dropped_castling: u64,
@@ -80,6 +83,10 @@ impl Game<'_> {
         bad.is_some_and(|bad| matches!(bad.error, GameError::TooLong(_)))
     }
 }
+
+/// A game that was to be played later has to be played as it is read.
+#[derive(Debug)]
+struct PlaysAgain;
 
 /// A line of moves that is interrupted by a variation.
 #[derive(Debug)]
@@ -120,6 +127,8 @@ pub struct Games<'a> {
     slow_until: usize,
     /// The part of a line, up to its end, in which no line feed was found.
     line: Range<usize>,
+    /// Places of games, in order, that are not played later.
+    played_now: &'a [usize],
 }
 
 /// The game being read.
@@ -139,6 +148,19 @@ struct State {
     /// The first move number, and whether it is Black's.
     number: Option<(u32, bool)>,
     bad: Option<Box<BadGame>>,
+    /// When the moves are played.
+    plays: Plays,
+}
+
+/// When the moves of a game are played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Plays {
+    /// As they are read.
+    Now,
+    /// All of them [later](Records::play); the board stays the start position.
+    Later,
+    /// As they are read, for which the game has to be read once more: what follows depends on the position.
+    Again,
 }
 
 impl<'a> Games<'a> {
@@ -160,7 +182,14 @@ impl<'a> Games<'a> {
             enough: ENOUGH,
             slow_until: 0,
             line: 0..0,
+            played_now: &[],
         }
+    }
+
+    /// Games that begin at these places, in order, are not played later.
+    pub(super) fn played_now(mut self, games: &'a [usize]) -> Self {
+        self.played_now = games;
+        self
     }
 
     /// Sets the maximum length of a game in bytes, and whether the text is truncated at its end.
@@ -244,7 +273,14 @@ impl<'a> Games<'a> {
             if !self.find_game() {
                 return None;
             }
-            let game = self.game(records);
+            let (start, rows) = (self.at, records.len());
+            let later = self.quick && records.may_play_later() && self.played_now.binary_search(&start).is_err();
+            let game = self.game(records, if later { Plays::Later } else { Plays::Now }).unwrap_or_else(|PlaysAgain| {
+                records.truncate(rows);
+                self.at = start;
+                self.slow_until = start;
+                self.game(records, Plays::Now).unwrap_or_default()
+            });
             if game.is_some() {
                 return game;
             }
@@ -252,7 +288,10 @@ impl<'a> Games<'a> {
     }
 
     /// Reads the game that begins here; `None` if there are only leftovers of a game.
-    fn game(&mut self, records: &mut Records) -> Option<Game<'a>> {
+    ///
+    /// # Errors
+    /// If the moves were to be played later, and have to be played as they are read.
+    fn game(&mut self, records: &mut Records, plays: Plays) -> Result<Option<Game<'a>>, PlaysAgain> {
         let bytes = self.bytes;
         let start = self.at;
         let first_record = records.len();
@@ -274,6 +313,7 @@ impl<'a> Games<'a> {
             tagless: !tags.has_any(),
             number: None,
             bad: None,
+            plays: Plays::Now,
         };
         let mut has_start = false;
         let mut dropped_castling = 0;
@@ -291,7 +331,12 @@ impl<'a> Games<'a> {
                 }
                 has_start = true;
                 state.before = state.board;
-                state.record = Some(records.push(state.board, 0));
+                if plays == Plays::Later && !state.tagless && tags.fen().is_none() && tags.variant().is_none() {
+                    state.plays = Plays::Later;
+                    state.record = Some(records.push_start());
+                } else {
+                    state.record = Some(records.push(state.board, 0));
+                }
             }
             Err(error) => {
                 let offset = start + tags.start_offset();
@@ -312,6 +357,9 @@ impl<'a> Games<'a> {
             if let Some(main) = self.lines.drain(..).next() {
                 (state.board, state.ply) = (main.board, main.ply);
             }
+        }
+        if state.plays == Plays::Again {
+            return Err(PlaysAgain);
         }
         let mut stray = false;
         let mut terminated = matches!(end, End::Result(_));
@@ -339,7 +387,7 @@ impl<'a> Games<'a> {
                 let error = if cut_off {
                     GameError::CutOff
                 } else if tags.is_empty() {
-                    return None;
+                    return Ok(None);
                 } else {
                     GameError::Token(shown(&bytes[start..]))
                 };
@@ -352,7 +400,7 @@ impl<'a> Games<'a> {
                 }
             }
         }
-        Some(Game {
+        Ok(Some(Game {
             start,
             end: self.at,
             tags,
@@ -363,17 +411,21 @@ impl<'a> Games<'a> {
             },
             terminated,
             stray,
-            last: has_start.then(|| state.board.position()),
+            last: (has_start && state.plays == Plays::Now).then(|| state.board.position()),
             dropped_castling,
             castles_as_chess960,
             has_fen_rest,
             bad: state.bad,
-        })
+        }))
     }
 
     /// Records the first error of the game.
     #[cold]
     fn refuse(&self, state: &mut State, error: GameError, offset: usize) {
+        if state.plays != Plays::Now {
+            state.plays = Plays::Again;
+            return;
+        }
         if state.bad.is_none() {
             state.bad =
                 Some(Box::new(BadGame { error, offset, ply: state.ply, position: Some(state.board.position()) }));

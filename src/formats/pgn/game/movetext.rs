@@ -4,7 +4,7 @@
 //! [`main_line`](super::main_line) may try; all other text is left to [`tokens`](super::tokens).
 
 use super::tokens::{CLASS, Class};
-use super::{GameError, Games, State};
+use super::{GameError, Games, Plays, State};
 use crate::formats::pgn::lex;
 use crate::formats::pgn::records::Records;
 use crate::games::Outcome;
@@ -29,6 +29,9 @@ impl Games<'_> {
             }
             if self.at > limit {
                 return End::TooLong;
+            }
+            if state.plays == Plays::Again {
+                return End::NextGame;
             }
             if self.at > start && self.peek() == Some(b'1') && self.begins_again(state, garbage) {
                 return End::NextGame;

@@ -8,7 +8,7 @@ use super::error::{DEEPEST, MOST_PLIES};
 use super::words::{
     is_figurine, is_null, is_remark, result, shown, symbol, trim_remarks, trim_signs, without_result, word_len,
 };
-use super::{GameError, Games, Line, State};
+use super::{GameError, Games, Line, Plays, State};
 use crate::formats::pgn::lex::{self, Comment};
 use crate::formats::pgn::records::Records;
 use crate::formats::pgn::replay::{Board, Refused, San};
@@ -258,6 +258,10 @@ impl Games<'_> {
         if !self.may_move(start, state) {
             return;
         }
+        if state.plays != Plays::Now {
+            state.plays = Plays::Again;
+            return;
+        }
         let board = state.board;
         let mut played = play(board, text, self.strict);
         if matches!(played, Err(Refused::Syntax)) && !self.strict {
@@ -295,6 +299,10 @@ impl Games<'_> {
         }
         self.at = end;
         if !self.plays(state) || !self.may_move(start, state) {
+            return;
+        }
+        if state.plays != Plays::Now {
+            state.plays = Plays::Again;
             return;
         }
         match state.board.null_move() {

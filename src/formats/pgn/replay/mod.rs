@@ -9,13 +9,17 @@
 //!
 //! If that does not find exactly one move (two candidates that differ only by a pin, castling, unusual
 //! spellings), [`crate::chess`] decides; such moves are rare.
+//!
+//! [`lanes`] plays eight such games at once.
 
+mod lanes;
 mod san;
 mod squares;
 mod tables;
 #[cfg(test)]
 mod tests;
 
+pub(super) use lanes::{OrderRows, Rows, are_lanes_faster, play_all};
 pub(super) use san::San;
 
 use crate::chess::castling::CastlingSide;

@@ -6,6 +6,7 @@
 use super::tables::{ALL, CAPTURES, PAWN, PIECES};
 use crate::chess::castling::CastlingSide;
 use crate::formats::pgn::lex;
+use crate::kernels::replay::Order;
 
 /// The origin squares that a byte after the first one allows; empty if the byte is not allowed there.
 static ORIGIN: [u64; 256] = {
@@ -114,6 +115,17 @@ impl San {
             None if len == 3 && word << 40 == SHORT => castling(CastlingSide::King),
             None if len == 5 && word << 24 == LONG => castling(CastlingSide::Queen),
             None => Self::NONE,
+        }
+    }
+
+    /// The move that an order says, which is not castling.
+    pub(super) fn of_order(order: Order) -> Self {
+        Self {
+            to: order.to(),
+            arrives: order.arrives(),
+            kind: order.kind(),
+            origin: order.origin,
+            ..Self::of_piece(order.code(), order.bits & Order::CAPTURES != 0)
         }
     }
 

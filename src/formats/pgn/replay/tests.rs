@@ -1,9 +1,13 @@
 //! Tests that the parser accepts exactly the form of the standard, and that the fast path plays by the rules.
 
+use super::lanes::play_rare;
 use super::*;
 use crate::chess::Move;
 use crate::chess::moves::MoveKind;
 use crate::chess::san;
+use crate::kernels::replay::{Boards, Order, Orders, Positions, Resolve, Resolved, replay};
+use crate::packed::Group;
+use crate::simd::{Scalar, Simd};
 use std::collections::HashSet;
 
 /// All texts that are standard SAN, except castling.
@@ -180,4 +184,223 @@ fn quick_and_cold_moves_are_those_of_the_rules() {
             assert!(lenient == expected || expected == Err(Refused::Illegal), "{text} in {fen}");
         }
     }
+}
+
+/// Calls with the token of each instruction set that the CPU has.
+macro_rules! each_token {
+    ($run:ident) => {{
+        $run(Scalar);
+        #[cfg(target_arch = "x86_64")]
+        {
+            use crate::simd::{Avx2, Avx2Gfni, Avx512, Avx512Gfni};
+            Avx2::detect().into_iter().for_each($run);
+            Avx2Gfni::detect().into_iter().for_each($run);
+            Avx512::detect().into_iter().for_each($run);
+            Avx512Gfni::detect().into_iter().for_each($run);
+        }
+    }};
+}
+
+/// The order that a word is, from how it is read alone.
+fn order(text: &str) -> Option<Order> {
+    let san = San::of_word(format!("{text}        ").as_bytes(), 0, text.len());
+    match san.castles {
+        Some(CastlingSide::King) => Some(Order { origin: 0, bits: Order::SHORT }),
+        Some(CastlingSide::Queen) => Some(Order { origin: 0, bits: Order::LONG }),
+        None => (san.origin != 0).then(|| {
+            let captures = if san.captures { Order::CAPTURES } else { 0 };
+            let codes = u64::from(san.code) << Order::CODE | u64::from(san.arrives) << Order::ARRIVES;
+            let mv = u64::from(san.kind) | u64::from(san.to) << 6;
+            let bits = u64::from(san.to) | codes | captures | Order::kinds(san.code) | mv << Order::MOVE;
+            Order { origin: san.origin, bits }
+        }),
+    }
+}
+
+/// Words are read in lanes as they are alone.
+#[test]
+fn words_in_lanes_are_those_read_one_by_one() {
+    fn run<S: Simd>(simd: S) {
+        let mut texts: Vec<String> = standard().into_iter().chain(["O-O", "O-O-O"].map(str::to_owned)).collect();
+        let rights = texts.len();
+        // All texts over a small alphabet, for longer ones over a smaller one, and letters around those of pieces.
+        for (letters, lengths) in
+            [(&b"abgh1278NBRKx=-O"[..], 1..=4), (b"b1BQx=", 5..=6), (b"a8N=x", 7..=8), (b"O-a", 1..=9)]
+        {
+            for len in lengths {
+                let count = letters.len().pow(len);
+                texts.extend((0..count).step_by(1 + count / 20_000).map(|mut number| {
+                    let mut next = || {
+                        let letter = letters[number % letters.len()];
+                        number /= letters.len();
+                        letter as char
+                    };
+                    (0..len).map(|_| next()).collect::<String>()
+                }));
+            }
+        }
+        for byte in b' ' + 1..=b'~' {
+            let letter = byte as char;
+            texts.extend([
+                format!("{letter}a1"),
+                format!("a8={letter}"),
+                format!("{letter}4"),
+                format!("R{letter}xa1"),
+            ]);
+        }
+        for (number, texts) in texts.chunks(8).enumerate() {
+            let mut text = "before: ".to_owned();
+            let (mut starts, mut ends) = (Vec::new(), Vec::new());
+            for word in texts {
+                starts.push(text.len() as u32);
+                text += word;
+                ends.push(text.len() as u32);
+                text += [" ", "! ", "x"][number % 3];
+            }
+            text += "1-0 1-0 ";
+            let mut from = 0;
+            while from < texts.len() {
+                let mut rows = OrderRows::default();
+                let count = rows.push_words_with(simd, text.as_bytes(), &starts[from..], &ends[from..]);
+                let expected: Vec<Order> = texts[from..].iter().map_while(|text| order(text)).collect();
+                let found = rows.origins.iter().zip(&rows.bits);
+                let found: Vec<Order> = found.map(|(&origin, &bits)| Order { origin, bits }).collect();
+                assert_eq!((count, found), (expected.len(), expected), "{simd:?}: {texts:?} from {from}");
+                from += count + 1;
+            }
+        }
+        assert!(rights > 50_000);
+    }
+    each_token!(run);
+}
+
+/// In every position, each standard text does in a lane what it does on a board alone, with both colours to move.
+#[test]
+fn lanes_play_what_a_board_plays() {
+    fn run<S: Simd>(simd: S) {
+        let texts: Vec<String> = standard().into_iter().chain(["O-O", "O-O-O"].map(str::to_owned)).collect();
+        let orders: Vec<Order> = texts.iter().map(|text| order(text).unwrap()).collect();
+        let turned = "r3k2r/Pppp1ppp/1b3nbN/nPP5/B1P1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1";
+        let passing = "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3";
+        for fen in FENS.into_iter().chain([turned, passing, "4k3/8/8/8/3pP3/8/8/4K2R b K e3 7 40"]) {
+            let mut position = Position::from_fen_unvalidated(fen).unwrap();
+            position.halfmove = 9;
+            let board = Board::new(&position);
+            for orders in orders.chunks(8) {
+                let mut boards = Boards::default();
+                (0..8).for_each(|lane| boards.set(lane, &board.in_lane()));
+                let none = Order::NONE.bits;
+                let mut block = Orders { origins: [[0; 8]; 8], bits: [[none; 8]; 8] };
+                for (lane, order) in orders.iter().enumerate() {
+                    (block.origins[0][lane], block.bits[0][lane]) = (order.origin, order.bits);
+                }
+                let mut positions = Positions::default();
+                simd.enter(
+                    #[inline(always)]
+                    || {
+                        let resolve: &mut Resolve<'_> = &mut |_, lane, board| {
+                            let (board, mv) = play_rare(board, orders[lane])?;
+                            Some(Resolved { board: board.in_lane(), color: board.packed().color, mv })
+                        };
+                        replay(simd, &mut boards, &block, &mut positions, resolve);
+                    },
+                );
+                let by_lane = simd.enter(|| positions.by_lane(simd));
+                for (lane, &order) in orders.iter().enumerate() {
+                    let expected = play_rare(&board.in_lane(), order);
+                    assert_eq!(boards.dead[lane] != 0, expected.is_none(), "{simd:?}: {order:x?} in {fen}");
+                    let Some((next, mv)) = expected else { continue };
+                    let facts = by_lane.facts[lane];
+                    assert_eq!(by_lane.group(lane).get(0), next.packed(), "{simd:?}: {order:x?} in {fen}");
+                    let clocks = u64::from(next.halfmove) | u64::from(next.fullmove) << 16;
+                    assert_eq!(facts[0], clocks | u64::from(mv) << 32, "{simd:?}: {order:x?} in {fen}");
+                }
+            }
+        }
+    }
+    each_token!(run);
+}
+
+/// Games of random moves, of which some words are changed, between rows that are not for the lanes.
+#[test]
+fn games_in_lanes_are_those_played_one_by_one() {
+    fn run<S: Simd>(simd: S) {
+        let mut random = crate::chess::random::Random::new(3);
+        for round in 0..60 {
+            let mut orders = OrderRows::default();
+            let (mut boards, mut moves, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+            let games = [0, 1, 3, 9, 40][round % 5];
+            for game in 0..games {
+                if game % 7 == 3 {
+                    for _ in 0..random.below(20) {
+                        orders.push(Order::NONE);
+                        boards.push(None);
+                        moves.push(0);
+                    }
+                }
+                let mut position = Position::standard();
+                let mut board = Some(Board::new(&position));
+                orders.push(Order::START);
+                boards.push(board);
+                moves.push(0);
+                let wrong = if random.below(3) == 0 { random.below(60) } else { u32::MAX };
+                for ply in 0..random.below(120) {
+                    let legal = position.legal_moves();
+                    let Some(&mv) = legal.get(random.below(legal.len().max(1) as u32) as usize) else { break };
+                    let mut text = mv.san(&position);
+                    position.make(mv);
+                    if ply == wrong {
+                        text =
+                            ["Qh5", "e4", "Nd5", "O-O-O", "dxe5", "Kd4", "a8=Q"][random.below(7) as usize].to_owned();
+                    }
+                    let text = text.trim_end_matches(['+', '#']);
+                    let order = order(text).unwrap();
+                    orders.push(order);
+                    let next = board.and_then(|board| play_rare(&board.in_lane(), order));
+                    if let (Some(_), None) = (board, next) {
+                        failed.push(boards.len());
+                    }
+                    if let Some((_, bits)) = next {
+                        *moves.last_mut().unwrap() = bits;
+                    }
+                    board = next.map(|(board, _)| board);
+                    boards.push(board);
+                    moves.push(0);
+                    if ply == wrong && board.is_some() {
+                        // The wrong word was a legal move.
+                        break;
+                    }
+                }
+            }
+            let len = boards.len();
+            let mut groups = vec![Group::default(); len.div_ceil(8)];
+            let (mut halfmove, mut fullmove, mut played) = (vec![0; len], vec![0; len], vec![0; len]);
+            let mut rows = Rows {
+                groups: &mut groups,
+                halfmove: &mut halfmove,
+                fullmove: &mut fullmove,
+                moves: &mut played,
+                idle_en_passants: Vec::new(),
+                failed: Vec::new(),
+            };
+            orders.fill();
+            orders.play_with(simd, &mut rows);
+            let Rows { mut idle_en_passants, failed: mut found, .. } = rows;
+            found.sort_unstable();
+            assert_eq!(found, failed, "{simd:?}");
+            idle_en_passants.sort_unstable();
+            let idle = |(row, board): (usize, &Option<Board>)| Some((row, board.as_ref()?.idle_en_passant()?));
+            let expected: Vec<(usize, u8)> = boards.iter().enumerate().filter_map(idle).collect();
+            assert_eq!(idle_en_passants, expected, "{simd:?}");
+            for (row, board) in boards.iter().enumerate() {
+                let Some(board) = board else { continue };
+                let found = (groups[row / 8].get(row % 8), halfmove[row], fullmove[row]);
+                assert_eq!(found, (board.packed(), board.halfmove, board.fullmove), "{simd:?}: row {row}");
+                if !failed.contains(&(row + 1)) {
+                    assert_eq!(played[row], moves[row], "{simd:?}: row {row}");
+                }
+            }
+        }
+    }
+    each_token!(run);
 }
