@@ -4,12 +4,17 @@
 //! | --- | --- |
 //! | `fen` | lines of FEN to packed boards, as files are read |
 //! | `pgn` | games of random play, with tags and clocks, to packed boards; every move is parsed and made |
+//! | `pgn_scan` | the same games, after their tags: where moves begin and end |
+//! | `pgn_words` | the words of these moves, read one by one |
+//! | `pgn_words_portable`, `pgn_words_avx2`, `pgn_words_avx512` | the same, read in lanes |
+//! | `pgn_replay` | these moves played game by game, to packed boards |
+//! | `pgn_replay_portable`, `pgn_replay_avx2`, `pgn_replay_avx512` | the same, one game per lane |
 //! | `boards` | blocks of a boards file in memory to packed boards; checksums are compared, columns copied |
 //! | `pack` | positions to packed boards |
 //! | `unpack` | packed boards to positions |
 //! | `write_fen` | positions to lines of FEN |
 //!
-//! All but `pgn` use the same positions.
+//! All but those of `pgn` use the same positions. Reading games takes what the CPU does fastest of each stage.
 
 use super::generated::{RandomGames, batch_of, boards_found, boards_of, chunk, fen_lines};
 use super::positions::{digest, follow_up, groups_of};
@@ -17,8 +22,12 @@ use super::{BenchOptions, Candidate, Comparison, Row, Subject};
 use crate::chess::Position;
 use crate::error::Error;
 use crate::formats::boards::BoardsWriter;
+use crate::formats::pgn::stages::Stages;
 use crate::formats::{Chunk, DecodeOptions, Format};
-use crate::packed::Packed;
+use crate::packed::{Group, Packed};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx512Gfni};
+use crate::simd::{Scalar, Simd};
 use crate::sliders::Kind;
 use crate::table::{Batch, Fields};
 use std::hint::black_box;
@@ -41,6 +50,7 @@ pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: impl
     let (fen, pgn) = (chunk(lines.clone()), chunk(games.text.into_bytes()));
     let file = chunk(boards_file(&batch));
 
+    let stages = Stages::of(&pgn.bytes);
     let mut comparison = Comparison::new(options);
     for (format, chunk, boards) in
         [(Format::FEN, &fen, &boards), (Format::PGN, &pgn, &games.boards), (Format::BOARDS, &file, &boards)]
@@ -48,6 +58,7 @@ pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: impl
         let row = row(format.name(), chunk.bytes.len(), boards.len());
         comparison.add(row, || Some(reading(format, chunk, boards)));
     }
+    add_stages(&mut comparison, &stages, &games.boards, |name| row(name, pgn.bytes.len(), games.boards.len()));
     comparison.add(row("pack", size_of_val(&*boards), boards.len()), || {
         let packed: Vec<Packed> = positions.iter().filter_map(|p| Packed::pack(p).ok()).collect();
         let pass = |positions: &[Position]| {
@@ -82,6 +93,61 @@ pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: impl
         Some(Candidate::passes(&positions, 1, verified, sum, pass))
     });
     comparison.finish(show)
+}
+
+/// Adds the stages of reading games, whose rows `row` makes.
+fn add_stages<'a>(
+    comparison: &mut Comparison<'a>,
+    stages: &'a Stages<'_>,
+    boards: &'a [Packed],
+    row: impl Fn(&'static str) -> Row,
+) {
+    let words = stages.read();
+    comparison.add(row("pgn_scan"), || Some(stage(stages, stages.scanned() == words, |stages| stages.scanned())));
+    comparison.add(row("pgn_words"), || Some(stage(stages, true, |stages| stages.read())));
+    add_lanes::<Scalar>(comparison, stages, boards, ["pgn_words_portable", "pgn_replay_portable"], &row);
+    #[cfg(target_arch = "x86_64")]
+    {
+        add_lanes::<Avx2>(comparison, stages, boards, ["pgn_words_avx2", "pgn_replay_avx2"], &row);
+        add_lanes::<Avx512Gfni>(comparison, stages, boards, ["pgn_words_avx512", "pgn_replay_avx512"], &row);
+    }
+    comparison.add(row("pgn_replay"), || {
+        let verified = are_boards(&stages.replay(), boards);
+        Some(stage(stages, verified, |stages| stages.replay().len() as u64))
+    });
+}
+
+/// Adds the stages that have lanes.
+fn add_lanes<'a, S: Simd>(
+    comparison: &mut Comparison<'a>,
+    stages: &'a Stages<'_>,
+    boards: &[Packed],
+    [words, replay]: [&'static str; 2],
+    row: impl Fn(&'static str) -> Row,
+) {
+    let simd = S::detect();
+    let row = |name| Row { kind: Kind::of(S::FEATURES), needs: S::FEATURES, ..row(name) };
+    comparison.add(row(words), || {
+        let simd = simd?;
+        Some(stage(stages, true, move |stages| stages.read_in_lanes(simd).len() as u64))
+    });
+    comparison.add(row(replay), || {
+        let simd = simd?;
+        let orders = stages.read_in_lanes(simd);
+        let verified = are_boards(&stages.replay_in_lanes(simd, &orders), boards);
+        Some(stage(stages, verified, move |stages| stages.replay_in_lanes(simd, &orders).len() as u64))
+    });
+}
+
+fn stage<'a>(stages: &'a Stages<'_>, verified: bool, pass: impl Fn(&Stages<'_>) -> u64 + Sync + 'a) -> Candidate<'a> {
+    let checksum = pass(stages);
+    let pass = move |all: &[Stages<'_>]| all.iter().map(&pass).sum();
+    Candidate::passes(slice::from_ref(stages), stages.rows(), verified, checksum, pass)
+}
+
+fn are_boards(groups: &[Group], boards: &[Packed]) -> bool {
+    let found = groups.iter().flat_map(|group| (0..Group::LEN).map(|lane| group.get(lane)));
+    found.take(boards.len()).eq(boards.iter().copied())
 }
 
 fn row(name: &'static str, bytes: usize, positions: usize) -> Row {
@@ -135,7 +201,7 @@ mod tests {
         let options = BenchOptions { time: Duration::ZERO, ..BenchOptions::default() };
         let mut rows = Vec::new();
         measure_decode(&options, &[], |row| rows.push(row)).unwrap();
-        assert_eq!(rows.len(), 6);
+        assert_eq!(rows.len(), 15);
         for row in &rows {
             assert!(row.measured.unwrap().verified, "{}", row.title());
         }

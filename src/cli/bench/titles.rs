@@ -19,7 +19,23 @@ pub(super) const LANES: [&str; 6] = [
     "lanes-fill-avx512",
     "lanes-hyperbola-avx512",
 ];
-const DECODE: [&str; 6] = ["fen", "pgn", "boards", "pack", "unpack", "write_fen"];
+const DECODE: [&str; 15] = [
+    "fen",
+    "pgn",
+    "boards",
+    "pgn_scan",
+    "pgn_words",
+    "pgn_words_portable",
+    "pgn_replay_portable",
+    "pgn_words_avx2",
+    "pgn_replay_avx2",
+    "pgn_words_avx512",
+    "pgn_replay_avx512",
+    "pgn_replay",
+    "pack",
+    "unpack",
+    "write_fen",
+];
 const SCAN: [&str; 3] = ["sum", "checksum", "legal_count"];
 
 fn algorithms() -> Vec<&'static str> {
