@@ -48,6 +48,7 @@
 //! prose, and moves that continue after a result, count as one reject without a position. So does a game longer than
 //! [`DecodeOptions::max_record`]; reading continues at the next [`boundary`] that many bytes after its beginning.
 
+mod columns;
 mod engine;
 mod game;
 mod lex;
@@ -56,7 +57,10 @@ mod records;
 pub(super) mod replay;
 mod scan;
 pub(crate) mod stages;
+mod tag_counts;
 mod tags;
+#[cfg(test)]
+mod tests;
 mod values;
 
 pub use game::{BadGame, Game, GameError, Games};
@@ -73,13 +77,14 @@ use crate::choose::{Condition, LeftOut, Selection};
 use crate::error::Damage;
 use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, Outcome, Variant};
-use crate::table::{Array, Batch, Field, Fields, Texts};
+use crate::table::{Batch, Field, Fields};
+use columns::GameColumns;
 use memchr::{memchr, memchr_iter};
 use records::{Records, Requested, estimated_rows};
 use replay::are_lanes_faster;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
+use tag_counts::TagCounts;
 
 /// The codec of PGN.
 #[derive(Clone, Copy, Debug)]
@@ -539,274 +544,5 @@ fn reject(
         reasons: bad.error.names(),
         message: Cow::Owned(message),
         raw: chunk.bytes[game.start..end].trim_ascii().to_vec(),
-    }
-}
-
-/// The columns in which all rows of a game have the same value.
-struct GameColumns {
-    columns: Vec<(Field, Array)>,
-    tags: Vec<(Arc<str>, Texts)>,
-    /// For the value of a tag.
-    buffer: Vec<u8>,
-}
-
-impl GameColumns {
-    /// Columns with room for this number of rows.
-    fn new(fields: Fields, tags: &[Arc<str>], rows: usize) -> Self {
-        let columns = fields.iter().filter(|field| {
-            let of_position = matches!(
-                field,
-                Field::Score | Field::Mate | Field::Move | Field::Ply | Field::Clock | Field::KeyEnPassant
-            );
-            (Pgn.about().carries.contains(*field) || *field == Field::GamePlies) && !of_position
-        });
-        let columns = columns.map(|field| {
-            let mut values = field.column(0);
-            values.reserve(rows);
-            (field, values)
-        });
-        Self {
-            columns: columns.collect(),
-            tags: tags.iter().map(|name| (Arc::clone(name), Texts::default())).collect(),
-            buffer: Vec::new(),
-        }
-    }
-
-    /// Adds this many rows of a game.
-    fn extend(&mut self, game: &Game<'_>, number: u64, rows: usize) {
-        let tags = &game.tags;
-        for (field, values) in &mut self.columns {
-            match (field, values) {
-                (Field::Game, Array::U64(column)) => column.push_many(Some(number), rows),
-                (Field::Result, Array::U8(column)) => {
-                    column.push_many(game.result().map(Outcome::code), rows);
-                }
-                (Field::GamePlies, Array::U16(column)) => {
-                    column.push_many(Some(game.plies.min(u16::MAX.into()) as u16), rows);
-                }
-                (Field::WhiteElo, Array::U16(column)) => {
-                    column.push_many(tags.number("WhiteElo"), rows);
-                }
-                (Field::BlackElo, Array::U16(column)) => {
-                    column.push_many(tags.number("BlackElo"), rows);
-                }
-                (field, Array::Text(column)) => {
-                    let value = match field {
-                        Field::Eco => tags.get("ECO"),
-                        Field::Opening => tags.get("Opening"),
-                        Field::TimeControl => tags.get("TimeControl"),
-                        Field::Date => date(tags),
-                        Field::Site => tags.get("Site"),
-                        Field::White => tags.get("White"),
-                        Field::Black => tags.get("Black"),
-                        Field::Termination => tags.get("Termination"),
-                        _ => None,
-                    };
-                    push_tag(column, value, rows, &mut self.buffer);
-                }
-                (_, values) => (0..rows).for_each(|_| values.push_missing()),
-            }
-        }
-        for (name, column) in &mut self.tags {
-            push_tag(column, tags.get(name), rows, &mut self.buffer);
-        }
-    }
-
-    /// Returns the columns that have any value.
-    fn finish(self, batch: &mut Batch) {
-        for (field, values) in self.columns {
-            if values.count_present() != 0 {
-                batch.fields.insert(field, values);
-            }
-        }
-        for (name, values) in self.tags {
-            if values.count_present() != 0 {
-                batch.tags.insert(name, values);
-            }
-        }
-    }
-}
-
-/// The number of games that have each tag for which there is no field.
-#[derive(Default)]
-struct TagCounts<'a> {
-    tags: Vec<TagCount<'a>>,
-    places: HashMap<&'a [u8], usize>,
-}
-
-struct TagCount<'a> {
-    name: &'a [u8],
-    is_lost: bool,
-    games: u64,
-    /// The number of the last game that has it.
-    last: u64,
-}
-
-impl TagCount<'_> {
-    #[inline]
-    fn count(&mut self, number: u64, is_known: bool) {
-        if self.is_lost && self.last != number && is_known {
-            self.games += 1;
-            self.last = number;
-        }
-    }
-}
-
-impl<'a> TagCounts<'a> {
-    fn game(&mut self, tags: &Tags<'a>, number: u64) {
-        let Some(lines) = tags.lines() else {
-            for (name, value) in tags.pairs() {
-                let at = self.place(name);
-                self.tags[at].count(number, !matches!(value, b"" | b"?"));
-            }
-            return;
-        };
-        // Nearly all games have the same tags in the same order as the one before.
-        let mut next = 0;
-        for line in lines {
-            let tag = self.tags.get_mut(next);
-            if let Some((tag, value)) = tag.and_then(|tag| {
-                let rest = line.strip_prefix(b"[")?.strip_prefix(tag.name)?;
-                Some((tag, rest.strip_prefix(b" \"")?))
-            }) {
-                tag.count(number, !matches!(value, [b'"', ..] | [b'?', b'"', ..]));
-                next += 1;
-            } else {
-                let tag = tags::tag(line);
-                let at = self.place(tag.name);
-                self.tags[at].count(number, !matches!(tag.value, b"" | b"?"));
-                next = at + 1;
-            }
-        }
-    }
-    fn place(&mut self, name: &'a [u8]) -> usize {
-        *self.places.entry(name).or_insert_with(|| {
-            self.tags.push(TagCount { name, is_lost: !name.is_empty() && !is_carried(name), games: 0, last: u64::MAX });
-            self.tags.len() - 1
-        })
-    }
-    fn finish(self, mut lost: LostTags) -> LostTags {
-        for tag in self.tags.iter().filter(|tag| tag.games > 0) {
-            lost.add(&tags::text(tag.name), tag.games);
-        }
-        lost
-    }
-}
-
-/// Whether a tag is a field of the records, or repeats what their positions and results say.
-fn is_carried(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"White"
-            | b"Black"
-            | b"WhiteElo"
-            | b"BlackElo"
-            | b"ECO"
-            | b"Opening"
-            | b"TimeControl"
-            | b"Date"
-            | b"UTCDate"
-            | b"Site"
-            | b"Termination"
-            | b"Result"
-            | b"FEN"
-            | b"SetUp"
-            | b"Variant"
-    )
-}
-
-/// Adds the value of a tag to the rows of a game, unless it means that the value is unknown.
-fn push_tag(column: &mut Texts, value: Option<&[u8]>, rows: usize, buffer: &mut Vec<u8>) {
-    let known = value.filter(|value| !matches!(*value, b"" | b"?"));
-    column.push_many(known.map(|value| tags::text_in(value, buffer)).as_deref(), rows);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::chess::Position;
-    use crate::chess::random::Random;
-    use crate::formats::changes::each_change;
-    use std::fmt::Write;
-    use std::path::Path;
-
-    /// Short games of random moves, in different styles.
-    fn games(random: &mut Random) -> String {
-        let mut text = String::new();
-        for game in 0..12 {
-            let mut position = Position::standard();
-            match game % 6 {
-                4 => {
-                    let fen = "4k2r/8/8/8/8/8/P7/R3K3 w Qk - 3 20";
-                    position = Position::from_fen_unvalidated(fen).unwrap();
-                    writeln!(text, "[Event \"a\"]\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n").unwrap();
-                }
-                5 => text += "\n",
-                _ => writeln!(text, "[Event \"a\"]\n[White \"b\"]\n[Result \"1-0\"]\n").unwrap(),
-            }
-            for ply in 0..random.below(24) {
-                let legal = position.legal_moves();
-                let Some(&mv) = legal.get(random.below(legal.len().max(1) as u32) as usize) else { break };
-                if ply % 2 == 0 {
-                    write!(text, "{}. ", 1 + ply / 2).unwrap();
-                }
-                text += &mv.san(&position);
-                position.make(mv);
-                text += match game % 6 {
-                    1 => " { [%eval 0.35] [%clk 0:01:09] }",
-                    2 => " {-0.12/9 0.5s}",
-                    3 if ply == 7 => " $1 (1. e4 {no} Nf3)",
-                    _ => "",
-                };
-                text.push(if ply % 9 == 8 { '\n' } else { ' ' });
-            }
-            text += "1-0\n\n";
-        }
-        text
-    }
-
-    /// Whatever is changed in a text, games played in lanes are those that are played as they are read.
-    #[test]
-    fn lanes_find_what_is_found_without_them() {
-        let mut random = Random::new(11);
-        let some = Selection { min_plies: 9, drop_bad_games: true, ..Selection::default() };
-        let options = [
-            DecodeOptions { fields: Fields::ALL, lost_tags: true, ..DecodeOptions::default() },
-            DecodeOptions { max_record: 300, strict_pgn: true, ..DecodeOptions::default() },
-            DecodeOptions { games: Some(Arc::new(some)), ..DecodeOptions::default() },
-        ];
-        let mut with_errors = 0;
-        for _ in 0..3 {
-            let text = games(&mut random);
-            each_change(&text, b" abefhx18NBRQKO-=+#{}()[].;\n\"*$0", &mut random, |changed, _, random| {
-                let chunk = Chunk::new(Path::new("x.pgn").into(), changed.into());
-                let options = &options[random.below(3) as usize];
-                let [found, expected] = [true, false].map(|lanes| decode_with(&chunk, options, lanes));
-                with_errors += usize::from(!expected.rejects.is_empty());
-                assert_eq!(format!("{found:?}"), format!("{expected:?}"));
-            });
-        }
-        assert!(with_errors > 1000, "{with_errors}");
-    }
-
-    #[test]
-    fn an_incomplete_last_game_is_noted() {
-        for (text, open) in [
-            ("[Event \"x\"]\n\n1. e4 *\n", false),
-            ("[Event \"x\"]\n\n1. e4 *", false),
-            ("[Event \"x\"]\n\n1. e4\n\n[Event \"x\"]\n\n*", false),
-            ("[Event \"x\"]\n\n1. e4 1-0 {end}\n", false),
-            ("[Event \"x\"]\n\n1. e4\n", true),
-            ("[Event \"x\"]\n", true),
-            ("[Event \"x\"]\n\n1. e4\n\n[Event \"x\"]\n\n*\n", false),
-            ("[Event \"x\"]\n\n1. e4 *\n\n1. d4 d5", true),
-            ("", false),
-        ] {
-            let chunk = Chunk::new(Path::new("x.pgn").into(), text.as_bytes().to_vec().into());
-            let mut watch = Pgn.watch().unwrap();
-            watch.chunk(Pgn.decode(&chunk, &DecodeOptions::default()).evidence, 0);
-            let (_, note) = watch.end(text.len() as u64);
-            assert_eq!(note.is_some(), open, "{text}");
-        }
     }
 }

@@ -1,0 +1,99 @@
+//! The columns in which all records of a game have the same value, from its tags.
+
+use super::tags;
+use super::{Game, Pgn, date};
+use crate::formats::Codec;
+use crate::games::Outcome;
+use crate::table::{Array, Batch, Field, Fields, Texts};
+use std::sync::Arc;
+
+/// The columns in which all rows of a game have the same value.
+pub(super) struct GameColumns {
+    columns: Vec<(Field, Array)>,
+    tags: Vec<(Arc<str>, Texts)>,
+    /// For the value of a tag.
+    buffer: Vec<u8>,
+}
+
+impl GameColumns {
+    /// Columns with room for this number of rows.
+    pub(super) fn new(fields: Fields, tags: &[Arc<str>], rows: usize) -> Self {
+        let columns = fields.iter().filter(|field| {
+            let of_position = matches!(
+                field,
+                Field::Score | Field::Mate | Field::Move | Field::Ply | Field::Clock | Field::KeyEnPassant
+            );
+            (Pgn.about().carries.contains(*field) || *field == Field::GamePlies) && !of_position
+        });
+        let columns = columns.map(|field| {
+            let mut values = field.column(0);
+            values.reserve(rows);
+            (field, values)
+        });
+        Self {
+            columns: columns.collect(),
+            tags: tags.iter().map(|name| (Arc::clone(name), Texts::default())).collect(),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Adds this many rows of a game.
+    pub(super) fn extend(&mut self, game: &Game<'_>, number: u64, rows: usize) {
+        let tags = &game.tags;
+        for (field, values) in &mut self.columns {
+            match (field, values) {
+                (Field::Game, Array::U64(column)) => column.push_many(Some(number), rows),
+                (Field::Result, Array::U8(column)) => {
+                    column.push_many(game.result().map(Outcome::code), rows);
+                }
+                (Field::GamePlies, Array::U16(column)) => {
+                    column.push_many(Some(game.plies.min(u16::MAX.into()) as u16), rows);
+                }
+                (Field::WhiteElo, Array::U16(column)) => {
+                    column.push_many(tags.number("WhiteElo"), rows);
+                }
+                (Field::BlackElo, Array::U16(column)) => {
+                    column.push_many(tags.number("BlackElo"), rows);
+                }
+                (field, Array::Text(column)) => {
+                    let value = match field {
+                        Field::Eco => tags.get("ECO"),
+                        Field::Opening => tags.get("Opening"),
+                        Field::TimeControl => tags.get("TimeControl"),
+                        Field::Date => date(tags),
+                        Field::Site => tags.get("Site"),
+                        Field::White => tags.get("White"),
+                        Field::Black => tags.get("Black"),
+                        Field::Termination => tags.get("Termination"),
+                        _ => None,
+                    };
+                    push_tag(column, value, rows, &mut self.buffer);
+                }
+                (_, values) => (0..rows).for_each(|_| values.push_missing()),
+            }
+        }
+        for (name, column) in &mut self.tags {
+            push_tag(column, tags.get(name), rows, &mut self.buffer);
+        }
+    }
+
+    /// Returns the columns that have any value.
+    pub(super) fn finish(self, batch: &mut Batch) {
+        for (field, values) in self.columns {
+            if values.count_present() != 0 {
+                batch.fields.insert(field, values);
+            }
+        }
+        for (name, values) in self.tags {
+            if values.count_present() != 0 {
+                batch.tags.insert(name, values);
+            }
+        }
+    }
+}
+
+/// Adds the value of a tag to the rows of a game, unless it means that the value is unknown.
+fn push_tag(column: &mut Texts, value: Option<&[u8]>, rows: usize, buffer: &mut Vec<u8>) {
+    let known = value.filter(|value| !matches!(*value, b"" | b"?"));
+    column.push_many(known.map(|value| tags::text_in(value, buffer)).as_deref(), rows);
+}

@@ -1,0 +1,88 @@
+//! Tests of the whole decoder.
+
+use super::*;
+use crate::chess::Position;
+use crate::chess::random::Random;
+use crate::formats::changes::each_change;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Short games of random moves, in different styles.
+fn games(random: &mut Random) -> String {
+    let mut text = String::new();
+    for game in 0..12 {
+        let mut position = Position::standard();
+        match game % 6 {
+            4 => {
+                let fen = "4k2r/8/8/8/8/8/P7/R3K3 w Qk - 3 20";
+                position = Position::from_fen_unvalidated(fen).unwrap();
+                writeln!(text, "[Event \"a\"]\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n").unwrap();
+            }
+            5 => text += "\n",
+            _ => writeln!(text, "[Event \"a\"]\n[White \"b\"]\n[Result \"1-0\"]\n").unwrap(),
+        }
+        for ply in 0..random.below(24) {
+            let legal = position.legal_moves();
+            let Some(&mv) = legal.get(random.below(legal.len().max(1) as u32) as usize) else { break };
+            if ply % 2 == 0 {
+                write!(text, "{}. ", 1 + ply / 2).unwrap();
+            }
+            text += &mv.san(&position);
+            position.make(mv);
+            text += match game % 6 {
+                1 => " { [%eval 0.35] [%clk 0:01:09] }",
+                2 => " {-0.12/9 0.5s}",
+                3 if ply == 7 => " $1 (1. e4 {no} Nf3)",
+                _ => "",
+            };
+            text.push(if ply % 9 == 8 { '\n' } else { ' ' });
+        }
+        text += "1-0\n\n";
+    }
+    text
+}
+
+/// Whatever is changed in a text, games played in lanes are those that are played as they are read.
+#[test]
+fn lanes_find_what_is_found_without_them() {
+    let mut random = Random::new(11);
+    let some = Selection { min_plies: 9, drop_bad_games: true, ..Selection::default() };
+    let options = [
+        DecodeOptions { fields: Fields::ALL, lost_tags: true, ..DecodeOptions::default() },
+        DecodeOptions { max_record: 300, strict_pgn: true, ..DecodeOptions::default() },
+        DecodeOptions { games: Some(Arc::new(some)), ..DecodeOptions::default() },
+    ];
+    let mut with_errors = 0;
+    for _ in 0..3 {
+        let text = games(&mut random);
+        each_change(&text, b" abefhx18NBRQKO-=+#{}()[].;\n\"*$0", &mut random, |changed, _, random| {
+            let chunk = Chunk::new(Path::new("x.pgn").into(), changed.into());
+            let options = &options[random.below(3) as usize];
+            let [found, expected] = [true, false].map(|lanes| decode_with(&chunk, options, lanes));
+            with_errors += usize::from(!expected.rejects.is_empty());
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+        });
+    }
+    assert!(with_errors > 1000, "{with_errors}");
+}
+
+#[test]
+fn an_incomplete_last_game_is_noted() {
+    for (text, open) in [
+        ("[Event \"x\"]\n\n1. e4 *\n", false),
+        ("[Event \"x\"]\n\n1. e4 *", false),
+        ("[Event \"x\"]\n\n1. e4\n\n[Event \"x\"]\n\n*", false),
+        ("[Event \"x\"]\n\n1. e4 1-0 {end}\n", false),
+        ("[Event \"x\"]\n\n1. e4\n", true),
+        ("[Event \"x\"]\n", true),
+        ("[Event \"x\"]\n\n1. e4\n\n[Event \"x\"]\n\n*\n", false),
+        ("[Event \"x\"]\n\n1. e4 *\n\n1. d4 d5", true),
+        ("", false),
+    ] {
+        let chunk = Chunk::new(Path::new("x.pgn").into(), text.as_bytes().to_vec().into());
+        let mut watch = Pgn.watch().unwrap();
+        watch.chunk(Pgn.decode(&chunk, &DecodeOptions::default()).evidence, 0);
+        let (_, note) = watch.end(text.len() as u64);
+        assert_eq!(note.is_some(), open, "{text}");
+    }
+}
