@@ -299,7 +299,7 @@ pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section:
         put_numbers(section, &batch.fullmove[rows.clone()], u16::to_le_bytes);
     }
     entries.push(end_column(section, FULLMOVE, 3, false, begin));
-    let mut texts = 0;
+    let mut texts = Dictionary::default();
     let mut ids = Ids::ALWAYS;
     for (field, presence) in present {
         let begin = section.len();
@@ -313,7 +313,7 @@ pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section:
         ids.insert(id);
         entries.push(end_column(section, id, kind, !presence.all, begin));
     }
-    check_texts(first, texts)?;
+    check_texts(first, texts.len)?;
     for (entry, place) in entries.iter().zip(section[UNIT..].as_chunks_mut::<ENTRY_LEN>().0) {
         *place = *entry;
     }
@@ -478,8 +478,15 @@ impl Presence {
     }
 }
 
-/// Adds the values of a field, whose columns are like `column`, and adds the bytes of its texts to `texts`.
-fn put_values(section: &mut Vec<u8>, runs: &Runs<'_>, field: Field, column: &Array, rows: usize, texts: &mut u64) {
+/// Adds the values of a field, whose columns are like `column`.
+fn put_values<'a>(
+    section: &mut Vec<u8>,
+    runs: &Runs<'a>,
+    field: Field,
+    column: &Array,
+    rows: usize,
+    texts: &mut Dictionary<'a>,
+) {
     macro_rules! numbers {
         ($type:ident, $bytes:expr) => {
             for (batch, rows) in runs {
@@ -499,7 +506,7 @@ fn put_values(section: &mut Vec<u8>, runs: &Runs<'_>, field: Field, column: &Arr
         Array::U32(_) => numbers!(U32, u32::to_le_bytes),
         Array::U64(_) => numbers!(U64, u64::to_le_bytes),
         Array::Text(_) => {
-            let columns = runs.iter().map(|(batch, rows)| match batch.values(field) {
+            let columns = runs.iter().map(|&(batch, ref rows)| match batch.values(field) {
                 Some(Array::Text(column)) => (Some(column), rows.clone()),
                 _ => (None, rows.clone()),
             });
@@ -509,11 +516,14 @@ fn put_values(section: &mut Vec<u8>, runs: &Runs<'_>, field: Field, column: &Arr
     }
 }
 
-/// The texts of a block, each of them once.
+/// The texts of a column of a block, each of them once. It is used for one column after the other, because its memory
+/// would otherwise grow again for each of them.
 #[derive(Default)]
 struct Dictionary<'a> {
     codes: FastMap<&'a str, u16>,
     texts: Vec<&'a str>,
+    /// The bytes of the texts of all columns.
+    len: u64,
 }
 
 impl<'a> Dictionary<'a> {
@@ -541,9 +551,10 @@ fn put_texts<'a>(
     section: &mut Vec<u8>,
     columns: impl Iterator<Item = (Option<&'a Texts>, Range<usize>)>,
     rows: usize,
-    len: &mut u64,
+    dictionary: &mut Dictionary<'a>,
 ) {
-    let mut dictionary = Dictionary::default();
+    dictionary.codes.clear();
+    dictionary.texts.clear();
     let mut codes: Vec<u16> = Vec::with_capacity(rows);
     for (column, rows) in columns {
         let Some(column) = column else {
@@ -572,15 +583,15 @@ fn put_texts<'a>(
             row += len;
         }
     }
-    let texts = dictionary.texts;
-    *len += texts.iter().map(|text| text.len() as u64).sum::<u64>();
-    if *len > LARGEST_TEXTS {
+    let texts = &dictionary.texts;
+    dictionary.len += texts.iter().map(|text| text.len() as u64).sum::<u64>();
+    if dictionary.len > LARGEST_TEXTS {
         return;
     }
     section.extend_from_slice(&(texts.len() as u32).to_le_bytes());
     section.extend_from_slice(&[0; 4]);
     let mut end = 0;
-    for text in &texts {
+    for text in texts {
         end += text.len() as u32;
         section.extend_from_slice(&end.to_le_bytes());
     }

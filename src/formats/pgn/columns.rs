@@ -1,6 +1,6 @@
 //! The columns in which all records of a game have the same value, from its tags.
 
-use super::tags;
+use super::tags::{self, Name};
 use super::{Game, Pgn, date};
 use crate::formats::Codec;
 use crate::games::Outcome;
@@ -50,21 +50,21 @@ impl GameColumns {
                     column.push_many(Some(game.plies.min(u16::MAX.into()) as u16), rows);
                 }
                 (Field::WhiteElo, Array::U16(column)) => {
-                    column.push_many(tags.number("WhiteElo"), rows);
+                    column.push_many(tags.number_of(const { Name::new("WhiteElo") }), rows);
                 }
                 (Field::BlackElo, Array::U16(column)) => {
-                    column.push_many(tags.number("BlackElo"), rows);
+                    column.push_many(tags.number_of(const { Name::new("BlackElo") }), rows);
                 }
                 (field, Array::Text(column)) => {
                     let value = match field {
-                        Field::Eco => tags.get("ECO"),
-                        Field::Opening => tags.get("Opening"),
-                        Field::TimeControl => tags.get("TimeControl"),
+                        Field::Eco => tags.value(const { Name::new("ECO") }),
+                        Field::Opening => tags.value(const { Name::new("Opening") }),
+                        Field::TimeControl => tags.value(const { Name::new("TimeControl") }),
                         Field::Date => date(tags),
-                        Field::Site => tags.get("Site"),
-                        Field::White => tags.get("White"),
-                        Field::Black => tags.get("Black"),
-                        Field::Termination => tags.get("Termination"),
+                        Field::Site => tags.value(const { Name::new("Site") }),
+                        Field::White => tags.value(const { Name::new("White") }),
+                        Field::Black => tags.value(const { Name::new("Black") }),
+                        Field::Termination => tags.value(const { Name::new("Termination") }),
                         _ => None,
                     };
                     push_tag(column, value, rows, &mut self.buffer);

@@ -62,8 +62,12 @@ pub(super) fn text_line_end(bytes: &[u8], at: usize) -> usize {
 /// The name of the tag that a line begins with.
 pub(super) fn tag_name(line: &[u8]) -> &[u8] {
     let name = line.strip_prefix(b"[").unwrap_or(line);
-    let end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'"' | b']' | b'\r' | b'\n');
-    &name[..name.iter().position(end).unwrap_or(name.len())]
+    &name[..name.iter().position(|&byte| ends_tag_name(byte)).unwrap_or(name.len())]
+}
+
+/// Whether a byte ends the name of a tag.
+pub(super) const fn ends_tag_name(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'"' | b']' | b'\r' | b'\n')
 }
 
 /// Where a comment ends.

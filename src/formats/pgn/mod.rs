@@ -85,6 +85,7 @@ use replay::are_lanes_faster;
 use std::borrow::Cow;
 use std::sync::Arc;
 use tag_counts::TagCounts;
+use tags::Name;
 
 /// The codec of PGN.
 #[derive(Clone, Copy, Debug)]
@@ -492,7 +493,8 @@ impl Facts for Game<'_> {
 
 /// The day of a game: `UTCDate` if it can be parsed, or else `Date`.
 fn date<'a>(tags: &Tags<'a>) -> Option<&'a [u8]> {
-    tags.get("UTCDate").filter(|date| Date::parse(date).is_some()).or_else(|| tags.get("Date"))
+    let utc = tags.value(const { Name::new("UTCDate") });
+    utc.filter(|date| Date::parse(date).is_some()).or_else(|| tags.value(const { Name::new("Date") }))
 }
 
 /// Counts line ends up to places that come in ascending order.

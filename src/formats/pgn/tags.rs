@@ -51,7 +51,7 @@ const EACH: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = EACH << 7;
 
 /// The highest bit of each byte that is zero; bits above the lowest of them may be wrong.
-fn zeros(word: u64) -> u64 {
+const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(EACH) & !word & HIGH
 }
 
@@ -70,7 +70,7 @@ fn first_word(text: &[u8]) -> u64 {
 /// The number of the bit of a name that ends with a blank, by its first eight bytes, and whether these may contain
 /// anything else that ends a name.
 #[inline(always)]
-fn name_bit(word: u64) -> (usize, bool) {
+const fn name_bit(word: u64) -> (usize, bool) {
     let blank = zeros(word ^ (EACH * b' ' as u64));
     // All bytes up to the first blank, whose highest bit is zero anyway.
     let of_name = (blank & blank.wrapping_neg()).wrapping_sub(1);
@@ -79,6 +79,40 @@ fn name_bit(word: u64) -> (usize, bool) {
     let below = name.wrapping_sub(EACH * b' ' as u64) & !name & HIGH & of_name;
     let odd = below | zeros(name ^ (EACH * b'"' as u64)) | zeros(name ^ (EACH * b']' as u64));
     ((name.wrapping_mul(HASH) >> 58) as usize, odd != 0)
+}
+
+/// The name of a tag that is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Name<'a> {
+    name: &'a [u8],
+    bit: usize,
+    /// Whether it has only bytes that names of tags have.
+    is_possible: bool,
+}
+
+impl<'a> Name<'a> {
+    pub(super) const fn new(name: &'a str) -> Self {
+        let name = name.as_bytes();
+        let mut ended = [b' '; 8];
+        let mut is_possible = true;
+        let mut at = 0;
+        while at < name.len() {
+            if at < ended.len() {
+                ended[at] = name[at];
+            }
+            is_possible &= !lex::ends_tag_name(name[at]);
+            at += 1;
+        }
+        Self { name, bit: name_bit(u64::from_le_bytes(ended)).0, is_possible }
+    }
+
+    /// The text after the name of a tag, if it is this one.
+    #[inline]
+    fn strip(self, line: &[u8]) -> Option<&[u8]> {
+        let rest = line.strip_prefix(b"[").unwrap_or(line).strip_prefix(self.name)?;
+        let ends = rest.first().is_none_or(|&byte| lex::ends_tag_name(byte));
+        (ends && self.is_possible).then_some(rest)
+    }
 }
 
 impl Marked {
@@ -146,7 +180,7 @@ impl<'a> Tags<'a> {
 
     /// Whether a set-up position is announced but missing.
     pub(super) fn lacks_fen(&self) -> bool {
-        self.fen().is_none() && self.get("SetUp") == Some(b"1")
+        self.fen().is_none() && self.value(const { Name::new("SetUp") }) == Some(b"1")
     }
 
     /// Whether there are no tags.
@@ -214,31 +248,32 @@ impl<'a> Tags<'a> {
     /// The raw value of a tag, `None` if there is none. If a tag occurs several times,
     /// the last one counts.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
+        self.value(Name::new(name))
+    }
+
+    /// As [`Self::get`].
+    #[inline]
+    pub(super) fn value(&self, name: Name<'_>) -> Option<&'a [u8]> {
         Some(self.find(name)?.1)
     }
 
     /// The offset of a tag in the section, and its raw value.
-    fn find(&self, name: &str) -> Option<(usize, &'a [u8])> {
-        let name = name.as_bytes();
+    fn find(&self, name: Name<'_>) -> Option<(usize, &'a [u8])> {
         if self.marked.irregular {
-            let found = self.all().filter(|(_, tag)| tag.name == name).last();
+            let found = self.all().filter(|(_, tag)| tag.name == name.name).last();
             return found.map(|(offset, tag)| (offset, tag.value));
         }
-        let mut ended = [b' '; 8];
-        for (byte, &letter) in ended.iter_mut().zip(name) {
-            *byte = letter;
-        }
-        let (bit, _) = name_bit(u64::from_le_bytes(ended));
-        if self.marked.names >> bit & 1 == 0 {
+        if self.marked.names >> name.bit & 1 == 0 {
             return None;
         }
-        let mut offsets = self.marked.with_bit(bit);
-        offsets.find_map(|offset| {
+        let found = |offset: usize| {
             let line = &self.section[offset..];
-            (lex::tag_name(line) == name).then(|| {
-                let value = usual_value(line.get(1 + name.len()..).unwrap_or_default());
-                (offset, value.unwrap_or_else(|| tag(&line[..lex::line_end(line, 0)]).value))
-            })
+            let value = usual_value(name.strip(line)?);
+            Some((offset, value.unwrap_or_else(|| tag(&line[..lex::line_end(line, 0)]).value)))
+        };
+        found(self.marked.lines[name.bit] as usize).or_else(|| {
+            let others = self.marked.others[..self.marked.len].iter();
+            others.map(|&offset| offset as usize).find_map(found)
         })
     }
 
@@ -253,7 +288,12 @@ impl<'a> Tags<'a> {
 
     /// The value of a tag that is a number; `None` also if it is `?` or not a number.
     pub fn number(&self, name: &str) -> Option<u16> {
-        let value = self.get(name)?;
+        self.number_of(Name::new(name))
+    }
+
+    /// As [`Self::number`].
+    pub(super) fn number_of(&self, name: Name<'_>) -> Option<u16> {
+        let value = self.value(name)?;
         let digits = value.iter().take_while(|byte| byte.is_ascii_digit());
         let (mut number, mut any) = (0u16, false);
         for digit in digits {
@@ -265,17 +305,17 @@ impl<'a> Tags<'a> {
 
     /// The `FEN` tag.
     pub fn fen(&self) -> Option<&'a [u8]> {
-        self.get("FEN")
+        self.value(const { Name::new("FEN") })
     }
 
     /// The `Variant` tag.
     pub fn variant(&self) -> Option<&'a [u8]> {
-        self.get("Variant")
+        self.value(const { Name::new("Variant") })
     }
 
     /// Offset of the `FEN` or the `Variant` tag in the section, whichever comes later.
     pub(super) fn start_offset(&self) -> usize {
-        let found = ["FEN", "Variant"].map(|name| self.find(name).map(|(offset, _)| offset));
+        let found = ["FEN", "Variant"].map(|name| self.find(Name::new(name)).map(|(offset, _)| offset));
         found.into_iter().flatten().max().unwrap_or(0)
     }
 

@@ -26,7 +26,7 @@ use super::lex::{self, Comment};
 use super::records::Records;
 use super::replay::{Board, San};
 use super::scan::{ENOUGH, Scan};
-use super::tags::{self, Tags};
+use super::tags::{self, Name, Tags};
 use crate::chess::Position;
 use crate::games::Outcome;
 use crate::games::Variant;
@@ -68,7 +68,7 @@ pub struct Game<'a> {
 impl Game<'_> {
     /// The result of the game: the token at its end, or else its `Result` tag.
     pub fn result(&self) -> Option<Outcome> {
-        self.outcome.or_else(|| Outcome::from_token(self.tags.get("Result")?))
+        self.outcome.or_else(|| Outcome::from_token(self.tags.value(const { Name::new("Result") })?))
     }
 
     /// Whether this is a game of Chess960, according to its tags or its start position.
