@@ -80,7 +80,7 @@ use crate::games::{Date, Facts, GameRow, Outcome, Variant};
 use crate::table::{Batch, Field, Fields};
 use columns::GameColumns;
 use memchr::{memchr, memchr_iter};
-use records::{Records, Requested, estimated_rows};
+use records::{LaterRow, Records, Requested, estimated_rows};
 use replay::are_lanes_faster;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -283,7 +283,7 @@ fn decode_games(
         lanes: false,
     };
     let truncated = chunk.truncated && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
-    let needs_boards = requested.openings || options.game_rows || truncated || selects;
+    let needs_boards = requested.openings || truncated || selection.max_per_game.is_some();
     let requested = Requested { lanes: played_now.is_some() && !needs_boards, ..requested };
     let played_now = played_now.map_or(&[][..], |games| games);
     let rows = estimated_rows(bytes);
@@ -299,6 +299,8 @@ fn decode_games(
     let games = Games::new(bytes, selection.variations, options.strict_pgn);
     let mut games = games.limited(options.max_record, truncated).played_now(played_now);
     let mut last_game_is_open = None;
+    // The rows of games whose last position is known later.
+    let mut later: Vec<(usize, LaterRow)> = Vec::new();
     // The beginning of the text before the next game that does not belong to the row of any game.
     let mut between = 0;
     loop {
@@ -372,7 +374,7 @@ fn decode_games(
             let keep = selection.positions(records.plies(start), hash, &mut |name, positions| {
                 leave_out(name, 0, positions);
             });
-            records.retain(start, |row| keep[row]);
+            records.retain(start, game.start, |row| keep[row]);
         }
         let kept = records.len() - start;
         if requested.moves && game.is_chess960() {
@@ -390,6 +392,9 @@ fn decode_games(
         }
         if options.game_rows {
             let place = if before == 0 { 0 } else { game.start };
+            if let Some(last) = records.last_row().filter(|_| !options.game_places) {
+                later.push((decoded.game_rows.len(), last));
+            }
             decoded.game_rows.push(row(number, &game, place, options.game_places));
         }
         numbers.push((start, decoded.records));
@@ -404,11 +409,18 @@ fn decode_games(
             decoded.records += 1;
         }
     }
-    let mut failed = records.play(&origins);
-    if !failed.is_empty() {
-        failed.extend(played_now);
-        failed.sort_unstable();
-        return Err(failed);
+    let (games_played, lasts): (Vec<usize>, Vec<LaterRow>) = later.into_iter().unzip();
+    match records.play(&origins, &lasts) {
+        Ok(positions) => {
+            for (game, position) in games_played.into_iter().zip(positions) {
+                decoded.game_rows[game].last = position;
+            }
+        }
+        Err(mut failed) => {
+            failed.extend(played_now);
+            failed.sort_unstable();
+            return Err(failed);
+        }
     }
     extend_row(decoded.game_rows.last_mut(), between, bytes.len());
     decoded.evidence = last_game_is_open.map(|is_open| Box::new(is_open) as Evidence);

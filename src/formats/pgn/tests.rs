@@ -47,17 +47,21 @@ fn games(random: &mut Random) -> String {
 fn lanes_find_what_is_found_without_them() {
     let mut random = Random::new(11);
     let some = Selection { min_plies: 9, drop_bad_games: true, ..Selection::default() };
+    let parts = Selection { first_ply: 3, every: 2, last_ply: Some(17), ..Selection::default() };
+    let lasts = Selection { last_of_games: true, ..Selection::default() };
     let options = [
         DecodeOptions { fields: Fields::ALL, lost_tags: true, ..DecodeOptions::default() },
         DecodeOptions { max_record: 300, strict_pgn: true, ..DecodeOptions::default() },
-        DecodeOptions { games: Some(Arc::new(some)), ..DecodeOptions::default() },
+        DecodeOptions { games: Some(Arc::new(some)), game_rows: true, ..DecodeOptions::default() },
+        DecodeOptions { games: Some(Arc::new(parts)), fields: Fields::ALL, ..DecodeOptions::default() },
+        DecodeOptions { games: Some(Arc::new(lasts)), game_rows: true, ..DecodeOptions::default() },
     ];
     let mut with_errors = 0;
     for _ in 0..3 {
         let text = games(&mut random);
         each_change(&text, b" abefhx18NBRQKO-=+#{}()[].;\n\"*$0", &mut random, |changed, _, random| {
             let chunk = Chunk::new(Path::new("x.pgn").into(), changed.into());
-            let options = &options[random.below(3) as usize];
+            let options = &options[random.below(5) as usize];
             let [found, expected] = [true, false].map(|lanes| decode_with(&chunk, options, lanes));
             with_errors += usize::from(!expected.rejects.is_empty());
             assert_eq!(format!("{found:?}"), format!("{expected:?}"));

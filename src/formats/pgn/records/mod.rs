@@ -1,10 +1,12 @@
 //! Records the positions of games straight into groups, with the requested columns.
 
 mod commands;
+mod later;
 
 pub(super) use commands::reads;
+pub(super) use later::LaterRow;
 
-use super::replay::{Board, OrderRows, Rows, play_all};
+use super::replay::{Board, OrderRows};
 use super::values::{LONGEST_CLOCK, NO_SCORE, is_score, mate_of};
 use crate::chess::Move;
 use crate::choose::hash_on;
@@ -12,6 +14,7 @@ use crate::kernels::replay::Order;
 use crate::packed::{Group, Packed};
 use crate::table::openings;
 use crate::table::{Array, Batch, Field, Fields, Values, bits_where};
+use later::Apart;
 
 /// The requested columns of each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -40,7 +43,7 @@ const NO_SQUARE: u8 = 0;
 const NO_CLOCK: u32 = LONGEST_CLOCK;
 
 /// Recorded positions.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Records {
     requested: Requested,
     groups: Vec<Group>,
@@ -67,11 +70,12 @@ pub(super) struct Records {
     has_more_text: bool,
     /// How the position of each row is reached, if games may be played later.
     orders: Option<OrderRows>,
-    /// Those of games that are left out, with the place of each game.
-    left_out: OrderRows,
-    places: Vec<(usize, usize)>,
+    /// The games of which not all rows are kept, if they are played later.
+    apart: Apart,
     /// The first row of the game, if it is played later.
     played_later_from: Option<usize>,
+    /// The row of its last position.
+    last_row: LaterRow,
 }
 
 /// Text that looks like evaluations but could not be read.
@@ -150,9 +154,9 @@ impl Records {
             unread: Unread::default(),
             has_more_text: false,
             orders: requested.lanes.then(|| OrderRows::with_capacity(rows)),
-            left_out: OrderRows::default(),
-            places: Vec::new(),
+            apart: Apart::default(),
             played_later_from: None,
+            last_row: LaterRow::Kept(0),
         }
     }
 
@@ -161,88 +165,6 @@ impl Records {
         self.unread = Unread::default();
         self.has_more_text = false;
         self.played_later_from = None;
-    }
-
-    /// Whether games may be played later.
-    pub(super) const fn may_play_later(&self) -> bool {
-        self.orders.is_some()
-    }
-
-    /// Adds the row of the start position for a game that will be [played](Self::play) later; returns the row.
-    pub(super) fn push_start(&mut self) -> usize {
-        let row = self.len();
-        self.played_later_from = Some(row);
-        if let Some(orders) = &mut self.orders {
-            orders.push(Order::START);
-        }
-        self.push_rows(0, 1);
-        row
-    }
-
-    /// Adds a row for each of these words of the text, up to the first that is not a move in the form of the standard;
-    /// returns their number. They will be played later. The first leads to a position of this ply.
-    pub(super) fn push_words(&mut self, ply: u32, text: &[u8], starts: &[u32], ends: &[u32]) -> usize {
-        let Some(orders) = &mut self.orders else { return 0 };
-        let count = orders.push_words(text, starts, ends);
-        self.push_rows(ply, count);
-        count
-    }
-
-    /// Makes room for rows that will be played later.
-    fn push_rows(&mut self, ply: u32, count: usize) {
-        let len = self.len() + count;
-        if self.requested.plies {
-            self.plies.extend((ply..).map(|ply| ply as u16).take(count));
-        }
-        if self.requested.moves {
-            self.moves.resize(len, 0);
-        }
-        self.groups.resize(len.div_ceil(Group::LEN), Group::default());
-        self.halfmove.resize(len, 0);
-        self.fullmove.resize(len, 0);
-    }
-
-    /// Drops the rows of a game from `start` on, which begins at a place in the text. If it is to be played later, it
-    /// still is, since it counts differently if it cannot be played.
-    pub(super) fn leave_out(&mut self, start: usize, place: usize) {
-        if self.played_later_from == Some(start)
-            && let Some(orders) = &self.orders
-        {
-            self.places.push((self.left_out.len(), place));
-            self.left_out.extend_from(orders, start);
-        }
-        self.truncate(start);
-    }
-
-    /// Plays the games that are to be played later. Returns the places of all games with a move that could not be played;
-    /// their records mean nothing. `places` has the place of the game of each row.
-    pub(super) fn play(&mut self, places: &[u32]) -> Vec<usize> {
-        let Some(mut orders) = self.orders.take() else { return Vec::new() };
-        let mut rows = Rows {
-            groups: &mut self.groups,
-            halfmove: &mut self.halfmove,
-            fullmove: &mut self.fullmove,
-            moves: &mut self.moves,
-            idle_en_passants: Vec::new(),
-            failed: Vec::new(),
-        };
-        play_all(&mut orders, &mut rows);
-        let Rows { idle_en_passants, failed, .. } = rows;
-        let mut failed: Vec<usize> = failed.into_iter().map(|row| places[row] as usize).collect();
-        if !self.places.is_empty() {
-            let mut checked = Rows::nowhere();
-            play_all(&mut self.left_out, &mut checked);
-            failed.extend(checked.failed.into_iter().map(|row| {
-                let game = self.places.partition_point(|&(first, _)| first <= row) - 1;
-                self.places[game].1
-            }));
-        }
-        if self.requested.idle_en_passants {
-            for (row, square) in idle_en_passants {
-                note(&mut self.idle_en_passants, row, square, NO_SQUARE);
-            }
-        }
-        failed
     }
 
     /// The evaluations of the game that could not be read.
@@ -368,13 +290,14 @@ impl Records {
     }
 
     /// Keeps those rows from `start` on for which `keep`, given the distance from `start`, returns true.
-    pub(super) fn retain(&mut self, start: usize, mut keep: impl FnMut(usize) -> bool) {
+    pub(super) fn retain(&mut self, start: usize, place: usize, mut keep: impl FnMut(usize) -> bool) {
         let len = self.len();
         let mut kept = Vec::with_capacity(len - start);
         kept.extend((start..len).filter(|&row| keep(row - start)));
         if kept.len() == len - start {
             return;
         }
+        let apart = self.set_apart(start, place);
         self.scores.resize(len, NO_SCORE);
         self.clocks.resize(len, NO_CLOCK);
         self.idle_en_passants.resize(len, NO_SQUARE);
@@ -397,6 +320,10 @@ impl Records {
         self.truncate_boards(start);
         for (board, [halfmove, fullmove]) in boards {
             self.put(board, halfmove, fullmove);
+        }
+        if let Some(first) = apart {
+            let kept = kept.iter().map(|row| first + (row - start));
+            self.apart.kept.extend((start..).zip(kept));
         }
         self.truncate(self.len());
     }

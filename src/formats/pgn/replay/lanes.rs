@@ -124,7 +124,7 @@ fn words_at(text: &[u8], places: &[u32; 8]) -> Option<[u64; 8]> {
     Some(words)
 }
 
-/// The rows that are written.
+/// The rows that are written; if there is no room for groups, the games are only checked.
 #[derive(Debug)]
 pub(in crate::formats::pgn) struct Rows<'a> {
     pub(in crate::formats::pgn) groups: &'a mut [Group],
@@ -244,17 +244,6 @@ pub(super) fn play_rare(board: &LaneBoard, order: Order) -> Option<(Board, u16)>
 }
 
 impl Rows<'_> {
-    /// No rows: the games are only checked.
-    pub(in crate::formats::pgn) const fn nowhere() -> Self {
-        Self {
-            groups: &mut [],
-            halfmove: &mut [],
-            fullmove: &mut [],
-            moves: &mut [],
-            idle_en_passants: Vec::new(),
-            failed: Vec::new(),
-        }
-    }
     /// Writes a block of rows with these orders, except those that are not for the lane.
     #[inline(always)]
     fn put(&mut self, block: usize, orders: &[u64; Group::LEN], group: &Group, facts: &[u64; Group::LEN]) {
