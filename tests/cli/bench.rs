@@ -70,12 +70,20 @@ fn decode_and_scan_rows_are_verified() {
     let report = json(0, &[&own[..], &["--json"]].concat());
     let mut names = Vec::new();
     for row in report["rows"].as_array().unwrap() {
-        assert_eq!(row["verified"], true, "{row}");
-        assert!(row["positions_per_second"].as_f64().unwrap() > 0.0, "{row}");
-        assert!(row["bytes_per_second"].as_f64().unwrap() > 0.0, "{row}");
-        names.push(row["name"].as_str().unwrap().to_owned());
+        let name = row["name"].as_str().unwrap();
+        // Not every CPU has the lanes.
+        if row["available"] == true || !name.contains("_avx") {
+            assert_eq!(row["verified"], true, "{row}");
+            assert!(row["positions_per_second"].as_f64().unwrap() > 0.0, "{row}");
+            assert!(row["bytes_per_second"].as_f64().unwrap() > 0.0, "{row}");
+        }
+        names.push(name.to_owned());
     }
-    let decode = ["fen", "pgn", "boards", "pack", "unpack", "write_fen"];
+    let stages = ["pgn_scan", "pgn_words", "pgn_words_portable", "pgn_replay_portable"];
+    #[cfg(target_arch = "x86_64")]
+    let stages =
+        [&stages[..], &["pgn_words_avx2", "pgn_replay_avx2", "pgn_words_avx512", "pgn_replay_avx512"]].concat();
+    let decode = [&["fen", "pgn", "boards"], &stages[..], &["pgn_replay", "pack", "unpack", "write_fen"]].concat();
     let scan = ["sum", "checksum", "legal_count"];
     assert_eq!(names, [&decode[..], &scan, &scan].concat());
     let table = output(0, &own);
