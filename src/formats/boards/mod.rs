@@ -176,6 +176,7 @@ mod header;
 mod section;
 mod sequence;
 mod write;
+mod write_groups;
 
 pub use checksum::Checksum;
 pub use column::ColumnInfo;

@@ -1,6 +1,7 @@
 //! The columns in which all records of a game have the same value, from its tags.
 
-use super::tags::{self, Name};
+use super::tag;
+use super::tags::Name;
 use super::{Game, Pgn, date};
 use crate::formats::Codec;
 use crate::games::Outcome;
@@ -95,5 +96,5 @@ impl GameColumns {
 /// Adds the value of a tag to the rows of a game, unless it means that the value is unknown.
 fn push_tag(column: &mut Texts, value: Option<&[u8]>, rows: usize, buffer: &mut Vec<u8>) {
     let known = value.filter(|value| !matches!(*value, b"" | b"?"));
-    column.push_many(known.map(|value| tags::text_in(value, buffer)).as_deref(), rows);
+    column.push_many(known.map(|value| tag::text_in(value, buffer)).as_deref(), rows);
 }

@@ -57,6 +57,7 @@ mod records;
 pub(super) mod replay;
 mod scan;
 pub(crate) mod stages;
+mod tag;
 mod tag_counts;
 mod tags;
 #[cfg(test)]
@@ -453,7 +454,7 @@ fn extend_row(row: Option<&mut GameRow>, end: usize, next: usize) {
 
 /// The known facts of a game whose text begins at `start`; little more than its place, if only that is requested.
 fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow {
-    let tags = || game.tags.pairs().map(|(name, value)| (tags::text(name), tags::text(value))).collect();
+    let tags = || game.tags.pairs().map(|(name, value)| (tag::text(name), tag::text(value))).collect();
     GameRow {
         game: number,
         tags: if place_only { Vec::new() } else { tags() },

@@ -1,6 +1,7 @@
 //! Counts the tags for which no field exists.
 
-use super::tags::{self, Tags};
+use super::tag;
+use super::tags::Tags;
 use crate::formats::LostTags;
 use std::collections::HashMap;
 
@@ -50,7 +51,7 @@ impl<'a> TagCounts<'a> {
                 tag.count(number, !matches!(value, [b'"', ..] | [b'?', b'"', ..]));
                 next += 1;
             } else {
-                let tag = tags::tag(line);
+                let tag = tag::tag(line);
                 let at = self.place(tag.name);
                 self.tags[at].count(number, !matches!(tag.value, b"" | b"?"));
                 next = at + 1;
@@ -66,7 +67,7 @@ impl<'a> TagCounts<'a> {
     /// Adds the numbers of games to the tags that are lost.
     pub(super) fn finish(self, mut lost: LostTags) -> LostTags {
         for tag in self.tags.iter().filter(|tag| tag.games > 0) {
-            lost.add(&tags::text(tag.name), tag.games);
+            lost.add(&tag::text(tag.name), tag.games);
         }
         lost
     }
