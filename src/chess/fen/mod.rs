@@ -9,6 +9,7 @@
 //! that is wrong and what was expected there.
 
 mod coded;
+mod cursor;
 mod error;
 mod read;
 #[cfg(test)]

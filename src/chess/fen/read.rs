@@ -11,6 +11,7 @@
 //! codes are then gathered into bitboards eight at a time.
 
 use super::coded::Coded;
+use super::cursor::{Cursor, is_blank};
 use super::usual::UsualReader;
 use super::{Expected, Fen, FenError, FenField, FenOptions, PositionError};
 use crate::chess::bitboard::Bitboard;
@@ -49,42 +50,7 @@ const NUMBER: u16 = 0x20;
 /// Eight ranks of eight squares and seven separators.
 const LONGEST_BOARD: usize = 71;
 
-#[inline(always)]
-fn is_blank(byte: u8) -> bool {
-    byte == b' ' || byte == b'\t'
-}
-
-/// A reader over the bytes of a line.
-pub(super) struct Cursor<'a> {
-    pub(super) line: &'a [u8],
-    /// The line and what follows it, at which vectors may look.
-    pub(super) text: &'a [u8],
-    pub(super) at: usize,
-}
-
 impl<'a> Cursor<'a> {
-    #[inline(always)]
-    fn peek(&self) -> Option<u8> {
-        self.line.get(self.at).copied()
-    }
-    #[inline(always)]
-    fn skip_blanks(&mut self) {
-        while self.peek().is_some_and(is_blank) {
-            self.at += 1;
-        }
-    }
-    #[cold]
-    fn error(&self, field: FenField, expected: Expected) -> FenError {
-        FenError { field, column: self.at + 1, found: self.peek(), expected }
-    }
-    #[inline(always)]
-    fn end_of_field(&self, field: FenField) -> Result<(), FenError> {
-        match self.peek() {
-            Some(byte) if !is_blank(byte) => Err(self.error(field, Expected::Blank)),
-            _ => Ok(()),
-        }
-    }
-
     fn board_in_one_pass(&mut self) -> Result<Position, FenError> {
         let start = self.at;
         // In FEN's order: a8, b8, … h8, separator, seven unused, a7, …

@@ -5,7 +5,7 @@
 //! byte by byte, and finds what is wrong.
 
 use super::coded::Coded;
-use super::read::Cursor;
+use super::cursor::Cursor;
 use crate::chess::piece::Color;
 use crate::chess::square::Square;
 use crate::simd::bytes::equal;

@@ -5,7 +5,7 @@
 use super::block::{any_mate, out_of_range};
 use super::column::{FULLMOVE, GROUPS, HALFMOVE, Ids, MOST_COLUMNS, RAW_SCORE, id_of, kind_of, name_of, type_of};
 use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader};
-use super::write_groups::put_groups;
+use super::write_groups::{Runs, put_groups};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
 use crate::formats::losses::Refuse;
 use crate::table::{Array, Batch, Field, Fields, Texts, Tile};
@@ -56,9 +56,6 @@ fn header_section(ids: Ids, total: u64) -> Vec<u8> {
     section[..UNIT].copy_from_slice(&header.to_bytes());
     section
 }
-
-/// Rows of batches, one after the other.
-pub(super) type Runs<'a> = [(&'a Batch, Range<usize>)];
 
 /// The places of the blocks of a file.
 #[derive(Debug, Default)]

@@ -1,8 +1,11 @@
 //! Puts the boards of a block together, from anywhere in several batches.
 
-use super::write::Runs;
 use crate::packed::Group;
+use crate::table::Batch;
 use std::ops::Range;
+
+/// Rows of batches, one after the other.
+pub(super) type Runs<'a> = [(&'a Batch, Range<usize>)];
 
 /// Adds the boards; lanes after the last one are zero.
 pub(super) fn put_groups(section: &mut Vec<u8>, runs: &Runs<'_>, rows: usize) {
@@ -87,7 +90,6 @@ mod tests {
     use super::*;
     use crate::chess::random::Random;
     use crate::packed::Packed;
-    use crate::table::Batch;
 
     /// Boards from anywhere in several batches, against boards one after the other.
     #[test]
