@@ -369,7 +369,7 @@ fn decode_games(
         }
         if game.bad.is_some() && selection.drop_bad_games {
             leave_out("drop-bad-games", 0, positions);
-            records.truncate(start);
+            records.leave_out(start, game.start);
         } else if selects {
             let hash = if selection.max_per_game.is_some() { records.hash(start) } else { 0 };
             let keep = selection.positions(records.plies(start), hash, &mut |name, positions| {

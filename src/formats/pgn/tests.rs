@@ -51,20 +51,27 @@ fn lanes_find_what_is_found_without_them() {
     let lasts = Selection { last_of_games: true, ..Selection::default() };
     let options = [
         DecodeOptions { fields: Fields::ALL, lost_tags: true, ..DecodeOptions::default() },
-        DecodeOptions { max_record: 300, strict_pgn: true, ..DecodeOptions::default() },
+        DecodeOptions { max_record: 300, strict_pgn: true, game_rows: true, ..DecodeOptions::default() },
         DecodeOptions { games: Some(Arc::new(some)), game_rows: true, ..DecodeOptions::default() },
         DecodeOptions { games: Some(Arc::new(parts)), fields: Fields::ALL, ..DecodeOptions::default() },
-        DecodeOptions { games: Some(Arc::new(lasts)), game_rows: true, ..DecodeOptions::default() },
+        DecodeOptions { games: Some(Arc::new(lasts)), game_rows: true, max_record: 200, ..DecodeOptions::default() },
     ];
+    let check = |text: &[u8], options: &DecodeOptions| {
+        let chunk = Chunk::new(Path::new("x.pgn").into(), text.to_vec().into());
+        let [found, expected] = [true, false].map(|lanes| decode_with(&chunk, options, lanes));
+        assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+        !expected.rejects.is_empty()
+    };
+    for text in ["[Event \"a\"]\n[White \"b", "[Event \"a\"]\n\n1. e4", "[Event \"a\"]\n\n1. e4 e5 2. Ke2 Ke7 *"] {
+        for options in &options {
+            check(text.as_bytes(), options);
+        }
+    }
     let mut with_errors = 0;
     for _ in 0..3 {
         let text = games(&mut random);
         each_change(&text, b" abefhx18NBRQKO-=+#{}()[].;\n\"*$0", &mut random, |changed, _, random| {
-            let chunk = Chunk::new(Path::new("x.pgn").into(), changed.into());
-            let options = &options[random.below(5) as usize];
-            let [found, expected] = [true, false].map(|lanes| decode_with(&chunk, options, lanes));
-            with_errors += usize::from(!expected.rejects.is_empty());
-            assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+            with_errors += usize::from(check(&changed, &options[random.below(5) as usize]));
         });
     }
     assert!(with_errors > 1000, "{with_errors}");

@@ -369,7 +369,7 @@ impl<'a> Games<'a> {
             self.at = lex::resume(self.bytes, from, true).unwrap_or(self.bytes.len());
             // The place where reading stopped depends on more than this game.
             terminated = lex::ends_with_result(bytes[start..self.at].trim_ascii_end());
-            records.truncate(first_record);
+            records.drop_game(first_record);
             has_start = false;
             state.ply = 0;
             state.bad = Some(Box::new(BadGame {
@@ -380,7 +380,7 @@ impl<'a> Games<'a> {
             }));
         } else if state.tagless && state.ply == 0 {
             // No move was played, so there is no position either.
-            records.truncate(first_record);
+            records.drop_game(first_record);
             has_start = false;
             let cut_off = self.truncated && self.at == bytes.len();
             if state.bad.is_none() {

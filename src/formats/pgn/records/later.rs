@@ -119,6 +119,12 @@ impl Records {
         self.last_row = LaterRow::Kept(len - 1);
     }
 
+    /// Drops the rows of a game from `start` on, which is not played at all.
+    pub(in crate::formats::pgn) fn drop_game(&mut self, start: usize) {
+        self.truncate(start);
+        self.played_later_from = None;
+    }
+
     /// The row of the last position of the game, if it is played later.
     pub(in crate::formats::pgn) fn last_row(&self) -> Option<LaterRow> {
         self.played_later_from.map(|_| self.last_row)
