@@ -80,10 +80,10 @@ impl Move {
         Some(Self { from: Square::new((bits & 63) as u8), to: Square::new((bits >> 6 & 63) as u8), kind })
     }
 
-    /// Whether these 16 bits are not those of a move, as [`Self::from_bits`] says. Compilers turn this into operations on
-    /// vectors for many moves at once.
+    /// Whether these 16 bits are not those of a move: whether [`Self::from_bits`] returns `None`. For many moves,
+    /// compilers turn this into operations on vectors.
     #[inline]
-    pub(crate) const fn is_not_one(bits: u16) -> bool {
+    pub(crate) const fn is_malformed(bits: u16) -> bool {
         // The bits of the kind and of the piece, each as the highest one.
         let [kind_2, kind_1, piece_2, piece_1] = [bits, bits << 1, bits << 2, bits << 3];
         let is_no_promotion = kind_2 | !kind_1;
@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn bits_are_those_of_a_move_or_not() {
         for bits in 0..=u16::MAX {
-            assert_eq!(Move::is_not_one(bits), Move::from_bits(bits).is_none(), "{bits:016b}");
+            assert_eq!(Move::is_malformed(bits), Move::from_bits(bits).is_none(), "{bits:016b}");
         }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn out_of_range(field: Field, values: &Array, rows: Range<usize>) -> 
             let possible = |square| square == 0 || Field::is_key_en_passant(square);
             first(column, rows, |square| !possible(square))
         }
-        (Field::Move, Array::U16(column)) => first(column, rows, Move::is_not_one),
+        (Field::Move, Array::U16(column)) => first(column, rows, Move::is_malformed),
         _ => None,
     }
 }

@@ -107,7 +107,6 @@ impl OrderRows {
 }
 
 /// Places, filled up with the beginning of the text.
-#[cold]
 fn padded(places: &[u32]) -> [u32; 8] {
     let mut padded = [0; 8];
     padded[..places.len()].copy_from_slice(places);
