@@ -2,7 +2,7 @@
 
 use super::lex;
 use crate::formats::lines::windows_1252;
-use memchr::{memchr2, memrchr};
+use memchr::{memchr, memchr2, memrchr};
 use std::borrow::Cow;
 
 /// Whether a line begins with a name and a value in brackets.
@@ -18,10 +18,10 @@ pub(super) fn is_pair(line: &[u8]) -> bool {
 }
 
 /// The value of a tag as nearly all programs write it, from the text after the name: in quotes on the same line, without
-/// quotes or backslashes in it, and with nothing but the bracket after it.
+/// quotes in it, and with nothing but the bracket after it.
 pub(super) fn usual_value(text: &[u8]) -> Option<&[u8]> {
     let text = text.strip_prefix(b" \"")?;
-    let (value, rest) = text.split_at(memchr2(b'"', b'\\', text)?);
+    let (value, rest) = text.split_at(memchr(b'"', text)?);
     let is_usual = matches!(rest, [b'"', b']'] | [b'"', b']', b'\n' | b'\r', ..]);
     (is_usual && memchr2(b'\n', b'\r', value).is_none()).then_some(value)
 }
