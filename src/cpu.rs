@@ -59,7 +59,7 @@ macro_rules! ask {
 
 ask! {
     "popcnt" "lzcnt" "bmi1" "bmi2" "avx2" "gfni" "avx512f" "avx512cd" "avx512bw" "avx512dq" "avx512vl"
-    "avx512vbmi" "avx512bitalg" "avx512vpopcntdq"
+    "avx512vbmi" "avx512bitalg" "avx512vpopcntdq" "avx512vbmi2"
 }
 
 /// The bits of these extensions.

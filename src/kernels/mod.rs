@@ -29,6 +29,7 @@ pub(crate) mod danger;
 mod keys;
 mod material;
 pub(crate) mod moves;
+pub(crate) mod movetext;
 mod one_slider;
 pub(crate) mod playable;
 pub(crate) mod rays;

@@ -5,13 +5,14 @@
 //! list of moves and without a branch. The king's safety is the same question once more, asked from the king's square
 //! after the move.
 //!
-//! What is rare is not decided here, but by a function for one lane: several pieces that fit, en passant, castling, and
-//! everything that is not a legal move.
+//! Castling is decided here, too, for the king and the rooks of the start position, but only in steps in which a lane
+//! castles. What is rare is decided by a function for one lane: several pieces that fit, en passant, and everything that
+//! is not a legal move.
 //!
 //! Boards are seen from White's side throughout, because the lanes differ in whose turn it is.
 
 use super::rays::Rays;
-use super::{RANK_3, RANK_6};
+use super::{FILE_A, RANK_1, RANK_3, RANK_6, RANK_8};
 use crate::packed::Group;
 use crate::simd::{Lanes, Simd, inlined};
 
@@ -173,6 +174,8 @@ const START: [u64; 4] = {
         QUEENS | KINGS | CASTLING_ROOKS,
     ]
 };
+/// The kind of a castling move, without its squares.
+const CASTLING: u64 = 3 << 14;
 /// Sentinel bits on these ranks are en passant squares.
 const EN_PASSANT_RANKS: u64 = RANK_3 | RANK_6;
 
@@ -274,6 +277,84 @@ fn play_rare(
     }
 }
 
+/// The pieces after a move, before the king's safety is known.
+#[derive(Clone, Copy, Debug)]
+struct Moved<L> {
+    black: L,
+    types: [L; 3],
+    /// The bits of the move, from bit [`Order::MOVE`] on.
+    mv: L,
+    /// Not zero where the move has to be decided for the lane alone.
+    rare: L,
+}
+
+impl<L: Lanes> Moved<L> {
+    /// `self` in lanes where the set is empty, `otherwise` in the others.
+    #[inline(always)]
+    fn where_zero(&self, set: L, otherwise: &Self) -> Self {
+        let [t0, t1, t2] = self.types;
+        Self {
+            black: set.if_zero(self.black, otherwise.black),
+            types: [
+                set.if_zero(t0, otherwise.types[0]),
+                set.if_zero(t1, otherwise.types[1]),
+                set.if_zero(t2, otherwise.types[2]),
+            ],
+            mv: set.if_zero(self.mv, otherwise.mv),
+            rare: set.if_zero(self.rare, otherwise.rare),
+        }
+    }
+}
+
+/// The enemies that attack a square, of which each lane has at most one.
+#[inline(always)]
+fn attackers<L: Lanes>([t0, t1, t2]: [L; 3], enemies: L, square: L, turn: L) -> L {
+    let sight = Rays::new(t0 | t1 | t2).sight_of(square, square.lines_through_bit());
+    let front = turn.choose(square.shr::<8>(), square.shl::<8>());
+    let pieces = (sight.diagonal | sight.antidiagonal) & t0 & (t1 ^ t2)
+        | (sight.rank | sight.file) & t2 & (t0 | !t1)
+        | square.jumps_of_bit() & t1 & !t0 & !t2
+        | square.neighbours_of_bit() & t1 & t2 & !t0
+        | front.sides_of_bit::<1>() & t0 & !t1 & !t2;
+    pieces & enemies
+}
+
+/// Castles in every lane, on the king's side where `short` is all ones, on the queen's where it is zero. Whether the king
+/// is safe on its target is not looked at here.
+#[inline(always)]
+fn castle<S: Simd>(simd: S, board: &BoardLanes<S::Lanes>, short: S::Lanes) -> Moved<S::Lanes> {
+    let (none, all) = (simd.splat(0), simd.splat(!0));
+    let BoardLanes { black, types, turn, .. } = *board;
+    let [t0, t1, t2] = types;
+    let occupied = t0 | t1 | t2;
+    let own = black ^ (occupied & !turn);
+    let rights = t0 & t1 & t2 & own;
+
+    let king = own & t1 & t2 & !t0 & simd.splat((FILE_A << 4) & (RANK_1 | RANK_8));
+    let rook = short.choose(king.shl::<3>(), king.shr::<4>());
+    let passed = short.choose(king.shl::<1>(), king.shr::<1>());
+    let to = short.choose(king.shl::<2>(), king.shr::<2>());
+    let between = passed | to | king.shr::<3>() & !short;
+    let attacked = inlined(
+        #[inline(always)]
+        |square: S::Lanes| attackers(types, occupied ^ own, square, turn),
+    );
+    let rare = (rook & rights).if_zero(all, none) | between & occupied | attacked(king) | attacked(passed);
+
+    let clear = !(king | rook);
+    let number = inlined(
+        #[inline(always)]
+        |square: S::Lanes| square.sub(simd.splat(1)).count_ones(),
+    );
+    let squares = number(king) | number(rook).shl::<6>();
+    Moved {
+        black: black & clear | (to | passed) & turn,
+        types: [t0 & clear & !rights, t1 & clear & !rights | to, t2 & clear | to | passed],
+        mv: (squares | simd.splat(CASTLING)).shl::<{ Order::MOVE }>(),
+        rare,
+    }
+}
+
 /// Plays one order on each board, and writes the positions. Also returns the lanes, as those that are not zero, in which
 /// that has yet to be done.
 #[inline(always)]
@@ -324,8 +405,6 @@ fn play<S: Simd>(
     let barred = own | order.if_disjoint(simd.splat(Order::CAPTURES), occupied, !occupied);
     let en_passant = only(Order::PAWN, before.en_passant);
     let several = from & from.sub(simd.splat(1));
-    let mut rare =
-        several | from.if_zero(all, none) | to & (barred | en_passant) | order & simd.splat(Order::SHORT | Order::LONG);
 
     // The board after the move. A king that moves loses the castling rights of its side.
     let clear = !(from | to);
@@ -334,34 +413,35 @@ fn play<S: Simd>(
         #[inline(always)]
         |bit: u32| only(1 << (Order::ARRIVES + bit), to),
     );
-    let t0 = (t0 ^ lost) & clear | arrives(0);
-    let t1 = (t1 ^ lost) & clear | arrives(1);
-    let t2 = t2 & clear | arrives(2);
-    let black = black & clear | to & turn;
+    let squares = from.sub(simd.splat(1)).count_ones().shl::<{ Order::MOVE }>();
+    let mut moved = Moved {
+        black: black & clear | to & turn,
+        types: [(t0 ^ lost) & clear | arrives(0), (t1 ^ lost) & clear | arrives(1), t2 & clear | arrives(2)],
+        mv: (order & simd.splat(0xFFFF << Order::MOVE)).add(squares),
+        rare: several | from.if_zero(all, none) | to & (barred | en_passant),
+    };
+    let castles = order & simd.splat(Order::SHORT | Order::LONG);
+    if castles.any() {
+        let short = order.if_disjoint(simd.splat(Order::SHORT), none, all);
+        moved = moved.where_zero(castles, &castle(simd, before, short));
+    }
+    let Moved { black, types, mv, mut rare } = moved;
 
     // The king's safety.
+    let [t0, t1, t2] = types;
     let occupied = t0 | t1 | t2;
     let own = black ^ (occupied & !turn);
     let enemies = occupied ^ own;
     let king = own & t1 & t2 & !t0;
-    let sight = Rays::new(occupied).sight_of(king, king.lines_through_bit());
-    let theirs = enemies & t0 & !t1 & !t2;
-    let front = turn.choose(king.shr::<8>(), king.shl::<8>());
-    let attackers = (sight.diagonal | sight.antidiagonal) & enemies & t0 & (t1 ^ t2)
-        | (sight.rank | sight.file) & enemies & t2 & (t0 | !t1)
-        | king.jumps_of_bit() & enemies & t1 & !t0 & !t2
-        | king.neighbours_of_bit() & enemies & t1 & t2 & !t0
-        | front.sides_of_bit::<1>() & theirs;
+    rare = rare | attackers(types, enemies, king, turn);
     // A pawn that makes a double step beside one of theirs may be captured in passing.
     let double = only(Order::PAWN, from & (to.shl::<16>() | to.shr::<16>()));
-    let passed = double.if_zero(none, to.sides_of_bit::<1>() & theirs);
-    rare = rare | attackers | passed;
+    let passed = double.if_zero(none, to.sides_of_bit::<1>() & enemies & t0 & !t1 & !t2);
+    rare = rare | passed;
 
     let counted = clocks.add(simd.splat(1));
     let clocks = order.if_disjoint(simd.splat(Order::PAWN | Order::CAPTURES), counted, clocks & simd.splat(!0xFFFF));
     let clocks = clocks.add(turn & simd.splat(1 << 16));
-    let mv =
-        (order & simd.splat(0xFFFF << Order::MOVE)).add(from.sub(simd.splat(1)).count_ones().shl::<{ Order::MOVE }>());
 
     // Where a game begins, none of that counts.
     let starts = simd.splat(Order::START.bits);

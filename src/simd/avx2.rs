@@ -51,6 +51,24 @@ macro_rules! token {
                 unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), lanes.0) }
             }
             #[inline(always)]
+            fn mask(self, bits: u64) -> $lanes {
+                // SAFETY: every token proves AVX2.
+                $lanes(unsafe {
+                    let of_lanes = _mm256_setr_epi64x(1, 2, 4, 8);
+                    _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(bits as i64), of_lanes), of_lanes)
+                })
+            }
+            #[inline(always)]
+            fn delayed(self, lanes: $lanes, before: $lanes) -> $lanes {
+                // SAFETY: every token proves AVX2.
+                $lanes(unsafe {
+                    // The last lane first, then those before it.
+                    let lanes = _mm256_permute4x64_epi64::<0b10_01_00_11>(lanes.0);
+                    let before = _mm256_permute4x64_epi64::<0b10_01_00_11>(before.0);
+                    _mm256_blend_epi32::<0b11>(lanes, before)
+                })
+            }
+            #[inline(always)]
             fn turned(self, rows: &[[u64; 8]; 8]) -> [[u64; 8]; 8] {
                 // Four 4x4 matrices.
                 let mut turned = [[0; 8]; 8];

@@ -51,6 +51,16 @@ macro_rules! moves {
             unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), lanes.0) }
         }
         #[inline(always)]
+        fn mask(self, bits: u64) -> $lanes {
+            // SAFETY: the token proves AVX-512 F.
+            $lanes(unsafe { _mm512_maskz_set1_epi64(bits as u8, -1) })
+        }
+        #[inline(always)]
+        fn delayed(self, lanes: $lanes, before: $lanes) -> $lanes {
+            // SAFETY: the token proves AVX-512 F.
+            $lanes(unsafe { _mm512_alignr_epi64::<7>(lanes.0, before.0) })
+        }
+        #[inline(always)]
         fn turned(self, rows: &[[u64; 8]; 8]) -> [[u64; 8]; 8] {
             let mut turned = [[0; 8]; 8];
             let mut odd = 0;

@@ -25,29 +25,33 @@ pub(crate) fn equal(bytes: &[u8; 32], byte: u8) -> u32 {
     bytes.iter().rev().fold(0, |bits, &other| bits << 1 | u32::from(other == byte))
 }
 
-/// The classes of 64 bytes: the lowest bit is the first byte.
+/// A block of text.
+pub(crate) type Block = [u8; 64];
+
+/// The classes of the bytes of up to eight blocks; the lowest bit is the first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(align(64))]
 pub(crate) struct Classes {
     /// Space, line feed, carriage return.
-    pub(crate) blank: u64,
+    pub(crate) blank: [u64; 8],
     /// Line feed.
-    pub(crate) feed: u64,
+    pub(crate) feed: [u64; 8],
     /// `A` to `Z`, `a` to `z`, `=` and `-`: the characters of words, besides digits.
-    pub(crate) letter: u64,
+    pub(crate) letter: [u64; 8],
     /// `0` to `9`.
-    pub(crate) digit: u64,
+    pub(crate) digit: [u64; 8],
     /// `+`, `#`, `!` and `?`.
-    pub(crate) sign: u64,
+    pub(crate) sign: [u64; 8],
     /// `.`.
-    pub(crate) dot: u64,
+    pub(crate) dot: [u64; 8],
     /// `{`.
-    pub(crate) open: u64,
+    pub(crate) open: [u64; 8],
     /// `}`.
-    pub(crate) close: u64,
+    pub(crate) close: [u64; 8],
     /// `%`.
-    pub(crate) percent: u64,
+    pub(crate) percent: [u64; 8],
     /// `e` and `E`.
-    pub(crate) letter_e: u64,
+    pub(crate) letter_e: [u64; 8],
 }
 
 /// Number of bytes between those that are classified and those that are fetched into the cache meanwhile. A text is
@@ -55,20 +59,26 @@ pub(crate) struct Classes {
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 2048;
 
-/// Finds the [`Classes`] of bytes in the widest registers of this CPU.
-///
-/// The sets go through memory on purpose: the following scalar arithmetic would otherwise be compiled to vector
-/// instructions, which is slow.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Classifier {
-    /// Runs on this CPU.
-    classes: unsafe fn(&[u8; 64]) -> Classes,
+/// How a CPU finds the classes of blocks, and the bits of a set.
+pub(crate) trait Blocks: Copy {
+    /// Finds the classes of these blocks, of which there are at most eight.
+    fn classes(self, blocks: &[Block], classes: &mut Classes);
+    /// Writes `base` plus the number of each bit that is set, from the lowest one on. What follows these numbers means
+    /// nothing.
+    fn put_numbers(self, bits: u64, base: u32, to: &mut [u32; 64]);
 }
 
-impl Classifier {
+/// The way of every CPU; the classes are found in the widest registers that it has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnyBlocks {
+    /// Runs on this CPU.
+    classes: unsafe fn(&[Block], &mut Classes),
+}
+
+impl AnyBlocks {
     pub(crate) fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
-        let classes: unsafe fn(&[u8; 64]) -> Classes = if super::Avx512::detect().is_some() {
+        let classes: unsafe fn(&[Block], &mut Classes) = if super::Avx512::detect().is_some() {
             x86::classes_avx512
         } else if super::Avx2::detect().is_some() {
             x86::classes_avx2
@@ -79,15 +89,32 @@ impl Classifier {
         let classes = classes::<u8>;
         Self { classes }
     }
+}
 
+/// A block rarely has more than `FEW` numbers to write, or else more than `MANY`.
+const FEW: usize = 4;
+const MANY: usize = 12;
+
+impl Blocks for AnyBlocks {
     #[inline(always)]
-    pub(crate) fn classes(self, bytes: &[u8; 64]) -> Classes {
-        #[cfg(target_arch = "x86_64")]
-        x86::fetch(bytes.as_ptr().wrapping_add(AHEAD));
+    fn classes(self, blocks: &[Block], classes: &mut Classes) {
         // SAFETY: `detect`, the only constructor of this type, has verified that the CPU has what the function needs.
-        unsafe { (self.classes)(bytes) }
+        unsafe { (self.classes)(blocks, classes) }
+    }
+    #[inline(always)]
+    fn put_numbers(self, mut bits: u64, base: u32, to: &mut [u32; 64]) {
+        let count = bits.count_ones() as usize;
+        // More are written than there are, because no branch predictor could know their number.
+        let written = if count <= FEW { FEW } else { count.max(MANY) };
+        for number in &mut to[..written] {
+            *number = base.wrapping_add(bits.trailing_zeros());
+            bits &= bits.wrapping_sub(1);
+        }
     }
 }
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::Avx512Blocks;
 
 /// A run of bytes in a register.
 trait Run: Copy {
@@ -104,31 +131,50 @@ trait Run: Copy {
     fn bits(set: Self::Set) -> u64;
 }
 
-/// The classes of 64 bytes.
+/// The classes of blocks.
 #[inline(always)]
-fn classes<R: Run>(bytes: &[u8; 64]) -> Classes {
-    let mut classes = Classes::default();
+fn classes<R: Run>(blocks: &[Block], classes: &mut Classes) {
+    for (lane, block) in blocks.iter().enumerate().take(8) {
+        #[cfg(target_arch = "x86_64")]
+        x86::fetch(block.as_ptr().wrapping_add(AHEAD));
+        classes_of::<R>(block, lane, classes);
+    }
+}
+
+#[inline(always)]
+fn classes_of<R: Run>(block: &Block, lane: usize, classes: &mut Classes) {
+    let mut found = [0; 10];
     let mut at = 0;
     while at < 64 {
-        let run = R::load(bytes, at);
-        let feed = run.equal(b'\n');
-        let blank = run.equal(b' ') | feed | run.equal(b'\r');
-        let sign = run.equal(b'+') | run.equal(b'#') | run.equal(b'!') | run.equal(b'?');
-        classes.blank |= R::bits(blank) << at;
-        classes.feed |= R::bits(feed) << at;
-        let joint = run.equal(b'=') | run.equal(b'-');
+        let run = R::load(block, at);
         let lower = run.lower();
-        classes.letter |= R::bits(lower.within(b'a', 26) | joint) << at;
-        classes.digit |= R::bits(run.within(b'0', 10)) << at;
-        classes.sign |= R::bits(sign) << at;
-        classes.dot |= R::bits(run.equal(b'.')) << at;
-        classes.open |= R::bits(run.equal(b'{')) << at;
-        classes.close |= R::bits(run.equal(b'}')) << at;
-        classes.percent |= R::bits(run.equal(b'%')) << at;
-        classes.letter_e |= R::bits(lower.equal(b'e')) << at;
+        let feed = run.equal(b'\n');
+        let joint = run.equal(b'=') | run.equal(b'-');
+        let sets = [
+            run.equal(b' ') | feed | run.equal(b'\r'),
+            feed,
+            lower.within(b'a', 26) | joint,
+            run.within(b'0', 10),
+            run.equal(b'+') | run.equal(b'#') | run.equal(b'!') | run.equal(b'?'),
+            run.equal(b'.'),
+            run.equal(b'{'),
+            run.equal(b'}'),
+            run.equal(b'%'),
+            lower.equal(b'e'),
+        ];
+        let mut set = 0;
+        while set < sets.len() {
+            found[set] |= R::bits(sets[set]) << at;
+            set += 1;
+        }
         at += R::LEN;
     }
-    classes
+    let Classes { blank, feed, letter, digit, sign, dot, open, close, percent, letter_e } = classes;
+    let mut set = 0;
+    for to in [blank, feed, letter, digit, sign, dot, open, close, percent, letter_e] {
+        to[lane] = found[set];
+        set += 1;
+    }
 }
 
 /// One byte; the portable way.
@@ -159,7 +205,7 @@ impl Run for u8 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Classes, Run, classes};
+    use super::{Block, Blocks, Classes, Run, classes};
     use std::arch::x86_64::*;
     use std::ops::BitOr;
 
@@ -170,16 +216,64 @@ mod x86 {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
     }
 
-    pub(super) fn classes_sse2(bytes: &[u8; 64]) -> Classes {
-        classes::<Bytes16>(bytes)
+    /// Proof of what [`Avx512`](crate::simd::Avx512) proves, and of VBMI2.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Avx512Blocks(());
+
+    impl Avx512Blocks {
+        features!(
+            [pub(crate)] "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512cd" "avx512vbmi2" "avx2" "popcnt" "bmi1" "bmi2"
+            "lzcnt"
+        );
+    }
+
+    /// The numbers from 0 to 63.
+    const NUMBERS: [u8; 64] = {
+        let mut numbers = [0; 64];
+        let mut at = 0;
+        while at < 64 {
+            numbers[at] = at as u8;
+            at += 1;
+        }
+        numbers
+    };
+
+    impl Blocks for Avx512Blocks {
+        #[inline(always)]
+        fn classes(self, blocks: &[Block], classes: &mut Classes) {
+            super::classes::<Bytes64>(blocks, classes);
+        }
+        #[inline(always)]
+        fn put_numbers(self, bits: u64, base: u32, to: &mut [u32; 64]) {
+            // SAFETY: the token proves AVX-512 F and VBMI2; each of the four sixteens has room for as many numbers.
+            unsafe {
+                let mut numbers = _mm512_maskz_compress_epi8(bits, _mm512_loadu_si512(NUMBERS.as_ptr().cast()));
+                let mut left = bits.count_ones();
+                for sixteen in to.as_chunks_mut::<16>().0 {
+                    let wide = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(numbers));
+                    let placed = _mm512_add_epi32(wide, _mm512_set1_epi32(base as i32));
+                    _mm512_storeu_si512(sixteen.as_mut_ptr().cast(), placed);
+                    // Hardly ever are there more.
+                    if left <= 16 {
+                        break;
+                    }
+                    left -= 16;
+                    numbers = _mm512_alignr_epi32::<4>(numbers, numbers);
+                }
+            }
+        }
+    }
+
+    pub(super) fn classes_sse2(blocks: &[Block], found: &mut Classes) {
+        classes::<Bytes16>(blocks, found);
     }
     #[target_feature(enable = "avx2")]
-    pub(super) fn classes_avx2(bytes: &[u8; 64]) -> Classes {
-        classes::<Bytes32>(bytes)
+    pub(super) fn classes_avx2(blocks: &[Block], found: &mut Classes) {
+        classes::<Bytes32>(blocks, found);
     }
     #[target_feature(enable = "avx512f,avx512bw")]
-    pub(super) fn classes_avx512(bytes: &[u8; 64]) -> Classes {
-        classes::<Bytes64>(bytes)
+    pub(super) fn classes_avx512(blocks: &[Block], found: &mut Classes) {
+        classes::<Bytes64>(blocks, found);
     }
 
     /// Sixteen bytes: SSE2, which is part of x86-64.
@@ -275,7 +369,7 @@ mod x86 {
         }
     }
 
-    /// Sixty-four bytes; made only in [`classes_avx512`].
+    /// Sixty-four bytes; made only in [`classes_avx512`] and with [`Avx512Blocks`].
     #[derive(Clone, Copy)]
     struct Bytes64(__m512i);
 
@@ -284,7 +378,7 @@ mod x86 {
         const LEN: usize = 64;
         #[inline(always)]
         fn load(bytes: &[u8; 64], at: usize) -> Self {
-            // SAFETY: the slice has 64 bytes; only `classes_avx512` uses this type.
+            // SAFETY: the slice has 64 bytes; this type is used only where the CPU has AVX-512 F and BW.
             Self(unsafe { _mm512_loadu_si512(bytes[at..at + 64].as_ptr().cast()) })
         }
         #[inline(always)]
@@ -331,27 +425,78 @@ mod tests {
 
     #[test]
     fn classes_agree_for_every_byte_at_every_place() {
+        let of_lane = |classes: &Classes, lane: usize| {
+            let Classes { blank, feed, letter, digit, sign, dot, open, close, percent, letter_e } = classes;
+            [blank, feed, letter, digit, sign, dot, open, close, percent, letter_e].map(|set| set[lane])
+        };
         for byte in 0..=u8::MAX {
             for at in 0..64 {
-                let mut bytes = [b'*'; 64];
-                bytes[at] = byte;
-                let plain = classes::<u8>(&bytes);
+                let lane = (usize::from(byte) + at) % 8;
+                let mut blocks = [[b'*'; 64]; 8];
+                blocks[lane][at] = byte;
+                let mut plain = Classes::default();
+                classes::<u8>(&blocks, &mut plain);
                 let set = |sought: bool| if sought { 1 << at } else { 0 };
-                assert_eq!(plain.letter, set(byte.is_ascii_alphabetic() || b"=-".contains(&byte)));
-                assert_eq!(plain.digit, set(byte.is_ascii_digit()));
-                assert_eq!(plain.sign, set(b"+#!?".contains(&byte)));
-                assert_eq!(plain.letter_e, set(byte.eq_ignore_ascii_case(&b'e')));
-                assert_eq!(plain.blank, set(b" \r\n".contains(&byte)));
-                assert_eq!(Classifier::detect().classes(&bytes), plain, "{byte} at {at}");
+                let expected = [
+                    set(b" \r\n".contains(&byte)),
+                    set(byte == b'\n'),
+                    set(byte.is_ascii_alphabetic() || b"=-".contains(&byte)),
+                    set(byte.is_ascii_digit()),
+                    set(b"+#!?".contains(&byte)),
+                    set(byte == b'.'),
+                    set(byte == b'{'),
+                    set(byte == b'}'),
+                    set(byte == b'%'),
+                    set(byte.eq_ignore_ascii_case(&b'e')),
+                ];
+                for other in 0..8 {
+                    let expected = if other == lane { expected } else { [0; 10] };
+                    assert_eq!(of_lane(&plain, other), expected, "{byte} at {at}");
+                }
+                let check = |found: &dyn Fn(&[Block], &mut Classes)| {
+                    let mut classes = Classes::default();
+                    found(&blocks, &mut classes);
+                    assert_eq!(classes, plain, "{byte} at {at}");
+                };
+                check(&|blocks, classes| AnyBlocks::detect().classes(blocks, classes));
                 #[cfg(target_arch = "x86_64")]
                 {
-                    assert_eq!(x86::classes_sse2(&bytes), plain, "{byte} at {at}");
+                    check(&|blocks, classes| x86::classes_sse2(blocks, classes));
                     if super::super::Avx2::detect().is_some() {
                         // SAFETY: just detected.
-                        let wide = unsafe { x86::classes_avx2(&bytes) };
-                        assert_eq!(wide, plain, "{byte} at {at}");
+                        check(&|blocks, classes| unsafe { x86::classes_avx2(blocks, classes) });
+                    }
+                    if let Some(wide) = Avx512Blocks::detect() {
+                        check(&|blocks, classes| wide.enter(|| wide.classes(blocks, classes)));
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn bits_as_numbers() {
+        fn check(blocks: impl Blocks, bits: u64) {
+            let expected: Vec<u32> = (0..64).filter(|bit| bits >> bit & 1 != 0).map(|bit| 1000 + bit).collect();
+            let mut numbers = [0; 64];
+            blocks.put_numbers(bits, 1000, &mut numbers);
+            assert_eq!(numbers[..expected.len()], expected, "{bits:x}");
+        }
+        let mut bits = 0x9E37_79B9_7F4A_7C15_u64;
+        for round in 0..2000 {
+            bits = bits.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(1);
+            // Sets of every size.
+            let set = match round % 8 {
+                0 => bits,
+                1 => !(bits & bits.rotate_left(31)),
+                2 => !0 >> (round % 64),
+                3 => bits & bits.rotate_left(17),
+                _ => bits & bits.rotate_left(17) & bits.rotate_left(41),
+            };
+            check(AnyBlocks::detect(), set);
+            #[cfg(target_arch = "x86_64")]
+            if let Some(blocks) = Avx512Blocks::detect() {
+                blocks.enter(|| check(blocks, set));
             }
         }
     }

@@ -28,18 +28,19 @@ struct CacheLine(#[expect(dead_code, reason = "only its alignment matters")] u8)
 /// Generates the list of CPU features, the detection, and `enter` from one list. For the body of an implementation;
 /// `pub` makes them public outside of a trait implementation.
 macro_rules! features {
-    ([$($public:tt)?] $($feature:tt)+) => {
+    ([$($public:tt)*] $($feature:tt)+) => {
         /// The CPU features, as `std::arch` names them.
-        $($public)? const FEATURES: &'static [&'static str] = &[$($feature),+];
+        #[allow(dead_code, reason = "tokens within the crate need not say what they stand for")]
+        $($public)* const FEATURES: &'static [&'static str] = &[$($feature),+];
 
         /// The token, if the CPU has the features.
-        $($public)? fn detect() -> Option<Self> {
+        $($public)* fn detect() -> Option<Self> {
             const NEEDED: u32 = crate::cpu::bits(&[$($feature),+]);
             crate::cpu::has(NEEDED).then_some(Self(()))
         }
         /// Runs the work with the features enabled. See the inlining rules of [`crate::simd`].
         #[inline(always)]
-        $($public)? fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+        $($public)* fn enter<R>(self, work: impl FnOnce() -> R) -> R {
             $(#[target_feature(enable = $feature)])+
             fn with_features<R>(work: impl FnOnce() -> R) -> R {
                 let line = $crate::simd::CacheLine::default();
@@ -111,6 +112,31 @@ pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static 
     /// # Panics
     /// If they are not all within the eight.
     fn store(self, lanes: Self::Lanes, to: &mut [u64; 8], at: usize);
+    /// All ones in the lanes of these bits, the first one lowest, and zero in the others. Higher bits mean nothing.
+    #[inline(always)]
+    fn mask(self, bits: u64) -> Self::Lanes {
+        let mut mask = [0; 8];
+        let mut lane = 0;
+        while lane < Self::WIDTH {
+            mask[lane] = (bits >> lane & 1).wrapping_neg();
+            lane += 1;
+        }
+        self.load(&mask, 0)
+    }
+    /// Each lane of `lanes` in the place of the next one, and the last lane of `before` in the first place.
+    #[inline(always)]
+    fn delayed(self, lanes: Self::Lanes, before: Self::Lanes) -> Self::Lanes {
+        let (mut from, mut delayed) = ([0; 8], [0; 8]);
+        self.store(before, &mut from, 0);
+        delayed[0] = from[Self::WIDTH - 1];
+        self.store(lanes, &mut from, 0);
+        let mut lane = 1;
+        while lane < Self::WIDTH {
+            delayed[lane] = from[lane - 1];
+            lane += 1;
+        }
+        self.load(&delayed, 0)
+    }
     /// Rows as columns: word `i` of row `j` becomes word `j` of row `i`.
     #[inline(always)]
     fn turned(self, rows: &[[u64; 8]; 8]) -> [[u64; 8]; 8] {

@@ -58,6 +58,22 @@ fn operations_are_as_defined<S: Simd>() {
                 .fold(0, |bits, lane| bits | 1 << lane);
             assert_eq!(sparse.nonzero_bits(), nonzero, "{simd:?}: {words:x?}");
             assert_eq!(sparse.any(), nonzero != 0, "{simd:?}: {words:x?}");
+            if at == 0 {
+                let bits = words[0][0];
+                let mut mask = [0; 8];
+                simd.store(simd.mask(bits), &mut mask, 0);
+                let expected =
+                    std::array::from_fn(|lane| if lane < S::WIDTH { (bits >> lane & 1).wrapping_neg() } else { 0 });
+                assert_eq!(mask, expected, "{simd:?}: {bits:x}");
+                let mut delayed = [0; 8];
+                simd.store(simd.delayed(a, b), &mut delayed, 0);
+                let expected = std::array::from_fn(|lane| match lane {
+                    0 => words[1][S::WIDTH - 1],
+                    _ if lane < S::WIDTH => words[0][lane - 1],
+                    _ => 0,
+                });
+                assert_eq!(delayed, expected, "{simd:?}: {words:x?}");
+            }
             check("mirror", a.mirror(), &|words| bytes(words, |a, _| a.reverse_bits()));
             check("transpose", a.transpose(), &|[a, ..]| matrix(|byte, of| bit(a, 7 - of, 7 - byte)));
             check("mirror_and_transpose", a.mirror_and_transpose(), &|[a, ..]| matrix(|byte, of| bit(a, 7 - of, byte)));

@@ -1,29 +1,21 @@
-//! Scans movetext, sixty-four bytes at a time, for the places where moves begin and end.
+//! Scans movetext for the places where moves begin and end, several blocks of sixty-four bytes at a time.
 //!
-//! The classes of a block of bytes come as bit sets, one bit per byte, and everything else is arithmetic on
-//! whole sets: comments are what is between braces (each brace flips all bits after it), a token begins
-//! after a blank, a move is a token that begins with a letter, and adding the first bit of a run to the run
-//! carries out where it ends. Almost nothing is carried from block to block, so that the CPU can work on several blocks
-//! at once; the cost does not depend on the text, there is hardly a branch to mispredict, and the places of the next
-//! hundred moves are known before the first of them is played.
+//! What the blocks contain is found by [`look`], in vectors. Almost nothing is carried from block to block, so that the
+//! CPU can work on several of them at once; the cost does not depend on the text, there is hardly a branch to mispredict,
+//! and the places of the next hundred moves are known before the first of them is played.
 //!
 //! Only simple text is handled here: moves, move numbers, blanks, and comments in one line.
 //! [`Scan::fill`] stops before any token that is something else (variations, NAGs, results, tags, empty
 //! lines, unbalanced braces, garbage), which is left to [`super::game`].
 
-use crate::simd::bytes::{Classes, Classifier};
-
-/// The parts of comments to report: commands, and comments that do not begin with a command and so may be those of
-/// engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Commands {
-    /// Nothing.
-    None,
-    /// Commands whose name begins with `e` or `E`, and comments.
-    Evals,
-    /// All commands, and comments.
-    All,
-}
+pub(super) use crate::kernels::movetext::Commands;
+use crate::kernels::movetext::{Carry, Found, look};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::bytes::Avx512Blocks;
+use crate::simd::bytes::{AnyBlocks, Block, Blocks, Classes};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx512};
+use crate::simd::{Scalar, Simd};
 
 /// A command of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +26,9 @@ pub(super) struct Command {
     pub(super) moves: u32,
 }
 
-const BLOCK: usize = 64;
-/// A block rarely has more beginnings or ends of moves.
-const USUAL: usize = 4;
+const BLOCK: usize = size_of::<Block>();
+/// Maximum number of blocks to look at together.
+const BLOCKS: usize = 8;
 /// Maximum number of moves to look for at once.
 pub(super) const ENOUGH: usize = 128;
 /// Maximum number of commands that are kept; a comment with more of them is read on its own.
@@ -44,14 +36,48 @@ const COMMANDS: usize = 1 << 12;
 /// Longer texts are not scanned.
 const LONGEST: usize = u32::MAX as usize - BLOCK;
 
+/// A text, the place from which on it is scanned, and what for.
+#[derive(Clone, Copy)]
+struct Text<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    commands: Commands,
+    enough: usize,
+}
+
 /// The places found in a text, in order.
 #[derive(Debug)]
 pub(super) struct Scan {
-    classifier: Classifier,
+    way: Way,
     starts: Places,
     ends: Places,
     /// Commands of comments.
     pub(super) commands: Vec<Command>,
+}
+
+/// How this CPU scans.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512Blocks, Avx512),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2, AnyBlocks),
+    Any(AnyBlocks),
+}
+
+impl Way {
+    fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let (Some(blocks), Some(simd)) = (Avx512Blocks::detect(), Avx512::detect()) {
+                return Self::Avx512(blocks, simd);
+            }
+            if let Some(simd) = Avx2::detect() {
+                return Self::Avx2(simd, AnyBlocks::detect());
+            }
+        }
+        Self::Any(AnyBlocks::detect())
+    }
 }
 
 /// A list that may be written past its end.
@@ -65,50 +91,26 @@ impl Places {
     fn all(&self) -> &[u32] {
         &self.slots[..self.len]
     }
+    /// Adds the place of each bit of a block.
+    #[inline(always)]
+    fn put<B: Blocks>(&mut self, blocks: B, bits: u64, block: usize) {
+        if self.slots.len() < self.len + BLOCK {
+            self.grow();
+        }
+        if let Some(slots) = self.slots[self.len..].first_chunk_mut::<BLOCK>() {
+            blocks.put_numbers(bits, block as u32, slots);
+        }
+        self.len += bits.count_ones() as usize;
+    }
     #[cold]
     fn grow(&mut self) {
         self.slots.resize(2 * self.len + 16 * BLOCK, 0);
     }
 }
 
-/// The state carried from one block to the next.
-struct Carry {
-    /// All ones within a comment.
-    comment: u64,
-    /// Whether the last byte was a line feed in the text.
-    feed: u64,
-    /// Whether the last byte was a blank or a closing brace, a dot, a sign, a percent sign.
-    edge: u64,
-    dot: u64,
-    sign: u64,
-    percent: u64,
-    /// Whether the last two bytes opened a comment, and whether the last one was a blank.
-    open: u64,
-    blank: u64,
-    /// Whether a number or a move extends up to here.
-    number: bool,
-    word: bool,
-    /// Where the last token or comment begins.
-    begin: usize,
-}
-
-/// The content of a block.
-struct Found {
-    moves: u64,
-    ends: u64,
-    commands: u64,
-    /// The beginning of the token or comment that is not simple, if there is one.
-    stop: Option<usize>,
-}
-
 impl Default for Scan {
     fn default() -> Self {
-        Self {
-            classifier: Classifier::detect(),
-            starts: Places::default(),
-            ends: Places::default(),
-            commands: Vec::new(),
-        }
+        Self { way: Way::detect(), starts: Places::default(), ends: Places::default(), commands: Vec::new() }
     }
 }
 
@@ -133,60 +135,89 @@ impl Scan {
 
     /// Scans the text from `at` on, where a token begins, until there are `enough` moves. Returns the place up to which
     /// everything has been found, and whether the token there is not simple.
-    #[inline(always)]
     pub(super) fn fill(&mut self, bytes: &[u8], at: usize, commands: Commands, enough: usize) -> (usize, bool) {
-        if bytes.len() > LONGEST {
-            return (at, true);
+        let text = Text { bytes, at, commands, enough };
+        match self.way {
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx512(blocks, simd) => blocks.enter(
+                #[inline(always)]
+                || self.fill_with(simd, blocks, text),
+            ),
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx2(simd, blocks) => simd.enter(
+                #[inline(always)]
+                || self.fill_with(simd, blocks, text),
+            ),
+            Way::Any(blocks) => self.fill_with(Scalar, blocks, text),
         }
-        let mut carry = Carry {
-            comment: 0,
-            feed: 0,
-            edge: 1,
-            dot: 0,
-            sign: 0,
-            percent: 0,
-            open: 0,
-            blank: 0,
-            number: false,
-            word: false,
-            begin: at,
-        };
-        let mut block = at;
+    }
+
+    #[inline(always)]
+    fn fill_with<S: Simd, B: Blocks>(&mut self, simd: S, blocks: B, text: Text<'_>) -> (usize, bool) {
+        if text.bytes.len() > LONGEST {
+            return (text.at, true);
+        }
+        // Where few moves are wanted, most of several blocks would be looked at in vain.
+        if text.enough < ENOUGH { self.look_on(Scalar, blocks, text) } else { self.look_on(simd, blocks, text) }
+    }
+
+    #[inline(always)]
+    fn look_on<S: Simd, B: Blocks>(&mut self, simd: S, blocks: B, text: Text<'_>) -> (usize, bool) {
+        let Text { bytes, at, commands, enough } = text;
+        let mut carry = Carry::begin(simd);
+        let (mut classes, mut found) = (Classes::default(), Found::default());
+        // Where the last token or comment begins.
+        let mut begin = at;
+        let mut first = at;
         loop {
-            let rest = &bytes[block..];
-            let (classes, is_last) = match rest.first_chunk::<BLOCK>() {
-                Some(window) => (self.classifier.classes(window), false),
+            let rest = &bytes[first..];
+            let is_last = match rest.as_chunks::<BLOCK>().0.get(..S::WIDTH) {
+                Some(some) => {
+                    blocks.classes(some, &mut classes);
+                    false
+                }
                 None => {
                     // Zeros are not simple.
-                    let mut window = [0; BLOCK];
-                    window[..rest.len()].copy_from_slice(rest);
-                    (self.classifier.classes(&window), true)
+                    let mut some = [[0; BLOCK]; BLOCKS];
+                    some.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
+                    blocks.classes(&some[..S::WIDTH], &mut classes);
+                    true
                 }
             };
-            let found = look(&classes, commands, block, &mut carry);
-            if found.commands != 0 {
-                self.keep_commands(block, &found);
+            look(simd, &classes, commands, &mut carry, &mut found);
+            let is_odd = found.odd_lanes != 0;
+            // What follows a byte that is not simple is not looked at.
+            let lanes = if is_odd { found.odd_lanes.trailing_zeros() as usize + 1 } else { S::WIDTH };
+            for lane in 0..lanes {
+                let block = first + lane * BLOCK;
+                if found.commands[lane] != 0 {
+                    self.keep_commands(block, found.commands[lane], found.moves[lane]);
+                }
+                self.starts.put(blocks, found.moves[lane], block);
+                self.ends.put(blocks, found.ends[lane], block);
             }
-            put_bits(&mut self.starts, found.moves, block);
-            put_bits(&mut self.ends, found.ends, block);
-            let full = found.commands != 0 && self.commands.len() > COMMANDS;
-            if let Some(stop) = found.stop.or((is_last || full).then_some(carry.begin)) {
-                self.drop_from(stop);
-                return (stop, true);
+            if is_odd {
+                // Goes back to the beginning of the token or comment that contains it.
+                let odd = found.odd[lanes - 1];
+                found.begins[lanes - 1] &= odd ^ (odd - 1);
             }
-            block += BLOCK;
-            if self.starts.len >= enough && carry.comment == 0 {
-                self.drop_from(carry.begin);
-                return (carry.begin, false);
+            begin = last_bit(&found.begins[..lanes]).map_or(begin, |bit| first + bit);
+            if is_odd || is_last || self.commands.len() > COMMANDS {
+                self.drop_from(begin);
+                return (begin, true);
+            }
+            first += S::WIDTH * BLOCK;
+            if self.starts.len >= enough && !carry.is_in_comment() {
+                self.drop_from(begin);
+                return (begin, false);
             }
         }
     }
 
-    fn keep_commands(&mut self, block: usize, found: &Found) {
-        let mut commands = found.commands;
+    fn keep_commands(&mut self, block: usize, mut commands: u64, moves: u64) {
         while commands != 0 {
             let place = commands.trailing_zeros();
-            let before = found.moves & ((1 << place) - 1);
+            let before = moves & ((1 << place) - 1);
             self.commands
                 .push(Command { at: block as u32 + place, moves: self.starts.len as u32 + before.count_ones() });
             commands &= commands - 1;
@@ -205,123 +236,75 @@ impl Scan {
     }
 }
 
-/// Adds the place of each bit of a block.
+/// The number of the last bit that is set.
 #[inline(always)]
-fn put_bits(places: &mut Places, mut bits: u64, block: usize) {
-    let base = block as u32;
-    if places.slots.len() < places.len + BLOCK {
-        places.grow();
-    }
-    let slots = &mut places.slots[places.len..places.len + BLOCK];
-    let count = bits.count_ones() as usize;
-    places.len += count;
-    // All of these are written, whether they exist or not, because no branch predictor could know their number.
-    for slot in &mut slots[..count.max(USUAL)] {
-        *slot = base + bits.trailing_zeros();
-        bits &= bits.wrapping_sub(1);
-    }
+fn last_bit(words: &[u64]) -> Option<usize> {
+    let word = words.iter().rposition(|&word| word != 0)?;
+    Some(64 * word + words[word].ilog2() as usize)
 }
 
-/// Each bit becomes the parity of the bits up to and including it.
-#[inline(always)]
-const fn parities(mut bits: u64) -> u64 {
-    let mut step = 1;
-    while step < 64 {
-        bits ^= bits << step;
-        step *= 2;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::random::Random;
+
+    /// Everything that is found in a text, from its beginning to the first token that is not simple.
+    fn found(way: Way, bytes: &[u8], commands: Commands, enough: usize) -> (usize, Vec<u32>, Vec<u32>, Vec<Command>) {
+        let mut scan = Scan { way, ..Scan::default() };
+        let (mut at, mut stops) = (0, false);
+        let (mut starts, mut ends, mut all_commands) = (Vec::new(), Vec::new(), Vec::new());
+        while !stops {
+            scan.clear();
+            (at, stops) = scan.fill(bytes, at, commands, enough);
+            let moves = starts.len() as u32;
+            starts.extend_from_slice(scan.starts());
+            ends.extend_from_slice(scan.ends());
+            let found = scan.commands.iter().map(|command| Command { moves: moves + command.moves, ..*command });
+            // Whether a comment begins with a command is not known where the block ends before that.
+            let is_command = |at: usize| bytes.get(at + 1) == Some(&b'%') && bytes[at - 1] != b'%';
+            all_commands.extend(found.filter(|command| !is_command(command.at as usize)));
+        }
+        (at, starts, ends, all_commands)
     }
-    bits
-}
 
-/// The ends of the runs that begin at these bits, or before the block.
-#[inline(always)]
-const fn run_ends(begins: u64, runs: u64, carry: &mut bool) -> u64 {
-    let (sum, over) = begins.overflowing_add(runs);
-    let (sum, over_again) = sum.overflowing_add(*carry as u64);
-    *carry = over | over_again;
-    sum & !runs
-}
-
-/// Classifies a block.
-#[inline(always)]
-fn look(classes: &Classes, commands: Commands, block: usize, carry: &mut Carry) -> Found {
-    let Classes { blank, open, close, .. } = *classes;
-    let comments = parities(open | close) ^ carry.comment;
-    let before = comments << 1 | carry.comment & 1;
-    carry.comment = all_if_highest(comments);
-    let text = !(comments | open | close);
-    // A token begins after one of these.
-    let edges = blank | close;
-    let after_edge = edges << 1 | carry.edge;
-    carry.edge = edges >> 63;
-    let starts = text & !blank & after_edge;
-
-    let digits = text & classes.digit;
-    let dots = text & classes.dot;
-    let signs = text & classes.sign;
-    let letters = text & classes.letter;
-    let words = letters | digits;
-    let after_dot = dots << 1 | carry.dot;
-    carry.dot = dots >> 63;
-    let after_sign = signs << 1 | carry.sign;
-    carry.sign = signs >> 63;
-    let number_ends = run_ends(starts & digits, digits, &mut carry.number);
-    let moves = letters & (starts | after_dot);
-    let ends = run_ends(moves, words, &mut carry.word);
-
-    let foreign = text & !(blank | words | signs | dots);
-    let odd_start = starts & !(letters | digits | dots);
-    // Without a dot it may be `0000`, a null move.
-    let odd_number = text & number_ends & !dots;
-    let odd_dot = dots & !(number_ends | after_dot | after_edge);
-    let odd_after_sign = (words | dots) & after_sign;
-    let odd_after_dot = (digits | signs) & after_dot;
-    let odd_comment = comments & classes.feed;
-    // An empty line, after which a game may begin, or one that is indented.
-    let feeds = text & classes.feed;
-    let odd_line = blank & text & (feeds << 1 | carry.feed);
-    carry.feed = feeds >> 63;
-    let odd_brace = open & before | close & !before;
-    let odd = foreign
-        | odd_start
-        | odd_number
-        | odd_dot
-        | odd_after_sign
-        | odd_after_dot
-        | odd_comment
-        | odd_line
-        | odd_brace;
-
-    let begins = starts | (open | close) & !before;
-    let last = |begins: u64| {
-        if begins == 0 { carry.begin } else { block + (63 - begins.leading_zeros()) as usize }
-    };
-    // Goes back to the beginning of the token or comment that contains it.
-    let stop = (odd != 0).then(|| last(begins & (odd ^ (odd - 1))));
-    carry.begin = last(begins);
-    let named = before & (classes.percent << 1 | carry.percent);
-    carry.percent = classes.percent >> 63;
-    // A comment that may be that of an engine, also after a blank: it does not begin with a command, as far as this
-    // block shows.
-    let first = (open << 1 | carry.open >> 1) & !blank;
-    let second = (open << 2 | carry.open) & (blank << 1 | carry.blank);
-    let begun = comments & (first | second) & !(classes.percent >> 1);
-    carry.open = open >> 62;
-    carry.blank = blank >> 63;
-    Found {
-        moves,
-        ends,
-        commands: match commands {
-            Commands::None => 0,
-            Commands::Evals => named & classes.letter_e | begun,
-            Commands::All => named | begun,
-        },
-        stop,
+    #[test]
+    fn every_way_finds_the_same() {
+        let sample =
+            std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/data/lichess-2025-05.pgn")).expect("the sample");
+        let mut random = Random::new(30);
+        let pieces =
+            "Nf3 |12. |12.e4 |{ [%clk 0:01:02] } |{[%eval 0.3]}|{ +0.31/12 1.5s } |O-O+ |\n| |e8=Q# |{ e }\r\n";
+        // Rarely, something that is not simple.
+        let pieces: Vec<&str> = pieces.split('|').chain(["{", "}", "1-0\n\n", "a", "5"]).collect();
+        let mut texts: Vec<Vec<u8>> = sample.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+        texts.retain(|line| line.starts_with(b"1."));
+        for _ in 0..3000 {
+            // Long comments, words and numbers cross the blocks.
+            let usual = random.below(11) + 1;
+            let mut text = Vec::new();
+            for _ in 0..random.below(400) {
+                let choice = if random.below(20) == 0 { 16 } else { usual };
+                let piece = pieces[random.below(choice) as usize];
+                for _ in 0..if random.below(40) == 0 { random.below(600) } else { 1 } {
+                    text.extend_from_slice(piece.as_bytes());
+                }
+            }
+            texts.push(text);
+        }
+        for text in texts {
+            for commands in [Commands::None, Commands::Evals, Commands::All] {
+                let plain = found(Way::Any(AnyBlocks::detect()), &text, commands, ENOUGH);
+                // Numbers of moves that one block, and that several, may have.
+                for enough in [8, ENOUGH, usize::MAX] {
+                    let shown = String::from_utf8_lossy(&text);
+                    assert_eq!(found(Way::detect(), &text, commands, enough), plain, "{commands:?} {enough} {shown}");
+                    #[cfg(target_arch = "x86_64")]
+                    if let Some(simd) = Avx2::detect() {
+                        let way = Way::Avx2(simd, AnyBlocks::detect());
+                        assert_eq!(found(way, &text, commands, enough), plain, "{commands:?} {enough} {shown}");
+                    }
+                }
+            }
+        }
     }
-}
-
-/// All ones if the highest bit is set.
-#[inline(always)]
-const fn all_if_highest(bits: u64) -> u64 {
-    (bits as i64 >> 63) as u64
 }
