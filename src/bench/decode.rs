@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | `fen` | lines of FEN to packed boards, as files are read |
 //! | `pgn` | games of random play, with tags and clocks, to packed boards; every move is parsed and made |
-//! | `pgn_scan` | the same games, after their tags: where moves begin and end |
+//! | `pgn_scan` | the same games, after their tags: where moves begin and end, one block of text after the other |
+//! | `pgn_scan_avx2`, `pgn_scan_avx512` | the same, four or eight blocks at once |
 //! | `pgn_words` | the words of these moves, read one by one |
 //! | `pgn_words_portable`, `pgn_words_avx2`, `pgn_words_avx512` | the same, read in lanes |
 //! | `pgn_replay` | these moves played game by game, to packed boards |
@@ -25,6 +26,8 @@ use crate::formats::boards::BoardsWriter;
 use crate::formats::pgn::stages::Stages;
 use crate::formats::{Chunk, DecodeOptions, Format};
 use crate::packed::{Group, Packed};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::bytes::Avx512Blocks;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512Gfni};
 use crate::simd::{Scalar, Simd};
@@ -58,7 +61,15 @@ pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: impl
         let row = row(format.name(), chunk.bytes.len(), boards.len());
         comparison.add(row, || Some(reading(format, chunk, boards)));
     }
-    add_stages(&mut comparison, &stages, &games.boards, |name| row(name, pgn.bytes.len(), games.boards.len()));
+    for Stage { name, needs, prepare } in all_stages(&stages, &games.boards) {
+        let row = Row { kind: Kind::of(needs), needs, ..row(name, pgn.bytes.len(), games.boards.len()) };
+        comparison.add(row, || {
+            let (verified, pass) = prepare()?;
+            let checksum = pass(&stages);
+            let pass = move |all: &[Stages<'_>]| all.iter().map(&pass).sum();
+            Some(Candidate::passes(slice::from_ref(&stages), stages.rows(), verified, checksum, pass))
+        });
+    }
     comparison.add(row("pack", size_of_val(&*boards), boards.len()), || {
         let packed: Vec<Packed> = positions.iter().filter_map(|p| Packed::pack(p).ok()).collect();
         let pass = |positions: &[Position]| {
@@ -95,54 +106,90 @@ pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: impl
     comparison.finish(show)
 }
 
-/// Adds the stages of reading games, whose rows `row` makes.
-fn add_stages<'a>(
-    comparison: &mut Comparison<'a>,
-    stages: &'a Stages<'_>,
-    boards: &'a [Packed],
-    row: impl Fn(&'static str) -> Row,
-) {
+/// A stage of reading games, in one of its ways.
+struct Stage<'a> {
+    name: &'static str,
+    /// The CPU features that it uses.
+    needs: &'static [&'static str],
+    prepare: Box<dyn FnOnce() -> Option<Prepared<'a>> + 'a>,
+}
+
+/// Whether the result is right, and a pass over all games.
+type Prepared<'a> = (bool, Box<dyn Fn(&Stages<'_>) -> u64 + Sync + 'a>);
+
+/// All stages of reading games.
+fn all_stages<'a>(stages: &'a Stages<'_>, boards: &'a [Packed]) -> Vec<Stage<'a>> {
     let words = stages.read();
-    comparison.add(row("pgn_scan"), || Some(stage(stages, stages.scanned() == words, |stages| stages.scanned())));
-    comparison.add(row("pgn_words"), || Some(stage(stages, true, |stages| stages.read())));
-    add_lanes::<Scalar>(comparison, stages, boards, ["pgn_words_portable", "pgn_replay_portable"], &row);
+    let mut all = vec![
+        stage("pgn_scan", &[], move || Some((stages.scanned() == words, Box::new(|stages| stages.scanned())))),
+        stage("pgn_words", &[], || Some((true, Box::new(|stages| stages.read())))),
+        stage("pgn_replay", &[], || {
+            Some((are_boards(&stages.replay(), boards), Box::new(|stages| stages.replay().len() as u64)))
+        }),
+    ];
+    all.extend(lanes::<Scalar>(stages, boards, ["pgn_words_portable", "pgn_replay_portable"]));
     #[cfg(target_arch = "x86_64")]
     {
-        add_lanes::<Avx2>(comparison, stages, boards, ["pgn_words_avx2", "pgn_replay_avx2"], &row);
-        add_lanes::<Avx512Gfni>(comparison, stages, boards, ["pgn_words_avx512", "pgn_replay_avx512"], &row);
+        all.push(stage("pgn_scan_avx2", Avx2::FEATURES, move || {
+            let scanned = stages.scanned_in_avx2()?;
+            Some((scanned == words, Box::new(|stages| stages.scanned_in_avx2().unwrap_or(0))))
+        }));
+        all.extend(lanes::<Avx2>(stages, boards, ["pgn_words_avx2", "pgn_replay_avx2"]));
+        all.push(stage("pgn_scan_avx512", Avx512Blocks::FEATURES, move || {
+            let scanned = stages.scanned_in_avx512()?;
+            Some((scanned == words, Box::new(|stages| stages.scanned_in_avx512().unwrap_or(0))))
+        }));
+        all.extend(lanes::<Avx512Gfni>(stages, boards, ["pgn_words_avx512", "pgn_replay_avx512"]));
     }
-    comparison.add(row("pgn_replay"), || {
-        let verified = are_boards(&stages.replay(), boards);
-        Some(stage(stages, verified, |stages| stages.replay().len() as u64))
-    });
+    all
 }
 
-/// Adds the stages that have lanes.
-fn add_lanes<'a, S: Simd>(
-    comparison: &mut Comparison<'a>,
+/// The stages that have lanes.
+fn lanes<'a, S: Simd>(
     stages: &'a Stages<'_>,
-    boards: &[Packed],
+    boards: &'a [Packed],
     [words, replay]: [&'static str; 2],
-    row: impl Fn(&'static str) -> Row,
-) {
-    let simd = S::detect();
-    let row = |name| Row { kind: Kind::of(S::FEATURES), needs: S::FEATURES, ..row(name) };
-    comparison.add(row(words), || {
-        let simd = simd?;
-        Some(stage(stages, true, move |stages| stages.read_in_lanes(simd).len() as u64))
-    });
-    comparison.add(row(replay), || {
-        let simd = simd?;
-        let orders = stages.read_in_lanes(simd);
-        let verified = are_boards(&stages.replay_in_lanes(simd, &orders), boards);
-        Some(stage(stages, verified, move |stages| stages.replay_in_lanes(simd, &orders).len() as u64))
-    });
+) -> [Stage<'a>; 2] {
+    [
+        stage(words, S::FEATURES, || {
+            let simd = S::detect()?;
+            Some((true, Box::new(move |stages| stages.read_in_lanes(simd).len() as u64)))
+        }),
+        stage(replay, S::FEATURES, || {
+            let simd = S::detect()?;
+            let orders = stages.read_in_lanes(simd);
+            let verified = are_boards(&stages.replay_in_lanes(simd, &orders), boards);
+            Some((verified, Box::new(move |stages| stages.replay_in_lanes(simd, &orders).len() as u64)))
+        }),
+    ]
 }
 
-fn stage<'a>(stages: &'a Stages<'_>, verified: bool, pass: impl Fn(&Stages<'_>) -> u64 + Sync + 'a) -> Candidate<'a> {
-    let checksum = pass(stages);
-    let pass = move |all: &[Stages<'_>]| all.iter().map(&pass).sum();
-    Candidate::passes(slice::from_ref(stages), stages.rows(), verified, checksum, pass)
+fn stage<'a>(
+    name: &'static str,
+    needs: &'static [&'static str],
+    prepare: impl FnOnce() -> Option<Prepared<'a>> + 'a,
+) -> Stage<'a> {
+    Stage { name, needs, prepare: Box::new(prepare) }
+}
+
+/// Prepares the stages of reading games that this CPU has, and passes each to `each`: the name of its row, its number of
+/// positions, and a pass over all of them, which returns a number that depends on the work. For benchmarks that take
+/// the time themselves.
+///
+/// ```
+/// lanefish::bench::decode::for_each_stage(|name, positions, pass| {
+///     assert!(name.starts_with("pgn_"));
+///     assert!(positions > 0 && pass() > 0);
+/// });
+/// ```
+pub fn for_each_stage(mut each: impl FnMut(&'static str, usize, &dyn Fn() -> u64)) {
+    let games = RandomGames::play();
+    let stages = Stages::of(games.text.as_bytes());
+    for stage in all_stages(&stages, &games.boards) {
+        if let Some((_, pass)) = (stage.prepare)() {
+            each(stage.name, stages.rows(), &|| pass(&stages));
+        }
+    }
 }
 
 fn are_boards(groups: &[Group], boards: &[Packed]) -> bool {
@@ -201,7 +248,7 @@ mod tests {
         let options = BenchOptions { time: Duration::ZERO, ..BenchOptions::default() };
         let mut rows = Vec::new();
         measure_decode(&options, &[], |row| rows.push(row)).unwrap();
-        assert_eq!(rows.len(), 15);
+        assert_eq!(rows.len(), 17);
         for row in &rows {
             assert!(row.measured.unwrap().verified, "{}", row.title());
         }

@@ -30,7 +30,6 @@ struct CacheLine(#[expect(dead_code, reason = "only its alignment matters")] u8)
 macro_rules! features {
     ([$($public:tt)*] $($feature:tt)+) => {
         /// The CPU features, as `std::arch` names them.
-        #[allow(dead_code, reason = "tokens within the crate need not say what they stand for")]
         $($public)* const FEATURES: &'static [&'static str] = &[$($feature),+];
 
         /// The token, if the CPU has the features.

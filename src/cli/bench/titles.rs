@@ -19,19 +19,21 @@ pub(super) const LANES: [&str; 6] = [
     "lanes-fill-avx512",
     "lanes-hyperbola-avx512",
 ];
-const DECODE: [&str; 15] = [
+const DECODE: [&str; 17] = [
     "fen",
     "pgn",
     "boards",
     "pgn_scan",
     "pgn_words",
+    "pgn_replay",
     "pgn_words_portable",
     "pgn_replay_portable",
+    "pgn_scan_avx2",
     "pgn_words_avx2",
     "pgn_replay_avx2",
+    "pgn_scan_avx512",
     "pgn_words_avx512",
     "pgn_replay_avx512",
-    "pgn_replay",
     "pack",
     "unpack",
     "write_fen",

@@ -57,7 +57,7 @@ pub(super) struct Scan {
 
 /// How this CPU scans.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+pub(super) enum Way {
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512Blocks, Avx512),
     #[cfg(target_arch = "x86_64")]
@@ -66,17 +66,23 @@ enum Way {
 }
 
 impl Way {
-    fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if let (Some(blocks), Some(simd)) = (Avx512Blocks::detect(), Avx512::detect()) {
-                return Self::Avx512(blocks, simd);
-            }
-            if let Some(simd) = Avx2::detect() {
-                return Self::Avx2(simd, AnyBlocks::detect());
-            }
-        }
+    /// The way of every CPU.
+    pub(super) fn any() -> Self {
         Self::Any(AnyBlocks::detect())
+    }
+    /// In vectors of AVX2, if this CPU has them.
+    pub(super) fn avx2() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        return Avx2::detect().map(|simd| Self::Avx2(simd, AnyBlocks::detect()));
+        #[cfg(not(target_arch = "x86_64"))]
+        None
+    }
+    /// In vectors of AVX-512, if this CPU has them, and VBMI2.
+    pub(super) fn avx512() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        return Some(Self::Avx512(Avx512Blocks::detect()?, Avx512::detect()?));
+        #[cfg(not(target_arch = "x86_64"))]
+        None
     }
 }
 
@@ -109,12 +115,16 @@ impl Places {
 }
 
 impl Default for Scan {
+    /// In the fastest way of this CPU.
     fn default() -> Self {
-        Self { way: Way::detect(), starts: Places::default(), ends: Places::default(), commands: Vec::new() }
+        Self::new(Way::avx512().or_else(Way::avx2).unwrap_or_else(Way::any))
     }
 }
 
 impl Scan {
+    pub(super) fn new(way: Way) -> Self {
+        Self { way, starts: Places::default(), ends: Places::default(), commands: Vec::new() }
+    }
     /// The beginnings of moves.
     #[inline(always)]
     pub(super) fn starts(&self) -> &[u32] {
@@ -250,7 +260,7 @@ mod tests {
 
     /// Everything that is found in a text, from its beginning to the first token that is not simple.
     fn found(way: Way, bytes: &[u8], commands: Commands, enough: usize) -> (usize, Vec<u32>, Vec<u32>, Vec<Command>) {
-        let mut scan = Scan { way, ..Scan::default() };
+        let mut scan = Scan::new(way);
         let (mut at, mut stops) = (0, false);
         let (mut starts, mut ends, mut all_commands) = (Vec::new(), Vec::new(), Vec::new());
         while !stops {
@@ -293,14 +303,11 @@ mod tests {
         }
         for text in texts {
             for commands in [Commands::None, Commands::Evals, Commands::All] {
-                let plain = found(Way::Any(AnyBlocks::detect()), &text, commands, ENOUGH);
+                let plain = found(Way::any(), &text, commands, ENOUGH);
                 // Numbers of moves that one block, and that several, may have.
                 for enough in [8, ENOUGH, usize::MAX] {
                     let shown = String::from_utf8_lossy(&text);
-                    assert_eq!(found(Way::detect(), &text, commands, enough), plain, "{commands:?} {enough} {shown}");
-                    #[cfg(target_arch = "x86_64")]
-                    if let Some(simd) = Avx2::detect() {
-                        let way = Way::Avx2(simd, AnyBlocks::detect());
+                    for way in [Way::avx2(), Way::avx512()].into_iter().flatten() {
                         assert_eq!(found(way, &text, commands, enough), plain, "{commands:?} {enough} {shown}");
                     }
                 }

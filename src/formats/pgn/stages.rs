@@ -3,7 +3,7 @@
 use super::Games;
 use super::records::{Records, Requested};
 use super::replay::{Board, OrderRows, Rows, San};
-use super::scan::{Commands, ENOUGH, Scan};
+use super::scan::{Commands, ENOUGH, Scan, Way};
 use crate::chess::Position;
 use crate::kernels::replay::Order;
 use crate::packed::{Group, Packed};
@@ -42,7 +42,7 @@ impl<'a> Stages<'a> {
             rows: records.len(),
         };
         let (mut starts, mut ends, mut counts) = (Vec::new(), Vec::new(), Vec::new());
-        stages.scan(|game, scan| {
+        stages.scan(Scan::default(), |game, scan| {
             starts.extend_from_slice(scan.starts());
             ends.extend_from_slice(scan.ends());
             counts.resize(game + 1, 0);
@@ -59,8 +59,7 @@ impl<'a> Stages<'a> {
     }
 
     /// Finds the words; `found` gets the number of the game and the places of some of its words.
-    fn scan(&self, mut found: impl FnMut(usize, &Scan)) {
-        let mut scan = Scan::default();
+    fn scan(&self, mut scan: Scan, mut found: impl FnMut(usize, &Scan)) {
         for (number, movetext) in self.movetexts.iter().enumerate() {
             let mut at = movetext.start;
             loop {
@@ -78,10 +77,21 @@ impl<'a> Stages<'a> {
         }
     }
 
-    /// Number of words that the scan finds.
+    /// Number of words that the scan finds, one block of text after the other.
     pub(crate) fn scanned(&self) -> u64 {
+        self.scanned_in(Way::any())
+    }
+    /// The same in vectors of AVX2, if this CPU has them.
+    pub(crate) fn scanned_in_avx2(&self) -> Option<u64> {
+        Way::avx2().map(|way| self.scanned_in(way))
+    }
+    /// The same in vectors of AVX-512, if this CPU has them, and VBMI2.
+    pub(crate) fn scanned_in_avx512(&self) -> Option<u64> {
+        Way::avx512().map(|way| self.scanned_in(way))
+    }
+    fn scanned_in(&self, way: Way) -> u64 {
         let mut words = 0;
-        self.scan(|_, scan| words += scan.starts().len() as u64);
+        self.scan(Scan::new(way), |_, scan| words += scan.starts().len() as u64);
         words
     }
 
