@@ -18,6 +18,11 @@
 //! stats, output
 //! ```
 //!
+//! Games are decoded in two passes, which [`formats::pgn`] describes. The first reads the text in order, sixty-four
+//! bytes per lane, and turns each word into an order: *this piece to that square*. The second plays the orders of eight
+//! games at once, one game per lane, straight into the groups of a batch. A game that is not simple is played in the
+//! first pass.
+//!
 //! # Modules
 //!
 //! | module | content |

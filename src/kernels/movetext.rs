@@ -1,12 +1,12 @@
 //! Where moves begin and end in movetext: eight blocks of text at once, one per lane.
 //!
 //! The classes of a block of sixty-four bytes come as bit sets, one bit per byte, and everything else is arithmetic on
-//! whole sets: comments are what is between braces (each brace flips all bits after it), a token begins after a blank, a
-//! move is a token that begins with a letter, and adding the first bit of a run to the run carries out where it ends.
+//! whole sets: comments are what is between braces (each brace flips all bits after it), a token begins after a blank,
+//! a move is a token that begins with a letter, and adding the first bit of a run to the run carries out where it ends.
 //!
-//! A lane needs little of the one before it: the bits that a shift moves across, whether a comment is open, and the carry
-//! of an addition. Shifts take the lane before from the vector itself; the other two are a bit for each lane, in a word,
-//! where a carry through all lanes is one addition again.
+//! A lane needs little of the one before it: the bits that a shift moves across, whether a comment is open, and the
+//! carry of an addition. Shifts take the lane before from the vector itself. The other two are one bit per lane, in a
+//! word; there a carry that passes through several lanes is one addition again.
 
 use crate::simd::bytes::Classes;
 use crate::simd::{Lanes, Simd, inlined};

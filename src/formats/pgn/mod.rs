@@ -8,12 +8,20 @@
 //!
 //! ## Two passes
 //!
-//! 1. The text is read once, in order: tags, comments, variations, results, and where games begin and end. A game from
+//! 1. The text is read once, in order: tags, comments, variations, results, and where games begin and end (`game`). In
+//!    movetext, vectors look at eight blocks of sixty-four bytes at once for the places of words (`scan`). A game from
 //!    the start position whose moves are all written in the form of the standard is not played yet. Each of its words
-//!    becomes an order, *this piece to that square*, and gets a row (`records`). Any other game is played while it is
-//!    read, by the board of `replay`.
+//!    becomes an order, *this piece to that square*, eight words at once, and gets a row (`records`). Any other game is
+//!    played while it is read, by the board of `replay`.
 //! 2. The lanes of the CPU play the orders of eight games at once, straight into the groups of the records
 //!    (`replay::lanes`).
+//!
+//! ```text
+//! 1. e4 { [%clk 0:05:00] } e5 2. Nf3          text
+//!    ^^     ^              ^^    ^^^          scan: where words begin and end, and the commands of comments
+//!    P to e4               P to e5  N to f3   orders: the piece, its target, the squares that it may come from
+//!    row 1                 row 2    row 3     replay: the lanes play eight games, each its own
+//! ```
 //!
 //! Whatever the first pass needs to know about a game (its end, its plies, which position an evaluation belongs to) is
 //! known from its words alone, as long as all of them are legal moves. If one is not, the text is read once more, and that
