@@ -15,6 +15,8 @@ use crate::simd::Lanes;
 pub(crate) struct Danger<L> {
     /// All squares that the enemy attacks.
     pub attacked: L,
+    /// The squares that enemy sliders see along each line.
+    pub enemy_sees: ByLine<L>,
     /// Enemy pieces that attack our king.
     pub checkers: L,
     /// X of each line, see [the module](self).
@@ -74,7 +76,17 @@ impl<L: Lanes> Danger<L> {
         );
         let behind_king = checked_lines.union() & !checkers;
         let double_checks = checkers & checkers.sub(king.splat(1));
-        Self { attacked, checkers, seen_by_both, seen, targets, behind_king, sight, double_checks }
+        Self {
+            attacked,
+            enemy_sees: enemy,
+            checkers,
+            seen_by_both,
+            seen,
+            targets,
+            behind_king,
+            sight,
+            double_checks,
+        }
     }
 
     /// The squares to which the king may step.

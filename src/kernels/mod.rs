@@ -34,6 +34,7 @@ mod one_slider;
 pub(crate) mod playable;
 pub(crate) mod rays;
 pub(crate) mod replay;
+mod replies;
 pub(crate) mod san;
 pub(crate) mod sums;
 
@@ -47,6 +48,7 @@ pub use material::{NO_SIGNATURE, signatures};
 pub use moves::{attack_maps, checkers, count_legal_moves, everything, mobility, pins};
 pub use one_slider::{Moves, OneSlider, Way, one_slider};
 pub use playable::invalid;
+pub use replies::{Replies, replies};
 
 pub(crate) const FILE_A: u64 = 0x0101_0101_0101_0101;
 pub(crate) const FILE_H: u64 = FILE_A << 7;

@@ -6,6 +6,8 @@
 //! [`crate::chess::legal_moves`]. The loss of a castling right when a rook moves or is captured costs nothing, since
 //! the right is part of the piece code.
 //!
+//! If the moves of the children are only counted, many children are not even written: see [`push_leaves`].
+//!
 //! The sentinel bits are valid for the lanes but not always the canonical ones of [`crate::packed`]: some empty
 //! square outside ranks 3 and 6 indicates that Black is to move, and an en passant square is set whenever an
 //! enemy pawn stands beside a double step, whether or not it can legally capture.
@@ -14,6 +16,7 @@ use crate::chess::attacks::{king_attacks, knight_attacks, pawn_attacks};
 use crate::chess::castling::{CastlingRights, CastlingSide};
 use crate::chess::geometry::{between, line_through};
 use crate::chess::{Bitboard, Color, Square};
+use crate::kernels::Replies;
 use crate::packed::{Group, Packed};
 use crate::sliders::Sliders;
 
@@ -67,6 +70,34 @@ impl Boards {
     }
 }
 
+/// Boards whose moves are to be counted.
+#[derive(Debug)]
+pub(super) struct Leaves {
+    pub(super) boards: Boards,
+    /// Boards that stand for several moves: the index, and how many more.
+    pub(super) repeats: Vec<(usize, u32)>,
+}
+
+impl Leaves {
+    /// An empty list with capacity for `len` boards and the children of one more.
+    pub(super) fn with_room(len: usize) -> Self {
+        Self { boards: Boards::with_room(len), repeats: Vec::new() }
+    }
+    pub(super) fn clear(&mut self) {
+        self.boards.clear();
+        self.repeats.clear();
+    }
+}
+
+/// The threats to the side to move.
+#[derive(Clone, Copy, Debug)]
+struct Threats {
+    checkers: u64,
+    pinned: u64,
+    /// The squares that the king cannot enter.
+    closed: u64,
+}
+
 /// Adds the boards after each legal move.
 ///
 /// The board must be playable; so are its children.
@@ -74,8 +105,98 @@ impl Boards {
 pub(super) fn push_children<A: Sliders>(sliders: A, board: Packed, children: &mut Boards) {
     // The same code for each colour, with all shifts and masks constant.
     match board.side_to_move() {
-        Color::White => Parent::<A, false>::new(sliders, board).push_children(children),
-        Color::Black => Parent::<A, true>::new(sliders, board).push_children(children),
+        Color::White => {
+            let parent = Parent::<A, false>::new(sliders, board);
+            parent.push_children(&parent.threats(), children);
+        }
+        Color::Black => {
+            let parent = Parent::<A, true>::new(sliders, board);
+            parent.push_children(&parent.threats(), children);
+        }
+    }
+}
+
+/// Adds boards that have, together, as many legal moves as those after each legal move of a board, whose sensitive squares
+/// and threats are those of a lane.
+///
+/// All moves that avoid the [sensitive squares](crate::kernels::replies()) are counted without being made, and one board
+/// is added in their place: the one after a pass.
+#[inline(always)]
+pub(super) fn push_leaves<A: Sliders>(
+    sliders: A,
+    board: Packed,
+    replies: &Replies,
+    lane: usize,
+    leaves: &mut Leaves,
+) {
+    let threats =
+        Threats { checkers: replies.checkers[lane], pinned: replies.pinned[lane], closed: replies.closed[lane] };
+    let sensitive = replies.sensitive.map(
+        #[inline(always)]
+        |set| set[lane],
+    );
+    let mut unlike_a_pass = UnlikeAPass { boards: &mut leaves.boards, sensitive, others: 0 };
+    let pass = match board.side_to_move() {
+        Color::White => {
+            let parent = Parent::<A, false>::new(sliders, board);
+            parent.push_children(&threats, &mut unlike_a_pass);
+            parent.pass(parent.planes, 0)
+        }
+        Color::Black => {
+            let parent = Parent::<A, true>::new(sliders, board);
+            parent.push_children(&threats, &mut unlike_a_pass);
+            parent.pass(parent.planes, 0)
+        }
+    };
+    if let Some(more) = unlike_a_pass.others.checked_sub(1) {
+        leaves.repeats.push((leaves.boards.len(), more));
+        leaves.boards.push(pass);
+    }
+}
+
+/// What becomes of the children of a board.
+trait Children {
+    /// The squares that a quiet move of such a piece must leave or reach to be pushed.
+    fn sensitive(&self, code: u8) -> u64;
+    /// Takes the targets of quiet moves that are not pushed.
+    fn take_others(&mut self, targets: u64);
+    /// Adds a child.
+    fn push(&mut self, board: Packed);
+}
+
+impl Children for Boards {
+    #[inline(always)]
+    fn sensitive(&self, _: u8) -> u64 {
+        !0
+    }
+    #[inline(always)]
+    fn take_others(&mut self, _: u64) {}
+    #[inline(always)]
+    fn push(&mut self, board: Packed) {
+        self.push(board);
+    }
+}
+
+/// Keeps the children that may have other legal moves than there are after a pass, and counts the others.
+struct UnlikeAPass<'a> {
+    boards: &'a mut Boards,
+    /// The sensitive squares for each piece code.
+    sensitive: [u64; 6],
+    others: u32,
+}
+
+impl Children for UnlikeAPass<'_> {
+    #[inline(always)]
+    fn sensitive(&self, code: u8) -> u64 {
+        self.sensitive[usize::from(code - PAWN)]
+    }
+    #[inline(always)]
+    fn take_others(&mut self, targets: u64) {
+        self.others += targets.count_ones();
+    }
+    #[inline(always)]
+    fn push(&mut self, board: Packed) {
+        self.boards.push(board);
     }
 }
 
@@ -182,21 +303,25 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         planes
     }
 
-    /// Pushes the moves of one piece, not a pawn, to all its targets.
+    /// Pushes the moves of the piece on `from`, not a pawn, to all its targets; `rest` is the board without it.
     #[inline(always)]
-    fn push_moves<const CODE: u8>(&self, rest: Packed, mut targets: u64, children: &mut Boards) {
+    fn push_moves<const CODE: u8>(&self, rest: Packed, from: u64, mut targets: u64, children: &mut impl Children) {
+        let sensitive = children.sensitive(CODE);
+        let others = if from & sensitive == 0 { targets & !sensitive } else { 0 };
+        children.take_others(others);
+        targets ^= others;
         while let Some(to) = next(&mut targets) {
             children.push(self.pass(Self::place::<CODE>(rest, to), to));
         }
     }
 
+    /// Finds checks, pins, and the squares that are closed to the king.
     #[inline(always)]
-    fn push_children(self, children: &mut Boards) {
-        let Self { sliders, occupied, us, them, .. } = self;
+    fn threats(&self) -> Threats {
+        let Self { sliders, us, them, .. } = *self;
         let king_bit = self.kings & us;
         let king = square_of(king_bit);
-
-        // Pins and checks: the enemy sliders that would attack the king without our other pieces.
+        // The enemy sliders that would attack the king without our other pieces.
         let enemies = Bitboard(them);
         let mut snipers =
             (sliders.rook(king, enemies).0 & self.orthogonal | sliders.bishop(king, enemies).0 & self.diagonal) & them;
@@ -211,9 +336,17 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
                 pinned |= shield;
             }
         }
+        Threats { checkers, pinned, closed: self.attacked(self.occupied ^ king_bit) }
+    }
 
-        let danger = self.danger(occupied ^ king_bit);
-        self.push_king(king, king_bit, checkers, danger, children);
+    #[inline(always)]
+    fn push_children(self, threats: &Threats, children: &mut impl Children) {
+        let Self { sliders, occupied, us, .. } = self;
+        let Threats { checkers, pinned, .. } = *threats;
+        let king_bit = self.kings & us;
+        let king = square_of(king_bit);
+
+        self.push_king(king, threats, children);
         if checkers & checkers.wrapping_sub(1) != 0 {
             return;
         }
@@ -225,7 +358,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         let mut knights = self.knights & us & !pinned;
         while let Some(from) = next(&mut knights) {
             let to = knight_attacks(square_of(from)).0 & targets;
-            self.push_moves::<KNIGHT>(self.without(from), to, children);
+            self.push_moves::<KNIGHT>(self.without(from), from, to, children);
         }
         let queens = self.diagonal & self.orthogonal;
         let bishops = (self.diagonal ^ queens) & us;
@@ -238,7 +371,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
                 while let Some(bit) = next(&mut set) {
                     let $from = square_of(bit);
                     let to = sliders.$attacks($from, blockers).0 & $targets;
-                    self.push_moves::<$code>(self.without(bit), to, children);
+                    self.push_moves::<$code>(self.without(bit), bit, to, children);
                 }
             };
         }
@@ -258,38 +391,40 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         }
     }
 
-    /// All squares that the enemy attacks.
+    /// All squares that the enemy attacks, its sliders up to the occupied squares.
     #[inline(always)]
-    fn danger(&self, occupied: u64) -> u64 {
+    fn attacked(&self, occupied: u64) -> u64 {
         let them = self.them;
         let pawns = Self::down(self.pawns & them);
-        let mut danger = (pawns & !FILE_A) >> 1 | (pawns & !FILE_H) << 1;
+        let mut attacked = (pawns & !FILE_A) >> 1 | (pawns & !FILE_H) << 1;
         let mut knights = self.knights & them;
         while let Some(from) = next(&mut knights) {
-            danger |= knight_attacks(square_of(from)).0;
+            attacked |= knight_attacks(square_of(from)).0;
         }
         let mut diagonal = self.diagonal & them;
         while let Some(from) = next(&mut diagonal) {
-            danger |= self.sliders.bishop(square_of(from), Bitboard(occupied)).0;
+            attacked |= self.sliders.bishop(square_of(from), Bitboard(occupied)).0;
         }
         let mut orthogonal = self.orthogonal & them;
         while let Some(from) = next(&mut orthogonal) {
-            danger |= self.sliders.rook(square_of(from), Bitboard(occupied)).0;
+            attacked |= self.sliders.rook(square_of(from), Bitboard(occupied)).0;
         }
-        danger | king_attacks(square_of(self.kings & them)).0
+        attacked | king_attacks(square_of(self.kings & them)).0
     }
 
     /// King steps and castling moves.
     #[inline(always)]
-    fn push_king(&self, king: Square, king_bit: u64, checkers: u64, danger: u64, children: &mut Boards) {
+    fn push_king(&self, king: Square, threats: &Threats, children: &mut impl Children) {
+        let Threats { checkers, closed, .. } = *threats;
+        let king_bit = self.kings & self.us;
         let [t0, t1, t2] = self.planes.types;
         let rights = t0 & t1 & t2 & self.us;
         // Rooks that may no longer castle: their code loses two bits.
         let mut rest = self.without(king_bit);
         rest.types[0] &= !rights;
         rest.types[1] &= !rights;
-        let to = king_attacks(king).0 & !(self.us | danger);
-        self.push_moves::<KING>(rest, to, children);
+        let to = king_attacks(king).0 & !(self.us | closed);
+        self.push_moves::<KING>(rest, king_bit, to, children);
         if checkers != 0 || rights == 0 {
             return;
         }
@@ -304,7 +439,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             let goals = goal_bit | Bitboard::square(rook_destination).0;
             let way = between(king, king_destination).0;
             let others = self.occupied ^ king_bit ^ rook_bit;
-            if (goals | way | between(rook, rook_destination).0) & others != 0 || (way | goal_bit) & danger != 0 {
+            if (goals | way | between(rook, rook_destination).0) & others != 0 || (way | goal_bit) & closed != 0 {
                 continue;
             }
             // In Chess960 the castling rook itself may have shielded the king from an enemy rook.
@@ -327,7 +462,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
 
     /// Steps and captures of pawns, without en passant, to the squares of a mask.
     #[inline(always)]
-    fn push_pawns(&self, pawns: u64, mask: u64, children: &mut Boards) {
+    fn push_pawns(&self, pawns: u64, mask: u64, children: &mut impl Children) {
         const LAST_RANKS: u64 = RANK_1 | RANK_8;
         let planes = self.planes;
         let step = Self::up(pawns) & !self.occupied;
@@ -335,7 +470,17 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
         let mut double = Self::up(step & third) & !self.occupied & mask;
         let step = step & mask;
 
+        let enemy_pawns = self.pawns & self.them;
+        let beside_them = (enemy_pawns & !FILE_A) >> 1 | (enemy_pawns & !FILE_H) << 1;
+        let sensitive = children.sensitive(PAWN);
+        let from_sensitive = Self::up(sensitive);
         let mut quiet = step & !LAST_RANKS;
+        let others = quiet & !(sensitive | from_sensitive);
+        children.take_others(others);
+        quiet ^= others;
+        let others = double & !(sensitive | Self::up(from_sensitive) | beside_them);
+        children.take_others(others);
+        double ^= others;
         while let Some(to) = next(&mut quiet) {
             let moved = to | Self::down(to);
             let mut child = planes;
@@ -345,18 +490,16 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             }
             children.push(self.pass(child, to));
         }
-        let enemy_pawns = self.pawns & self.them;
         while let Some(to) = next(&mut double) {
             let passed = Self::down(to);
             let moved = to | Self::down(passed);
-            let beside = (to & !FILE_A) >> 1 | (to & !FILE_H) << 1;
             let mut child = planes;
             child.types[0] ^= moved;
             if BLACK {
                 child.color ^= moved;
             }
             let mut child = self.pass(child, to);
-            if beside & enemy_pawns != 0 {
+            if to & beside_them != 0 {
                 child.color = child.color & self.occupied | if BLACK { to | passed } else { passed };
             }
             children.push(child);
@@ -386,7 +529,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
 
     /// Promotions of the pawns that come from N files to the left.
     #[inline(always)]
-    fn push_promotions(&self, mut targets: u64, files: i32, children: &mut Boards) {
+    fn push_promotions(&self, mut targets: u64, files: i32, children: &mut impl Children) {
         while let Some(to) = next(&mut targets) {
             let from = Self::down(match files {
                 0 => to,
@@ -403,7 +546,7 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
 
     /// En passant captures; each is verified individually, since two pawns leave the rank at once.
     #[inline(always)]
-    fn push_en_passants(&self, king: Square, checkers: u64, children: &mut Boards) {
+    fn push_en_passants(&self, king: Square, checkers: u64, children: &mut impl Children) {
         let to = self.en_passant;
         let victim = Self::down(to) & self.pawns & self.them;
         if victim == 0 {

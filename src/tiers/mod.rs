@@ -11,7 +11,7 @@ mod counts_only;
 mod per_piece;
 mod set_wise;
 
-use crate::kernels::{self, BoardCounts, EventCounters, Keys, PieceSets, SquareCounters};
+use crate::kernels::{self, BoardCounts, EventCounters, Keys, PieceSets, Replies, SquareCounters};
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::simd::{self, Simd};
@@ -293,6 +293,14 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     /// If `sets` is shorter than `groups`.
     fn piece_sets(&self, groups: &[Group], sets: &mut [PieceSets]) {
         kernels::piece_sets(simd::Scalar, groups, &mut sets[..groups.len()]);
+    }
+    /// Finds the squares of each board whose pieces may move without changing the number of replies, and the threats to
+    /// the side to move: see [`replies`](kernels::replies()). Boards must be playable.
+    ///
+    /// # Panics
+    /// If `replies` is shorter than `groups`.
+    fn replies(&self, groups: &[Group], replies: &mut [Replies]) {
+        kernels::replies(simd::Scalar, groups, &mut replies[..groups.len()]);
     }
     /// Counts the pieces and the material, and reads the state, of each board; checks and moves are those of its
     /// results, which must have [`Queries::MOVES`] and [`Queries::CHECKERS`].

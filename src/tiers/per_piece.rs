@@ -16,7 +16,7 @@ use crate::kernels::danger::{pawn_attacks_down, pawn_attacks_up};
 use crate::kernels::moves::{PawnMoves, castles};
 use crate::kernels::playable::broken;
 use crate::kernels::rays::ByLine;
-use crate::kernels::{self, BoardCounts, Keys, PieceSets};
+use crate::kernels::{self, BoardCounts, Keys, PieceSets, Replies};
 use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, GroupResults, PROMOTIONS, Queries, pack_counts};
 use crate::simd::{Lanes, Scalar, inlined};
@@ -75,6 +75,14 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
         self.sliders.enter(
             #[inline(always)]
             || kernels::piece_sets(Scalar, groups, sets),
+        );
+    }
+
+    fn replies(&self, groups: &[Group], replies: &mut [Replies]) {
+        let replies = &mut replies[..groups.len()];
+        self.sliders.enter(
+            #[inline(always)]
+            || kernels::replies(Scalar, groups, replies),
         );
     }
 

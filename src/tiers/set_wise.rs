@@ -1,7 +1,7 @@
 //! The kernels on lanes, behind [`Analyzer`]: one `enter` for each kernel and run of groups.
 
 use super::{Analyzer, Tier};
-use crate::kernels::{self, BoardCounts, EventCounters, Keys, PieceSets, SquareCounters};
+use crate::kernels::{self, BoardCounts, EventCounters, Keys, PieceSets, Replies, SquareCounters};
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::simd::Simd;
@@ -102,6 +102,15 @@ impl<S: Simd> Analyzer for SetWise<S> {
         simd.enter(
             #[inline(always)]
             || kernels::piece_sets(simd, groups, sets),
+        );
+    }
+
+    fn replies(&self, groups: &[Group], replies: &mut [Replies]) {
+        let simd = self.simd;
+        let replies = &mut replies[..groups.len()];
+        simd.enter(
+            #[inline(always)]
+            || kernels::replies(simd, groups, replies),
         );
     }
 
