@@ -87,6 +87,14 @@ impl Leaves {
         self.boards.clear();
         self.repeats.clear();
     }
+    /// Adds a board that stands for one move or more.
+    #[inline(always)]
+    fn push(&mut self, board: Packed, moves: u32) {
+        if moves > 1 {
+            self.repeats.push((self.boards.len(), moves - 1));
+        }
+        self.boards.push(board);
+    }
 }
 
 /// The threats to the side to move.
@@ -135,7 +143,7 @@ pub(super) fn push_leaves<A: Sliders>(
         #[inline(always)]
         |set| set[lane],
     );
-    let mut unlike_a_pass = UnlikeAPass { boards: &mut leaves.boards, sensitive, others: 0 };
+    let mut unlike_a_pass = UnlikeAPass { leaves, sensitive, others: 0 };
     let pass = match board.side_to_move() {
         Color::White => {
             let parent = Parent::<A, false>::new(sliders, board);
@@ -148,9 +156,9 @@ pub(super) fn push_leaves<A: Sliders>(
             parent.pass(parent.planes, 0)
         }
     };
-    if let Some(more) = unlike_a_pass.others.checked_sub(1) {
-        leaves.repeats.push((leaves.boards.len(), more));
-        leaves.boards.push(pass);
+    let UnlikeAPass { leaves, others, .. } = unlike_a_pass;
+    if others != 0 {
+        leaves.push(pass, others);
     }
 }
 
@@ -162,6 +170,8 @@ trait Children {
     fn take_others(&mut self, targets: u64);
     /// Adds a child.
     fn push(&mut self, board: Packed);
+    /// Adds a child in place of several.
+    fn push_for(&mut self, board: Packed, moves: u32);
 }
 
 impl Children for Boards {
@@ -175,11 +185,15 @@ impl Children for Boards {
     fn push(&mut self, board: Packed) {
         self.push(board);
     }
+    #[inline(always)]
+    fn push_for(&mut self, board: Packed, _: u32) {
+        self.push(board);
+    }
 }
 
 /// Keeps the children that may have other legal moves than there are after a pass, and counts the others.
 struct UnlikeAPass<'a> {
-    boards: &'a mut Boards,
+    leaves: &'a mut Leaves,
     /// The sensitive squares for each piece code.
     sensitive: [u64; 6],
     others: u32,
@@ -196,7 +210,11 @@ impl Children for UnlikeAPass<'_> {
     }
     #[inline(always)]
     fn push(&mut self, board: Packed) {
-        self.boards.push(board);
+        self.leaves.boards.push(board);
+    }
+    #[inline(always)]
+    fn push_for(&mut self, board: Packed, moves: u32) {
+        self.leaves.push(board, moves);
     }
 }
 
@@ -307,9 +325,19 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
     #[inline(always)]
     fn push_moves<const CODE: u8>(&self, rest: Packed, from: u64, mut targets: u64, children: &mut impl Children) {
         let sensitive = children.sensitive(CODE);
-        let others = if from & sensitive == 0 { targets & !sensitive } else { 0 };
-        children.take_others(others);
-        targets ^= others;
+        let mut quiet = targets & !sensitive;
+        if from & sensitive == 0 {
+            children.take_others(quiet);
+            targets ^= quiet;
+        } else if CODE == KNIGHT {
+            // What its departure changes is the same for all of these moves: lines through the square that it leaves, and
+            // no knight goes to one of those.
+            targets ^= quiet;
+            let moves = quiet.count_ones();
+            if let Some(to) = next(&mut quiet) {
+                children.push_for(self.pass(Self::place::<CODE>(rest, to), to), moves);
+            }
+        }
         while let Some(to) = next(&mut targets) {
             children.push(self.pass(Self::place::<CODE>(rest, to), to));
         }
