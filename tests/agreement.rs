@@ -182,7 +182,7 @@ fn real_positions() {
 
 /// Any pieces anywhere (except pawns on the first and last rank), one king per side, any sentinel bit, well-formed
 /// castling rights.
-fn artificial(random: &mut Random, pieces: u64) -> Position {
+pub(crate) fn artificial(random: &mut Random, pieces: u64) -> Position {
     loop {
         let mut position = Position::empty();
         if random.below(2) == 1 {

@@ -64,6 +64,8 @@ mod pgn_structure;
 mod pipeline;
 /// The crates that define formats of training data.
 mod reference_crates;
+/// Moves that leave the replies as they are after a pass.
+mod replies;
 /// Reports of datasets, compared with plain counting.
 mod report;
 /// Runs as streams of record batches.

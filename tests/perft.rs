@@ -1,10 +1,16 @@
 //! Perft on the lanes: every tier and several threads, compared with the rules of one position and known counts.
+//!
+//! | variable | meaning |
+//! | --- | --- |
+//! | `LANEFISH_PERFT_POSITIONS` | positions of each kind that are counted to depth 3; every eighth also to depth 4 |
+//! | `LANEFISH_PERFT_SEED` | the random seed |
 
+use crate::replies::{kinds, variable};
 use crate::support::{FAMOUS, Random, shared_texts};
 use lanefish::chess::random::{RandomPlay, Start};
 use lanefish::chess::{self, Position, Validity};
 use lanefish::formats::text::perft_counts;
-use lanefish::perft::{divide, perft};
+use lanefish::perft::{Count, count, count_by_move, divide, perft};
 use lanefish::tiers::{Analyzer, Tier};
 use std::collections::HashMap;
 
@@ -69,6 +75,70 @@ fn random_play_two_plies() {
             assert_eq!(found, expected, "{}", step.position);
         }
     }
+}
+
+/// Positions of every kind, counted in every tier and plainly.
+#[test]
+fn plain_counting() {
+    let variable_number = variable("LANEFISH_PERFT_POSITIONS");
+    let number = variable_number.unwrap_or(150) as usize;
+    // Boards full of queens have millions of nodes at depth 3.
+    let most = if variable_number.is_some() { 3_000_000 } else { 150_000 };
+    for (name, positions) in kinds(variable("LANEFISH_PERFT_SEED").unwrap_or(2)) {
+        let mut checked = [0; 5];
+        let (mut nodes, mut boards) = (0, 0);
+        for (index, position) in positions.step_by(3).take(number).enumerate() {
+            for depth in 3..=if index % 8 == 0 { 4 } else { 3 } {
+                // The last count is about as many times larger as the one before.
+                let [above, before] = [depth - 2, depth - 1].map(|d| chess::perft::perft(&mut position.clone(), d));
+                if before * before / above.max(1) > most {
+                    break;
+                }
+                let expected = chess::perft::perft(&mut position.clone(), depth);
+                let mut counts = analyzers().map(|analyzer| count(&position, depth, analyzer, 1).unwrap());
+                let first = counts.next().expect("the portable tier");
+                assert_eq!(first.nodes, expected, "{position} {depth}");
+                assert!(first.boards <= before, "{position} {depth}");
+                for other in counts {
+                    assert_eq!(other, first, "{position} {depth}");
+                }
+                checked[depth as usize] += 1;
+                nodes += first.nodes;
+                boards += first.boards;
+            }
+        }
+        if variable_number.is_some() {
+            let [.., three, four] = checked;
+            eprintln!("{name}: {three} positions at depth 3, {four} at depth 4, {nodes} nodes, {boards} boards");
+        }
+        assert!(checked[3] * 2 > number, "{name}: {checked:?}");
+    }
+}
+
+#[test]
+fn boards_do_not_depend_on_threads_or_tiers() {
+    let position = Position::from_fen_unvalidated(FAMOUS[2]).expect("FEN");
+    let mut counts = Vec::new();
+    for analyzer in [analyzers().next(), analyzers().last()].into_iter().flatten() {
+        for threads in [1, 3] {
+            let done = std::sync::Mutex::new(Vec::new());
+            let progress = |progress: lanefish::perft::Progress| done.lock().unwrap().push(progress);
+            let moves = count_by_move(&position, 5, analyzer, threads, progress).unwrap();
+            let mut done: Vec<usize> = done.into_inner().unwrap().iter().map(|progress| progress.done).collect();
+            done.sort_unstable();
+            assert_eq!(done, (1..=moves.len()).collect::<Vec<_>>());
+            counts.push(moves);
+        }
+    }
+    assert!(counts.iter().all(|moves| *moves == counts[0]));
+    let sum: Count = counts[0].iter().map(|(_, count)| *count).sum();
+    assert_eq!(sum.nodes, 674_624);
+    assert!(sum.boards < 43_238, "{sum:?}");
+    // One board is counted at depth 1, and one for each move at depth 2.
+    let analyzer = analyzers().last().expect("a tier");
+    assert_eq!(count(&position, 0, analyzer, 1).unwrap(), Count { nodes: 1, boards: 0 });
+    assert_eq!(count(&position, 1, analyzer, 1).unwrap(), Count { nodes: 14, boards: 1 });
+    assert_eq!(count(&position, 2, analyzer, 1).unwrap(), Count { nodes: 191, boards: 14 });
 }
 
 #[test]
