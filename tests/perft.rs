@@ -81,7 +81,7 @@ fn random_play_two_plies() {
 #[test]
 fn plain_counting() {
     let variable_number = variable("LANEFISH_PERFT_POSITIONS");
-    let number = variable_number.unwrap_or(150) as usize;
+    let number = variable_number.unwrap_or(100) as usize;
     // Boards full of queens have millions of nodes at depth 3.
     let most = if variable_number.is_some() { 3_000_000 } else { 150_000 };
     for (name, positions) in kinds(variable("LANEFISH_PERFT_SEED").unwrap_or(2)) {

@@ -4,18 +4,19 @@ use super::SOMETHING_WRONG;
 use super::args::Reading;
 use super::invocation::{Invocation, RunChoice};
 use super::position::position_of;
+use super::progress::time_left;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::chess::Position;
 use lanefish::formats::Chunk;
 use lanefish::formats::text::{id, perft_counts};
-use lanefish::perft;
+use lanefish::perft::{self, Count};
 use lanefish::pipeline::{FileSummary, Job};
 use lanefish::queries::Queries;
 use lanefish::table::Tile;
 use lanefish::table::{Batch, Field, Fields};
-use lanefish::text::numbers::short;
-use serde_json::{Map, json};
+use lanefish::text::numbers::{counted, short};
+use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -58,45 +59,43 @@ impl PerftArgs {
         let depth: u32 =
             depth.parse().ok().filter(|&depth| depth <= 100).with_context(|| format!("`{depth}` is not a depth"))?;
         let position = position_of(&fen.join(" "), invocation, false)?;
-        let phase = invocation.phase(&format!("counting to depth {depth}"));
+        let text = format!("counting to depth {depth}");
+        let phase = invocation.phase(&text);
         let begin = Instant::now();
-        let moves = if self.divide {
-            perft::divide(&position, depth, invocation.analyzer, invocation.threads)?
-        } else {
-            Vec::new()
+        let moves = perft::count_by_move(&position, depth, invocation.analyzer, invocation.threads, |progress| {
+            let share = progress.done as f64 / progress.moves as f64;
+            let moves = format!("{text}  {} of {} moves", progress.done, progress.moves);
+            phase.set_with_left(moves, time_left(phase.elapsed(), share));
+        })?;
+        let total = match depth {
+            // The root itself is the only board.
+            0 | 1 => perft::count(&position, depth, invocation.analyzer, 1)?,
+            _ => moves.iter().map(|(_, count)| *count).sum(),
         };
-        let nodes = if self.divide && depth > 0 {
-            moves.iter().map(|(_, nodes)| nodes).sum()
-        } else {
-            perft::perft(&position, depth, invocation.analyzer, invocation.threads)?
-        };
-        let seconds = begin.elapsed().as_secs_f64();
+        let work = Work { total, seconds: begin.elapsed().as_secs_f64() };
         drop(phase);
-        let rate = nodes as f64 / seconds.max(1e-9);
         if self.json {
             let mut object = Map::new();
             object.insert("fen".to_owned(), json!(position.to_string()));
             object.insert("depth".to_owned(), json!(depth));
-            object.insert("nodes".to_owned(), json!(nodes));
-            object.insert("seconds".to_owned(), json!(seconds));
-            object.insert("nodes_per_second".to_owned(), json!(rate));
-            object.insert("tier".to_owned(), json!(invocation.analyzer.tier().name()));
-            object.insert("threads".to_owned(), json!(invocation.threads));
+            object.extend(work.json(invocation));
             if self.divide {
                 let moves: Map<_, _> =
-                    moves.iter().map(|(mv, nodes)| (mv.uci(&position).to_string(), json!(nodes))).collect();
+                    moves.iter().map(|(mv, count)| (mv.uci(&position).to_string(), json!(count.nodes))).collect();
                 object.insert("moves".to_owned(), moves.into());
             }
             super::print_object(&object)?;
             return Ok(0);
         }
         let mut text = Vec::new();
-        for (mv, nodes) in moves {
-            writeln!(text, "{}: {nodes}", mv.uci(&position))?;
+        if self.divide {
+            for (mv, count) in moves {
+                writeln!(text, "{}: {}", mv.uci(&position), count.nodes)?;
+            }
         }
-        writeln!(text, "nodes {nodes}")?;
+        writeln!(text, "nodes {}", total.nodes)?;
         super::print(&text)?;
-        invocation.note(format_args!("{seconds:.3} s, {} nodes/s", short(rate)));
+        work.note(invocation);
         Ok(0)
     }
 
@@ -116,19 +115,30 @@ impl PerftArgs {
                 path.display()
             );
         }
-        let (mut checked, mut wrong, mut skipped, mut all_nodes) = (0u64, Vec::new(), 0u64, 0u64);
+        let (mut checked, mut wrong, mut skipped, mut total) = (0u64, Vec::new(), 0u64, Count::default());
+        let is_chosen = |count: &&Known| count.expected <= self.max_nodes;
+        let chosen = cases.iter().flat_map(|case| &case.counts).filter(is_chosen);
+        let chosen_nodes: u64 = chosen.map(|count| count.expected).sum();
         let begin = Instant::now();
         let phase = invocation.phase("counting");
         for (number, case) in cases.iter().enumerate() {
-            phase.set(format!("counting, position {} of {}", number + 1, cases.len()));
-            for &Count { depth, expected, line } in &case.counts {
-                if expected > self.max_nodes {
+            let text = format!("counting, position {} of {}", number + 1, cases.len());
+            // Time goes by nodes, of which the positions have very different numbers.
+            if total.nodes == 0 {
+                phase.set(text);
+            } else {
+                let share = total.nodes as f64 / chosen_nodes as f64;
+                phase.set_with_left(text, time_left(phase.elapsed(), share));
+            }
+            for known @ &Known { depth, expected, line } in &case.counts {
+                if !is_chosen(&known) {
                     skipped += 1;
                     continue;
                 }
-                let nodes = perft::perft(&case.position, depth, invocation.analyzer, invocation.threads)?;
+                let count = perft::count(&case.position, depth, invocation.analyzer, invocation.threads)?;
                 checked += 1;
-                all_nodes += nodes;
+                total = [total, count].into_iter().sum();
+                let nodes = count.nodes;
                 if nodes != expected {
                     let file = case.file.display();
                     let place = match line {
@@ -149,37 +159,65 @@ impl PerftArgs {
                 }
             }
         }
-        let seconds = begin.elapsed().as_secs_f64();
+        let work = Work { total, seconds: begin.elapsed().as_secs_f64() };
         drop(phase);
-        let rate = all_nodes as f64 / seconds.max(1e-9);
         let ok = wrong.is_empty();
         if self.json {
-            let object = Map::from_iter([
+            let mut object = Map::from_iter([
                 ("positions".to_owned(), json!(cases.len())),
                 ("counts".to_owned(), json!(checked)),
                 ("left_out".to_owned(), json!(skipped)),
                 ("wrong".to_owned(), wrong.into()),
-                ("nodes".to_owned(), json!(all_nodes)),
-                ("seconds".to_owned(), json!(seconds)),
-                ("nodes_per_second".to_owned(), json!(rate)),
-                ("tier".to_owned(), json!(invocation.analyzer.tier().name())),
-                ("threads".to_owned(), json!(invocation.threads)),
-                ("ok".to_owned(), json!(ok)),
             ]);
+            object.extend(work.json(invocation));
+            object.insert("ok".to_owned(), json!(ok));
             super::print_object(&object)?;
         } else {
             let text = format!(
                 "{} positions, {checked} counts checked, {} wrong, {skipped} above {} nodes left out\n\
-                 nodes {all_nodes}\n",
+                 nodes {}\n",
                 cases.len(),
                 wrong.len(),
                 self.max_nodes,
+                total.nodes,
             );
             super::print(text.as_bytes())?;
-            invocation.note(format_args!("{seconds:.3} s, {} nodes/s", short(rate)));
+            work.note(invocation);
         }
         let status = invocation.conclude(done.summary)?;
         Ok(if ok { status } else { status.max(SOMETHING_WRONG) })
+    }
+}
+
+/// What was counted, and how long it took.
+#[derive(Debug)]
+struct Work {
+    total: Count,
+    seconds: f64,
+}
+
+impl Work {
+    fn nodes_per_second(&self) -> f64 {
+        self.total.nodes as f64 / self.seconds.max(1e-9)
+    }
+
+    /// The fields of the JSON object.
+    fn json(&self, invocation: &Invocation<'_>) -> [(String, Value); 6] {
+        let field = |name: &str, value: Value| (name.to_owned(), value);
+        [
+            field("nodes", json!(self.total.nodes)),
+            field("boards", json!(self.total.boards)),
+            field("seconds", json!(self.seconds)),
+            field("nodes_per_second", json!(self.nodes_per_second())),
+            field("tier", json!(invocation.analyzer.tier().name())),
+            field("threads", json!(invocation.threads)),
+        ]
+    }
+
+    fn note(&self, invocation: &Invocation<'_>) {
+        let rate = short(self.nodes_per_second());
+        let boards = counted(self.total.boards, "board");
+        invocation.note(format_args!("{:.3} s, {rate} nodes/s, {boards} counted", self.seconds));
     }
 }
 
@@ -196,11 +234,12 @@ struct Case {
     file: Arc<Path>,
     position: Position,
     name: Option<String>,
-    counts: Vec<Count>,
+    counts: Vec<Known>,
 }
 
+/// The expected number of nodes at one depth.
 #[derive(Debug)]
-struct Count {
+struct Known {
     depth: u32,
     expected: u64,
     /// Its place in the file, as text.
@@ -255,7 +294,7 @@ impl Cases {
             *lines += between.iter().filter(|&&byte| byte == b'\n').count() as u64;
             *at = batch.origin(row);
         }
-        let counts = perft_counts(operations).map(|(depth, expected)| Count {
+        let counts = perft_counts(operations).map(|(depth, expected)| Known {
             depth,
             expected,
             line: self.lines.map(|(_, before)| before + 1 + lines_before_count(text, depth)),

@@ -76,17 +76,7 @@ impl<L: Lanes> Danger<L> {
         );
         let behind_king = checked_lines.union() & !checkers;
         let double_checks = checkers & checkers.sub(king.splat(1));
-        Self {
-            attacked,
-            enemy_sees: enemy,
-            checkers,
-            seen_by_both,
-            seen,
-            targets,
-            behind_king,
-            sight,
-            double_checks,
-        }
+        Self { attacked, enemy_sees: enemy, checkers, seen_by_both, seen, targets, behind_king, sight, double_checks }
     }
 
     /// The squares to which the king may step.

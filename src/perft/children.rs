@@ -65,8 +65,13 @@ impl Boards {
     }
     #[inline(always)]
     pub(super) fn push(&mut self, board: Packed) {
+        self.push_if(true, board);
+    }
+    /// Writes a board, and adds it to the list only under a condition.
+    #[inline(always)]
+    fn push_if(&mut self, is_added: bool, board: Packed) {
         self.groups[self.len / Group::LEN].set(self.len % Group::LEN, board);
-        self.len += 1;
+        self.len += usize::from(is_added);
     }
 }
 
@@ -130,13 +135,7 @@ pub(super) fn push_children<A: Sliders>(sliders: A, board: Packed, children: &mu
 /// All moves that avoid the [sensitive squares](crate::kernels::replies()) are counted without being made, and one board
 /// is added in their place: the one after a pass.
 #[inline(always)]
-pub(super) fn push_leaves<A: Sliders>(
-    sliders: A,
-    board: Packed,
-    replies: &Replies,
-    lane: usize,
-    leaves: &mut Leaves,
-) {
+pub(super) fn push_leaves<A: Sliders>(sliders: A, board: Packed, replies: &Replies, lane: usize, leaves: &mut Leaves) {
     let threats =
         Threats { checkers: replies.checkers[lane], pinned: replies.pinned[lane], closed: replies.closed[lane] };
     let sensitive = replies.sensitive.map(
@@ -170,6 +169,8 @@ trait Children {
     fn take_others(&mut self, targets: u64);
     /// Adds a child.
     fn push(&mut self, board: Packed);
+    /// Adds a child, or writes it where the next one will be.
+    fn push_if(&mut self, is_child: bool, board: Packed);
     /// Adds a child in place of several.
     fn push_for(&mut self, board: Packed, moves: u32);
 }
@@ -184,6 +185,10 @@ impl Children for Boards {
     #[inline(always)]
     fn push(&mut self, board: Packed) {
         self.push(board);
+    }
+    #[inline(always)]
+    fn push_if(&mut self, is_child: bool, board: Packed) {
+        self.push_if(is_child, board);
     }
     #[inline(always)]
     fn push_for(&mut self, board: Packed, _: u32) {
@@ -211,6 +216,10 @@ impl Children for UnlikeAPass<'_> {
     #[inline(always)]
     fn push(&mut self, board: Packed) {
         self.leaves.boards.push(board);
+    }
+    #[inline(always)]
+    fn push_if(&mut self, is_child: bool, board: Packed) {
+        self.leaves.boards.push_if(is_child, board);
     }
     #[inline(always)]
     fn push_for(&mut self, board: Packed, moves: u32) {
@@ -338,8 +347,12 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
                 children.push_for(self.pass(Self::place::<CODE>(rest, to), to), moves);
             }
         }
+        // Two at a time, the second one perhaps in vain: the ends of loops are what a CPU cannot predict.
         while let Some(to) = next(&mut targets) {
             children.push(self.pass(Self::place::<CODE>(rest, to), to));
+            let second = next(&mut targets);
+            let to = second.unwrap_or(0);
+            children.push_if(second.is_some(), self.pass(Self::place::<CODE>(rest, to), to));
         }
     }
 

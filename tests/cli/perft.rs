@@ -26,10 +26,38 @@ fn as_json() {
     assert_eq!(report["depth"], 2);
     assert_eq!(report["nodes"], 400);
     assert_eq!(report["moves"]["e2e4"], 20);
+    assert_eq!(report["boards"], 20);
     for key in ["seconds", "nodes_per_second", "tier", "threads"] {
         assert!(!report[key].is_null(), "{key}");
     }
     assert!(json(0, &["perft", "--json", "2"]).get("moves").is_none());
+}
+
+/// Fewer boards are counted than there are nodes one ply before, since a board can stand for several.
+#[test]
+fn boards_are_counted_apart_from_nodes() {
+    let boards = |arguments: &[&str]| {
+        let report = json(0, &[&["perft", "--json"], arguments].concat());
+        report["boards"].as_u64().expect("a number")
+    };
+    let all = boards(&["4"]);
+    assert!(all > 1000 && all < 8902, "{all}");
+    assert_eq!(boards(&["4", "--divide", "--threads", "2", "--tier", "portable"]), all);
+    assert_eq!([boards(&["0"]), boards(&["1"]), boards(&["1", "--divide"])], [0, 1, 1]);
+    let dir = Dir::new();
+    let suite = dir.file("suite.epd", format!("{START} ;D1 20 ;D4 197281\n"));
+    assert_eq!(boards(&["--suite", &suite]), all + 1);
+    let stderr = stderr_of(0, &["perft", "1"]);
+    assert!(stderr.contains(" nodes/s, 1 board counted"), "{stderr}");
+}
+
+#[test]
+fn progress_has_moves_or_positions_and_the_time_left() {
+    let stderr = stderr_of(0, &["perft", "--progress", "always", "4"]);
+    assert!(stderr.contains("counting to depth 4  1 of 20 moves  0:00  0:0"), "{stderr}");
+    assert!(stderr.contains(" left"), "{stderr}");
+    let stderr = stderr_of(0, &["perft", "--progress", "always", "--suite", &sample("perft.epd"), "--max-nodes", "99"]);
+    assert!(stderr.contains("counting, position 1 of "), "{stderr}");
 }
 
 #[test]

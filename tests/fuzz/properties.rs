@@ -6,8 +6,8 @@
 
 #![allow(unreachable_pub, reason = "this file is a module of the tests and of each fuzz target")]
 
-use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
+use lanefish::chess::{self, Position};
 use lanefish::choose::expression::Evaluated;
 use lanefish::choose::{Definitions, Selection};
 use lanefish::formats::boards::{BoardsWriter, Checksum};
@@ -17,6 +17,7 @@ use lanefish::games::GameRow;
 use lanefish::input::RandomAccess;
 use lanefish::input::{Access, Input, Inputs, Source};
 use lanefish::packed::Packed;
+use lanefish::perft;
 use lanefish::pipeline::{self, Job, ReadOptions, RunOptions};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::report::{Comparison, Report, csv, html};
@@ -79,9 +80,24 @@ pub fn epd(bytes: &[u8]) {
     pieces(Format::EPD, bytes);
 }
 
-/// Perft lists, including blocks.
+/// Perft lists, including blocks; and perft of their first positions in every tier, compared with plain counting.
 pub fn perft(bytes: &[u8]) {
     pieces(Format::PERFT, bytes);
+    let decoded = Format::PERFT.decode(&chunk(bytes, 0), &options(1 << 24));
+    let rows = decoded.batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
+    for (batch, row) in rows.take(4) {
+        let Ok(mut position) = batch.position(row) else {
+            continue;
+        };
+        let depth = if chess::perft::perft(&mut position, 2) > 3_000 { 2 } else { 3 };
+        let expected = chess::perft::perft(&mut position, depth);
+        let mut boards = None;
+        for analyzer in Tier::all().flat_map(Tier::implementations) {
+            let count = perft::count(&position, depth, analyzer, 1).expect("one thread needs no others");
+            assert_eq!(count.nodes, expected, "{analyzer:?}: {position}");
+            assert_eq!(*boards.get_or_insert(count.boards), count.boards, "{analyzer:?}: {position}");
+        }
+    }
 }
 
 /// Lichess evaluations.
