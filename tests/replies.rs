@@ -1,7 +1,7 @@
 //! Moves that leave the number of replies as it is after a pass, in every tier, compared with counting the replies.
 //!
-//! Most of the boards are made to be difficult: lines of pieces through the square of the enemy king and those beside it,
-//! pawns about to meet, kings and rooks that may castle from any squares.
+//! Most of the boards are made to be difficult: lines of pieces through the square of the enemy king and those beside
+//! it, pawns about to meet, kings and rooks that may castle from any squares.
 //!
 //! | variable | meaning |
 //! | --- | --- |

@@ -24,6 +24,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Count the move tree below a position
+///
+/// Nodes are the leaves of the tree, as in other programs. Moves that leave the opponent as many replies as a pass
+/// would are counted together, so legal moves are counted for fewer boards than the tree has; a note gives their
+/// number, and --json has it as `boards`.
 #[derive(Debug, Args)]
 #[command(override_usage = "lanefish perft [OPTIONS] [FEN] DEPTH\n       lanefish perft [OPTIONS] --suite FILE...")]
 pub(crate) struct PerftArgs {

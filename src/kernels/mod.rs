@@ -18,6 +18,8 @@
 //! 5. `playable`: the rules of the playable level, as one mask.
 //! 6. `counts`, `material`, `keys`: further data for statistics: pieces, material, squares, keys of positions.
 //!
+//! `replies` finds the moves that leave the number of replies as it is after a pass, for perft.
+//!
 //! `san` and `replay` go the other way: they read the words of games, and play the moves of eight games at once.
 //!
 //! The reference for all kernels is [`crate::chess`]. Lanes are exact for every board that decodes and has one king per

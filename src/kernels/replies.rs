@@ -1,33 +1,35 @@
 //! Which moves leave the number of replies as it would be after a pass, and the enemy's threats to the side to move.
 //!
-//! Perft counts the replies to every move, but most quiet moves change none of them: the enemy has as many legal
-//! moves as if the piece had not moved. For each kind of piece, this kernel finds the *sensitive* squares: a quiet move
-//! that neither leaves nor reaches one of them has as many replies as a pass. Captures, promotions, castling, en passant
-//! and double steps beside an enemy pawn are not quiet. In check, all squares are sensitive, since nobody passes then.
-//! The converse does not hold: where an exact condition costs more than it saves, more squares are sensitive.
+//! Perft counts the replies to every move, but most quiet moves change none of them: the enemy has as many legal moves
+//! as if the piece had not moved. For each kind of piece, this kernel finds the *sensitive* squares: a quiet move that
+//! neither leaves nor reaches one of them has as many replies as a pass. Captures, promotions, castling, en passant and
+//! double steps beside an enemy pawn are not quiet. In check, all squares are sensitive, since nobody passes then. The
+//! converse does not hold: where an exact condition costs more than it saves, more squares are sensitive.
 //!
-//! In what follows, *we* move a piece X, and the *ring* is what the moves of the enemy king depend on: its square, those
-//! beside it, and those that it crosses or reaches by castling. In Chess960 that is its whole back rank if the king or a
-//! rook with a castling right does not stand where it does in standard chess. The reasons why replies change, and the
-//! squares that each of them makes sensitive:
+//! In what follows, *we* move a piece X, and the *ring* is what the moves of the enemy king depend on: its square,
+//! those beside it, and those that it crosses or reaches by castling. In Chess960 that is its whole back rank if the
+//! king or a rook with a castling right does not stand where it does in standard chess. The reasons why replies change,
+//! and the squares that each of them makes sensitive:
 //!
-//! - *An enemy piece finds its way closed or open.* For all kinds of X: the squares that enemy sliders see, the squares to
-//!   which enemy pawns step, and b8, which must be empty for castling but may be attacked. Knights and kings go to a
-//!   square whether it is empty or holds X.
+//! - *An enemy piece finds its way closed or open.* For all kinds of X: the squares that enemy sliders see, the
+//!   squares to which enemy pawns step, and b8, which must be empty for castling but may be attacked. Knights and kings
+//!   go to a square whether it is empty or holds X.
 //! - *An enemy pawn may or may not capture X.* For all kinds: the squares that enemy pawns attack.
 //! - *X attacks the ring, before or after its move.* For each kind: the squares from which such a piece does; for
-//!   sliders, those that the ring sees. Check is the case in which X attacks the king. The ring itself is sensitive too.
+//!   sliders, those that the ring sees. Check is the case in which X attacks the king. The ring itself is sensitive
+//!   too.
 //! - *X stands between the ring and one of our other sliders, before or after.* For all kinds: the squares that both
 //!   see along the same line.
 //! - *X pins an enemy piece, before or after.* For sliders: the squares that the king sees behind the nearest piece.
 //! - *X stands between the king and one of our sliders, so that an enemy piece is not pinned, or joins a pinned piece
 //!   there.* For all kinds: the squares of each line of the king up to the second piece, if one of our sliders is
-//!   within the first three pieces of that line. It would not do to ask which squares our sliders *see*: with king, X, an
-//!   enemy piece and our slider in this order, X is hidden from the slider, and pins the enemy piece by leaving.
+//!   within the first three pieces of that line. It would not do to ask which squares our sliders *see*: with king, X,
+//!   an enemy piece and our slider in this order, X is hidden from the slider, and pins the enemy piece by leaving.
 //!
-//! A move changes two squares at once. That adds no reason: if a line is open before the move and closed after it, X has
-//! come between, and its target alone is sensitive; if it is closed before and open after, X alone was in between, and the
-//! square that it left is sensitive. A slider that withdraws along a line also left a square that sees what it attacks.
+//! A move changes two squares at once. That adds no reason: if a line is open before the move and closed after it, X
+//! has come between, and its target alone is sensitive; if it is closed before and open after, X alone was in between,
+//! and the square that it left is sensitive. A slider that withdraws along a line also left a square that sees what it
+//! attacks.
 //!
 //! The threats are by-products that the generator of moves needs anyway.
 
@@ -115,8 +117,8 @@ fn sensitive<L: Lanes>(board: &Board<L>, rays: &Rays<L>, danger: &Danger<L>) -> 
     ]
 }
 
-/// The squares that the enemy king crosses or reaches by castling: its whole back rank in lanes in which it or a castling
-/// rook is not on its square of standard chess.
+/// The squares that the enemy king crosses or reaches by castling: its whole back rank in lanes in which it or a
+/// castling rook is not on its square of standard chess.
 #[inline(always)]
 fn castling_squares<L: Lanes>(board: &Board<L>) -> L {
     let them = &board.them;

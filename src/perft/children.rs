@@ -94,7 +94,7 @@ impl Leaves {
     }
     /// Adds a board that stands for one move or more.
     #[inline(always)]
-    fn push(&mut self, board: Packed, moves: u32) {
+    fn push_for(&mut self, moves: u32, board: Packed) {
         if moves > 1 {
             self.repeats.push((self.boards.len(), moves - 1));
         }
@@ -111,7 +111,7 @@ struct Threats {
     closed: u64,
 }
 
-/// Adds the boards after each legal move.
+/// Adds the board after each legal move.
 ///
 /// The board must be playable; so are its children.
 #[inline(always)]
@@ -129,11 +129,11 @@ pub(super) fn push_children<A: Sliders>(sliders: A, board: Packed, children: &mu
     }
 }
 
-/// Adds boards that have, together, as many legal moves as those after each legal move of a board, whose sensitive squares
-/// and threats are those of a lane.
+/// Adds boards that have, counted as often as [`Leaves::repeats`] says, as many legal moves as the boards after each
+/// legal move. The sensitive squares and threats of the board are those of a lane.
 ///
-/// All moves that avoid the [sensitive squares](crate::kernels::replies()) are counted without being made, and one board
-/// is added in their place: the one after a pass.
+/// Moves that avoid the [sensitive squares](crate::kernels::replies()) are counted without being made. In their place,
+/// one board is added: the one after a pass.
 #[inline(always)]
 pub(super) fn push_leaves<A: Sliders>(sliders: A, board: Packed, replies: &Replies, lane: usize, leaves: &mut Leaves) {
     let threats =
@@ -157,7 +157,7 @@ pub(super) fn push_leaves<A: Sliders>(sliders: A, board: Packed, replies: &Repli
     };
     let UnlikeAPass { leaves, others, .. } = unlike_a_pass;
     if others != 0 {
-        leaves.push(pass, others);
+        leaves.push_for(others, pass);
     }
 }
 
@@ -167,12 +167,15 @@ trait Children {
     fn sensitive(&self, code: u8) -> u64;
     /// Takes the targets of quiet moves that are not pushed.
     fn take_others(&mut self, targets: u64);
-    /// Adds a child.
-    fn push(&mut self, board: Packed);
-    /// Adds a child, or writes it where the next one will be.
+    /// Adds a child, or writes a board where the next child will be.
     fn push_if(&mut self, is_child: bool, board: Packed);
     /// Adds a child in place of several.
-    fn push_for(&mut self, board: Packed, moves: u32);
+    fn push_for(&mut self, moves: u32, board: Packed);
+    /// Adds a child.
+    #[inline(always)]
+    fn push(&mut self, board: Packed) {
+        self.push_if(true, board);
+    }
 }
 
 impl Children for Boards {
@@ -183,15 +186,11 @@ impl Children for Boards {
     #[inline(always)]
     fn take_others(&mut self, _: u64) {}
     #[inline(always)]
-    fn push(&mut self, board: Packed) {
-        self.push(board);
-    }
-    #[inline(always)]
     fn push_if(&mut self, is_child: bool, board: Packed) {
         self.push_if(is_child, board);
     }
     #[inline(always)]
-    fn push_for(&mut self, board: Packed, _: u32) {
+    fn push_for(&mut self, _: u32, board: Packed) {
         self.push(board);
     }
 }
@@ -214,16 +213,12 @@ impl Children for UnlikeAPass<'_> {
         self.others += targets.count_ones();
     }
     #[inline(always)]
-    fn push(&mut self, board: Packed) {
-        self.leaves.boards.push(board);
-    }
-    #[inline(always)]
     fn push_if(&mut self, is_child: bool, board: Packed) {
         self.leaves.boards.push_if(is_child, board);
     }
     #[inline(always)]
-    fn push_for(&mut self, board: Packed, moves: u32) {
-        self.leaves.push(board, moves);
+    fn push_for(&mut self, moves: u32, board: Packed) {
+        self.leaves.push_for(moves, board);
     }
 }
 
@@ -339,12 +334,12 @@ impl<A: Sliders, const BLACK: bool> Parent<A, BLACK> {
             children.take_others(quiet);
             targets ^= quiet;
         } else if CODE == KNIGHT {
-            // What its departure changes is the same for all of these moves: lines through the square that it leaves, and
-            // no knight goes to one of those.
+            // What its departure changes is the same for all of these moves: lines through the square that it leaves,
+            // and no knight goes to one of those.
             targets ^= quiet;
             let moves = quiet.count_ones();
             if let Some(to) = next(&mut quiet) {
-                children.push_for(self.pass(Self::place::<CODE>(rest, to), to), moves);
+                children.push_for(moves, self.pass(Self::place::<CODE>(rest, to), to));
             }
         }
         // Two at a time, the second one perhaps in vain: the ends of loops are what a CPU cannot predict.

@@ -1,13 +1,14 @@
 //! Perft: counting the move tree on the lanes.
 //!
 //! The last ply is never made: the boards one ply above it are gathered in groups, a few hundred at a time, and an
-//! [`Analyzer`] counts their legal moves. So only one board is written for about forty nodes, directly into its lane (see
-//! `children`).
+//! [`Analyzer`] counts their legal moves. So only one board is written for about forty nodes, directly into its lane
+//! (see `children`).
 //!
 //! Of these boards, many have the same number of moves: a quiet move far from everything leaves the opponent as many
-//! replies as a pass would. A kernel ([`replies`](crate::kernels::replies())) finds, for groups of boards with two plies
-//! to go, which moves these are. They are counted together, and a single board, that after a pass, is written for all
-//! of them. [`Count`] therefore has two numbers: the nodes of perft, and the boards whose moves were really counted.
+//! replies as a pass would. A kernel ([`replies`](crate::kernels::replies())) finds, for groups of boards with two
+//! plies to go, which moves these are. They are counted together, and a single board, that after a pass, is written for
+//! all of them. [`Count`] therefore has two numbers: the nodes of perft, and the boards whose moves were really
+//! counted.
 //!
 //! [`crate::chess::perft`] is the plain implementation, and the fallback for invalid boards.
 
