@@ -111,6 +111,12 @@ pub enum Error {
         /// The option, and the fields that it needs.
         reason: String,
     },
+    /// An input holds no record, and its format has no way to say that it is empty.
+    #[error("{path}: {NO_RECORD}", path = shown(path))]
+    NoRecord {
+        /// The input.
+        path: Arc<Path>,
+    },
     /// A directory holds no supported file.
     #[error("{path}: no supported file in this directory", path = shown(path))]
     EmptyDirectory {
@@ -233,6 +239,7 @@ impl Error {
             | Self::Damaged { .. }
             | Self::UnknownFormat { .. }
             | Self::Columns { .. }
+            | Self::NoRecord { .. }
             | Self::EmptyDirectory { .. }
             | Self::EmptyArchive { .. } => true,
             Self::Selection { .. }
@@ -268,10 +275,13 @@ impl Error {
                 ),
             ),
             Self::Open { source, .. } => Damage::at(0, format!("cannot be opened: {source}")),
+            Self::NoRecord { .. } => Damage::at(0, NO_RECORD),
             other => Damage::at(0, other.to_string()),
         }
     }
 }
+
+const NO_RECORD: &str = "no records: in this format, an empty file cannot be told from one that lost its content";
 
 /// A number of bytes for messages, in the largest unit that needs no rounding.
 fn size(bytes: u64) -> String {

@@ -156,6 +156,7 @@ fn directories_are_read_in_name_order_without_what_nobody_can_read() {
     write("a.epd", "4k3/8/8/8/8/8/8/4K3 w - - 1 1\n");
     write("README.md", "# Not positions\n\nWords.\n");
     write(".hidden.fen", "4k3/8/8/8/8/8/8/4K3 w - - 9 9\n");
+    write("_SUCCESS", "");
     std::fs::create_dir(directory.path().join("c.fen")).unwrap();
     let (found, summary) = read(&[directory.path().to_owned()], |_| {});
     assert!(summary.failure.is_none());
@@ -168,15 +169,56 @@ fn directories_are_read_in_name_order_without_what_nobody_can_read() {
 }
 
 #[test]
+fn subdirectories_are_read_in_the_order_of_their_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, halfmove: u32| {
+        let path = directory.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("4k3/8/8/8/8/8/8/4K3 w - - {halfmove} 9\n")).unwrap();
+    };
+    write("b.fen", 3);
+    write("a/z/x.fen", 2);
+    write("a/b.fen", 1);
+    write("month=2025-06/part-1.fen", 6);
+    write("month=2025-05/part-0.fen", 4);
+    write("month=2025-05/part-1.fen", 5);
+    write("_temporary/0/part-0.fen", 7);
+    write(".git/x.fen", 8);
+    write("c/_metadata", 9);
+    let all = || read(&[directory.path().to_owned()], |_| {});
+    let (found, summary) = all();
+    assert!(summary.failure.is_none());
+    assert_eq!(found.halfmove, [1, 2, 3, 4, 5, 6]);
+
+    #[cfg(unix)]
+    {
+        let link = |name: &str, to: &str| std::os::unix::fs::symlink(to, directory.path().join(name)).unwrap();
+        // Another directory once more, the directory itself, a circle, and nothing.
+        link("d", "a");
+        link("a/z/loop", "../..");
+        link("e", "f");
+        link("f", "e");
+        link("g", "missing");
+        let (found, summary) = all();
+        assert_eq!(found.halfmove, [1, 2, 3, 1, 2, 4, 5, 6]);
+        let rejects: Vec<_> = summary.first_rejects.iter().map(|reject| &*reject.message).collect();
+        let (inside, broken) = ("a symbolic link to a directory that contains it", "a broken symbolic link");
+        assert_eq!(rejects, [inside, inside, broken, broken, broken]);
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_an_error_with_its_name() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing.fen");
     let error = Inputs::resolve(&[missing], is_supported).unwrap_err().to_string();
     assert!(error.contains("missing.fen"), "{error}");
 
-    let cases: [(&str, &[u8], bool); 7] = [
-        ("empty.fen", b"", true),
-        ("empty", b"", true),
+    let cases: [(&str, &[u8], bool); 9] = [
+        ("empty.fen", b"", false),
+        ("empty", b"", false),
+        ("empty.pgn", b"\n", false),
+        ("empty.csv", b"fen,score\n", true),
         ("empty.fen.zst", b"", false),
         ("empty.boards", b"", false),
         ("one", b"\x01", false),

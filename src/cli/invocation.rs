@@ -457,7 +457,12 @@ impl<'a> Invocation<'a> {
                 let records = grouped(summary.records);
                 let goes_on = summary.files.iter().any(|file| !file.damage.is_empty());
                 let has_limits = self.global.limit.is_some() || self.global.skip > 0 || self.global.shard.is_some();
-                let note = if goes_on {
+                let is_all = matches!(error, Error::NoRecord { .. });
+                let note = if is_all && self.gives_up.get() {
+                    format!("nothing was written, although {records} records could be read")
+                } else if is_all {
+                    format!("the {records} records of the other inputs were processed")
+                } else if goes_on {
                     format!("{records} records could be read")
                 } else if !self.gives_up.get() {
                     format!("the {records} records before that place were processed")

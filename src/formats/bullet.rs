@@ -50,6 +50,7 @@ impl Codec for Bullet {
             title: "bulletformat: training data without side to move, castling and en passant",
             extensions: &["bullet"],
             has_games: false,
+            can_be_empty: false,
             selects: false,
             carries: Bullet::CARRIES,
         };

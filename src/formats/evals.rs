@@ -32,6 +32,7 @@ impl Codec for Evals {
             title: "Lichess evaluations (JSON lines)",
             extensions: &[],
             has_games: false,
+            can_be_empty: false,
             selects: false,
             carries: Fields::of(&[
                 Field::Score,

@@ -55,6 +55,7 @@ impl Codec for Marlin {
             title: "marlinformat: training data, whole positions with score and result",
             extensions: &["marlin"],
             has_games: false,
+            can_be_empty: false,
             selects: false,
             carries: Marlin::CARRIES,
         };

@@ -90,6 +90,9 @@ pub struct About {
     pub extensions: &'static [&'static str],
     /// Whether it holds games, whose positions are the records.
     pub has_games: bool,
+    /// Whether a file holds more than its records (a header, a footer, the names of columns), so that a file without
+    /// records says that it is empty.
+    pub can_be_empty: bool,
     /// Whether it selects games and positions by [`DecodeOptions::games`] while it decodes, makes the rows of games,
     /// and finds the values that depend on the moves before a position. For all other formats, the pipeline does that
     /// after decoding.
@@ -467,6 +470,7 @@ mod tests {
                 title: "games as text, all of them",
                 extensions: &[],
                 has_games: true,
+                can_be_empty: false,
                 selects: false,
                 carries: Fields::ALL,
             };

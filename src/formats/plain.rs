@@ -60,6 +60,7 @@ impl Codec for Plain {
             title: "Stockfish's plain text: six lines for each position of training data",
             extensions: &["plain"],
             has_games: false,
+            can_be_empty: false,
             selects: false,
             carries: CARRIES,
         };

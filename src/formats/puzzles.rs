@@ -44,6 +44,7 @@ impl Codec for Puzzles {
             title: "Lichess puzzles (CSV)",
             extensions: &[],
             has_games: false,
+            can_be_empty: true,
             selects: false,
             carries: Fields::of(&[
                 Field::Move,

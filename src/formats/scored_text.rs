@@ -41,6 +41,7 @@ impl Codec for ScoredText {
             title: "training data as lines: FEN | score | result, as White sees them",
             extensions: &["text"],
             has_games: false,
+            can_be_empty: false,
             selects: false,
             carries: CARRIES,
         };

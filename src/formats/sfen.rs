@@ -87,6 +87,7 @@ impl Codec for Sfen {
             title: "packed sfen: training data of Stockfish, positions with move, score and result",
             extensions: &["sfen"],
             has_games: false,
+            can_be_empty: false,
             selects: false,
             carries: Sfen::CARRIES,
         };

@@ -66,6 +66,7 @@ impl Codec for Viri {
             title: "viriformat: training data as games with a score for each move",
             extensions: &["viri", "vf"],
             has_games: true,
+            can_be_empty: false,
             selects: false,
             carries: CARRIES,
         };

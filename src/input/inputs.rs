@@ -15,8 +15,58 @@ pub struct Inputs {
     pub sources: Vec<Source>,
     /// Files of directories and zip archives that were skipped because their format is not supported.
     pub skipped: Vec<PathBuf>,
-    /// Broken entries of directories: symbolic links whose target is missing. A run rejects them.
+    /// Symbolic links in directories whose target is missing, or is a directory that contains the link. A run rejects
+    /// them.
     pub broken: Vec<PathBuf>,
+}
+
+/// The files below a directory.
+#[derive(Default)]
+struct Files {
+    /// Entry by entry, in the order of their names.
+    files: Vec<PathBuf>,
+    /// See [`Inputs::broken`].
+    broken: Vec<PathBuf>,
+}
+
+impl Files {
+    fn below(directory: &Path) -> Result<Self, Error> {
+        let mut found = Self::default();
+        found.add(directory, &mut Vec::new())?;
+        Ok(found)
+    }
+
+    /// Adds the files of a directory. `above` has the directories that contain it, without links.
+    fn add(&mut self, directory: &Path, above: &mut Vec<PathBuf>) -> Result<(), Error> {
+        let failed = |source| Error::Open { path: Arc::from(directory), source };
+        let entries = fs::read_dir(directory).map_err(failed)?.map(|entry| entry.map(|entry| entry.path()));
+        let mut entries = entries.collect::<io::Result<Vec<_>>>().map_err(failed)?;
+        entries.retain(|entry| {
+            let name = entry.file_name().map_or(&b""[..], |name| name.as_encoded_bytes());
+            !name.starts_with(b".") && !name.starts_with(b"_")
+        });
+        entries.sort();
+        above.push(fs::canonicalize(directory).map_err(failed)?);
+        for entry in entries {
+            let failed = |source| Error::Open { path: Arc::from(entry.as_path()), source };
+            match fs::metadata(&entry) {
+                Ok(metadata) if metadata.is_file() => self.files.push(entry),
+                Ok(metadata) if metadata.is_dir() => {
+                    // It is a link then, and going on would not end.
+                    if above.contains(&fs::canonicalize(&entry).map_err(failed)?) {
+                        self.broken.push(entry);
+                    } else {
+                        self.add(&entry, above)?;
+                    }
+                }
+                Ok(_) => {}
+                Err(source) if source.kind() == io::ErrorKind::PermissionDenied => return Err(failed(source)),
+                Err(_) => self.broken.push(entry),
+            }
+        }
+        above.pop();
+        Ok(())
+    }
 }
 
 impl Inputs {
@@ -32,10 +82,11 @@ impl Inputs {
         self.broken.append(&mut other.broken);
     }
 
-    /// Resolves the names that the user gave. Files and `-` are kept. A directory is replaced by those of its files for
-    /// which `supported` returns true, in name order. Hidden files and subdirectories are skipped; broken links are
-    /// listed in [`Inputs::broken`]. A zip archive, also one in a directory, is replaced by its files in the same way,
-    /// including those in its directories; nested archives are skipped.
+    /// Resolves the names that the user gave. Files and `-` are kept. A directory is replaced by those files in it and in
+    /// its subdirectories for which `supported` returns true, in the order of their names, directory by directory. Files
+    /// and directories whose names begin with `.` or `_` are not part of a dataset: other programs keep their marks and
+    /// indexes in them. Broken links are listed in [`Inputs::broken`]. A zip archive, also one in a directory, is replaced
+    /// by its files in the same way; nested archives are skipped.
     ///
     /// # Errors
     /// If a name does not exist or cannot be read, a named archive is damaged, or a directory or archive has no
@@ -63,26 +114,7 @@ impl Inputs {
                 }
                 continue;
             }
-            let mut files = Vec::new();
-            let mut broken = Vec::new();
-            for entry in fs::read_dir(name).map_err(failed)? {
-                let file = entry.map_err(failed)?.path();
-                let hidden = file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-                if hidden {
-                    continue;
-                }
-                match fs::metadata(&file) {
-                    Ok(metadata) if metadata.is_file() => files.push(file),
-                    Ok(_) => {}
-                    // Missing permissions are an error; broken links are only listed.
-                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                        return Err(Error::Open { path: Arc::from(file), source: error });
-                    }
-                    Err(_) => broken.push(file),
-                }
-            }
-            files.sort();
-            broken.sort();
+            let Files { files, mut broken } = Files::below(name)?;
             inputs.broken.append(&mut broken);
             let before = inputs.sources.len();
             for file in files {

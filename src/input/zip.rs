@@ -349,10 +349,10 @@ fn listing(path: &Path, members: impl Iterator<Item = (Vec<u8>, Member)>, open: 
     listing
 }
 
-/// Whether a member is hidden, like the files that macOS adds.
+/// Whether a member is not part of a dataset, like the files that macOS adds: see [`Inputs::resolve`](super::Inputs).
 fn is_hidden(name: &[u8]) -> bool {
-    let is_hidden = |part: &[u8]| part.starts_with(b".") && part != b"." && part != b"..";
-    name.starts_with(b"__MACOSX/") || name.split(|&byte| byte == b'/').any(is_hidden)
+    let is_hidden = |part: &[u8]| part.starts_with(b"_") || part.starts_with(b".") && part != b"." && part != b"..";
+    name.split(|&byte| byte == b'/').any(is_hidden)
 }
 
 /// An open member.

@@ -338,6 +338,7 @@ fn run_all<J: Job>(
                 .collect(),
             ..Summary::default()
         },
+        holds_any: Vec::new(),
         strict,
         on_reject: options.on_reject.take(),
     };
@@ -417,6 +418,8 @@ fn run_all<J: Job>(
     let chunks = (threads as u64 * CHUNKS_PER_THREAD).min(threads as u64 + MORE_CHUNKS);
     let shared = Shared::new(feed, &settings, chunks);
     let (sender, parts) = channel::<(u64, Outcome, Option<J::Part>)>();
+    // Whether all inputs are read to their ends.
+    let mut is_complete = shard.is_none();
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
             let sender = sender.clone();
@@ -450,6 +453,7 @@ fn run_all<J: Job>(
             while let Some((outcome, part)) = waiting.remove(&next) {
                 next += 1;
                 let is_last = outcome.is_last;
+                is_complete &= !is_last;
                 if let Err(error) = collector.take(outcome, part, &mut sink) {
                     collector.summary.failure = Some(error);
                     break 'parts;
@@ -464,6 +468,9 @@ fn run_all<J: Job>(
         drop(stopper);
     });
     collector.summary.bytes = consumed.load(Ordering::Relaxed);
+    if is_complete && collector.summary.failure.is_none() {
+        collector.refuse_empty(options.past_damage);
+    }
     if let Some(Error::Temporary { written, needed, .. }) = &mut collector.summary.failure {
         *needed = needed_for_all(inputs, collector.summary.bytes, *written);
     }

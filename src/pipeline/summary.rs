@@ -141,6 +141,8 @@ pub(super) struct Outcome {
 /// Combines the outcomes in order.
 pub(super) struct Collector<'a> {
     pub(super) summary: Summary,
+    /// Whether each input holds anything, also games without a position and records that are not chosen.
+    pub(super) holds_any: Vec<bool>,
     pub(super) strict: bool,
     pub(super) on_reject: Option<&'a mut OnReject<'a>>,
 }
@@ -153,7 +155,11 @@ impl Collector<'_> {
     pub(super) fn reject_broken(&mut self, links: &[PathBuf]) -> Result<(), Error> {
         for link in links {
             let place = Place::start_of(link.as_path().into());
-            let message = "a broken symbolic link";
+            let message = if link.exists() {
+                "a symbolic link to a directory that contains it"
+            } else {
+                "a broken symbolic link"
+            };
             let reject = Reject::new(place, vec![BROKEN_LINK], message, Vec::new());
             self.summary.records += 1;
             self.summary.rejected += 1;
@@ -161,6 +167,23 @@ impl Collector<'_> {
             self.reject(reject)?;
         }
         Ok(())
+    }
+
+    /// After a run over whole inputs: finds those that hold nothing although their formats have no way to say so. With
+    /// `past_damage` these are damaged, otherwise the first of them is the failure of the run.
+    pub(super) fn refuse_empty(&mut self, past_damage: bool) {
+        for (file, _) in self.summary.files.iter_mut().zip(&self.holds_any).filter(|&(_, &holds_any)| !holds_any) {
+            let can_be_empty = file.format.is_none_or(|format| format.about().can_be_empty);
+            if can_be_empty || !file.damage.is_empty() {
+                continue;
+            }
+            let error = Error::NoRecord { path: Arc::clone(&file.path) };
+            if past_damage {
+                file.damage.push(error.as_damage());
+            } else {
+                self.summary.failure.get_or_insert(error);
+            }
+        }
     }
 
     /// Reports a reject; returns an error if the run should end with it.
@@ -186,6 +209,10 @@ impl Collector<'_> {
         let summary = &mut self.summary;
         summary.files.extend(outcome.begins);
         let rejected = outcome.rejects.len() as u64;
+        self.holds_any.resize(summary.files.len(), false);
+        if let Some(holds_any) = self.holds_any.get_mut(outcome.file) {
+            *holds_any |= outcome.records > 0 || outcome.games > 0 || rejected > 0 || !outcome.left_out.is_empty();
+        }
         summary.records += outcome.records;
         summary.rejected += rejected;
         summary.games += outcome.games;

@@ -197,9 +197,20 @@ fn mates_are_counted_without_scores_too() {
 }
 
 #[test]
-fn an_empty_input_is_not_an_error() {
+fn an_empty_input_is_an_error_unless_it_says_that_it_is_empty() {
     let dir = Dir::new();
-    let file = dir.file("empty.fen", "# nothing\n\n");
+    for (name, text) in [("a.fen", "# nothing\n\n"), ("a.pgn", ""), ("a.bullet", ""), ("a.jsonl", "\n")] {
+        let file = dir.file(name, text);
+        fails(2, &["stats", &file], "no records: in this format");
+        fails(2, &["stats", &sample("sample.epd"), &file], "no records: in this format");
+        fails(1, &["verify", &file], "");
+        // Not all of it is looked at.
+        output(0, &["stats", "--shard", "0/2", &file]);
+    }
+    // Games and records that are not chosen are something.
+    output(0, &["stats", &sample("lichess-2025-05.pgn"), "--min-elo", "4000"]);
+    output(0, &["stats", &sample("sample.epd"), "--skip", "1M"]);
+    let file = dir.file("empty.csv", "fen,score\n");
     let stats = json(0, &["stats", "--json", &file]);
     assert_eq!(stats["positions"], 0);
     assert_eq!(stats["legal_moves"]["min"], Value::Null);

@@ -208,7 +208,7 @@ fn a_cut_file_can_be_read_up_to_the_cut() {
 #[test]
 fn an_empty_file_is_called_empty() {
     let dir = Dir::new();
-    let empty = dir.file("x.bullet", "");
+    let empty = dir.file("x.csv", "fen\n");
     let stderr = stderr_of(0, &["verify", &empty]);
-    assert!(stderr.contains("x.bullet has no records"), "{stderr}");
+    assert!(stderr.contains("x.csv has no records"), "{stderr}");
 }

@@ -169,8 +169,9 @@ impl StatsArgs {
         let (made, timed) = self.read(invocation, &self.read.inputs, reading)?;
         match &made {
             Some(made) if timed.summary.failure.is_none() => self.tell(invocation, made, files)?,
-            Some(made) => self.show(invocation, made)?,
-            None => {}
+            // A report of zeros would look like one of an empty dataset.
+            Some(made) if timed.summary.records > 0 => self.show(invocation, made)?,
+            _ => {}
         }
         let has_failed = timed.summary.failure.is_some();
         let status = invocation.conclude(timed.summary);

@@ -90,6 +90,7 @@ impl Codec for Binpack {
             title: "Stockfish's binpack: training data as chains of moves with scores",
             extensions: &["binpack"],
             has_games: false,
+            can_be_empty: false,
             selects: false,
             carries: CARRIES,
         };

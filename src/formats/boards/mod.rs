@@ -241,6 +241,7 @@ impl Codec for Boards {
             title: "lanefish's own: packed, mapped, with checksums",
             extensions: &["boards"],
             has_games: false,
+            can_be_empty: true,
             selects: false,
             carries: Fields::ALL,
         };

@@ -107,6 +107,7 @@ impl Codec for Pgn {
             title: "games as text",
             extensions: &["pgn"],
             has_games: true,
+            can_be_empty: false,
             selects: true,
             carries: Fields::ALL
                 .without(Field::Operations)

@@ -42,6 +42,7 @@ impl Codec for Arrow {
             title: "Arrow file or stream with a column `fen` or `board`",
             extensions: &["arrow", "arrows", "feather", "ipc"],
             has_games: false,
+            can_be_empty: true,
             selects: false,
             carries: Fields::ALL,
         };

@@ -54,6 +54,7 @@ impl Codec for Parquet {
             title: "Parquet with a column `fen` or `board`",
             extensions: &["parquet"],
             has_games: false,
+            can_be_empty: true,
             selects: false,
             carries: Fields::ALL,
         };

@@ -98,6 +98,7 @@ format_of_lines!(
         title: "a position per line, six fields",
         extensions: &["fen", "fens", "sfens"],
         has_games: false,
+        can_be_empty: false,
         selects: false,
         carries: CARRIES,
     }
@@ -111,6 +112,7 @@ format_of_lines!(
         title: "a position per line, four fields and operations",
         extensions: &["epd"],
         has_games: false,
+        can_be_empty: false,
         selects: false,
         carries: CARRIES,
     }
@@ -124,6 +126,7 @@ format_of_lines!(
         title: "positions with perft counts",
         extensions: &["perft"],
         has_games: false,
+        can_be_empty: false,
         selects: false,
         carries: CARRIES,
     }
