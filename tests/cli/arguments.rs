@@ -62,13 +62,14 @@ fn a_pipe_is_read_if_no_input_is_named() {
         }
     }
     lanefish(&["convert", "--to", "fen"]).write_stdin(&*text).assert().code(0).stdout(text.clone());
-    // An empty pipe is an error unless it is named as an input.
+    // An empty pipe is an error, named or not.
     for command in ["stats", "compute", "games", "verify", "show"] {
         let stderr = stderr_of(2, &[command]);
         assert!(stderr.contains("standard input is empty") && stderr.contains("--help"), "{stderr}");
         assert_eq!(stderr.lines().count(), 1);
     }
-    lanefish(&["compute", "--columns", "fen", "-"]).write_stdin("").assert().code(0).stdout("fen\n");
+    let done = lanefish(&["compute", "--columns", "fen", "-"]).write_stdin("").output().unwrap();
+    assert!(done.status.code() == Some(2) && String::from_utf8_lossy(&done.stderr).contains("no records"), "{done:?}");
 }
 
 #[cfg(unix)]
@@ -86,7 +87,7 @@ fn only_pipes_and_files_are_read_from_standard_input() {
     let file = dir.file("a.fen", START);
     let (status, rows, _) = run(fs::File::open(&file).unwrap().into());
     assert_eq!((status, &*rows), (Some(0), "legal_moves\n20\n"));
-    let empty = dir.file("empty.fen", "");
+    let empty = dir.file("empty.csv", "fen\n");
     let (status, rows, _) = run(fs::File::open(&empty).unwrap().into());
     assert_eq!((status, &*rows), (Some(0), "legal_moves\n"));
     // Standard input as daemons, cron and CI systems set it up.
