@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lanefish::jobs::{Content, Written};
 use lanefish::output::rows;
-use lanefish::table::{COLUMNS, Columns};
+use lanefish::table::{COLUMNS, Columns, FAMILIES};
 use std::path::PathBuf;
 
 /// One row per position: legal moves, checks, attacks and any other column
@@ -19,7 +19,8 @@ pub(crate) struct ComputeArgs {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Columns to write, separated by commas; `all` for all of them, tag:NAME for any tag of games
+    /// Columns to write, separated by commas; `all` for all of them, tag:NAME for any tag of games,
+    /// folder:NAME for the value of a folder NAME=value
     #[arg(
         long,
         value_name = "NAMES",
@@ -102,5 +103,5 @@ fn list_columns(json: bool) -> Result<u8> {
         meaning: column.meaning,
         is_default: defaults.contains(&column.name),
     });
-    listing::print(columns, json)
+    listing::print(columns, &FAMILIES, json)
 }

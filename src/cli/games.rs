@@ -8,6 +8,7 @@ use super::write::{self, Wanted, WriteArgs};
 use anyhow::{Result, bail};
 use clap::Args;
 use lanefish::jobs::{Content, GameColumn, GameColumns, OutputFormat, Written};
+use lanefish::table::TAGS;
 
 /// The usual columns in the order in which a table for people has them, since it is cut from the right.
 const FOR_PEOPLE_FIRST: &str = "game,white,black,result,plies,white_elo,black_elo,outcome,date,eco,opening,\
@@ -78,5 +79,5 @@ fn list_columns(json: bool) -> Result<u8> {
         meaning: column.meaning(),
         is_default: column.is_usual(),
     });
-    listing::print(columns, json)
+    listing::print(columns, &[&TAGS], json)
 }

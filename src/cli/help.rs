@@ -9,7 +9,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, ValueHint};
 use lanefish::formats::Format;
 use lanefish::jobs::{Content, OutputFormat};
-use lanefish::table::TAGS;
+use lanefish::table::FAMILIES;
 use std::fmt::Write;
 
 /// Arguments of commands that short help omits, in addition to the options that choose games.
@@ -260,6 +260,7 @@ Tables:
   'rows.csv'            Parquet, CSV, TSV, JSON and Arrow files without positions, as they are
   plain('hub.parquet')  the same for a file that has positions
   \"tag:NAME\"            a column: any tag of games
+  \"folder:NAME\"         a column: VALUE, if the file is in a folder NAME=VALUE
 
 Functions, besides those of DataFusion:
     legal_moves(fen), …   every computed column, for a FEN or a packed board
@@ -324,7 +325,7 @@ fn columns_text() -> String {
     const WIDTH: usize = 78;
     let mut text = "Columns (--list-columns explains them):\n ".to_owned();
     let mut len = 1;
-    for name in column_names().chain([TAGS.pattern]) {
+    for name in column_names().chain(FAMILIES.map(|family| family.pattern)) {
         if len + 1 + name.len() > WIDTH {
             text.push_str("\n ");
             len = 1;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
-use lanefish::table::TAGS;
+use lanefish::table::ColumnFamily;
 use serde_json::json;
 
 /// A column of a list.
@@ -14,10 +14,19 @@ pub(crate) struct ListedColumn<'a> {
     pub(crate) is_default: bool,
 }
 
-/// Prints the columns, as a table or as a JSON array. The last entry stands for all tags.
-pub(crate) fn print<'a>(columns: impl Iterator<Item = ListedColumn<'a>>, json: bool) -> Result<u8> {
-    let tags = ListedColumn { name: TAGS.pattern, kind: TAGS.kind.name(), meaning: TAGS.meaning, is_default: false };
-    let columns = columns.chain([tags]);
+/// Prints the columns, as a table or as a JSON array. The last entries stand for all columns of families.
+pub(crate) fn print<'a>(
+    columns: impl Iterator<Item = ListedColumn<'a>>,
+    families: &[&'static ColumnFamily],
+    json: bool,
+) -> Result<u8> {
+    let of_families = families.iter().map(|family| ListedColumn {
+        name: family.pattern,
+        kind: family.kind.name(),
+        meaning: family.meaning,
+        is_default: false,
+    });
+    let columns = columns.chain(of_families);
     if json {
         let columns: Vec<String> = columns
             .map(|ListedColumn { name, kind, meaning, is_default }| {

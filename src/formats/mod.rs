@@ -24,7 +24,8 @@ pub mod evals;
 mod facts;
 mod field_values;
 mod fixed;
-pub mod foreign;
+pub mod folders;
+pub(crate) mod foreign;
 mod gaps;
 mod headerless;
 mod json;
@@ -331,6 +332,7 @@ impl Format {
         if !self.about().selects {
             way::find(&mut decoded, options.fields);
         }
+        folders::add(&mut decoded, chunk, options);
         decoded
     }
 

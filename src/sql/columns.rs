@@ -4,7 +4,7 @@
 //! wrap, and numbers of records and games are signed; sets of squares and keys stay unsigned, with all their bits.
 
 use crate::columnar::Described;
-use crate::table::{COLUMNS, ChosenColumn, Kind, TAGS};
+use crate::table::{COLUMNS, ChosenColumn, FAMILIES, Kind};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -60,7 +60,8 @@ pub(super) fn widened_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<R
     RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect::<Result<_, _>>()?, &options)
 }
 
-/// The columns of a table: the catalogue, and the tags of games that the text of a query names, as in `"tag:Event"`.
+/// The columns of a table: the catalogue, and those of families that the text of a query names, as in `"tag:Event"` and
+/// `"folder:month"`.
 pub(super) fn columns_for(query: &str) -> Vec<ChosenColumn> {
     // What cannot be divided into tokens is an error that the parser reports.
     let tokens = Tokenizer::new(&GenericDialect {}, query).tokenize();
@@ -68,9 +69,10 @@ pub(super) fn columns_for(query: &str) -> Vec<ChosenColumn> {
         Token::Word(word) if word.quote_style == Some('"') => Some(word.value),
         _ => None,
     });
-    let names_of_tags: BTreeSet<String> = names.filter(|name| name.starts_with(TAGS.prefix)).collect();
-    let tags = names_of_tags.iter().filter_map(|name| ChosenColumn::named(name));
-    COLUMNS.iter().map(ChosenColumn::Listed).chain(tags).collect()
+    let is_of_family = |name: &String| FAMILIES.iter().any(|family| name.starts_with(family.prefix));
+    let of_families: BTreeSet<String> = names.filter(is_of_family).collect();
+    let of_families = of_families.iter().filter_map(|name| ChosenColumn::named(name));
+    COLUMNS.iter().map(ChosenColumn::Listed).chain(of_families).collect()
 }
 
 #[cfg(test)]
@@ -86,8 +88,8 @@ mod tests {
         };
         assert_eq!(names("select 1"), [""; 0]);
         assert_eq!(
-            names(r#"select "tag:Round", "tag:Event", "other" from 'x' where "tag:Event" <> 'one " and "tag:No"'"#),
-            ["tag:Event", "tag:Round"]
+            names(r#"select "tag:Round", "folder:a", "other" from 'x' where "tag:Event" <> 'one " and "tag:No"'"#),
+            ["folder:a", "tag:Event", "tag:Round"]
         );
     }
 

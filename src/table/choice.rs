@@ -32,6 +32,26 @@ pub static TAGS: ColumnFamily = ColumnFamily {
     meaning: "any tag of the game, such as tag:Event",
 };
 
+/// Folders of inputs: the column `folder:month` has the text `2025-05` for records of `month=2025-05/part-0.parquet`. Of
+/// several folders of this name, the innermost one counts.
+pub static FOLDERS: ColumnFamily = ColumnFamily {
+    prefix: "folder:",
+    pattern: "folder:NAME",
+    kind: Kind::Text,
+    meaning: "the value of the folder NAME=value that holds the input, such as folder:month",
+};
+
+/// All families of columns.
+pub static FAMILIES: [&ColumnFamily; 2] = [&TAGS, &FOLDERS];
+
+impl ColumnFamily {
+    /// Whether a column of this name is one of them.
+    fn holds(&self, name: &str) -> bool {
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        name.strip_prefix(self.prefix).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(is_name))
+    }
+}
+
 /// A column that is not in the catalogue but computed from its columns: the value of a named expression.
 pub trait ComputedColumn: fmt::Debug + Send + Sync {
     /// Its name.
@@ -50,14 +70,14 @@ pub trait ComputedColumn: fmt::Debug + Send + Sync {
     fn fill(&self, tile: &Tile<'_>) -> Array;
 }
 
-/// A column of a choice: one of the catalogue, a tag, or the value of an expression.
+/// A column of a choice: one of the catalogue, one of a family, or the value of an expression.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ChosenColumn {
     /// A column of the catalogue.
     Listed(&'static Column),
-    /// A column of [`TAGS`], with its whole name.
-    Tag(Arc<str>),
+    /// A column of a family, with its whole name.
+    OfFamily(&'static ColumnFamily, Arc<str>),
     /// The value of an expression.
     Computed(Arc<dyn ComputedColumn>),
 }
@@ -68,15 +88,14 @@ impl ChosenColumn {
         if let Some(column) = Column::named(name) {
             return Some(Self::Listed(column));
         }
-        let tag = name.strip_prefix(TAGS.prefix)?;
-        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        (!tag.is_empty() && tag.bytes().all(is_name)).then(|| Self::Tag(name.into()))
+        let family = FAMILIES.into_iter().find(|family| family.holds(name))?;
+        Some(Self::OfFamily(family, name.into()))
     }
     /// Its name.
     pub fn name(&self) -> &str {
         match self {
             Self::Listed(column) => column.name,
-            Self::Tag(name) => name,
+            Self::OfFamily(_, name) => name,
             Self::Computed(column) => column.name(),
         }
     }
@@ -84,7 +103,7 @@ impl ChosenColumn {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Listed(column) => column.kind,
-            Self::Tag(_) => TAGS.kind,
+            Self::OfFamily(family, _) => family.kind,
             Self::Computed(column) => column.kind(),
         }
     }
@@ -92,7 +111,7 @@ impl ChosenColumn {
     pub fn meaning(&self) -> &str {
         match self {
             Self::Listed(column) => column.meaning,
-            Self::Tag(_) => TAGS.meaning,
+            Self::OfFamily(family, _) => family.meaning,
             Self::Computed(column) => column.meaning(),
         }
     }
@@ -105,7 +124,7 @@ impl ChosenColumn {
                 column.name,
                 "index" | "game" | "eco_position" | "opening_position" | "score_before" | "score_placeholder"
             ),
-            Self::Tag(_) => false,
+            Self::OfFamily(..) => false,
             Self::Computed(_) => true,
         }
     }
@@ -114,7 +133,7 @@ impl ChosenColumn {
     pub(crate) fn is_of_games(&self) -> bool {
         match self {
             Self::Listed(column) => OF_GAMES.contains(&column.name),
-            Self::Tag(_) => true,
+            Self::OfFamily(family, _) => family.prefix == TAGS.prefix,
             Self::Computed(_) => false,
         }
     }
@@ -125,14 +144,14 @@ impl ChosenColumn {
             Self::Listed(column) => {
                 column.is_carried() || column.fields.iter().any(|field| field != Field::KeyEnPassant)
             }
-            Self::Tag(_) | Self::Computed(_) => true,
+            Self::OfFamily(..) | Self::Computed(_) => true,
         }
     }
     /// The queries that it needs answered.
     pub fn queries(&self) -> Queries {
         match self {
             Self::Listed(column) => column.queries,
-            Self::Tag(_) => Queries::NONE,
+            Self::OfFamily(..) => Queries::NONE,
             Self::Computed(column) => column.queries(),
         }
     }
@@ -140,15 +159,16 @@ impl ChosenColumn {
     pub fn fields(&self) -> Fields {
         match self {
             Self::Listed(column) => column.fields,
-            Self::Tag(_) => Fields::NONE,
+            Self::OfFamily(..) => Fields::NONE,
             Self::Computed(column) => column.fields(),
         }
     }
-    /// The tag that it has the values of, if it is one.
+    /// The name in [`Batch::tags`](super::Batch::tags) of its values: for a tag, the name of the tag, and for a folder, that
+    /// of the column.
     pub fn tag(&self) -> Option<&str> {
         match self {
             Self::Listed(_) | Self::Computed(_) => None,
-            Self::Tag(name) => name.strip_prefix(TAGS.prefix),
+            Self::OfFamily(_, name) => Some(name.strip_prefix(TAGS.prefix).unwrap_or(name)),
         }
     }
     /// Its values for every record of a tile; those of records that do not count are unspecified.
@@ -156,7 +176,7 @@ impl ChosenColumn {
         let column = match self {
             Self::Listed(column) => return column.fill(tile),
             Self::Computed(column) => return column.fill(tile),
-            Self::Tag(_) => self.tag().and_then(|tag| tile.batch.tags.get(tag)),
+            Self::OfFamily(..) => self.tag().and_then(|tag| tile.batch.tags.get(tag)),
         };
         Array::Text(match column {
             None => Texts::missing(tile.len),
@@ -167,7 +187,7 @@ impl ChosenColumn {
 
 /// No column has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no column `{0}`{hint}", hint = rule_of_tags(_0))]
+#[error("there is no column `{0}`{hint}", hint = rule_of_families(_0))]
 pub struct UnknownColumn(String);
 
 impl UnknownColumn {
@@ -176,8 +196,9 @@ impl UnknownColumn {
     }
 }
 
-fn rule_of_tags(name: &str) -> &'static str {
-    if name.starts_with(TAGS.prefix) { ": the name of a tag is letters, digits and `_`" } else { "" }
+fn rule_of_families(name: &str) -> &'static str {
+    let is_of_family = FAMILIES.iter().any(|family| name.starts_with(family.prefix));
+    if is_of_family { ": the name of a tag or folder is letters, digits and `_`" } else { "" }
 }
 
 /// The reason why names are not a choice of columns.

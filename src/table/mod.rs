@@ -27,7 +27,9 @@ pub use array::{Array, Texts};
 pub use batch::Batch;
 pub use catalogue::COLUMNS;
 pub(crate) use catalogue::OF_GAMES;
-pub use choice::{ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, TAGS, UnknownColumn};
+pub use choice::{
+    ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, FAMILIES, FOLDERS, TAGS, UnknownColumn,
+};
 pub use column::{Column, Kind};
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use speed::Speed;

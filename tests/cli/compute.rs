@@ -399,3 +399,28 @@ fn a_terminal_gets_a_table() {
     let csv = on_terminal("compute -q --limit 2 --format csv");
     assert_eq!(csv, output(0, &["compute", "--limit", "2", &famous]));
 }
+
+#[test]
+fn folders_are_columns() {
+    let dir = Dir::new();
+    for (folder, name, text) in [
+        ("month=2025-05", "a.fen", format!("{START}\n{START}\n")),
+        ("month=2025-06/part=x%20y", "b.fen", format!("{START}\n")),
+        ("other", "c.pgn", "[Event \"x\"]\n\n1. e4 *\n".to_owned()),
+    ] {
+        let path = dir.path(folder);
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join(name), text).unwrap();
+    }
+    let inputs = dir.name("");
+    let columns = ["--columns", "folder:month,folder:part,tag:Event"];
+    let compute = |more: &[&str]| output(0, &[&["compute", &*inputs], &columns[..], more].concat());
+    assert_eq!(compute(&[]), "folder:month,folder:part,tag:Event\n2025-05,,\n2025-05,,\n2025-06,x y,\n,,x\n,,x\n");
+    let chosen = compute(&["--where", "\"folder:month\" > '2025-05'"]);
+    assert_eq!(chosen, "folder:month,folder:part,tag:Event\n2025-06,x y,\n");
+    assert_eq!(compute(&["--where", "\"folder:month\" is null", "--threads", "1"]).lines().count(), 3);
+    let rows = output(0, &["compute", &inputs, "--columns", "folder:month", "--where", "\"tag:Event\" = 'x'"]);
+    assert_eq!(rows, "folder:month\n\n\n");
+    let stderr = stderr_of(2, &["compute", &inputs, "--columns", "folder:a-b"]);
+    assert!(stderr.contains("the name of a tag or folder"), "{stderr}");
+}

@@ -387,6 +387,21 @@ fn tags_are_columns() {
 }
 
 #[test]
+fn folders_are_columns() {
+    let dir = Dir::new();
+    for (folder, lines) in [("month=2025-05", 2), ("month=2025-06", 3), ("other", 1)] {
+        fs::create_dir(dir.path(folder)).unwrap();
+        fs::write(dir.path(folder).join("a.fen"), format!("{START}\n").repeat(lines)).unwrap();
+    }
+    let table = dir.name("");
+    let query = format!("select \"folder:month\" as month, count(*) as n from '{table}' group by 1 order by 1");
+    assert_eq!(sql(&query), "month,n\n2025-05,2\n2025-06,3\n,1\n");
+    let condition = "\"folder:month\" = '2025-06' and legal_moves = 20";
+    assert_eq!(value(&format!("select count(*) from '{table}' where {condition}")), "3");
+    assert_eq!(value(&format!("select count(*) from '{table}' where \"folder:month\" is null")), "1");
+}
+
+#[test]
 fn what_does_not_fit_into_memory_spills() {
     let dir = Dir::new();
     let boards = dir.name("random.boards");
