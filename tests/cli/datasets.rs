@@ -176,7 +176,7 @@ fn pipes_are_read_once_or_refused() {
 #[test]
 fn nothing_and_one_record_are_inputs() {
     let dir = Dir::new();
-    let empty = dir.file("empty.fen", "");
+    let empty = dir.file("empty.csv", "fen\n");
     let one = dir.file("one.fen", format!("{START}\n"));
     for command in COMMANDS.iter().filter(|command| command.len() < 3 || command[1] != "--by") {
         for (input, expected) in [(&empty, String::new()), (&one, format!("{START}\n"))] {

@@ -361,7 +361,7 @@ fn json_is_what_the_schema_says() {
         vec!["stats", "--json", "--details", "--by", "result", &game],
         vec!["stats", "--json", "--by", "ply", "--by", "result", "--top", "1", &game],
         vec!["stats", "--json", "--exact-distinct", "--by", "in_check", &sample("sample.boards")],
-        vec!["stats", "--json", "--details", &dir.file("none.epd", "")],
+        vec!["stats", "--json", "--details", &dir.file("none.csv", "fen\n")],
     ] {
         obeys(&json(0, &arguments), &schema, &schema, "stats");
     }
