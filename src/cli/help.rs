@@ -248,9 +248,9 @@ pub(super) fn check(all: &mut Command, matches: &ArgMatches) -> Result<(), clap:
 }
 
 const INPUTS: &str = "\
-Inputs are any number of files of any supported format, compressed (.zst, .gz, .bz2) or not, directories with their subdirectories, \
-.zip archives, and - for standard input. Without any, standard input is read if it is a file or a non-empty pipe, \
-never if it is a terminal, /dev/null or a socket.";
+Inputs are any number of files of any supported format, compressed (.zst, .gz, .bz2) or not, directories with \
+their subdirectories, .zip archives, and - for standard input. Without any, standard input is read if it is a file \
+or a non-empty pipe, never if it is a terminal, /dev/null or a socket.";
 
 const TABLES: &str = "\
 Tables:

@@ -419,7 +419,7 @@ fn run_all<J: Job>(
     let shared = Shared::new(feed, &settings, chunks);
     let (sender, parts) = channel::<(u64, Outcome, Option<J::Part>)>();
     // Whether all inputs are read to their ends.
-    let mut is_complete = shard.is_none() && limit.is_none();
+    let mut is_complete = shard.is_none() && skip == 0 && limit.is_none();
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
             let sender = sender.clone();
