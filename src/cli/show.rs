@@ -266,6 +266,8 @@ fn facts(position: &Position, attacks: bool) -> Vec<String> {
         facts.push(format!("White attacks {} squares (+)", count(Color::White)));
         facts.push(format!("Black attacks {} squares (-)", count(Color::Black)));
     }
-    facts.push(format!("key {:#018x}", position.polyglot_key()));
+    // Files have it in hexadecimal, and other programs as a number.
+    let key = position.polyglot_key();
+    facts.push(format!("key {key:#018x} = {key}"));
     facts
 }
