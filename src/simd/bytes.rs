@@ -170,10 +170,9 @@ fn classes_of<R: Run>(block: &Block, lane: usize, classes: &mut Classes) {
         at += R::LEN;
     }
     let Classes { blank, feed, letter, digit, sign, dot, open, close, percent, letter_e } = classes;
-    let mut set = 0;
-    for to in [blank, feed, letter, digit, sign, dot, open, close, percent, letter_e] {
-        to[lane] = found[set];
-        set += 1;
+    let sets = [blank, feed, letter, digit, sign, dot, open, close, percent, letter_e];
+    for (set, found) in sets.into_iter().zip(found) {
+        set[lane] = found;
     }
 }
 
