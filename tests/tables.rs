@@ -5,14 +5,14 @@ use crate::support::{Random, SetRead as _};
 use arrow_array::builder::{StringDictionaryBuilder, StringViewBuilder};
 use arrow_array::types::{Int16Type, Int32Type};
 use arrow_array::{
-    ArrayRef, BinaryArray, Date32Array, FixedSizeBinaryArray, Float64Array, Int16Array, Int32Array, Int64Array,
-    LargeStringArray, RecordBatch, StringArray, UInt8Array, UInt16Array, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array, Float64Array, Int16Array,
+    Int32Array, Int64Array, LargeStringArray, RecordBatch, StringArray, UInt8Array, UInt16Array, UInt64Array,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use assert_cmd::Command;
 use lanefish::error::{Error, Reject};
-use lanefish::formats::{DecodeOptions, Format};
+use lanefish::formats::{DecodeOptions, Format, MisfitKind};
 use lanefish::input::{Access, Inputs};
 use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
 use lanefish::queries::Queries;
@@ -381,7 +381,7 @@ fn fields_come_along_where_their_types_fit() {
         ("move", text([Some("e2e4"), Some("Nf3"), Some(""), None])),
         ("ply", Arc::new(UInt64Array::from(vec![0, 1, 2, 65_535]))),
         ("game", Arc::new(Int64Array::from(vec![7, 7, 8, i64::MAX]))),
-        ("white_elo", Arc::new(Float64Array::from(vec![1.0; 4]))),
+        ("white_elo", Arc::new(BooleanArray::from(vec![true; 4]))),
         ("date", Arc::new(Date32Array::from(vec![Some(0), Some(19_782), None, Some(1)]))),
         ("white", text([Some("A"), Some("A"), Some("B"), None])),
         ("eval", Arc::new(Int16Array::from(vec![1; 4]))),
@@ -401,12 +401,28 @@ fn fields_come_along_where_their_types_fit() {
         );
         assert_eq!(
             found.summary.files[0].note.as_deref(),
-            Some("columns not read: `white_elo` (Float64), `eval` (Int16)")
+            Some("columns not read: `white_elo` (Boolean), `eval` (Int16)")
         );
         // What is not requested is not read.
         let decode = DecodeOptions::default().fields(Fields::of(&[Field::Ply]));
         let found = read_with(&[&path], |options| options.decode(decode));
         assert_eq!(found.records[1], format!("1 {START} ply=1"));
+    }
+    // Integers as pandas writes them where some are missing.
+    let floats = [Some(31.0), None, Some(f64::NAN), Some(-0.0), Some(0.5), Some(1e300), Some(-40_000.0), Some(7.0)];
+    let scores = table(vec![
+        ("fen", strings(&vec![START.to_owned(); 8])),
+        ("score", Arc::new(Float64Array::from(floats.to_vec()))),
+        ("depth", Arc::new(Float32Array::from_iter(floats.map(|float| float.map(|float| float as f32))))),
+    ]);
+    for (name, bytes) in files(&scores) {
+        let path = write(&directory, name, bytes);
+        let found = read(&path).good();
+        let records = [" score=31 depth=31", "", "", " score=0 depth=0", "", "", "", " score=7 depth=7"];
+        let records = records.iter().enumerate().map(|(row, fields)| format!("{row} {START}{fields}"));
+        assert_eq!(found.records, records.collect::<Vec<_>>(), "{name}");
+        let misfits = |field| found.summary.misfits.count(&MisfitKind::Value(field));
+        assert_eq!([misfits(Field::Score), misfits(Field::Depth)], [3, 3], "{name}");
     }
     // Numbers in place of texts, and what they may not be.
     let numbers = table(vec![

@@ -18,6 +18,9 @@ pub(super) enum Kind {
     /// Values of 32 bytes.
     Board,
     Integer,
+    /// Numbers of floating point, as pandas writes integers that may be missing.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no types"))]
+    Float,
     /// Whole numbers that count units of time; this many units make a second.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no durations"))]
     Duration(i64),
@@ -48,6 +51,7 @@ impl Kind {
                 TimeUnit::Nanosecond => 1_000_000_000,
             }),
             DataType::Null => Self::Null,
+            DataType::Float32 | DataType::Float64 => Self::Float,
             data if data.is_integer() => Self::Integer,
             _ => Self::Other,
         }
@@ -318,7 +322,7 @@ fn fits(field: Field, kind: Kind) -> bool {
         (Field::Move | Field::Result, kind) => kind.is_text(),
         (field, kind) => match field.column(0) {
             Array::Text(_) => kind.is_text(),
-            _ => kind == Kind::Integer,
+            _ => matches!(kind, Kind::Integer | Kind::Float),
         },
     }
 }

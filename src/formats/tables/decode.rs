@@ -10,7 +10,7 @@ use super::super::puzzles;
 use super::super::records::{BadRecord, IdleEnPassants};
 use super::super::text::{Refusal, SaidByOperations, UsualLines, unusual};
 use super::super::{DecodeOptions, Decoded, too_long};
-use super::values::{Numbers, Texts};
+use super::values::{Floats, Numbers, Texts};
 use super::words::Column;
 use super::{Chunk, RecordTexts};
 use crate::chess::Move;
@@ -325,6 +325,10 @@ impl Decoder<'_> {
         self.each_value(column, Some(field), |value, at, record, batch| {
             let number = match (field, kind) {
                 (_, Kind::Integer) => Ok(value.number(at)),
+                (_, Kind::Float) => value.whole_number(at).map_err(|float| {
+                    let message = format!("{name} is {float}, not a whole number");
+                    ("value_out_of_range", message)
+                }),
                 // Clocks are in centiseconds; fractions of one are dropped.
                 (_, Kind::Duration(second)) => {
                     Ok(value.number(at).map(|number| (number * 100).div_euclid(second.into())))
@@ -500,38 +504,54 @@ impl Decoder<'_> {
     }
 }
 
+/// Larger than any number that a field can hold, and small enough for an integer.
+const TOO_LARGE: f64 = 1e30;
+
 /// Values of a column.
 enum Value<'a> {
     Texts(Texts<'a>),
     Numbers(Numbers<'a>),
+    Floats(Floats<'a>),
 }
 
 impl<'a> Value<'a> {
     /// A value as text, for messages.
     #[cold]
     fn shown(&self, at: usize) -> Vec<u8> {
-        match (self.text(at), self.number(at)) {
-            (Some(text), _) => text.to_vec(),
-            (None, Some(number)) => number.to_string().into_bytes(),
-            (None, None) => Vec::new(),
-        }
+        let shown = match self {
+            Self::Texts(texts) => return texts.get(at).unwrap_or_default().to_vec(),
+            Self::Numbers(numbers) => numbers.get(at).map(|number| number.to_string()),
+            Self::Floats(floats) => floats.get(at).map(|float| float.to_string()),
+        };
+        shown.unwrap_or_default().into_bytes()
     }
     fn of(array: &'a Column) -> Option<Self> {
         match Texts::of(array) {
             Some(texts) => Some(Self::Texts(texts)),
-            None => Numbers::of(array).map(Self::Numbers),
+            None => Numbers::of(array).map(Self::Numbers).or_else(|| Floats::of(array).map(Self::Floats)),
         }
     }
     fn text(&self, row: usize) -> Option<&'a [u8]> {
         match self {
             Self::Texts(texts) => texts.get(row),
-            Self::Numbers(_) => None,
+            Self::Numbers(_) | Self::Floats(_) => None,
         }
     }
     fn number(&self, row: usize) -> Option<i128> {
         match self {
             Self::Numbers(numbers) => numbers.get(row),
-            Self::Texts(_) => None,
+            Self::Texts(_) | Self::Floats(_) => None,
+        }
+    }
+    /// A number of floating point that is whole.
+    ///
+    /// # Errors
+    /// The number, if it is not whole, or too large for any field.
+    fn whole_number(&self, row: usize) -> Result<Option<i128>, f64> {
+        let Self::Floats(floats) = self else { return Ok(None) };
+        match floats.get(row) {
+            Some(float) if float.fract() != 0.0 || float.abs() >= TOO_LARGE => Err(float),
+            float => Ok(float.map(|float| float as i128)),
         }
     }
 }

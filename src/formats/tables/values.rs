@@ -5,8 +5,8 @@
 use super::words::{Column, Known};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType, Int8Type,
-    Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Date32Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{Buffer, NullBuffer};
@@ -152,6 +152,43 @@ fn view<'a>(view: &'a u128, buffers: &'a [Buffer]) -> Option<&'a [u8]> {
     let buffer = buffers.get((*view >> 64) as u32 as usize)?;
     let start = (*view >> 96) as u32 as usize;
     buffer.as_slice().get(start..start.checked_add(len)?)
+}
+
+/// Numbers of floating point.
+#[derive(Debug)]
+pub(super) struct Floats<'a> {
+    values: Widths<'a>,
+    nulls: Option<&'a NullBuffer>,
+}
+
+#[derive(Debug)]
+enum Widths<'a> {
+    F32(&'a [f32]),
+    F64(&'a [f64]),
+}
+
+impl<'a> Floats<'a> {
+    pub(super) fn of(column: &'a Column) -> Option<Self> {
+        let array = &column.array;
+        let values = match array.data_type() {
+            DataType::Float32 => Widths::F32(array.as_primitive_opt::<Float32Type>()?.values()),
+            DataType::Float64 => Widths::F64(array.as_primitive_opt::<Float64Type>()?.values()),
+            _ => return None,
+        };
+        Some(Self { values, nulls: array.nulls() })
+    }
+    /// The value of a row; `None` if it is null, or not a number, which is how some programs write a missing one.
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Option<f64> {
+        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            return None;
+        }
+        let value = match self.values {
+            Widths::F32(values) => f64::from(*values.get(row)?),
+            Widths::F64(values) => *values.get(row)?,
+        };
+        (!value.is_nan()).then_some(value)
+    }
 }
 
 /// Integers.
