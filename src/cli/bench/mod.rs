@@ -44,7 +44,7 @@ use std::time::{Duration, Instant};
 /// run on the machine. Without --threads, one thread works, and `pipeline` measures with one and with all cores.
 ///
 /// Every row takes the time of --seconds or a little longer, so that `sliders` (288 rows) takes about a minute and all
-/// groups (379 rows, 372 with one core) about half a minute more.
+/// groups (381 rows, 374 with one core) about half a minute more.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// What to measure [default: everything]
