@@ -9,6 +9,7 @@
 //!   table    projection, filters and limit reach the scan
 //!   scan     one run of the pipeline, whose batches all partitions of the plan share
 //!   conditions   conditions of queries in the language of --where
+//!   meaning  plans that the engine would answer wrongly
 //!   select   its job: conditions first, then the columns that are left
 //!   functions, aggregate    columns of any FEN or board, for tables that are not ours
 //! ```
@@ -28,6 +29,7 @@ mod conditions;
 mod errors;
 mod filter;
 mod functions;
+mod meaning;
 mod names;
 mod paths;
 mod reads;
@@ -459,7 +461,7 @@ impl Session {
             let message = "statements do not write; the rows of a query go to the file named with -o";
             return Err(DataFusionError::Plan(message.to_owned()));
         }
-        let frame = self.context.execute_logical_plan(plan).await?;
+        let frame = self.context.execute_logical_plan(meaning::corrected(plan)?).await?;
         #[cfg(feature = "cluster")]
         if self.link.is_some() {
             return self.execute(frame).await;

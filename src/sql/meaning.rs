@@ -1,0 +1,223 @@
+//! Plans of queries that the engine would answer wrongly, changed to equivalent ones that it answers correctly.
+//!
+//! - `INTERSECT ALL` and `EXCEPT ALL`: the engine takes all copies of a row, or none. Here the copies are numbered on
+//!   both sides, and the numbers are compared together with the rows.
+//! - `x IN (SELECT ..)` and `x NOT IN (SELECT ..)`: the engine looks only at whether the columns in `x` can be null,
+//!   not `x` itself, and it knows no third value inside of `OR`, `CASE` and the like. Where null is possible, `EXISTS`
+//!   takes the place of `IN`.
+//!
+//! Tests ask the engine itself and fail as soon as it answers correctly, so that this module can go.
+
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{Column, NullEquality, Result, Spans};
+use datafusion::functions_window::expr_fn::row_number;
+use datafusion::logical_expr::expr::{Exists, InSubquery};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprFunctionExt, ExprSchemable, Filter, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Operator,
+    Subquery, lit, when,
+};
+use std::sync::Arc;
+
+/// The column with the number of a copy.
+const NUMBER: &str = "number of this copy";
+
+/// The plan with the meaning that the standard gives to its query.
+pub(super) fn corrected(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let changed = plan.transform_up_with_subqueries(|node| match node {
+        LogicalPlan::Join(join) if is_of_all(&join) => numbered(join).map(Transformed::yes),
+        LogicalPlan::Filter(filter) if has_in(&filter.predicate)? => three_valued(filter).map(Transformed::yes),
+        node => Ok(Transformed::no(node)),
+    });
+    changed.data()
+}
+
+/// Whether this is `INTERSECT ALL` or `EXCEPT ALL`: only set operations make joins in which nulls are equal. Without
+/// `ALL`, the rows on the left are distinct.
+/// <https://github.com/apache/datafusion/issues/12955>, <https://github.com/apache/datafusion/issues/12956>
+fn is_of_all(join: &Join) -> bool {
+    join.null_equality == NullEquality::NullEqualsNull
+        && matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
+        && !matches!(&*join.left, LogicalPlan::Distinct(_))
+}
+
+/// The set operation over rows with the number of each copy.
+fn numbered(join: Join) -> Result<LogicalPlan> {
+    let columns: Vec<Expr> = join.left.schema().columns().into_iter().map(Expr::Column).collect();
+    let (left, left_number) = copies(&join.left)?;
+    let (right, right_number) = copies(&join.right)?;
+    let mut on = join.on;
+    on.push((left_number, right_number));
+    let joined = Join::try_new(
+        Arc::new(left),
+        Arc::new(right),
+        on,
+        join.filter,
+        join.join_type,
+        join.join_constraint,
+        join.null_equality,
+        join.null_aware,
+    )?;
+    LogicalPlanBuilder::from(LogicalPlan::Join(joined)).project(columns)?.build()
+}
+
+/// The rows of one side, with the number of each copy in a further column.
+fn copies(side: &LogicalPlan) -> Result<(LogicalPlan, Expr)> {
+    let columns: Vec<Expr> = side.schema().columns().into_iter().map(Expr::Column).collect();
+    let number = row_number().partition_by(columns.clone()).build()?;
+    let name = number.schema_name().to_string();
+    let mut projected = columns;
+    projected.push(Expr::Column(Column::new_unqualified(name)).alias(NUMBER));
+    let side = LogicalPlanBuilder::from(side.clone()).window([number])?.project(projected)?.build()?;
+    Ok((side, Expr::Column(Column::new_unqualified(NUMBER))))
+}
+
+/// Whether an expression has `IN (SELECT ..)` in it.
+fn has_in(expression: &Expr) -> Result<bool> {
+    expression.exists(|inner| Ok(matches!(inner, Expr::InSubquery(_))))
+}
+
+/// The filter with a third value for `IN (SELECT ..)`.
+/// <https://github.com/apache/datafusion/issues/25473>, <https://github.com/apache/datafusion/issues/25347>,
+/// <https://github.com/apache/datafusion/issues/25336>, <https://github.com/apache/datafusion/issues/25340>
+fn three_valued(filter: Filter) -> Result<LogicalPlan> {
+    let mut conditions = Vec::new();
+    for condition in split_conjunction_owned(filter.predicate) {
+        match negated_in(condition) {
+            Ok(search) => conditions.extend(Search::new(search, &filter.input)?.absent()?),
+            Err(condition) => conditions.push(in_condition(condition, &filter.input)?),
+        }
+    }
+    let predicate = conjunction(conditions).unwrap_or_else(|| lit(true));
+    Ok(LogicalPlan::Filter(Filter::try_new(predicate, filter.input)?))
+}
+
+/// The search of `x NOT IN (SELECT ..)` or `NOT x IN (SELECT ..)`; otherwise the condition itself.
+fn negated_in(condition: Expr) -> std::result::Result<InSubquery, Expr> {
+    match condition {
+        Expr::InSubquery(search) if search.negated => Ok(search),
+        Expr::Not(inner) => match *inner {
+            Expr::InSubquery(search) if !search.negated => Ok(search),
+            other => Err(Expr::Not(Box::new(other))),
+        },
+        other => Err(other),
+    }
+}
+
+/// Changes a condition that only takes rows for which it is true: below `AND` and `OR` alone, unknown is as good as
+/// false.
+fn in_condition(condition: Expr, input: &LogicalPlan) -> Result<Expr> {
+    match condition {
+        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
+            let (left, right) = (in_condition(*left, input)?, in_condition(*right, input)?);
+            Ok(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))))
+        }
+        Expr::InSubquery(search) if !search.negated => Ok(Expr::InSubquery(search)),
+        other => other
+            .transform_up(|inner| match inner {
+                Expr::InSubquery(search) => Search::new(search, input)?.value().map(Transformed::yes),
+                inner => Ok(Transformed::no(inner)),
+            })
+            .data(),
+    }
+}
+
+/// A value that is searched in the column of a subquery.
+struct Search {
+    original: InSubquery,
+    /// The value, as the subquery sees it.
+    value: Expr,
+    /// The columns in it, as the subquery sees them.
+    outer: Vec<Expr>,
+    column: Expr,
+    value_may_be_null: bool,
+    column_may_be_null: bool,
+}
+
+impl Search {
+    fn new(original: InSubquery, input: &LogicalPlan) -> Result<Self> {
+        let mut outer = Vec::new();
+        let value = (*original.expr).clone().transform_up(|inner| match inner {
+            Expr::Column(column) => {
+                let (relation, field) = input.schema().qualified_field_from_column(&column)?;
+                let column = Column::new(relation.cloned(), field.name());
+                let seen = Expr::OuterReferenceColumn(Arc::clone(field), column);
+                outer.push(seen.clone());
+                Ok(Transformed::yes(seen))
+            }
+            inner => Ok(Transformed::no(inner)),
+        });
+        let schema = original.subquery.subquery.schema();
+        let (relation, field) = schema.qualified_field(0);
+        Ok(Self {
+            value: value.data()?,
+            outer,
+            column: Expr::Column(Column::new(relation.cloned(), field.name())),
+            // The types of arguments are not known yet for some functions.
+            value_may_be_null: original.expr.nullable(input.schema()).unwrap_or(true),
+            column_may_be_null: field.is_nullable(),
+            original,
+        })
+    }
+
+    /// Whether the answer can be unknown.
+    fn may_be_unknown(&self) -> bool {
+        self.value_may_be_null || self.column_may_be_null
+    }
+
+    /// Whether the subquery has a row for which this holds, or any row.
+    fn exists(&self, condition: Option<Expr>, negated: bool) -> Result<Expr> {
+        let Subquery { subquery, outer_ref_columns, .. } = &self.original.subquery;
+        let mut outer_ref_columns = outer_ref_columns.clone();
+        let subquery = match condition {
+            Some(condition) => {
+                outer_ref_columns.extend(self.outer.iter().cloned());
+                Arc::new(LogicalPlanBuilder::from(Arc::clone(subquery)).filter(condition)?.build()?)
+            }
+            None => Arc::clone(subquery),
+        };
+        let subquery = Subquery { subquery, outer_ref_columns, spans: Spans::new() };
+        Ok(Expr::Exists(Exists { subquery, negated }))
+    }
+
+    fn is_found(&self, negated: bool) -> Result<Expr> {
+        self.exists(Some(self.column.clone().eq(self.value.clone())), negated)
+    }
+
+    fn has_null(&self, negated: bool) -> Result<Expr> {
+        self.exists(Some(self.column.clone().is_null()), negated)
+    }
+
+    /// The conditions under which the value is certainly not in the column.
+    fn absent(self) -> Result<Vec<Expr>> {
+        if !self.may_be_unknown() {
+            return Ok(vec![Expr::InSubquery(InSubquery { negated: true, ..self.original })]);
+        }
+        let mut conditions = vec![self.is_found(true)?];
+        if self.column_may_be_null {
+            conditions.push(self.has_null(true)?);
+        }
+        if self.value_may_be_null {
+            let value = (*self.original.expr).clone();
+            conditions.push(value.is_not_null().or(self.exists(None, true)?));
+        }
+        Ok(conditions)
+    }
+
+    /// True, false or null.
+    fn value(self) -> Result<Expr> {
+        if !self.may_be_unknown() {
+            return Ok(Expr::InSubquery(self.original));
+        }
+        let mut cases = when(self.is_found(false)?, lit(!self.original.negated));
+        let unknown = lit(datafusion::common::ScalarValue::Boolean(None));
+        if self.column_may_be_null {
+            cases = cases.when(self.has_null(false)?, unknown.clone());
+        }
+        if self.value_may_be_null {
+            let value = (*self.original.expr).clone();
+            cases = cases.when(value.is_null().and(self.exists(None, false)?), unknown);
+        }
+        cases.otherwise(lit(self.original.negated))
+    }
+}
