@@ -5,6 +5,8 @@
 //! - `x IN (SELECT ..)` and `x NOT IN (SELECT ..)`: the engine looks only at whether the columns in `x` can be null,
 //!   not `x` itself, and it knows no third value inside of `OR`, `CASE` and the like. Where null is possible, `EXISTS`
 //!   takes the place of `IN`.
+//! - `x = ANY (SELECT ..)` and `x = ALL (SELECT ..)`: if both read the same table, the engine compares a column with
+//!   itself. Here the subquery has a name of its own.
 //!
 //! Tests ask the engine itself and fail as soon as it answers correctly, so that this module can go.
 
@@ -21,15 +23,32 @@ use std::sync::Arc;
 
 /// The column with the number of a copy.
 const NUMBER: &str = "number of this copy";
+/// The name of a subquery in which a value is searched.
+const SEARCHED: &str = "searched";
 
 /// The plan with the meaning that the standard gives to its query.
 pub(super) fn corrected(plan: LogicalPlan) -> Result<LogicalPlan> {
     let changed = plan.transform_up_with_subqueries(|node| match node {
         LogicalPlan::Join(join) if is_of_all(&join) => numbered(join).map(Transformed::yes),
-        LogicalPlan::Filter(filter) if has_in(&filter.predicate)? => three_valued(filter).map(Transformed::yes),
-        node => Ok(Transformed::no(node)),
+        LogicalPlan::Filter(filter) if has_in(&filter.predicate)? => {
+            comparisons_named(three_valued(filter)?).map(|named| Transformed::yes(named.data))
+        }
+        node => comparisons_named(node),
     });
     changed.data()
+}
+
+/// Names the subqueries of `ANY` and `ALL`: <https://github.com/apache/datafusion/issues/25258>
+fn comparisons_named(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    node.map_expressions(|expression| {
+        expression.transform_up(|inner| match inner {
+            Expr::SetComparison(mut comparison) => {
+                name(&mut comparison.subquery)?;
+                Ok(Transformed::yes(Expr::SetComparison(comparison)))
+            }
+            inner => Ok(Transformed::no(inner)),
+        })
+    })
 }
 
 /// Whether this is `INTERSECT ALL` or `EXCEPT ALL`: only set operations make joins in which nulls are equal. Without
@@ -122,6 +141,17 @@ fn in_condition(condition: Expr, input: &LogicalPlan) -> Result<Expr> {
     }
 }
 
+/// Gives a subquery a name of its own. Without it, the engine takes a column of the query and one of the subquery for
+/// the same if both read the same table. A subquery that refers to the query has different names already.
+fn name(subquery: &mut Subquery) -> Result<()> {
+    if !subquery.outer_ref_columns.is_empty() {
+        return Ok(());
+    }
+    let named = LogicalPlanBuilder::from(Arc::clone(&subquery.subquery)).alias(SEARCHED)?;
+    subquery.subquery = Arc::new(named.build()?);
+    Ok(())
+}
+
 /// A value that is searched in the column of a subquery.
 struct Search {
     original: InSubquery,
@@ -135,7 +165,7 @@ struct Search {
 }
 
 impl Search {
-    fn new(original: InSubquery, input: &LogicalPlan) -> Result<Self> {
+    fn new(mut original: InSubquery, input: &LogicalPlan) -> Result<Self> {
         let mut outer = Vec::new();
         let value = (*original.expr).clone().transform_up(|inner| match inner {
             Expr::Column(column) => {
@@ -147,8 +177,8 @@ impl Search {
             }
             inner => Ok(Transformed::no(inner)),
         });
-        let schema = original.subquery.subquery.schema();
-        let (relation, field) = schema.qualified_field(0);
+        name(&mut original.subquery)?;
+        let (relation, field) = original.subquery.subquery.schema().qualified_field(0);
         Ok(Self {
             value: value.data()?,
             outer,

@@ -54,6 +54,8 @@ use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
+#[cfg(feature = "cluster")]
+use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
 use functions::Judging;
@@ -455,6 +457,10 @@ impl Session {
             }
             conditions::unmark(&mut parsed, &marked, &are_of_positions)?;
         }
+        #[cfg(feature = "cluster")]
+        if self.link.is_some() {
+            cluster::portable::name_files(&mut parsed);
+        }
         let state = self.context.state();
         let plan = state.statement_to_plan(parsed).await?;
         if let LogicalPlan::Dml(_) | LogicalPlan::Copy(_) = plan {
@@ -479,7 +485,17 @@ impl Session {
     #[cfg(feature = "cluster")]
     async fn execute(&self, frame: DataFrame) -> datafusion::common::Result<SendableRecordBatchStream> {
         let context = Arc::new(frame.task_ctx());
-        let plan = frame.create_physical_plan().await?;
+        let (state, plan) = frame.into_parts();
+        let plan = state.optimize(&plan)?;
+        if let LogicalPlan::EmptyRelation(empty) = &plan
+            && !empty.produce_one_row
+        {
+            // The engine would forget the columns.
+            let schema = Arc::clone(empty.schema.inner());
+            return datafusion::physical_plan::execute_stream(Arc::new(EmptyExec::new(schema)), context);
+        }
+        cluster::portable::check_names(&plan)?;
+        let plan = state.query_planner().create_physical_plan(&plan, &state).await?;
         if let Some(link) = &self.link {
             link.watch(&plan);
         }

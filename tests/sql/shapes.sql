@@ -360,11 +360,6 @@ select cast(score as text), cast(legal_moves as double) / 2 from {p} where score
 
 select coalesce(score, -1000), nullif(phase, 24), abs(score) from {p} where ply between 20 and 23
 
-select count(*) from {p} where (game, ply) in (select game, max(ply) from {p} group by game)
--- sqlite:
-select 12
--- refused: single column
-
 select count(*) from {p} where score is distinct from 20
 
 select count(*) from {p} where not (score > 0)
@@ -379,6 +374,14 @@ select count(*) from {p} where score = any (select score from {p} where score > 
 -- sqlite:
 select count(*) from p where score in (select score from p where score > 50)
 
-select count(*) from {p} where score > all (select score from {p} where game = 1 and score is not null)
+select count(*) from {p} where score > all (select score from {p} where ply < 20 and score is not null)
 -- sqlite:
-select count(*) from p where score > (select max(score) from p where game = 1)
+select count(*) from p where score > (select max(score) from p where ply < 20)
+
+select count(*) from {p} where score <> all (select score from {p} where ply < 20)
+-- sqlite:
+select count(*) from p where score not in (select score from p where ply < 20)
+
+select count(*) from {p} where legal_moves >= any (select phase + 20 from {q}) and phase < all (select phase from {q} where phase > 22)
+-- sqlite:
+select count(*) from p where legal_moves >= (select min(phase) + 20 from q) and phase < (select min(phase) from q where phase > 22)

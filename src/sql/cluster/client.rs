@@ -7,7 +7,7 @@ use crate::locks::Unpoisoned;
 use crate::pipeline::Summary;
 use crate::sql::SqlError;
 use crate::sql::scan::NAME;
-use ballista_core::config::{BALLISTA_CLIENT_PULL, BallistaConfig};
+use ballista_core::config::{BALLISTA_CLIENT_PULL, BALLISTA_SCHEDULER_MAX_PARTITIONS_PER_TASK, BallistaConfig};
 use ballista_core::execution_plans::DistributedQueryExec;
 use ballista_core::extension::{SessionConfigExt, SessionStateExt};
 use ballista_core::serde::protobuf::GetJobMetricsParams;
@@ -184,6 +184,12 @@ impl Link {
             .with_ballista_adaptive_query_planner(false)
             // The number of a job is then known at once, and it is always known whether the scheduler is there.
             .set_bool(BALLISTA_CLIENT_PULL, true)
+            // Otherwise one task takes as many partitions as an executor has free slots: more is lost with an executor,
+            // and all of their joins and groups are in memory at the same time.
+            .set_usize(BALLISTA_SCHEDULER_MAX_PARTITIONS_PER_TASK, 1)
+            // How many rows a scan returns is not known, so that the side of a join that would be held in memory whole
+            // may be the larger one. Sorted sides can be written to files instead.
+            .set_bool("datafusion.optimizer.prefer_hash_join", false)
             .with_ballista_grpc_client_max_message_size(MESSAGE)
             .with_ballista_logical_extension_codec(Arc::new(LogicalCodec::default()))
             .with_ballista_physical_extension_codec(Arc::new(PhysicalCodec::default()))

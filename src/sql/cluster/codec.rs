@@ -205,14 +205,22 @@ fn judging(judging: Option<Judging>, bytes: &mut Vec<u8>) -> Result<()> {
 }
 
 fn scalar(name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-    let judging = decoded::<JudgingWire>(bytes)?.into_judging();
+    let judging = judging_of(name, bytes)?;
     let mut functions = functions::scalar(judging).into_iter();
     let function = functions.find(|function| function.name() == name);
     function.map(Arc::new).ok_or_else(|| unknown(name))
 }
 
+/// The rules of a function. Functions that this machine has registered have no bytes.
+fn judging_of(name: &str, bytes: &[u8]) -> Result<Judging> {
+    match bytes {
+        [] => Err(unknown(name)),
+        bytes => Ok(decoded::<JudgingWire>(bytes)?.into_judging()),
+    }
+}
+
 fn aggregate(name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
-    let judging = decoded::<JudgingWire>(bytes)?.into_judging();
+    let judging = judging_of(name, bytes)?;
     let mut functions = functions::aggregates(judging).into_iter();
     let function = functions.find(|function| function.name() == name);
     function.map(Arc::new).ok_or_else(|| unknown(name))

@@ -57,6 +57,10 @@ fn explained_text(text: &str) -> Option<String> {
     if let Some(ours) = found(text) {
         return Some(ours);
     }
+    // The engine does not read some of the plans that it writes.
+    if text.contains("PlanParsingFailure") {
+        return Some("the cluster cannot carry out this query; without --cluster, one process can".to_owned());
+    }
     // The text of failed calls to the scheduler.
     if let Some((_, status)) = text.split_once("Status { code: ") {
         let message = status

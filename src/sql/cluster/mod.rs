@@ -17,6 +17,8 @@
 //! - `wire` and `codec` encode tables, scans and functions for messages.
 //! - `scan` reads pieces, on an executor.
 //! - `statistics` gives the same reports as one process: each piece is counted separately, and the client merges them.
+//! - `portable` and `rules` change queries that the engine would divide wrongly: before they are sent, and as plans of
+//!   the scheduler.
 //! - `client` watches a job: its progress, and whether an executor still works on it.
 //! - `process` has the scheduler and the executors.
 //!
@@ -31,6 +33,8 @@ pub(super) mod errors;
 mod http;
 mod pieces;
 mod process;
+pub(super) mod portable;
+mod rules;
 mod scan;
 mod statistics;
 mod told;

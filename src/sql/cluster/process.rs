@@ -6,6 +6,7 @@
 
 use super::client::MESSAGE;
 use super::codec::{LogicalCodec, PhysicalCodec};
+use super::rules::{OneResult, RowsAsSources, SharedNotes};
 use crate::chess::validity::Validity;
 use crate::sql::functions::{self, Judging};
 use crate::sql::{SqlError, runtime};
@@ -18,12 +19,7 @@ use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::start_server;
-use datafusion::common::Result as EngineResult;
-use datafusion::config::ConfigOptions;
-use datafusion::execution::{FunctionRegistry, SessionStateBuilder};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::execution::{FunctionRegistry, SessionStateBuilder, SessionStateDefaults};
 use datafusion::prelude::SessionConfig;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -47,28 +43,6 @@ const CONNECT_SECONDS: u16 = 30;
 const LAST_TASKS: Duration = Duration::from_secs(5);
 /// Interval between checks whether the process should end.
 const PATIENCE: Duration = Duration::from_millis(100);
-
-/// Gathers the rows of a job in one last task.
-///
-/// If the last stage has several tasks, the scheduler keeps results of executors that it has lost. Fetching their rows
-/// would fail, or give them twice if the executor was only slow. The results of all other stages are made again.
-#[derive(Debug)]
-struct OneResult;
-
-impl PhysicalOptimizerRule for OneResult {
-    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> EngineResult<Arc<dyn ExecutionPlan>> {
-        Ok(match plan.properties().partitioning.partition_count() {
-            1 => plan,
-            _ => Arc::new(CoalescePartitionsExec::new(plan)),
-        })
-    }
-    fn name(&self) -> &str {
-        "one_result"
-    }
-    fn schema_check(&self) -> bool {
-        true
-    }
-}
 
 /// The functions of all sessions, with the default rules for positions.
 fn judging() -> Judging {
@@ -112,6 +86,8 @@ pub fn run_scheduler(bind: SocketAddr, interrupt: &AtomicBool, ready: impl FnOnc
             let id = state.session_id().to_owned();
             let mut state = SessionStateBuilder::new_from_existing(state)
                 .with_session_id(id)
+                .with_physical_optimizer_rule(Arc::new(RowsAsSources))
+                .with_physical_optimizer_rule(Arc::new(SharedNotes))
                 .with_physical_optimizer_rule(Arc::new(OneResult))
                 .build();
             for function in functions::scalar(judging()) {
@@ -217,9 +193,11 @@ pub fn run_executor(
     let message = u32::try_from(MESSAGE).unwrap_or(u32::MAX);
     let slots = options.slots.max(1);
     let mut registry = BallistaFunctionRegistry::default();
-    for function in functions::scalar(judging()) {
+    // Its own defaults lack the functions of arrays, which the scheduler and all clients have.
+    let engines = SessionStateDefaults::default_scalar_functions();
+    for function in engines.into_iter().chain(functions::scalar(judging()).into_iter().map(Arc::new)) {
         let name = function.name().to_owned();
-        registry.scalar_functions.insert(name, Arc::new(function));
+        registry.scalar_functions.insert(name, function);
     }
     for function in functions::aggregates(judging()) {
         let name = function.name().to_owned();
