@@ -77,16 +77,16 @@ impl Drop for Process {
     }
 }
 
-struct Cluster {
+pub(super) struct Cluster {
     scheduler: Process,
     executors: Vec<Process>,
-    address: String,
+    pub(super) address: String,
     dir: Dir,
 }
 
 impl Cluster {
     /// With this number of executors of one slot.
-    fn start(executors: usize) -> Self {
+    pub(super) fn start(executors: usize) -> Self {
         let dir = Dir::new();
         let arguments = ["scheduler", "--bind", "127.0.0.1:0"];
         let mut scheduler = Process::start(&dir, "scheduler", &arguments);
@@ -103,7 +103,7 @@ impl Cluster {
         cluster
     }
 
-    fn add(&mut self, more: &[&str]) {
+    pub(super) fn add(&mut self, more: &[&str]) {
         let name = format!("executor{}", self.executors.len());
         let mut arguments = vec!["executor", "--scheduler", &self.address, "--slots", "1"];
         arguments.extend(more);

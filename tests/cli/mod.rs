@@ -33,6 +33,8 @@ mod perft;
 #[cfg(unix)]
 mod pipes;
 mod puzzles;
+#[cfg(feature = "sql")]
+mod shapes;
 mod show;
 #[cfg(unix)]
 mod signals;

@@ -6,7 +6,7 @@
 
 use super::client::MESSAGE;
 use super::codec::{LogicalCodec, PhysicalCodec};
-use super::rules::{OneResult, RowsAsSources, SharedNotes};
+use super::rules::{NullableUnions, OneResult, RowsAsSources, SharedNotes};
 use crate::chess::validity::Validity;
 use crate::sql::functions::{self, Judging};
 use crate::sql::{SqlError, runtime};
@@ -87,6 +87,7 @@ pub fn run_scheduler(bind: SocketAddr, interrupt: &AtomicBool, ready: impl FnOnc
             let mut state = SessionStateBuilder::new_from_existing(state)
                 .with_session_id(id)
                 .with_physical_optimizer_rule(Arc::new(RowsAsSources))
+                .with_physical_optimizer_rule(Arc::new(NullableUnions))
                 .with_physical_optimizer_rule(Arc::new(SharedNotes))
                 .with_physical_optimizer_rule(Arc::new(OneResult))
                 .build();

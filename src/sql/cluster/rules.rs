@@ -5,12 +5,16 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{JoinType, Result};
 use datafusion::config::ConfigOptions;
 use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::physical_expr::expressions::{case, is_not_null};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::joins::NestedLoopJoinExec;
+use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
+use datafusion::physical_plan::union::UnionExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, replace_children_if_necessary};
 use std::sync::Arc;
 
 /// Gathers the rows of a job in one last task.
@@ -57,8 +61,11 @@ impl PhysicalOptimizerRule for SharedNotes {
             if *join.join_type() == JoinType::Inner {
                 return Ok(Transformed::no(node));
             }
-            let sides = [join.left(), join.right()].map(|side| gathered(Arc::clone(side)));
-            node.with_new_children(sides.to_vec()).map(Transformed::yes)
+            // The engine removes what only gathers partitions where one is not needed; it needs one for a limit.
+            let sides = [join.left(), join.right()].map(|side| -> Arc<dyn ExecutionPlan> {
+                Arc::new(GlobalLimitExec::new(gathered(Arc::clone(side)), 0, None))
+            });
+            replace_children_if_necessary(node, sides.to_vec()).map(Transformed::yes)
         });
         changed.data()
     }
@@ -102,4 +109,49 @@ impl PhysicalOptimizerRule for RowsAsSources {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// Makes columns nullable by their expressions where only the plan says that they are.
+///
+/// A union has such a projection above an input without nulls, if another input has some. An executor that reads the
+/// plan does not see it and adds a second one, whose metrics the scheduler does not expect: it would not say how many
+/// records were rejected.
+#[derive(Debug)]
+pub(super) struct NullableUnions;
+
+impl PhysicalOptimizerRule for NullableUnions {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        let changed = plan.transform_up(|node| {
+            if !node.is::<UnionExec>() {
+                return Ok(Transformed::no(node));
+            }
+            let inputs = node.children().into_iter().map(nullable).collect::<Result<_>>()?;
+            replace_children_if_necessary(node, inputs).map(Transformed::yes)
+        });
+        changed.data()
+    }
+    fn name(&self) -> &str {
+        "nullable_unions"
+    }
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+fn nullable(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let Some(projection) = plan.downcast_ref::<ProjectionExec>() else {
+        return Ok(Arc::clone(plan));
+    };
+    let input = projection.input();
+    let schema = plan.schema();
+    let expressions = projection.expr().iter().zip(schema.fields()).map(|(column, field)| {
+        let ProjectionExpr { expr, alias } = column.clone();
+        if !field.is_nullable() || expr.nullable(&input.schema())? {
+            return Ok(ProjectionExpr { expr, alias });
+        }
+        let expr = case(None, vec![(is_not_null(Arc::clone(&expr))?, expr)], None)?;
+        Ok(ProjectionExpr { expr, alias })
+    });
+    let expressions = expressions.collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(ProjectionExec::try_new(expressions, Arc::clone(input))?))
 }
