@@ -10,8 +10,8 @@
 //!
 //! Tests ask the engine itself and fail as soon as it answers correctly, so that this module can go.
 
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, NullEquality, Result, Spans};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, NullEquality, Result, ScalarValue, Spans, plan_err};
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
@@ -33,7 +33,13 @@ pub(super) fn corrected(plan: LogicalPlan) -> Result<LogicalPlan> {
         LogicalPlan::Filter(filter) if has_in(&filter.predicate)? => {
             comparisons_named(three_valued(filter)?).map(|named| Transformed::yes(named.data))
         }
-        node => comparisons_named(node),
+        LogicalPlan::Join(join) if join.join_type == JoinType::Inner && has_in_filter(&join)? => {
+            comparisons_named(filtered(join)?).map(|named| Transformed::yes(named.data))
+        }
+        node => {
+            refuse_in(&node)?;
+            comparisons_named(node)
+        }
     });
     changed.data()
 }
@@ -94,6 +100,31 @@ fn copies(side: &LogicalPlan) -> Result<(LogicalPlan, Expr)> {
 /// Whether an expression has `IN (SELECT ..)` in it.
 fn has_in(expression: &Expr) -> Result<bool> {
     expression.exists(|inner| Ok(matches!(inner, Expr::InSubquery(_))))
+}
+
+fn has_in_filter(join: &Join) -> Result<bool> {
+    join.filter.as_ref().map_or(Ok(false), has_in)
+}
+
+/// An inner join with its condition in a filter above it.
+fn filtered(mut join: Join) -> Result<LogicalPlan> {
+    let predicate = join.filter.take().unwrap_or_else(|| lit(true));
+    three_valued(Filter::try_new(predicate, Arc::new(LogicalPlan::Join(join)))?)
+}
+
+/// Refuses `IN (SELECT ..)` in other places. The engine has no operator for it there; sometimes it moves it to a place
+/// where it has one, and forgets that the answer can be unknown.
+fn refuse_in(node: &LogicalPlan) -> Result<()> {
+    node.apply_expressions(|expression| {
+        if has_in(expression)? {
+            return plan_err!(
+                "IN (SELECT ..) is only possible in WHERE, in HAVING and in the condition of an inner join; elsewhere, \
+                 join the table, or compare (SELECT count(*) ..) with 0"
+            );
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(())
 }
 
 /// The filter with a third value for `IN (SELECT ..)`.
@@ -240,7 +271,7 @@ impl Search {
             return Ok(Expr::InSubquery(self.original));
         }
         let mut cases = when(self.is_found(false)?, lit(!self.original.negated));
-        let unknown = lit(datafusion::common::ScalarValue::Boolean(None));
+        let unknown = lit(ScalarValue::Boolean(None));
         if self.column_may_be_null {
             cases = cases.when(self.has_null(false)?, unknown.clone());
         }
@@ -249,5 +280,83 @@ impl Search {
             cases = cases.when(value.is_null().and(self.exists(None, false)?), unknown);
         }
         cases.otherwise(lit(self.original.negated))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::array::AsArray;
+    use datafusion::arrow::datatypes::Int64Type;
+    use datafusion::prelude::SessionContext;
+
+    /// The number that a query returns, with or without the changes.
+    async fn number(context: &SessionContext, query: &str, is_corrected: bool) -> Option<i64> {
+        let plan = context.state().create_logical_plan(query).await.unwrap();
+        let plan = if is_corrected { corrected(plan).unwrap() } else { plan };
+        let frame = context.execute_logical_plan(plan).await.ok()?;
+        let rows = frame.collect().await.ok()?;
+        Some(rows[0].column(0).as_primitive::<Int64Type>().value(0))
+    }
+
+    /// Fails as soon as the engine answers correctly by itself.
+    #[tokio::test]
+    async fn the_engine_still_answers_wrongly() {
+        let context = SessionContext::new();
+        for table in [
+            "create table t (x int not null) as values (1), (1), (2)",
+            "create table u (x int not null) as values (1), (3), (3)",
+            "create table v (x int, y int) as values (1, null), (9, 4)",
+        ] {
+            context.sql(table).await.unwrap().collect().await.unwrap();
+        }
+        for (query, right) in [
+            ("select count(*) from (select x from t intersect all select x from u) s", 1),
+            ("select count(*) from (select x from t except all select x from u) s", 2),
+            ("select count(*) from t where nullif(x, 1) not in (select x from u)", 1),
+            ("select count(*) from t where 5 not in (select y from v)", 0),
+            ("select count(*) from t where x not in (select y from v where v.x = t.x)", 1),
+            ("select count(*) from t where x not in (select y from v) or x = 7", 0),
+            ("select count(*) from t where (x in (select y from v)) is null", 3),
+            ("select count(*) from t where x = any (select x from t where x > 1)", 1),
+        ] {
+            assert_eq!(number(&context, query, true).await, Some(right), "{query}");
+            let engines = number(&context, query, false).await;
+            assert_ne!(engines, Some(right), "the engine has been mended: {query}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_the_engine_cannot_place_is_refused() {
+        let context = SessionContext::new();
+        let table = "create table t (x int not null) as values (1), (1), (2)";
+        context.sql(table).await.unwrap().collect().await.unwrap();
+        for query in [
+            "select count(*) from (select nullif(x, 1) in (select x from t) as found from t) s where found is null",
+            "select count(*) from t left join t as o on t.x = o.x and o.x not in (select x from t)",
+            "select x from t group by x order by x in (select x from t)",
+        ] {
+            let plan = context.state().create_logical_plan(query).await.unwrap();
+            let error = corrected(plan).unwrap_err();
+            assert!(error.to_string().contains("only possible in WHERE"), "{error}");
+        }
+        let joined = "select count(*) from t join t as o on t.x = o.x and nullif(o.x, 1) not in (select 7)";
+        assert_eq!(number(&context, joined, true).await, Some(1));
+    }
+
+    #[tokio::test]
+    async fn only_what_is_wrong_changes() {
+        let context = SessionContext::new();
+        let table = "create table t (x int not null) as values (1), (1), (2)";
+        context.sql(table).await.unwrap().collect().await.unwrap();
+        for query in [
+            "select x from t intersect select x from t",
+            "select x from t where x not in (select x from t)",
+            "select x from t where nullif(x, 1) in (select nullif(x, 1) from t) or x = 3",
+        ] {
+            let plan = context.state().create_logical_plan(query).await.unwrap();
+            let changed = corrected(plan.clone()).unwrap();
+            assert_eq!(changed.display_indent().to_string(), plan.display_indent().to_string(), "{query}");
+        }
     }
 }

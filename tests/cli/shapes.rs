@@ -59,8 +59,8 @@ struct Asked {
 fn cell(text: &str) -> String {
     match text {
         "" | "null" => "null".to_owned(),
-        "true" => "1".to_owned(),
-        "false" => "0".to_owned(),
+        "true" => cell("1"),
+        "false" => cell("0"),
         text => text.parse::<f64>().map_or_else(|_| text.to_owned(), |number| format!("{number:.6}")),
     }
 }
@@ -192,10 +192,8 @@ fn one_process_answers_as_sqlite_does() {
     let Some(asked) = Asked::new() else {
         return;
     };
-    for threads in ["1", "3"] {
-        let wrong = asked.wrong(0..asked.shapes.len(), &["--threads", threads]);
-        assert!(wrong.is_empty(), "{} with {threads} threads:\n{}", wrong.len(), wrong.join("\n\n"));
-    }
+    let wrong = asked.wrong(0..asked.shapes.len(), &["--threads", "3"]);
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
 /// Each query on a cluster of one, two or three executors.

@@ -118,6 +118,7 @@ select count(*) from {p} where null not in (select legal_moves from {q})
 select count(*) from {p} where null not in (select legal_moves from {q} where legal_moves > 1000)
 
 select count(*) from {p} where nullif(1, 1) not in (select legal_moves from {q}) or ply = 5
+-- one process: cannot carry out this query
 
 select count(*) from {p} where score not in (select score from {q} where phase > 100)
 
@@ -146,6 +147,8 @@ select count(*) from {p} where phase in (select phase from {q} order by phase li
 select count(*) from {p} where phase not in (select distinct phase from {q} where phase < 20)
 
 select count(*) from {p} as a where exists (select 1 from {q} as b where b.legal_moves not in (select score from {p} where score is not null) and b.phase = a.phase)
+
+select count(*) from {p} as a join {q} as b on a.phase = b.phase and a.score not in (select score from {p} where score > 50)
 
 -- EXISTS.
 

@@ -5,7 +5,7 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{JoinType, Result};
 use datafusion::config::ConfigOptions;
 use datafusion::datasource::memory::MemorySourceConfig;
-use datafusion::physical_expr::expressions::{case, is_not_null};
+use datafusion::physical_expr::expressions::{CastExpr, case, is_not_null};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::empty::EmptyExec;
@@ -113,9 +113,9 @@ impl PhysicalOptimizerRule for RowsAsSources {
 
 /// Makes columns nullable by their expressions where only the plan says that they are.
 ///
-/// A union has such a projection above an input without nulls, if another input has some. An executor that reads the
-/// plan does not see it and adds a second one, whose metrics the scheduler does not expect: it would not say how many
-/// records were rejected.
+/// A union casts the columns of an input without nulls to nullable ones, if another input has nulls. Messages do not
+/// say that a cast does so: an executor adds a second one, whose metrics the scheduler does not expect, and it would not
+/// say how many records were rejected.
 #[derive(Debug)]
 pub(super) struct NullableUnions;
 
@@ -146,7 +146,11 @@ fn nullable(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let schema = plan.schema();
     let expressions = projection.expr().iter().zip(schema.fields()).map(|(column, field)| {
         let ProjectionExpr { expr, alias } = column.clone();
-        if !field.is_nullable() || expr.nullable(&input.schema())? {
+        let is_only_declared = match expr.downcast_ref::<CastExpr>() {
+            Some(cast) => field.is_nullable() && !cast.expr().nullable(&input.schema())?,
+            None => false,
+        };
+        if !is_only_declared {
             return Ok(ProjectionExpr { expr, alias });
         }
         let expr = case(None, vec![(is_not_null(Arc::clone(&expr))?, expr)], None)?;
