@@ -16,8 +16,8 @@ use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    BinaryExpr, Expr, ExprFunctionExt, ExprSchemable, Filter, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Operator,
-    Subquery, lit, when,
+    BinaryExpr, Expr, ExprFunctionExt, ExprSchemable, Filter, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
+    Operator, Subquery, lit, when,
 };
 use std::sync::Arc;
 
@@ -208,17 +208,15 @@ impl Search {
             }
             inner => Ok(Transformed::no(inner)),
         });
-        name(&mut original.subquery)?;
+        // The types of arguments are not known yet for some functions.
+        let value_may_be_null = original.expr.nullable(input.schema()).unwrap_or(true);
+        let column_may_be_null = original.subquery.subquery.schema().field(0).is_nullable();
+        if value_may_be_null || column_may_be_null {
+            name(&mut original.subquery)?;
+        }
         let (relation, field) = original.subquery.subquery.schema().qualified_field(0);
-        Ok(Self {
-            value: value.data()?,
-            outer,
-            column: Expr::Column(Column::new(relation.cloned(), field.name())),
-            // The types of arguments are not known yet for some functions.
-            value_may_be_null: original.expr.nullable(input.schema()).unwrap_or(true),
-            column_may_be_null: field.is_nullable(),
-            original,
-        })
+        let column = Expr::Column(Column::new(relation.cloned(), field.name()));
+        Ok(Self { value: value.data()?, outer, column, value_may_be_null, column_may_be_null, original })
     }
 
     /// Whether the answer can be unknown.

@@ -123,7 +123,7 @@ impl Asked {
         let mut wrong = Vec::new();
         for number in numbers {
             let shape = &self.shapes[number];
-            let file = self.dir.name("rows.csv");
+            let file = self.dir.name(&format!("{number}.csv"));
             let query = self.text(shape);
             let arguments = [&["sql", &query, "--force", "-o", &file][..], options].concat();
             let asked = super::lanefish(&arguments).output().expect("ended");
@@ -203,11 +203,8 @@ fn clusters_answer_as_sqlite_does() {
     let Some(asked) = Asked::new() else {
         return;
     };
-    let mut cluster = Cluster::start(1);
-    for executors in 1..=3 {
-        if executors > 1 {
-            cluster.add(&[]);
-        }
+    let ask = |executors: usize| {
+        let cluster = Cluster::start(executors);
         let options = ["--cluster", &cluster.address];
         let share = (0..asked.shapes.len()).filter(|number| number % 3 + 1 == executors);
         let (refused, answered): (Vec<_>, Vec<_>) = share.partition(|&number| asked.shapes[number].refused.is_some());
@@ -220,5 +217,36 @@ fn clusters_answer_as_sqlite_does() {
             let stderr = stderr_of(2, &[&["sql", &query][..], &options].concat());
             assert!(stderr.contains(reason), "{query}: {stderr}");
         }
+    };
+    std::thread::scope(|scope| {
+        for executors in 1..=3 {
+            scope.spawn(move || ask(executors));
+        }
+    });
+}
+
+/// Names with one point, which the engine takes for a table of a schema, and the columns of no rows.
+#[cfg(feature = "cluster")]
+#[test]
+fn clusters_read_names_and_columns_as_they_are() {
+    let cluster = Cluster::start(1);
+    let dir = Dir::new();
+    dir.file("a.epd", fs::read(sample("perft.epd")).expect("readable"));
+    let ask = |query: &str| {
+        let mut command = super::lanefish(&["sql", query, "--cluster", &cluster.address]);
+        let asked = command.current_dir(dir.path("")).output().expect("ended");
+        let text = [asked.stdout, asked.stderr].map(|text| String::from_utf8(text).expect("UTF-8"));
+        (asked.status.code(), text[0].clone(), text[1].clone())
+    };
+    let (status, rows, stderr) = ask(r#"select count("a.epd".phase) as n from 'a.epd' where "a.epd".phase > 0"#);
+    assert_eq!((status, rows.as_str()), (Some(0), "n\n9\n"), "{stderr}");
+    for query in ["select phase, stm from 'a.epd' limit 0", "select phase, stm from 'a.epd' where false"] {
+        assert_eq!(ask(query), (Some(0), "phase,stm\n".to_owned(), String::new()), "{query}");
     }
+    let (status, _, stderr) = ask(r#"select "x.y".phase from 'a.epd' as "x.y""#);
+    assert_eq!(status, Some(2));
+    assert!(stderr.contains("a name without a point"), "{stderr}");
+    let (status, rows, stderr) = ask("select array_length(array_agg(distinct phase order by phase)) as n from 'a.epd'");
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(rows.starts_with("n\n"), "{rows}");
 }

@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn only_names_that_would_be_read_otherwise_change() {
         assert_eq!(
-            named("select 'a.boards'.phase from 'a.boards' where 'a.boards'.phase > 1"),
-            "SELECT './a.boards'.phase FROM './a.boards' WHERE './a.boards'.phase > 1"
+            named(r#"select "a.boards".phase from 'a.boards' where "a.boards".phase > 1"#),
+            r#"SELECT "./a.boards".phase FROM './a.boards' WHERE "./a.boards".phase > 1"#
         );
         for same in ["SELECT phase FROM './a.boards'", "SELECT t.a FROM '/data/a.boards' AS t", "SELECT a FROM s.t"] {
             assert_eq!(named(same), same);
