@@ -20,7 +20,7 @@ struct Shape {
     /// What SQLite is asked.
     oracle: String,
     /// What the error of a cluster says, if it does not answer.
-    #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "there is no cluster"))]
+    #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only clusters refuse"))]
     refused: Option<String>,
 }
 
@@ -66,7 +66,7 @@ fn cell(text: &str) -> String {
 }
 
 impl Asked {
-    /// `None` if there is no SQLite to ask.
+    /// `None` without an SQLite to ask.
     fn new() -> Option<Self> {
         let dir = Dir::new();
         let games = fs::read_to_string(sample("lichess-2025-05.pgn")).expect("readable");
@@ -94,7 +94,7 @@ impl Asked {
             .stderr(Stdio::piped())
             .spawn();
         let Ok(mut python) = python else {
-            eprintln!("SKIPPED: the shapes of queries are not compared, because there is no python3");
+            eprintln!("SKIPPED: the shapes of queries are not compared, because python3 is missing");
             return None;
         };
         let mut input = python.stdin.take().expect("piped");

@@ -2,8 +2,8 @@
 
     python oracle.py p=P.csv q=Q.csv < QUERIES
 
-Each file becomes a table of this name; an empty cell is null. Standard input has a query in each line, as JSON; standard
-output has its rows in a line, as JSON: null, a number or a text for each cell.
+Each file becomes a table of this name; an empty cell is null. Standard input has a query in each line, as JSON;
+standard output has its rows in a line, as JSON: null, a number or a text for each cell.
 """
 
 import csv

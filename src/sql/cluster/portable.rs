@@ -1,7 +1,7 @@
 //! Queries that a scheduler would not read as they were written.
 //!
-//! The engine writes the table of a column as text, and reads `a.boards` as the table `boards` of the schema `a`. Names of
-//! files get a directory in front, other names are refused.
+//! The engine writes the table of a column as text, and reads `a.boards` as the table `boards` of the schema `a`. Names
+//! of files get a directory in front, other names are refused.
 
 use super::errors::carried;
 use datafusion::common::tree_node::TreeNodeRecursion;

@@ -47,8 +47,9 @@ fn gathered(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
 /// Gives a join without equal columns both of its sides in one task, unless it is an inner join.
 ///
 /// Such a join notes which rows on the left have a partner, and all partitions on the right share these notes. Tasks
-/// cannot share them: each would return the rows that have no partner in its own partition. One row would come back once
-/// for each task. <https://github.com/apache/datafusion-ballista/issues/2188>
+/// cannot share them: each would return the rows that have no partner in its own partition, and one row would come back
+/// once for each task. For joins by hash, the engine has been mended:
+/// <https://github.com/apache/datafusion-ballista/issues/2187>
 #[derive(Debug)]
 pub(super) struct SharedNotes;
 
@@ -114,8 +115,8 @@ impl PhysicalOptimizerRule for RowsAsSources {
 /// Makes columns nullable by their expressions where only the plan says that they are.
 ///
 /// A union casts the columns of an input without nulls to nullable ones, if another input has nulls. Messages do not
-/// say that a cast does so: an executor adds a second one, whose metrics the scheduler does not expect, and it would not
-/// say how many records were rejected.
+/// say that a cast does so: an executor adds a second one, whose metrics the scheduler does not expect, and it would
+/// not say how many records were rejected.
 #[derive(Debug)]
 pub(super) struct NullableUnions;
 
