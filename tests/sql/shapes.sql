@@ -1,6 +1,6 @@
 -- Shapes of queries: tests/cli/shapes.rs puts each to one process, to a cluster and to SQLite. Blank lines separate
--- them. {p} has the positions of games, with null in some columns, {q} positions without games. SQLite gets what follows a
--- line "-- sqlite:", if there is one. An outermost "order by" is compared in order. "-- one process: REASON" is for
+-- them. {p} has the positions of games, with null in some columns, {q} positions without games. SQLite gets what follows
+-- a line "-- sqlite:", if any. An outermost "order by" is compared in order. "-- one process: REASON" is for
 -- what a cluster does not answer: there, the error must have REASON in it.
 
 -- Set operations with all copies of a row.

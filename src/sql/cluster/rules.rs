@@ -1,6 +1,7 @@
 //! Changes to the plans of a scheduler, which the engine would divide into tasks wrongly.
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{JoinType, Result};
 use datafusion::config::ConfigOptions;
@@ -94,7 +95,14 @@ impl PhysicalOptimizerRule for RowsAsSources {
                 (_, true) => 0,
                 _ => return Ok(Transformed::no(node)),
             };
-            let schema = node.schema();
+            // Nothing reads the columns of such a row.
+            let fields = node
+                .schema()
+                .fields()
+                .iter()
+                .map(|field| field.as_ref().clone().with_nullable(true))
+                .collect::<Vec<_>>();
+            let schema: SchemaRef = Arc::new(Schema::new(fields));
             let columns = schema.fields().iter().map(|field| new_null_array(field.data_type(), rows));
             let options = RecordBatchOptions::new().with_row_count(Some(rows));
             let columns: Vec<ArrayRef> = columns.collect();
