@@ -1,7 +1,7 @@
 //! Columns of folders: `month=2025-05/part-0.parquet` gives its records the text `2025-05` as `folder:month`.
 //!
-//! This is how Hive, Spark and data hubs divide tables. Their escapes (`%20`) are resolved, and the name that they give to
-//! a missing value is one.
+//! This is how Hive, Spark and data hubs divide tables. Their escapes (`%20`) are resolved, and the name that they give
+//! to a missing value is one.
 
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::table::{FOLDERS, Texts};

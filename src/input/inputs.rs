@@ -82,11 +82,11 @@ impl Inputs {
         self.broken.append(&mut other.broken);
     }
 
-    /// Resolves the names that the user gave. Files and `-` are kept. A directory is replaced by those files in it and in
-    /// its subdirectories for which `supported` returns true, in the order of their names, directory by directory. Files
-    /// and directories whose names begin with `.` or `_` are not part of a dataset: other programs keep their marks and
-    /// indexes in them. Broken links are listed in [`Inputs::broken`]. A zip archive, also one in a directory, is replaced
-    /// by its files in the same way; nested archives are skipped.
+    /// Resolves the names that the user gave. Files and `-` are kept. A directory is replaced by those files in it and
+    /// in its subdirectories for which `supported` returns true, in the order of their names, directory by directory.
+    /// Files and directories whose names begin with `.` or `_` are not part of a dataset: other programs keep their
+    /// marks and indexes in them. Broken links are listed in [`Inputs::broken`]. A zip archive, also one in a
+    /// directory, is replaced by its files in the same way; nested archives are skipped.
     ///
     /// # Errors
     /// If a name does not exist or cannot be read, a named archive is damaged, or a directory or archive has no

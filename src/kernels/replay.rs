@@ -1,13 +1,13 @@
 //! Moves played on eight boards at once, one game per lane.
 //!
-//! An [order](Order) says what a word of a game says: the piece, its target, the squares that it may come from. The piece
-//! is found backwards, as in the replay of one game: all squares from which such a piece reaches the target, without a
-//! list of moves and without a branch. The king's safety is the same question once more, asked from the king's square
-//! after the move.
+//! An [order](Order) says what a word of a game says: the piece, its target, the squares that it may come from. The
+//! piece is found backwards, as in the replay of one game: all squares from which such a piece reaches the target,
+//! without a list of moves and without a branch. The king's safety is the same question once more, asked from the
+//! king's square after the move.
 //!
 //! Castling is decided here, too, for the king and the rooks of the start position, but only in steps in which a lane
-//! castles. What is rare is decided by a function for one lane: several pieces that fit, en passant, and everything that
-//! is not a legal move.
+//! castles. What is rare is decided by a function for one lane: several pieces that fit, en passant, and everything
+//! that is not a legal move.
 //!
 //! Boards are seen from White's side throughout, because the lanes differ in whose turn it is.
 
@@ -319,8 +319,8 @@ fn attackers<L: Lanes>([t0, t1, t2]: [L; 3], enemies: L, square: L, turn: L) -> 
     pieces & enemies
 }
 
-/// Castles in every lane, on the king's side where `short` is all ones, on the queen's where it is zero. Whether the king
-/// is safe on its target is not looked at here.
+/// Castles in every lane, on the king's side where `short` is all ones, on the queen's where it is zero. Whether the
+/// king is safe on its target is not looked at here.
 #[inline(always)]
 fn castle<S: Simd>(simd: S, board: &BoardLanes<S::Lanes>, short: S::Lanes) -> Moved<S::Lanes> {
     let (none, all) = (simd.splat(0), simd.splat(!0));
@@ -355,8 +355,8 @@ fn castle<S: Simd>(simd: S, board: &BoardLanes<S::Lanes>, short: S::Lanes) -> Mo
     }
 }
 
-/// Plays one order on each board, and writes the positions. Also returns the lanes, as those that are not zero, in which
-/// that has yet to be done.
+/// Plays one order on each board, and writes the positions. Also returns the lanes, as those that are not zero, in
+/// which that has yet to be done.
 #[inline(always)]
 fn play<S: Simd>(
     simd: S,

@@ -48,9 +48,9 @@ const SHORT: u64 = (FILE_A << 5 | FILE_A << 6) & RANK_8;
 
 /// The sensitive squares of each lane, and the threats to the side to move.
 ///
-/// After a move of a piece that neither leaves nor reaches a sensitive square of its kind, the opponent has as many legal
-/// moves as after a pass. This does not hold for captures, promotions, castling, en passant captures, and double steps
-/// beside an enemy pawn. Replies to moves that do touch sensitive squares may still be as many.
+/// After a move of a piece that neither leaves nor reaches a sensitive square of its kind, the opponent has as many
+/// legal moves as after a pass. This does not hold for captures, promotions, castling, en passant captures, and double
+/// steps beside an enemy pawn. Replies to moves that do touch sensitive squares may still be as many.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub struct Replies {

@@ -32,8 +32,8 @@ pub static TAGS: ColumnFamily = ColumnFamily {
     meaning: "any tag of the game, such as tag:Event",
 };
 
-/// Folders of inputs: the column `folder:month` has the text `2025-05` for records of `month=2025-05/part-0.parquet`. Of
-/// several folders of this name, the innermost one counts.
+/// Folders of inputs: the column `folder:month` has the text `2025-05` for records of `month=2025-05/part-0.parquet`.
+/// Of several folders of this name, the innermost one counts.
 pub static FOLDERS: ColumnFamily = ColumnFamily {
     prefix: "folder:",
     pattern: "folder:NAME",
@@ -128,8 +128,8 @@ impl ChosenColumn {
             Self::Computed(_) => true,
         }
     }
-    /// Whether it is the same for all records of a game, so that games can be chosen by it. The number of a game is not: it
-    /// is known only once the games before it have been chosen.
+    /// Whether it is the same for all records of a game, so that games can be chosen by it. The number of a game is
+    /// not: it is known only once the games before it have been chosen.
     pub(crate) fn is_of_games(&self) -> bool {
         match self {
             Self::Listed(column) => OF_GAMES.contains(&column.name),
@@ -163,8 +163,8 @@ impl ChosenColumn {
             Self::Computed(column) => column.fields(),
         }
     }
-    /// The name in [`Batch::tags`](super::Batch::tags) of its values: for a tag, the name of the tag, and for a folder, that
-    /// of the column.
+    /// The name in [`Batch::tags`](super::Batch::tags) of its values: for a tag, the name of the tag, and for a folder,
+    /// that of the column.
     pub fn tag(&self) -> Option<&str> {
         match self {
             Self::Listed(_) | Self::Computed(_) => None,

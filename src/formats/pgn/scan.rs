@@ -1,8 +1,8 @@
 //! Scans movetext for the places where moves begin and end, several blocks of sixty-four bytes at a time.
 //!
 //! What the blocks contain is found by [`look`], in vectors. Almost nothing is carried from block to block, so that the
-//! CPU can work on several of them at once; the cost does not depend on the text, there is hardly a branch to mispredict,
-//! and the places of the next hundred moves are known before the first of them is played.
+//! CPU can work on several of them at once; the cost does not depend on the text, there is hardly a branch to
+//! mispredict, and the places of the next hundred moves are known before the first of them is played.
 //!
 //! Only simple text is handled here: moves, move numbers, blanks, and comments in one line.
 //! [`Scan::fill`] stops before any token that is something else (variations, NAGs, results, tags, empty

@@ -13,10 +13,10 @@
 //! little-endian), with the columns `halfmove` and `fullmove` if they exist. Otherwise, a column `fen` holds text like
 //! the lines of a FEN file, and is read by the same functions. [`DecodeOptions::fen_column`] names another text column.
 //! Columns with the name of a [`Field`](crate::table::Field) are read if the field is requested and their type fits:
-//! any integers, whose range is checked, also as floats that are whole, and any strings, also as dictionaries. `move` may be UCI or SAN as text, or
-//! our 16 bits; `result` may also be 0, 1 or 2 for a win of Black, a draw or a win of White; `date` may also be a
-//! column of days. A row without a position, with a bad one, or with a value out of range is rejected. Columns that
-//! cannot be used are listed in a note.
+//! any integers, whose range is checked, also as floats that are whole, and any strings, also as dictionaries. `move`
+//! may be UCI or SAN as text, or our 16 bits; `result` may also be 0, 1 or 2 for a win of Black, a draw or a win of
+//! White; `date` may also be a column of days. A row without a position, with a bad one, or with a value out of range
+//! is rejected. Columns that cannot be used are listed in a note.
 //!
 //! Copies of Lichess data keep the names of their source. `cp` is a score, and `line` begins with the move;
 //! `PuzzleId`, `Rating`, `RatingDeviation`, `Popularity`, `NbPlays`, `Themes`, `GameUrl` and `OpeningTags` are fields
@@ -51,11 +51,11 @@
 //!
 //! # Untrusted files
 //!
-//! All sizes that the file claims are checked before they are relied on: a page or buffer may have at most 1 GiB
-//! after decompression, and decompression stops there. Text is taken as bytes and becomes UTF-8 only as a copy, and
-//! places within buffers are checked whenever they are used, because a mapped file may change. Panics of the
-//! libraries that read these formats are caught and reported as damage; `hide_caught_panics` keeps their messages out of
-//! standard error.
+//! All sizes that the file claims are checked before they are relied on: a page or buffer may have at most 1 GiB after
+//! decompression, and decompression stops there. Text is taken as bytes and becomes UTF-8 only as a copy, and places
+//! within buffers are checked whenever they are used, because a mapped file may change. Panics of the libraries that
+//! read these formats are caught and reported as damage; `hide_caught_panics` keeps their messages out of standard
+//! error.
 
 #[cfg(feature = "parquet")]
 mod arrow;
