@@ -138,7 +138,7 @@ fn files_of_all_formats(directory: &Path) -> Vec<(String, Vec<u8>)> {
         }
     }
     write(directory, "readme.txt", "Not positions.");
-    write(directory, "empty.fen", "");
+    write(directory, "empty.csv", "fen\n");
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let file = |path: PathBuf| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap());
     entries.map(file).collect()

@@ -110,7 +110,7 @@ fn misspelled_columns_get_a_suggestion() {
     }
     for name in ["tag:", "tag:White-Title", "tag:a b", "tag:é"] {
         let stderr = stderr_of(2, &["compute", "--columns", name, &input]);
-        assert!(stderr.contains("the name of a tag is letters, digits and `_`"), "{stderr}");
+        assert!(stderr.contains("the name of a tag or folder is letters, digits and `_`"), "{stderr}");
     }
     assert!(output(0, &["compute", "--help"]).contains(" tag:NAME"));
 }
