@@ -55,7 +55,7 @@ struct Asked {
     answers: Vec<Vec<String>>,
 }
 
-/// A number in the same form, whoever wrote it.
+/// The value of a cell in one form: SQLite and lanefish write nulls, flags and numbers differently.
 fn cell(text: &str) -> String {
     match text {
         "" | "null" => "null".to_owned(),
