@@ -112,7 +112,8 @@ impl GameColumn {
         if let Some(listed) = ALL.iter().find(|column| column.name == name) {
             return Some(listed.clone());
         }
-        let column = ChosenColumn::named(name)?;
+        // Rows of games do not have the columns of folders.
+        let column = ChosenColumn::named(name).filter(ChosenColumn::is_of_games)?;
         let tag = column.tag()?.to_owned();
         let meaning = format!("the tag {tag} of the game").into();
         let value = GameValue::Tag(tag.into());

@@ -421,6 +421,9 @@ fn folders_are_columns() {
     assert_eq!(compute(&["--where", "\"folder:month\" is null", "--threads", "1"]).lines().count(), 3);
     let rows = output(0, &["compute", &inputs, "--columns", "folder:month", "--where", "\"tag:Event\" = 'x'"]);
     assert_eq!(rows, "folder:month\n\n\n");
+    // Rows of games do not have them.
+    let stderr = stderr_of(2, &["games", &dir.name("other"), "--columns", "folder:month"]);
+    assert!(stderr.contains("there is no column `folder:month`"), "{stderr}");
     let stderr = stderr_of(2, &["compute", &inputs, "--columns", "folder:a-b"]);
     assert!(stderr.contains("the name of a tag or folder"), "{stderr}");
 }
