@@ -6,7 +6,7 @@ use super::numbers::size;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueHint};
 use lanefish::sql::SqlError;
-use lanefish::sql::cluster::{Cluster, ExecutorOptions, run_executor, run_scheduler};
+use lanefish::sql::cluster::{Cluster, ExecutorOptions, SchedulerOptions, Tls, run_executor, run_scheduler};
 use lanefish::text::numbers::counted;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -17,10 +17,11 @@ use std::path::PathBuf;
 /// these to executors, one per machine. Every executor must be able to read the input files under the same names as the
 /// client, i.e. on a shared disk. All must run the same version of lanefish.
 ///
-/// Nothing is encrypted, and there is no authentication. Anyone who can reach the scheduler or an executor can run
-/// queries, read every file that the user of an executor can read, fetch the rows that others made, and cancel their
-/// jobs. They listen on the loopback address (127.0.0.1) unless --bind says otherwise. Use --bind only in a private
-/// network, behind a firewall, and with a separate user that can read the datasets and nothing else.
+/// An executor reads files below the directories given by --data only, and never writes one outside of its work
+/// directory. With --tls-cert, --tls-key and --tls-ca, all connections are encrypted, and only processes with a
+/// certificate of the cluster's own authority can connect. Without these, anyone who can reach the scheduler or an
+/// executor can run queries over that data, fetch the rows that others made, and cancel their jobs: both then refuse to
+/// listen on other addresses than those of this machine (127.0.0.1), unless --insecure says that the network is safe.
 ///
 /// If an executor is killed, the scheduler notices after 20 seconds, and other executors repeat its tasks. If the
 /// scheduler is killed, its jobs are lost: their commands end with an error, and executors wait for the next scheduler.
@@ -42,6 +43,44 @@ struct SchedulerArgs {
     /// Address to listen on; port 0 chooses any free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:50050")]
     bind: SocketAddr,
+
+    /// Directory with the input files, may be repeated: files outside of it are not read, wherever links lead
+    ///
+    /// A scheduler looks for the files of tables that have no positions, such as CSV.
+    #[arg(long, value_name = "DIR", default_value = ".", value_hint = ValueHint::DirPath)]
+    data: Vec<PathBuf>,
+
+    #[command(flatten)]
+    tls: TlsArgs,
+
+    /// Listen on any address without TLS, for everybody who can reach it
+    #[arg(long, conflicts_with = "tls_cert")]
+    insecure: bool,
+}
+
+/// The certificates of a cluster
+#[derive(Debug, Default, Args)]
+pub(crate) struct TlsArgs {
+    /// Certificate of this process, for the name lanefish, in PEM format
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires_all = ["tls_key", "tls_ca"])]
+    tls_cert: Option<PathBuf>,
+
+    /// Key of that certificate
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
+    /// Certificate of the authority that signed those of all processes of the cluster, and no others
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_cert")]
+    tls_ca: Option<PathBuf>,
+}
+
+impl TlsArgs {
+    fn read(&self) -> Result<Option<Tls>, SqlError> {
+        match (&self.tls_cert, &self.tls_key, &self.tls_ca) {
+            (Some(certificate), Some(key), Some(authority)) => Tls::read(certificate, key, authority).map(Some),
+            _ => Ok(None),
+        }
+    }
 }
 
 /// Work for a scheduler
@@ -50,6 +89,10 @@ struct ExecutorArgs {
     /// Address of the scheduler
     #[arg(long, value_name = "HOST:PORT")]
     scheduler: String,
+
+    /// Directory with the input files, may be repeated: files outside of it are not read, wherever links lead
+    #[arg(long, value_name = "DIR", default_value = ".", value_hint = ValueHint::DirPath)]
+    data: Vec<PathBuf>,
 
     /// Address from which others fetch rows; port 0 chooses any free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
@@ -71,6 +114,13 @@ struct ExecutorArgs {
     /// Memory for grouping, joins and sorting, for all tasks together [default: 70 % of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
+
+    #[command(flatten)]
+    tls: TlsArgs,
+
+    /// Listen on any address without TLS, for everybody who can reach it
+    #[arg(long, conflicts_with = "tls_cert")]
+    insecure: bool,
 }
 
 impl ClusterArgs {
@@ -79,9 +129,15 @@ impl ClusterArgs {
         // Tasks get some time to end, and files are removed.
         interrupt::be_patient();
         match &self.role {
-            Role::Scheduler(scheduler) => run_scheduler(scheduler.bind, interrupt::flag(), |bind| {
-                invocation.note(format_args!("scheduler on {bind}"));
-            })?,
+            Role::Scheduler(scheduler) => {
+                let options = SchedulerOptions::new(scheduler.bind)
+                    .data(scheduler.data.clone())
+                    .tls(scheduler.tls.read()?)
+                    .insecure(scheduler.insecure);
+                run_scheduler(&options, interrupt::flag(), |bind| {
+                    invocation.note(format_args!("scheduler on {bind}"));
+                })?;
+            }
             Role::Executor(executor) => {
                 let slots = executor.slots.map_or(invocation.threads, usize::from);
                 let options = ExecutorOptions::new(&executor.scheduler)
@@ -89,7 +145,10 @@ impl ClusterArgs {
                     .advertise(executor.advertise.clone())
                     .slots(slots)
                     .work_directory(executor.work_dir.clone())
-                    .memory(executor.memory);
+                    .memory(executor.memory)
+                    .data(executor.data.clone())
+                    .tls(executor.tls.read()?)
+                    .insecure(executor.insecure);
                 run_executor(&options, interrupt::flag(), |bind| {
                     invocation.note(format_args!(
                         "executor on {bind} with {}, for the scheduler at {}",
@@ -116,8 +175,21 @@ fn log_to_stderr(invocation: &Invocation<'_>) {
     drop(logger);
 }
 
-/// The cluster that --cluster names.
-pub(crate) fn connect(invocation: &Invocation<'_>, address: &str) -> Result<Cluster, SqlError> {
-    let _phase = invocation.phase("waiting for an executor");
-    Cluster::connect(address)
+/// The cluster that --cluster names, if it does.
+pub(crate) fn connect(
+    invocation: &Invocation<'_>,
+    address: Option<&str>,
+    tls: &TlsArgs,
+) -> Result<Option<Cluster>, SqlError> {
+    let tls = tls.read()?;
+    match (address, tls) {
+        (Some(address), tls) => {
+            let _phase = invocation.phase("waiting for an executor");
+            Cluster::connect(address, tls.as_ref()).map(Some)
+        }
+        (None, Some(_)) => {
+            Err(SqlError::Cluster("--tls-cert is for a cluster: name its scheduler with --cluster".into()))
+        }
+        (None, None) => Ok(None),
+    }
 }

@@ -433,18 +433,27 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
             ),
         ],
         "cluster" => &[
-            ("On one machine", "lanefish cluster scheduler --bind 10.0.0.1:50050"),
-            ("On all machines", "lanefish cluster executor --scheduler 10.0.0.1:50050 --bind 10.0.0.2:50051"),
-            ("Statistics of a whole collection", "lanefish stats --cluster 10.0.0.1:50050 /shared/games/"),
             (
-                "A query",
-                "lanefish sql --cluster 10.0.0.1:50050 \"select phase, count(*) from '/shared/games/*.boards' group by phase\"",
+                "On one machine",
+                "lanefish cluster scheduler --bind 10.0.0.1:50050 --data /shared --tls-cert node.crt --tls-key node.key --tls-ca ca.crt",
+            ),
+            (
+                "On all machines",
+                "lanefish cluster executor --scheduler 10.0.0.1:50050 --bind 10.0.0.2:50051 --data /shared --tls-cert node.crt --tls-key node.key --tls-ca ca.crt",
+            ),
+            (
+                "Statistics of a whole collection",
+                "lanefish stats --cluster 10.0.0.1:50050 --tls-cert node.crt --tls-key node.key --tls-ca ca.crt /shared/games/",
+            ),
+            (
+                "A query, on a cluster of this machine only",
+                "lanefish sql --cluster 127.0.0.1:50050 \"select phase, count(*) from '/shared/games/*.boards' group by phase\"",
             ),
         ],
-        "cluster-scheduler" => &[("On this machine only", "lanefish cluster scheduler")],
+        "cluster-scheduler" => &[("On this machine only", "lanefish cluster scheduler --data /shared")],
         "cluster-executor" => &[(
             "On this machine only, with two slots",
-            "lanefish cluster executor --scheduler 127.0.0.1:50050 --slots 2",
+            "lanefish cluster executor --scheduler 127.0.0.1:50050 --data /shared --slots 2",
         )],
         "show" => &[
             ("A position", "lanefish show \"4r1k1/8/8/1b6/8/3N4/4N3/q3K2R w K - 0 1\""),

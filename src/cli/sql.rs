@@ -61,6 +61,10 @@ pub(crate) struct SqlArgs {
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["memory", "temp"])]
     cluster: Option<String>,
 
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    tls: super::cluster::TlsArgs,
+
     #[command(flatten)]
     reading: Reading,
 }
@@ -122,8 +126,8 @@ impl SqlArgs {
         rejects: bool,
     ) -> Result<SqlSession, SqlError> {
         #[cfg(feature = "cluster")]
-        if let Some(address) = &self.cluster {
-            return SqlSession::on_cluster(options, super::cluster::connect(invocation, address)?);
+        if let Some(cluster) = super::cluster::connect(invocation, self.cluster.as_deref(), &self.tls)? {
+            return SqlSession::on_cluster(options, cluster);
         }
         let limits = self.reading.space.limits();
         SqlSession::new(options, &limits, rejects)

@@ -87,11 +87,7 @@ pub(super) struct Cluster {
 impl Cluster {
     /// With this number of executors of one slot.
     pub(super) fn start(executors: usize) -> Self {
-        let dir = Dir::new();
-        let arguments = ["scheduler", "--bind", "127.0.0.1:0"];
-        let mut scheduler = Process::start(&dir, "scheduler", &arguments);
-        let address = scheduler.said("lanefish: scheduler on ");
-        let mut cluster = Self { scheduler, executors: Vec::new(), address, dir };
+        let mut cluster = Self::alone(&[]);
         for _ in 0..executors {
             cluster.add(&[]);
         }
@@ -103,9 +99,18 @@ impl Cluster {
         cluster
     }
 
+    /// A scheduler.
+    fn alone(more: &[&str]) -> Self {
+        let dir = Dir::new();
+        let arguments = [&["scheduler", "--bind", "127.0.0.1:0", "--data", "/"], more].concat();
+        let mut scheduler = Process::start(&dir, "scheduler", &arguments);
+        let address = scheduler.said("lanefish: scheduler on ");
+        Self { scheduler, executors: Vec::new(), address, dir }
+    }
+
     pub(super) fn add(&mut self, more: &[&str]) {
         let name = format!("executor{}", self.executors.len());
-        let mut arguments = vec!["executor", "--scheduler", &self.address, "--slots", "1"];
+        let mut arguments = vec!["executor", "--scheduler", &self.address, "--slots", "1", "--data", "/"];
         arguments.extend(more);
         let mut executor = Process::start(&self.dir, &name, &arguments);
         executor.said("lanefish: executor on ");
@@ -528,4 +533,104 @@ fn processes_end_when_they_are_asked_to() {
     assert_eq!(fs::read_dir(&work).expect("listed").count(), 0);
     let odd = stderr_of(2, &["cluster", "executor", "--scheduler", "nonsense"]);
     assert!(odd.contains("expected HOST:PORT"), "{odd}");
+}
+
+/// The arguments for a certificate of an authority, which are files in this directory.
+fn certificate(
+    dir: &Dir,
+    authority: &rcgen::Issuer<'_, rcgen::KeyPair>,
+    authority_file: &str,
+    name: &str,
+) -> Vec<String> {
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let parameters = rcgen::CertificateParams::new(["lanefish".to_owned()]).expect("a name");
+    let signed = parameters.signed_by(&key, authority).expect("signed");
+    let certificate = dir.file(&format!("{name}.crt"), signed.pem());
+    let key = dir.file(&format!("{name}.key"), key.serialize_pem());
+    ["--tls-cert", &certificate, "--tls-key", &key, "--tls-ca", authority_file].map(str::to_owned).into()
+}
+
+/// An authority, and the file with its certificate.
+fn authority(dir: &Dir, name: &str) -> (rcgen::Issuer<'static, rcgen::KeyPair>, String) {
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let mut parameters = rcgen::CertificateParams::new([]).expect("no names");
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let certificate = parameters.self_signed(&key).expect("signed");
+    let file = dir.file(name, certificate.pem());
+    (rcgen::Issuer::new(parameters, key), file)
+}
+
+#[test]
+fn only_members_reach_the_ports() {
+    let dir = Dir::new();
+    let (own, own_file) = authority(&dir, "ca.crt");
+    let (foreign, foreign_file) = authority(&dir, "foreign-ca.crt");
+    let own = certificate(&dir, &own, &own_file, "node");
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    // Who claims the right authority, and who trusts another.
+    let claimed = certificate(&dir, &foreign, &own_file, "claimed");
+    let foreign = certificate(&dir, &foreign, &foreign_file, "foreign");
+    let mut cluster = Cluster::alone(&own);
+    cluster.add(&own);
+    cluster.add(&own);
+    let address = cluster.address.clone();
+    let epd = sample("sample.epd");
+    let query = format!("select phase, count(*) from '{epd}' where in_check group by phase order by phase");
+    let check = || {
+        let rows = output(0, &[&["sql", "--cluster", &address, &query], &own[..]].concat());
+        assert_eq!(rows, output(0, &["sql", &query]));
+    };
+    check();
+    for wrong in [&[][..], &claimed[..], &foreign[..]] {
+        let wrong = wrong.iter().map(String::as_str);
+        let arguments: Vec<&str> = ["stats", "--cluster", &address, &epd].into_iter().chain(wrong).collect();
+        let said = stderr_of(2, &arguments);
+        assert!(said.contains("no scheduler answers"), "{said}");
+    }
+    let said = stderr_of(2, &["stats", "--cluster", &address, &epd]);
+    assert!(said.contains("--tls-cert"), "{said}");
+    // Executors that do not belong to it, and another that sends nothing.
+    let executor = |more: &[&str]| {
+        let arguments = [&["executor", "--scheduler", &address, "--data", "/"], more].concat();
+        Process::start(&dir, &format!("foreign{}", more.len()), &arguments)
+    };
+    let claimed: Vec<&str> = claimed.iter().map(String::as_str).collect();
+    let mut outsiders = [executor(&[]), executor(&claimed)];
+    let silent = TcpStream::connect(&address).expect("connected");
+    let port = cluster.executors[0].log();
+    let port = port.split("executor on ").nth(1).and_then(|rest| rest.split(' ').next()).expect("an address");
+    for address in [address.as_str(), port] {
+        for bytes in [
+            &b"GET /api/executors HTTP/1.1\r\nHost: x\r\n\r\n"[..],
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+            &[0x16; 70_000],
+        ] {
+            let mut stream = TcpStream::connect(address).expect("connected");
+            // It may be closed before all is written.
+            let _ = stream.write_all(bytes);
+            let mut answer = Vec::new();
+            let _ = stream.set_read_timeout(Some(Duration::from_secs(15)));
+            let _ = stream.read_to_end(&mut answer);
+            assert!(!answer.windows(4).any(|part| part == b"HTTP"), "{answer:?}");
+        }
+    }
+    check();
+    drop(silent);
+    for outsider in &mut outsiders {
+        let begin = Instant::now();
+        while !["poll work loop failed", "Failed to connect"].iter().any(|failed| outsider.log().contains(failed)) {
+            assert!(begin.elapsed() < PATIENCE, "{}", outsider.log());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        assert_eq!(outsider.tasks(), 0);
+        outsider.kill();
+    }
+    assert!(cluster.executors.iter().any(|executor| executor.tasks() > 0));
+    let said = stderr_of(2, &["sql", "select 1", own[0], own[1], own[2], own[3], own[4], own[5]]);
+    assert!(said.contains("--cluster"), "{said}");
+    let said = stderr_of(2, &["cluster", "scheduler", "--bind", "0.0.0.0:0"]);
+    assert!(said.contains("without TLS") && said.contains("--insecure"), "{said}");
+    let mixed = [own[0], own[1], own[2], claimed[3], own[4], own[5]];
+    let said = stderr_of(2, &[&["cluster", "scheduler", "--bind", "127.0.0.1:0"], &mixed[..]].concat());
+    assert!(said.contains("are not a certificate, its key, and an authority"), "{said}");
 }

@@ -116,6 +116,10 @@ pub(crate) struct StatsArgs {
     #[cfg(feature = "cluster")]
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["merge", "exact_distinct"])]
     cluster: Option<String>,
+
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    tls: super::cluster::TlsArgs,
 }
 
 /// Number of groups that are shown.
@@ -267,8 +271,8 @@ impl StatsArgs {
         reading: &Reading,
     ) -> Result<(Option<Made>, Timed)> {
         #[cfg(feature = "cluster")]
-        if let Some(address) = &self.cluster {
-            return self.read_on_cluster(invocation, inputs, reading, address);
+        if let Some(cluster) = super::cluster::connect(invocation, self.cluster.as_deref(), &self.tls)? {
+            return self.read_on_cluster(invocation, inputs, reading, cluster);
         }
         let (report, timed) = match self.count(invocation, inputs, reading, None)? {
             (None, timed) => return Ok((None, timed)),

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
 use lanefish::report::{html, left_out_to_json};
-use lanefish::sql::cluster::Counting;
+use lanefish::sql::cluster::{Cluster, Counting};
 use lanefish::sql::{Session as SqlSession, SessionOptions, Step};
 use lanefish::text::numbers::{bytes, short};
 use serde_json::json;
@@ -25,7 +25,7 @@ impl StatsArgs {
         invocation: &Invocation<'_>,
         inputs: &[PathBuf],
         reading: &Reading,
-        address: &str,
+        cluster: Cluster,
     ) -> Result<(Option<Made>, Timed)> {
         let begin = Instant::now();
         let global = invocation.global();
@@ -39,8 +39,7 @@ impl StatsArgs {
         let mut rejects = invocation.open_rejects()?;
         let read = invocation.read_options(reading, Validity::default())?;
         let options = SessionOptions::new(invocation.analyzer).read(read);
-        let cluster = super::super::cluster::connect(invocation, address)?;
-        let slots = cluster.slots();
+        let (address, slots) = (cluster.address().to_owned(), cluster.slots());
         let sql = SqlSession::on_cluster(options.clone(), cluster)?;
         let counting =
             Counting::default().details(self.has_details()).by(self.grouped_by()?).rejects(rejects.is_some());

@@ -1,19 +1,20 @@
 //! The client: its connection with the scheduler, the progress of a job, and the summaries of the machines.
 
 use super::codec::{LogicalCodec, PhysicalCodec};
-use super::http;
+use super::rest::Connection;
+use super::tls::{Tls, endpoint};
 use super::told::{RECORDS, REJECTED};
 use crate::locks::Unpoisoned;
 use crate::pipeline::Summary;
 use crate::sql::SqlError;
 use crate::sql::scan::NAME;
-use ballista_core::config::{BALLISTA_CLIENT_PULL, BALLISTA_SCHEDULER_MAX_PARTITIONS_PER_TASK, BallistaConfig};
+use axum::http::Method;
+use ballista_core::config::{BALLISTA_CLIENT_PULL, BALLISTA_SCHEDULER_MAX_PARTITIONS_PER_TASK};
 use ballista_core::execution_plans::DistributedQueryExec;
 use ballista_core::extension::{SessionConfigExt, SessionStateExt};
 use ballista_core::serde::protobuf::GetJobMetricsParams;
 use ballista_core::serde::protobuf::operator_metric::Metric;
 use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
-use ballista_core::utils::{GrpcClientConfig, create_grpc_client_endpoint};
 use datafusion::common::Result as EngineResult;
 use datafusion::execution::SessionState;
 use datafusion::physical_plan::ExecutionPlan;
@@ -45,7 +46,7 @@ pub(super) const MESSAGE: usize = 256 << 20;
 /// use lanefish::sql::{Session, SessionOptions};
 /// use lanefish::tiers;
 ///
-/// let cluster = Cluster::connect("127.0.0.1:50050")?;
+/// let cluster = Cluster::connect("127.0.0.1:50050", None)?;
 /// let session = Session::on_cluster(SessionOptions::new(tiers::best()), cluster)?;
 /// for statement in Session::parse("select phase, count(*) from '/shared/dump.boards' group by phase")? {
 ///     for batch in session.run(&statement)? {
@@ -58,28 +59,43 @@ pub(super) const MESSAGE: usize = 256 << 20;
 pub struct Cluster {
     address: String,
     slots: usize,
+    tls: Option<Tls>,
+    connection: Arc<Connection>,
 }
 
 impl Cluster {
-    /// Connects to the cluster whose scheduler has this address, as `HOST:PORT`. Waits up to 30 seconds for its first
-    /// executor.
+    /// Connects to the cluster whose scheduler has this address, as `HOST:PORT`, with the certificate that it asks
+    /// for, if it does. Waits up to 30 seconds for its first executor.
     ///
     /// # Errors
     /// If the scheduler cannot be reached, something else is there, or no executor comes.
-    pub fn connect(address: &str) -> Result<Self, SqlError> {
+    pub fn connect(address: &str, tls: Option<&Tls>) -> Result<Self, SqlError> {
         let begin = Instant::now();
+        let connection = Connection::new(address, tls)?;
         loop {
-            let executors = executors(address)
-                .map_err(|reason| SqlError::Cluster(format!("no scheduler answers at {address}: {reason}")))?;
+            let executors = executors(&connection).map_err(|reason| {
+                // What a port that expects TLS says to others is not HTTP.
+                let hint = match tls {
+                    None if reason.contains("http2") => "; if it expects TLS, use --tls-cert, --tls-key and --tls-ca",
+                    _ => "",
+                };
+                SqlError::Cluster(format!("no scheduler answers at {address}: {reason}{hint}"))
+            })?;
             let slots = executors.iter().map(slots_of).sum();
             if !executors.is_empty() {
-                return Ok(Self { address: address.to_owned(), slots });
+                let (address, tls) = (address.to_owned(), tls.cloned());
+                return Ok(Self { address, slots, tls, connection: Arc::new(connection) });
             }
             if begin.elapsed() > LONELY {
                 return Err(lonely(address));
             }
             std::thread::sleep(Duration::from_millis(200));
         }
+    }
+
+    /// The address of its scheduler.
+    pub fn address(&self) -> &str {
+        &self.address
     }
 
     /// Number of tasks that its executors can run at the same time.
@@ -91,15 +107,11 @@ impl Cluster {
     pub(in crate::sql) fn partitions(&self) -> usize {
         (PARTITIONS_PER_SLOT * self.slots).clamp(PARTITIONS.0, PARTITIONS.1)
     }
-
-    fn url(&self) -> String {
-        format!("http://{}", self.address)
-    }
 }
 
 /// The executors that the scheduler knows.
-fn executors(address: &str) -> Result<Vec<Value>, String> {
-    match http::get(address, "/api/executors") {
+fn executors(scheduler: &Connection) -> Result<Vec<Value>, String> {
+    match scheduler.get("/api/executors") {
         Ok(Value::Array(executors)) => Ok(executors),
         Ok(_) => Err("something else is there".to_owned()),
         Err(error) => Err(error.to_string()),
@@ -176,6 +188,12 @@ impl Link {
 
     /// The settings of a session whose queries run on the cluster.
     pub(in crate::sql) fn config(&self, config: SessionConfig) -> SessionConfig {
+        let config = match &self.cluster.tls {
+            Some(tls) => {
+                config.with_ballista_use_tls(true).with_ballista_override_create_grpc_client_endpoint(endpoint(tls))
+            }
+            None => config,
+        };
         config
             .with_target_partitions(self.cluster.partitions())
             .upgrade_for_ballista()
@@ -197,7 +215,7 @@ impl Link {
 
     /// The same session, whose queries run on the cluster.
     pub(in crate::sql) fn upgraded(&self, state: SessionState) -> EngineResult<SessionState> {
-        state.upgrade_for_ballista(self.cluster.url())
+        state.upgrade_for_ballista(self.cluster.connection.url().to_owned())
     }
 
     fn job(&self) -> std::sync::MutexGuard<'_, Watched> {
@@ -224,7 +242,8 @@ impl Link {
             return Ok(());
         }
         let address = &self.cluster.address;
-        match executors(address) {
+        let scheduler = &self.cluster.connection;
+        match executors(scheduler) {
             Ok(executors) if executors.is_empty() => {
                 let since = *job.lonely.get_or_insert_with(Instant::now);
                 if since.elapsed() > LONELY {
@@ -243,7 +262,7 @@ impl Link {
         }
         if job.silent == 0
             && let Some(id) = job.id()
-            && let Ok(stages) = http::get(address, &format!("/api/job/{id}/stages"))
+            && let Ok(stages) = scheduler.get(&format!("/api/job/{id}/stages"))
         {
             job.progress = progress_of(&stages);
             let JobProgress { tasks, tasks_done, .. } = job.progress;
@@ -275,7 +294,7 @@ impl Link {
     pub(in crate::sql) fn cancel(&self) {
         if let Some(id) = self.job().id() {
             // It may have ended, and the scheduler may be gone.
-            let _ = http::request(&self.cluster.address, "PATCH", &format!("/api/job/{id}"));
+            let _ = self.cluster.connection.request(Method::PATCH, &format!("/api/job/{id}"));
         }
     }
 
@@ -293,12 +312,8 @@ impl Link {
                 self.cluster.address
             ))
         };
-        let grpc = GrpcClientConfig::from(&BallistaConfig::default());
-        let endpoint =
-            create_grpc_client_endpoint(self.cluster.url(), Some(&grpc)).map_err(|error| unknown(error.to_string()))?;
-        let channel = endpoint.connect().await;
-        let mut scheduler = SchedulerGrpcClient::new(channel.map_err(|error| unknown(error.to_string()))?)
-            .max_decoding_message_size(MESSAGE);
+        let channel = self.cluster.connection.channel();
+        let mut scheduler = SchedulerGrpcClient::new(channel).max_decoding_message_size(MESSAGE);
         let asked = scheduler.get_job_metrics(GetJobMetricsParams { job_id }).await;
         let stages = asked.map_err(|error| unknown(error.to_string()))?.into_inner().stages;
         let operators = stages.iter().flat_map(|stage| &stage.operators);

@@ -1,5 +1,7 @@
 //! Encoding of our tables, scans and functions in plans, in addition to the codecs of the engine.
 
+use super::allowed::refused;
+use super::data::Data;
 use super::errors::carried;
 use super::pieces::Piece;
 use super::scan::{PieceScan, StatisticsTable, Work};
@@ -45,8 +47,8 @@ enum AnyScan {
 pub(super) struct LogicalCodec(BallistaLogicalExtensionCodec);
 
 impl LogicalExtensionCodec for LogicalCodec {
-    fn try_decode(&self, bytes: &[u8], inputs: &[LogicalPlan], context: &TaskContext) -> Result<Extension> {
-        self.0.try_decode(bytes, inputs, context)
+    fn try_decode(&self, _: &[u8], _: &[LogicalPlan], _: &TaskContext) -> Result<Extension> {
+        Err(refused(&"extensions of queries"))
     }
     fn try_encode(&self, node: &Extension, bytes: &mut Vec<u8>) -> Result<()> {
         self.0.try_encode(node, bytes)
@@ -54,13 +56,10 @@ impl LogicalExtensionCodec for LogicalCodec {
     fn try_decode_table_provider(
         &self,
         bytes: &[u8],
-        name: &TableReference,
-        schema: SchemaRef,
-        context: &TaskContext,
+        _: &TableReference,
+        _: SchemaRef,
+        _: &TaskContext,
     ) -> Result<Arc<dyn TableProvider>> {
-        if !is_ours(bytes) {
-            return self.0.try_decode_table_provider(bytes, name, schema, context);
-        }
         Ok(match decoded(bytes)? {
             AnyTable::Positions(table) => {
                 let (reads, _) = Reads::new(false);
@@ -102,8 +101,9 @@ impl LogicalExtensionCodec for LogicalCodec {
         bytes.extend(encoded(&message)?);
         Ok(())
     }
-    fn try_decode_file_format(&self, bytes: &[u8], context: &TaskContext) -> Result<Arc<dyn FileFormatFactory>> {
-        self.0.try_decode_file_format(bytes, context)
+    // Only a query that writes files has one.
+    fn try_decode_file_format(&self, _: &[u8], _: &TaskContext) -> Result<Arc<dyn FileFormatFactory>> {
+        Err(refused(&"queries that write files"))
     }
     fn try_encode_file_format(&self, bytes: &mut Vec<u8>, format: Arc<dyn FileFormatFactory>) -> Result<()> {
         self.0.try_encode_file_format(bytes, format)
@@ -124,7 +124,18 @@ impl LogicalExtensionCodec for LogicalCodec {
 
 /// Encodes scans and functions in plans of tasks.
 #[derive(Debug, Default)]
-pub(super) struct PhysicalCodec(BallistaPhysicalExtensionCodec);
+pub(super) struct PhysicalCodec {
+    engine: BallistaPhysicalExtensionCodec,
+    /// The files that this machine reads, if it is an executor.
+    data: Option<Data>,
+}
+
+impl PhysicalCodec {
+    /// That of an executor.
+    pub(super) fn of_executor(data: Data) -> Self {
+        Self { engine: BallistaPhysicalExtensionCodec::default(), data: Some(data) }
+    }
+}
 
 impl PhysicalExtensionCodec for PhysicalCodec {
     fn try_decode(
@@ -135,7 +146,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         if !is_ours(bytes) {
-            return self.0.try_decode(bytes, inputs, context, converter);
+            return self.engine.try_decode(bytes, inputs, context, converter);
         }
         let [pieces] = inputs else {
             return Err(DataFusionError::Internal("a scan of a task has one input".to_owned()));
@@ -156,7 +167,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
                 Work::Statistics(Arc::new(source.into_source()?), counting)
             }
         };
-        Ok(Arc::new(PieceScan::new(work, Arc::clone(pieces))))
+        Ok(Arc::new(PieceScan::new(work, Arc::clone(pieces), self.data.clone())))
     }
     fn try_encode(
         &self,
@@ -165,7 +176,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<()> {
         let Some(scan) = node.downcast_ref::<PieceScan>() else {
-            return self.0.try_encode(node, bytes, converter);
+            return self.engine.try_encode(node, bytes, converter);
         };
         let source = scan.work().source();
         bytes.extend(encoded(&match scan.work() {

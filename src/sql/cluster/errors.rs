@@ -15,7 +15,14 @@ const END: char = ']';
 /// An error that the client will find again.
 #[derive(thiserror::Error)]
 #[error("{0} {BEGIN}{hex}{END}", hex = hex(.0))]
-struct Carried(String);
+pub(super) struct Carried(pub(super) String);
+
+impl Carried {
+    /// As an error of the engine.
+    pub(super) fn into_error(self) -> DataFusionError {
+        DataFusionError::External(Box::new(self))
+    }
+}
 
 // The engine writes errors of tasks with this.
 impl fmt::Debug for Carried {
@@ -34,7 +41,7 @@ fn hex(text: &str) -> String {
 
 /// An error for the client.
 pub(in crate::sql) fn carried(message: &str) -> DataFusionError {
-    DataFusionError::External(Box::new(Carried(message.to_owned())))
+    Carried(message.to_owned()).into_error()
 }
 
 /// An error for the client: what failed, why, and where.

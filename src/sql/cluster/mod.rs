@@ -20,30 +20,41 @@
 //! - `portable` and `rules` change queries that the engine would divide wrongly: before they are sent, and as plans of
 //!   the scheduler.
 //! - `client` watches a job: its progress, and whether an executor still works on it.
-//! - `process` has the scheduler and the executors.
+//! - `process` has the scheduler and the executors, `server` their ports, `tls` what protects these, and `rest` the
+//!   client's connection.
+//! - `allowed` has the plans that a cluster carries out, `data` the directories whose files its processes read, and
+//!   `store` those files for the engine: all are checked where they are used, whatever a message says.
 //!
-//! Every machine must be able to read the files under the same names, and run the same version. Nothing is encrypted,
-//! and there is no authentication: anyone who can reach the scheduler or an executor can read every file that its user
-//! can read. They listen on the loopback address unless configured otherwise.
+//! Every machine must be able to read the files under the same names, and run the same version. Without [`Tls`], anyone
+//! who can reach the scheduler or an executor can run queries over the files in the directories of the executors, so
+//! they listen on the loopback address only, unless they are told that the network is safe.
 
+mod allowed;
 mod client;
 mod codec;
 mod counting;
+mod data;
 pub(super) mod errors;
-mod http;
+#[cfg(test)]
+mod hostile;
 mod pieces;
 pub(super) mod portable;
 mod process;
+mod rest;
 mod rules;
 mod scan;
+mod server;
 mod statistics;
+mod store;
+mod tls;
 mod told;
 mod wire;
 
 pub use client::{Cluster, JobProgress};
 pub use counting::Counting;
-pub use process::{ExecutorOptions, run_executor, run_scheduler};
+pub use process::{ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
 pub use statistics::Counted;
+pub use tls::{NAME, Tls};
 
 pub(super) use client::Link;
 pub(super) use pieces::{Piece, divide};
@@ -78,7 +89,7 @@ pub(super) fn scan(request: Request, pieces: &[Piece]) -> EngineResult<Arc<dyn E
     let whole = request.depends_on_records_before().then(|| Piece::whole(&request.source.inputs));
     let pieces = whole.as_ref().map_or(pieces, std::slice::from_ref);
     let work = Work::Columns(Arc::new(request));
-    Ok(Arc::new(PieceScan::new(work, pieces::plan(pieces)?)))
+    Ok(Arc::new(PieceScan::new(work, pieces::plan(pieces)?, None)))
 }
 
 impl Session {

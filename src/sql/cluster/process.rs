@@ -4,28 +4,41 @@
 //! fetched from the executors that made them. An executor that is silent for some time counts as gone, and its tasks
 //! are given to others.
 
+use super::allowed::{QueryPlan, TaskPlan};
 use super::client::MESSAGE;
 use super::codec::{LogicalCodec, PhysicalCodec};
+use super::data::Data;
 use super::rules::{NullableUnions, OneResult, RowsAsSources, SharedNotes};
+use super::server::{free, serve};
+use super::store::Stores;
+use super::tls::{Tls, endpoint, scheme, with_causes};
 use crate::chess::validity::Validity;
 use crate::sql::functions::{self, Judging};
 use crate::sql::{SqlError, runtime};
 use crate::tiers::Tier;
+use arrow_flight::flight_service_server::FlightServiceServer;
 use ballista_core::config::TaskSchedulingPolicy;
+use ballista_core::error::BallistaError;
 use ballista_core::extension::SessionConfigExt;
 use ballista_core::registry::BallistaFunctionRegistry;
-use ballista_core::utils::default_session_builder;
+use ballista_core::serde::protobuf::scheduler_grpc_server::SchedulerGrpcServer;
+use ballista_core::utils::{create_grpc_server, default_session_builder};
+use ballista_executor::ArrowFlightServerProvider;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
+use ballista_executor::flight_service::BallistaFlightService;
+use ballista_scheduler::api::get_routes;
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
-use ballista_scheduler::scheduler_process::start_server;
+use ballista_scheduler::scheduler_process::create_scheduler;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{FunctionRegistry, SessionStateBuilder, SessionStateDefaults};
 use datafusion::prelude::SessionConfig;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tonic::service::Routes;
 
 /// Time of silence after which an executor counts as gone. Executors ask for tasks at least every five seconds, even if
 /// they have no room for them.
@@ -49,27 +62,56 @@ fn judging() -> Judging {
     Judging { tier: Tier::best(), validity: Validity::default(), keep_en_passant: false }
 }
 
-/// Checks that it is possible to listen at this address; for port 0, chooses a free port.
-fn free(bind: SocketAddr) -> Result<SocketAddr, SqlError> {
-    let bound = TcpListener::bind(bind).and_then(|listener| listener.local_addr());
-    bound.map_err(|error| SqlError::Cluster(format!("cannot listen on {bind}: {error}")))
-}
-
 async fn asked_to_end(interrupt: &AtomicBool) {
     while !interrupt.load(Ordering::Relaxed) {
         tokio::time::sleep(PATIENCE).await;
     }
 }
 
+/// Options of a scheduler.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SchedulerOptions {
+    /// The address on which it listens; with port 0, any free port.
+    pub bind: SocketAddr,
+    /// The directories below which it looks for the files of tables that are not of positions, wherever links lead; by
+    /// default the current one.
+    pub data: Vec<PathBuf>,
+    /// What everybody who connects must have, too.
+    pub tls: Option<Tls>,
+    /// Whether it may listen on other addresses than those of this machine without [`Self::tls`].
+    pub insecure: bool,
+}
+
+impl SchedulerOptions {
+    /// A scheduler that listens on this address.
+    pub fn new(bind: SocketAddr) -> Self {
+        Self { bind, data: vec![PathBuf::from(".")], tls: None, insecure: false }
+    }
+}
+
+crate::setters::setters!(SchedulerOptions {
+    bind: SocketAddr,
+    data: Vec<PathBuf>,
+    tls: Option<Tls>,
+    insecure: bool,
+});
+
 /// Runs a scheduler until `interrupt` is set; `ready` is called with its address. It keeps everything in memory: if it
 /// ends, so do its jobs.
 ///
 /// # Errors
-/// If it cannot listen at this address, or the engine fails.
-pub fn run_scheduler(bind: SocketAddr, interrupt: &AtomicBool, ready: impl FnOnce(SocketAddr)) -> Result<(), SqlError> {
-    let bind = free(bind)?;
+/// If it cannot or may not listen at this address, read a directory with data, or the engine fails.
+pub fn run_scheduler(
+    options: &SchedulerOptions,
+    interrupt: &AtomicBool,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), SqlError> {
+    let tls = options.tls.as_ref();
+    let bind = free(options.bind, tls, options.insecure)?;
+    let stores = Arc::new(Stores::of(Data::of(&options.data)?));
     let message = u32::try_from(MESSAGE).unwrap_or(u32::MAX);
-    let own = format!("http://{bind}");
+    let own = format!("{}://{bind}", scheme(tls));
     let config = SchedulerConfig {
         external_host: bind.ip().to_string(),
         bind_host: bind.ip().to_string(),
@@ -81,11 +123,13 @@ pub fn run_scheduler(bind: SocketAddr, interrupt: &AtomicBool, ready: impl FnOnc
         grpc_server_max_decoding_message_size: message,
         grpc_server_max_encoding_message_size: message,
         grpc_client_max_message_size: message,
-        override_session_builder: Some(Arc::new(|config: SessionConfig| {
+        override_session_builder: Some(Arc::new(move |config: SessionConfig| {
             let state = default_session_builder(config)?;
             let id = state.session_id().to_owned();
+            let runtime = RuntimeEnvBuilder::new().with_object_store_registry(Arc::clone(&stores) as _);
             let mut state = SessionStateBuilder::new_from_existing(state)
                 .with_session_id(id)
+                .with_runtime_env(runtime.build_arc()?)
                 .with_physical_optimizer_rule(Arc::new(RowsAsSources))
                 .with_physical_optimizer_rule(Arc::new(NullableUnions))
                 .with_physical_optimizer_rule(Arc::new(SharedNotes))
@@ -110,18 +154,24 @@ pub fn run_scheduler(bind: SocketAddr, interrupt: &AtomicBool, ready: impl FnOnc
         cors_allowed_origins: own,
         ..SchedulerConfig::default()
     };
+    let failed = |error: BallistaError| SqlError::Cluster(error.to_string());
     runtime(2)?.block_on(async {
-        let cluster =
-            BallistaCluster::new_from_config(&config).await.map_err(|error| SqlError::Cluster(error.to_string()))?;
-        let server = start_server(cluster, bind, Arc::new(config));
+        let cluster = BallistaCluster::new_from_config(&config).await.map_err(failed)?;
+        let scheduler = create_scheduler::<QueryPlan, TaskPlan>(cluster, Arc::new(config)).await.map_err(failed)?;
+        let calls = SchedulerGrpcServer::new(scheduler.clone())
+            .max_encoding_message_size(MESSAGE)
+            .max_decoding_message_size(MESSAGE);
+        let routes = get_routes(Arc::new(scheduler)).merge(Routes::new(calls).into_axum_router());
+        let server = serve(bind, routes, tls);
         tokio::pin!(server);
+        let failed = |error| SqlError::Cluster(with_causes(&error));
         // It listens before it does anything else that takes time.
         tokio::select! {
-            ended = &mut server => return ended.map_err(|error| SqlError::Cluster(error.to_string())),
+            ended = &mut server => return ended.map_err(failed),
             () = tokio::time::sleep(PATIENCE) => ready(bind),
         }
         tokio::select! {
-            ended = server => ended.map_err(|error| SqlError::Cluster(error.to_string())),
+            ended = server => ended.map_err(failed),
             () = asked_to_end(interrupt) => Ok(()),
         }
     })
@@ -144,6 +194,12 @@ pub struct ExecutorOptions {
     /// Bytes of memory for grouping, joins and sorting, for all tasks together; by default 70 % of the machine's
     /// memory.
     pub memory: Option<u64>,
+    /// The directories below which it reads files, wherever links lead; by default the current one.
+    pub data: Vec<PathBuf>,
+    /// What everybody who connects must have, too, as well as the scheduler and the other executors.
+    pub tls: Option<Tls>,
+    /// Whether it may listen on other addresses than those of this machine without [`Self::tls`].
+    pub insecure: bool,
 }
 
 impl ExecutorOptions {
@@ -156,6 +212,9 @@ impl ExecutorOptions {
             slots: 1,
             work_directory: None,
             memory: None,
+            data: vec![PathBuf::from(".")],
+            tls: None,
+            insecure: false,
         }
     }
 }
@@ -166,20 +225,26 @@ crate::setters::setters!(ExecutorOptions {
     slots: usize,
     work_directory: Option<PathBuf>,
     memory: Option<u64>,
+    data: Vec<PathBuf>,
+    tls: Option<Tls>,
+    insecure: bool,
 });
 
 /// Runs an executor until `interrupt` is set or the process is asked to end; `ready` is called with its address. If the
 /// scheduler ends, the executor waits for the next one.
 ///
 /// # Errors
-/// If it cannot listen at its address, reach the scheduler, or write to its work directory.
+/// If it cannot or may not listen at its address, reach the scheduler, read a directory with data, or write to its work
+/// directory.
 pub fn run_executor(
     options: &ExecutorOptions,
     interrupt: &AtomicBool,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), SqlError> {
     let (host, port) = host_and_port(&options.scheduler)?;
-    let bind = free(options.bind)?;
+    let tls = options.tls.as_ref();
+    let bind = free(options.bind, tls, options.insecure)?;
+    let data = Data::of(&options.data)?;
     let mut directory = tempfile::Builder::new();
     directory.prefix("lanefish-executor-");
     let made = match &options.work_directory {
@@ -221,7 +286,25 @@ pub fn run_executor(
         memory_pool_size: options.memory,
         override_function_registry: Some(Arc::new(registry)),
         override_logical_codec: Some(Arc::new(LogicalCodec::default())),
-        override_physical_codec: Some(Arc::new(PhysicalCodec::default())),
+        override_physical_codec: Some(Arc::new(PhysicalCodec::of_executor(data.clone()))),
+        override_arrow_flight_service: Some(rows_server(tls.cloned())),
+        override_create_grpc_client_endpoint: tls.map(endpoint),
+        override_runtime_producer: Some(Arc::new({
+            let (directory, stores) = (work_directory.to_owned(), Arc::new(Stores::of(data.clone())));
+            move |_| {
+                let runtime = RuntimeEnvBuilder::new().with_temp_file_path(&directory);
+                runtime.with_object_store_registry(Arc::clone(&stores) as _).build_arc()
+            }
+        })),
+        override_config_producer: Some(Arc::new({
+            let others = tls.map(endpoint);
+            move || match &others {
+                Some(others) => SessionConfig::new_with_ballista()
+                    .with_ballista_use_tls(true)
+                    .with_ballista_override_create_grpc_client_endpoint(Arc::clone(others)),
+                None => SessionConfig::new_with_ballista(),
+            }
+        })),
         ..ExecutorProcessConfig::default()
     };
     let runtime = runtime(slots.max(2))?;
@@ -244,8 +327,25 @@ pub fn run_executor(
     // This does not wait for running tasks.
     runtime.shutdown_background();
     ended.map_err(|error| match error {
-        ballista_core::error::BallistaError::General(message) => SqlError::Cluster(message),
+        BallistaError::General(message) => SqlError::Cluster(message),
         error => SqlError::Cluster(error.to_string()),
+    })
+}
+
+/// Serves the rows in the work directory of an executor.
+fn rows_server(tls: Option<Tls>) -> Arc<ArrowFlightServerProvider> {
+    Arc::new(move |directory, bind, mut end, config| {
+        let tls = tls.clone();
+        tokio::spawn(async move {
+            let mut server = create_grpc_server(&config);
+            if let Some(tls) = &tls {
+                server = server.tls_config(tls.server())?;
+            }
+            let rows = FlightServiceServer::new(BallistaFlightService::new(directory))
+                .max_decoding_message_size(MESSAGE)
+                .max_encoding_message_size(MESSAGE);
+            Ok(server.add_service(rows).serve_with_shutdown(bind, end.recv()).await?)
+        })
     })
 }
 
@@ -261,6 +361,7 @@ fn host_and_port(address: &str) -> Result<(String, u16), SqlError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::TcpListener;
 
     #[test]
     fn addresses_have_a_host_and_a_port() {
@@ -275,8 +376,21 @@ mod tests {
     #[test]
     fn a_port_in_use_is_an_error_at_once() {
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = taken.local_addr().unwrap();
-        let error = run_scheduler(address, &AtomicBool::new(true), |_| {}).unwrap_err();
+        let options = SchedulerOptions::new(taken.local_addr().unwrap());
+        let error = run_scheduler(&options, &AtomicBool::new(true), |_| {}).unwrap_err();
         assert!(error.to_string().contains("cannot listen"), "{error}");
+    }
+
+    #[test]
+    fn without_tls_other_addresses_than_those_of_this_machine_are_refused() {
+        for bind in ["0.0.0.0:0", "[::]:0", "10.0.0.1:50050"] {
+            let bind: SocketAddr = bind.parse().unwrap();
+            let scheduler = run_scheduler(&SchedulerOptions::new(bind), &AtomicBool::new(true), |_| {});
+            let executor = ExecutorOptions::new("127.0.0.1:1").bind(bind);
+            let executor = run_executor(&executor, &AtomicBool::new(true), |_| {});
+            for error in [scheduler.unwrap_err(), executor.unwrap_err()] {
+                assert!(error.to_string().contains("without TLS"), "{error}");
+            }
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! The scan of a cluster: reads the pieces of inputs that its own input names, each on one thread.
 
 use super::counting::Counting;
+use super::data::Data;
 use super::errors::failure_of;
 use super::pieces::{Piece, of_batch, plan};
 use super::statistics;
 use super::told::Told;
 use super::wire::SourceWire;
+use crate::input::Inputs;
 use crate::sql::PositionSource;
 use crate::sql::reads::Reads;
 use crate::sql::scan::{NAME, Request, ScanPart, ScanRun, begin, external, properties};
@@ -46,12 +48,20 @@ impl Work {
         }
     }
 
-    /// The inputs in their encoded form.
-    pub(super) fn source(&self) -> SourceWire {
-        SourceWire::of(match self {
+    fn origin(&self) -> &PositionSource {
+        match self {
             Self::Columns(request) => &request.source,
             Self::Statistics(source, _) => source,
-        })
+        }
+    }
+
+    fn inputs(&self) -> &Inputs {
+        &self.origin().inputs
+    }
+
+    /// The inputs in their encoded form.
+    pub(super) fn source(&self) -> SourceWire {
+        SourceWire::of(self.origin())
     }
 
     fn begin(&self, number: u32, piece: &Piece, told: Told) -> Result<ScanRun> {
@@ -80,18 +90,21 @@ pub(super) struct PieceScan {
     work: Work,
     /// One for each partition.
     pieces: Arc<dyn ExecutionPlan>,
+    /// What this machine reads; `None` where the scan is planned and not run.
+    data: Option<Data>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
 
 impl PieceScan {
     /// A scan of the pieces that another plan has: [`super::pieces::plan`].
-    pub(super) fn new(work: Work, pieces: Arc<dyn ExecutionPlan>) -> Self {
+    pub(super) fn new(work: Work, pieces: Arc<dyn ExecutionPlan>, data: Option<Data>) -> Self {
         let partitions = pieces.properties().partitioning.partition_count();
         Self {
             properties: properties(&work.schema(), partitions),
             work,
             pieces,
+            data,
             metrics: ExecutionPlanMetricsSet::new(),
         }
     }
@@ -132,17 +145,19 @@ impl ExecutionPlan for PieceScan {
     }
     fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         match (children.pop(), children.is_empty()) {
-            (Some(pieces), true) => Ok(Arc::new(Self::new(self.work.clone(), pieces))),
+            (Some(pieces), true) => Ok(Arc::new(Self::new(self.work.clone(), pieces, self.data.clone()))),
             _ => Err(external("a scan of pieces has one input")),
         }
     }
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let (work, schema) = (self.work.clone(), self.work.schema());
+        let (work, schema, data) = (self.work.clone(), self.work.schema(), self.data.clone());
         let told = Told::new(&self.metrics, partition);
         let pieces = self.pieces.execute(partition, context)?;
         let rows = pieces
             .map(move |batch| -> Result<_> {
                 let (number, piece) = of_batch(&batch?)?;
+                let data = data.as_ref().ok_or_else(|| external("only an executor reads pieces"))?;
+                data.check(&piece.of(work.inputs()).0)?;
                 let run = work.begin(number, &piece, told.clone())?;
                 Ok(Arc::new(run).stream(work.schema()))
             })
@@ -193,6 +208,6 @@ impl TableProvider for StatisticsTable {
         _: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let work = Work::Statistics(Arc::clone(&self.source), self.counting.clone());
-        Ok(Arc::new(PieceScan::new(work, plan(&self.pieces)?)))
+        Ok(Arc::new(PieceScan::new(work, plan(&self.pieces)?, None)))
     }
 }

@@ -1,0 +1,58 @@
+//! The ports of a cluster: what is served there, and to whom.
+//!
+//! Without [`Tls`], a port serves everybody who reaches it, so it must be on the loopback address unless the user says
+//! otherwise. With it, a connection whose certificate is not of the cluster's authority ends in the handshake, before a
+//! message is read.
+
+use super::tls::Tls;
+use crate::sql::SqlError;
+use axum::Router;
+use axum::extract::{ConnectInfo, Request};
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use std::net::{SocketAddr, TcpListener};
+use tonic::service::Routes;
+use tonic::transport::server::{TcpConnectInfo, TlsConnectInfo};
+use tonic::transport::{Error, Server};
+
+/// The beginnings of paths that the scheduler serves; the engine has a page as well, which leads to another server.
+const SERVED: [&str; 2] = ["/ballista.protobuf.SchedulerGrpc/", "/api/"];
+
+/// Checks that it is possible and safe to listen at this address; for port 0, chooses a free port.
+pub(super) fn free(bind: SocketAddr, tls: Option<&Tls>, insecure: bool) -> Result<SocketAddr, SqlError> {
+    if tls.is_none() && !insecure && !bind.ip().is_loopback() {
+        return Err(SqlError::Cluster(format!(
+            "refused to listen on {bind} without TLS: everybody who reaches that port could run queries and read the \
+             files; use --tls-cert, --tls-key and --tls-ca, or --insecure in a network that nobody else can reach"
+        )));
+    }
+    let bound = TcpListener::bind(bind).and_then(|listener| listener.local_addr());
+    bound.map_err(|error| SqlError::Cluster(format!("cannot listen on {bind}: {error}")))
+}
+
+/// Serves the routes of a scheduler.
+pub(super) async fn serve(bind: SocketAddr, routes: Router, tls: Option<&Tls>) -> Result<(), Error> {
+    let routes = routes.layer(middleware::from_fn(admit));
+    let mut server = Server::builder().accept_http1(true);
+    if let Some(tls) = tls {
+        server = server.tls_config(tls.server())?;
+    }
+    server.add_routes(Routes::from(routes)).serve(bind).await
+}
+
+/// Passes on what the scheduler serves, with the address that it comes from, at which others reach an executor.
+async fn admit(mut request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    if !SERVED.iter().any(|begin| path.starts_with(begin)) {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let extensions = request.extensions();
+    let plain = || extensions.get::<TcpConnectInfo>()?.remote_addr();
+    let secure = || extensions.get::<TlsConnectInfo<TcpConnectInfo>>()?.get_ref().remote_addr();
+    match plain().or_else(secure) {
+        Some(address) => request.extensions_mut().insert(ConnectInfo(address)),
+        None => return StatusCode::BAD_REQUEST.into_response(),
+    };
+    next.run(request).await
+}
