@@ -535,3 +535,34 @@ fn touch_a_map_that_was_cut(directory: &Path) -> ! {
     let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
     panic!("could be read: {sum}");
 }
+
+#[test]
+fn a_file_that_changes_between_two_reads_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.fen");
+    let line = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n";
+    let open = |source: &Source| Input::open(source, Access::default(), Arc::default()).map(drop);
+    for change in ["longer", "replaced", "touched"] {
+        std::fs::write(&path, line).unwrap();
+        let source = Source::from(&*path);
+        open(&source).unwrap();
+        open(&source.clone()).unwrap();
+        match change {
+            "longer" => std::fs::write(&path, line.repeat(2)).unwrap(),
+            "replaced" => {
+                let other = directory.path().join("b.fen");
+                std::fs::copy(&path, &other).unwrap();
+                std::fs::rename(other, &path).unwrap();
+            }
+            _ => {
+                let file = std::fs::File::options().append(true).open(&path).unwrap();
+                file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+            }
+        }
+        let error = open(&source.clone()).unwrap_err();
+        let reason = std::error::Error::source(&error).unwrap().to_string();
+        assert!(reason.contains("has changed"), "{change}: {error}: {reason}");
+        // A source that is made anew is read anew.
+        open(&Source::from(&*path)).unwrap();
+    }
+}

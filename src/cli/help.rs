@@ -434,17 +434,14 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
         ],
         "cluster" => &[
             (
-                "On one machine",
-                "lanefish cluster scheduler --bind 10.0.0.1:50050 --data /shared --tls-cert node.crt --tls-key node.key --tls-ca ca.crt",
+                "On one machine; $TLS stands for the three options with certificates",
+                "lanefish cluster scheduler --bind 10.0.0.1:50050 --data /shared $TLS",
             ),
             (
                 "On all machines",
-                "lanefish cluster executor --scheduler 10.0.0.1:50050 --bind 10.0.0.2:50051 --data /shared --tls-cert node.crt --tls-key node.key --tls-ca ca.crt",
+                "lanefish cluster executor --scheduler 10.0.0.1:50050 --bind 10.0.0.2:50051 --data /shared $TLS",
             ),
-            (
-                "Statistics of a whole collection",
-                "lanefish stats --cluster 10.0.0.1:50050 --tls-cert node.crt --tls-key node.key --tls-ca ca.crt /shared/games/",
-            ),
+            ("Statistics of a whole collection", "lanefish stats --cluster 10.0.0.1:50050 $TLS /shared/games/"),
             (
                 "A query, on a cluster of this machine only",
                 "lanefish sql --cluster 127.0.0.1:50050 \"select phase, count(*) from '/shared/games/*.boards' group by phase\"",

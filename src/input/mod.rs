@@ -28,6 +28,8 @@ pub use map::clean_up_after_aborts;
 pub use map::explain_truncated_maps;
 pub use random_access::RandomAccess;
 pub use shard::{Shard, ShardError};
+#[cfg(feature = "cluster")]
+pub(crate) use source::Identity;
 pub use source::Source;
 pub(crate) use zip::{is_archive, is_archive_name};
 
@@ -165,7 +167,7 @@ impl Input {
         let path = Arc::clone(source.name());
         let mut stored = None;
         let supply = match source.place() {
-            Place::File => Self::supply(&path, access, &consumed),
+            Place::File => Self::supply(source, access, &consumed),
             Place::Memory(bytes) => Self::supply_of_bytes(bytes, access, &consumed),
             Place::Member(member) => match member.open(access.map, &consumed) {
                 Ok(OpenMember::Stored(found)) => Ok((None, Supply::Stored(stored.insert(found).slices()), None)),
@@ -199,20 +201,21 @@ impl Input {
     }
 
     fn supply(
-        path: &Path,
+        source: &Source,
         access: Access,
         consumed: &Arc<AtomicU64>,
     ) -> io::Result<(Option<Compression>, Supply, Option<RegularFile>)> {
         let mut regular = None;
-        let reader: Box<dyn Read + Send> = if path == Path::new("-") {
+        let reader: Box<dyn Read + Send> = if source.is_stdin() {
             Box::new(io::stdin())
         } else {
-            let reader = File::open(path)?;
+            let reader = File::open(source.name())?;
             let metadata = reader.metadata()?;
             if metadata.is_dir() {
                 return Err(io::ErrorKind::IsADirectory.into());
             }
             if metadata.is_file() {
+                source.recognize(&metadata)?;
                 let map = access.map.then(|| Mapped::of_file(&reader).ok()).flatten();
                 let mut file = RegularFile {
                     file: reader.try_clone()?,

@@ -4,8 +4,10 @@ use super::zip::Member;
 use super::{Access, Bytes};
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 /// One of the inputs of a run: its name, which messages use, and the location of its bytes.
 ///
@@ -20,10 +22,36 @@ use std::sync::Arc;
 /// assert_eq!(reader.count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A file must not change between two reads: clones of a source remember the file that was opened first, and opening
+/// another one in its place is an error.
 #[derive(Clone, Debug)]
 pub struct Source {
     name: Arc<Path>,
     place: Place,
+    first: Arc<OnceLock<Identity>>,
+}
+
+/// The properties by which a file is recognized when it is opened again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Identity {
+    len: u64,
+    modified: Option<SystemTime>,
+    #[cfg(unix)]
+    file: (u64, u64),
+}
+
+impl Identity {
+    pub(crate) fn of(metadata: &fs::Metadata) -> Self {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            len: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            file: (metadata.dev(), metadata.ino()),
+        }
+    }
 }
 
 /// The location of the bytes.
@@ -40,12 +68,28 @@ pub(super) enum Place {
 impl Source {
     /// Bytes in memory, which may be compressed, with a name, whose extension may show the format.
     pub fn in_memory(name: impl AsRef<Path>, bytes: impl Into<Bytes>) -> Self {
-        Self { name: Arc::from(name.as_ref()), place: Place::Memory(bytes.into()) }
+        Self::new(Arc::from(name.as_ref()), Place::Memory(bytes.into()))
     }
 
     /// A file of a zip archive.
     pub(super) fn member(name: PathBuf, member: Member) -> Self {
-        Self { name: Arc::from(name), place: Place::Member(Arc::new(member)) }
+        Self::new(Arc::from(name), Place::Member(Arc::new(member)))
+    }
+
+    fn new(name: Arc<Path>, place: Place) -> Self {
+        Self { name, place, first: Arc::default() }
+    }
+
+    /// Checks that a file is the one that was opened first, which this one is if there was none.
+    ///
+    /// # Errors
+    /// If it is another one, or has changed since.
+    pub(crate) fn recognize(&self, metadata: &fs::Metadata) -> io::Result<()> {
+        let now = Identity::of(metadata);
+        if *self.first.get_or_init(|| now) != now {
+            return Err(io::Error::other("it has changed since it was opened first"));
+        }
+        Ok(())
     }
 
     /// The name. For a file in a zip archive, it is the name of the archive, a slash, and the name in the archive.
@@ -126,7 +170,7 @@ impl fmt::Display for Source {
 impl From<Arc<Path>> for Source {
     /// A file, or standard input (`-`).
     fn from(name: Arc<Path>) -> Self {
-        Self { name, place: Place::File }
+        Self::new(name, Place::File)
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -23,8 +23,13 @@ struct Process {
 impl Process {
     /// Starts a role of a cluster, whose messages go to a file.
     fn start(dir: &Dir, name: &str, arguments: &[&str]) -> Self {
+        Self::start_in(dir, name, arguments, Path::new("."))
+    }
+
+    fn start_in(dir: &Dir, name: &str, arguments: &[&str], current: &Path) -> Self {
         let log = dir.path(&format!("{name}.log"));
         let child = Command::new(assert_cmd::cargo::cargo_bin("lanefish"))
+            .current_dir(current)
             .arg("cluster")
             .args(arguments)
             .arg("-v")
@@ -633,4 +638,74 @@ fn only_members_reach_the_ports() {
     let mixed = [own[0], own[1], own[2], claimed[3], own[4], own[5]];
     let said = stderr_of(2, &[&["cluster", "scheduler", "--bind", "127.0.0.1:0"], &mixed[..]].concat());
     assert!(said.contains("are not a certificate, its key, and an authority"), "{said}");
+}
+
+/// Two processes in two directories, for which one name stands for two files, as on machines with different copies.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_another_one_on_the_executor_is_an_error() {
+    let dir = Dir::new();
+    for name in ["client", "executor"] {
+        fs::create_dir(dir.path(name)).expect("created");
+    }
+    let mut cluster = Cluster::alone(&[]);
+    let arguments = ["executor", "--scheduler", &cluster.address, "--data", "."];
+    let mut executor = Process::start_in(&dir, "executor", &arguments, &dir.path("executor"));
+    executor.said("lanefish: executor on ");
+    cluster.executors.push(executor);
+    let lines = "8/8/8/4k3/8/4K3/8/7R w - - 0 1\n".repeat(4_000);
+    fs::write(dir.path("client/a.fen"), &lines).expect("written");
+    fs::write(dir.path("executor/a.fen"), &lines).expect("written");
+    let boards = dir.name("client/a.boards");
+    output(0, &["convert", &dir.name("client/a.fen"), "-o", &boards]);
+    let whole = fs::read(&boards).expect("read");
+    let parquet = dir.name("client/a.parquet");
+    output(0, &["convert", &boards, "-o", &parquet]);
+    let columns = fs::read(&parquet).expect("read");
+    let ask = |name: &str, command: &str| {
+        let path = format!("/proc/self/cwd/{name}");
+        let query = format!("select count(*) from '{path}'");
+        let what = if command == "sql" { &query } else { &path };
+        let done = Command::new(assert_cmd::cargo::cargo_bin("lanefish"))
+            .current_dir(dir.path("client"))
+            .args([command, what, "--cluster", &cluster.address])
+            .output()
+            .expect("ended");
+        (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    let changed = |bytes: &[u8], place: usize| {
+        let mut bytes = bytes.to_vec();
+        bytes[place] ^= 1;
+        bytes
+    };
+    for (name, bytes) in [("a.fen", lines.as_bytes()), ("a.boards", &whole), ("a.parquet", &columns)] {
+        let contents = [
+            (None, "bytes, and"),
+            (Some(changed(bytes, 0)), "another content"),
+            (Some(changed(bytes, bytes.len() / 3)), "another content"),
+            (Some(changed(bytes, bytes.len() - 1)), "another content"),
+            (Some(bytes[..bytes.len() / 2].to_vec()), "bytes, and"),
+            (Some([bytes, b"x"].concat()), "bytes, and"),
+            (Some(Vec::new()), "bytes, and"),
+        ];
+        for (content, reason) in contents {
+            let copy = dir.path("executor").join(name);
+            match content {
+                // The right file, which is there at last.
+                None => fs::write(&copy, bytes).expect("written"),
+                Some(content) => {
+                    fs::write(&copy, content).expect("written");
+                    for command in ["stats", "sql"] {
+                        let (status, said) = ask(name, command);
+                        assert_eq!(status, Some(2), "{name}, {command}: {said}");
+                        let is_explained = said.contains(reason) && said.contains(name) && said.contains("(on ");
+                        assert!(is_explained, "{name}, {command}: {said}");
+                    }
+                    fs::write(&copy, bytes).expect("written");
+                }
+            }
+            let (status, said) = ask(name, "stats");
+            assert_eq!(status, Some(0), "{name}: {said}");
+        }
+    }
 }

@@ -5,9 +5,8 @@ use super::data::Data;
 use super::errors::carried;
 use super::pieces::Piece;
 use super::scan::{PieceScan, StatisticsTable, Work};
-use super::wire::{
-    CountingWire, JudgingWire, ScanWire, SourceWire, TableWire, columns, decoded, encoded, is_ours, names,
-};
+use super::wire::{CountingWire, JudgingWire, ScanWire, TableWire, columns, decoded, encoded, is_ours, names, source};
+use crate::input::Inputs;
 use crate::sql::columns::nullable_schema;
 use crate::sql::functions::{self, Judging};
 use crate::sql::reads::Reads;
@@ -63,13 +62,14 @@ impl LogicalExtensionCodec for LogicalCodec {
         Ok(match decoded(bytes)? {
             AnyTable::Positions(table) => {
                 let (reads, _) = Reads::new(false);
-                let source = table.source.into_source()?;
+                let source = source(Piece::all(&table.pieces).inputs(), table.read)?;
                 let positions = PositionTable::new(source, columns(&table.columns)?, reads);
                 Arc::new(positions.divided(table.pieces))
             }
             AnyTable::Statistics(counting, pieces) => {
-                let (source, counting) = counting.into_counting()?;
-                Arc::new(StatisticsTable::new(source.into_source()?, pieces, counting))
+                let (read, counting) = counting.into_counting()?;
+                let inputs = Piece::all(&pieces).inputs();
+                Arc::new(StatisticsTable::new(source(inputs, read)?, pieces, counting))
             }
         })
     }
@@ -82,13 +82,12 @@ impl LogicalExtensionCodec for LogicalCodec {
         let any = &*table as &dyn Any;
         let message = if let Some(table) = any.downcast_ref::<PositionTable>() {
             AnyTable::Positions(TableWire {
-                source: SourceWire::of(table.source()),
+                read: table.source().options.read.clone(),
                 pieces: table.pieces().unwrap_or_default().to_vec(),
                 columns: names(table.columns()),
             })
         } else if let Some(table) = any.downcast_ref::<StatisticsTable>() {
-            let source = SourceWire::of(table.source());
-            let counting = CountingWire::of(source, table.counting());
+            let counting = CountingWire::of(&table.source().options.read, table.counting());
             AnyTable::Statistics(counting, table.pieces().to_vec())
         } else if any.is::<MemTable>() {
             return Err(carried(&format!(
@@ -155,7 +154,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
             AnyScan::Positions(scan) => {
                 let columns = columns(&scan.columns)?;
                 Work::Columns(Arc::new(Request {
-                    source: Arc::new(scan.source.into_source()?),
+                    source: Arc::new(source(Inputs::default(), scan.read)?),
                     schema: Arc::new(nullable_schema(&columns)),
                     columns,
                     conditions: scan.conditions,
@@ -163,8 +162,8 @@ impl PhysicalExtensionCodec for PhysicalCodec {
                 }))
             }
             AnyScan::Statistics(counting) => {
-                let (source, counting) = counting.into_counting()?;
-                Work::Statistics(Arc::new(source.into_source()?), counting)
+                let (read, counting) = counting.into_counting()?;
+                Work::Statistics(Arc::new(source(Inputs::default(), read)?), counting)
             }
         };
         Ok(Arc::new(PieceScan::new(work, Arc::clone(pieces), self.data.clone())))
@@ -178,15 +177,15 @@ impl PhysicalExtensionCodec for PhysicalCodec {
         let Some(scan) = node.downcast_ref::<PieceScan>() else {
             return self.engine.try_encode(node, bytes, converter);
         };
-        let source = scan.work().source();
+        let read = scan.work().read();
         bytes.extend(encoded(&match scan.work() {
             Work::Columns(request) => AnyScan::Positions(ScanWire {
-                source,
+                read: read.clone(),
                 columns: names(&request.columns),
                 conditions: request.conditions.clone(),
                 limit: request.limit,
             }),
-            Work::Statistics(_, counting) => AnyScan::Statistics(CountingWire::of(source, counting)),
+            Work::Statistics(_, counting) => AnyScan::Statistics(CountingWire::of(read, counting)),
         })?);
         Ok(())
     }

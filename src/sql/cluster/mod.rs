@@ -13,7 +13,7 @@
 //! ```
 //!
 //! - `pieces` divides the inputs, as [`crate::pipeline::ReadOptions::shard`] does, so that every record is in one
-//!   piece.
+//!   piece, and `seen` recognizes the files of a piece on the machine that reads it.
 //! - `wire` and `codec` encode tables, scans and functions for messages.
 //! - `scan` reads pieces, on an executor.
 //! - `statistics` gives the same reports as one process: each piece is counted separately, and the client merges them.
@@ -43,6 +43,7 @@ mod process;
 mod rest;
 mod rules;
 mod scan;
+mod seen;
 mod server;
 mod statistics;
 mod store;
@@ -86,7 +87,7 @@ pub(super) fn absolute(inputs: &mut Inputs) -> Result<(), crate::Error> {
 
 /// A scan of the pieces of a table.
 pub(super) fn scan(request: Request, pieces: &[Piece]) -> EngineResult<Arc<dyn ExecutionPlan>> {
-    let whole = request.depends_on_records_before().then(|| Piece::whole(&request.source.inputs));
+    let whole = request.depends_on_records_before().then(|| Piece::all(pieces));
     let pieces = whole.as_ref().map_or(pieces, std::slice::from_ref);
     let work = Work::Columns(Arc::new(request));
     Ok(Arc::new(PieceScan::new(work, pieces::plan(pieces)?, None)))
@@ -109,13 +110,10 @@ impl Session {
         };
         let of_table = |error| SqlError::Table(Arc::new(error));
         absolute(&mut inputs).map_err(of_table)?;
-        let count = link.cluster().partitions();
         let is_grouped_so = counting.by.as_ref().is_some_and(GroupBy::depends_on_records_before);
-        let pieces = if is_grouped_so || options.read.depends_on_records_before() {
-            vec![Piece::whole(&inputs)]
-        } else {
-            divide(&inputs, count, &options.read).map_err(of_table)?
-        };
+        let is_whole = is_grouped_so || options.read.depends_on_records_before();
+        let count = if is_whole { 1 } else { link.cluster().partitions() };
+        let pieces = divide(&inputs, count, &options.read).map_err(of_table)?;
         let counted = Counted::new(pieces.len());
         let source = PositionSource { inputs, options: options.clone() };
         let table = StatisticsTable::new(source, pieces, counting.clone());

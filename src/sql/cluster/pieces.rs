@@ -7,57 +7,83 @@
 //! that reads the pieces that its input names. A scan cannot be a leaf: the scheduler gives every task its share of the
 //! leaves that it knows, and leaves others whole, so each task would read everything.
 
+use super::data::Data;
+use super::errors::{carried, machine};
+use super::seen::{Seen, whole_for};
+use super::wire::{decoded, encoded};
 use crate::error::Error;
 use crate::formats::{self, Layout};
 use crate::input::{Inputs, Shard, Source};
 use crate::pipeline::ReadOptions;
-use datafusion::arrow::array::{Array, AsArray, RecordBatch, UInt32Array, UInt64Array};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type, UInt64Type};
+use datafusion::arrow::array::{AsArray, BinaryArray, RecordBatch, UInt32Array};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type};
 use datafusion::common::{DataFusionError, Result as EngineResult};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::physical_plan::ExecutionPlan;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 /// Minimum size of a task.
 const LEAST: u64 = 64 << 10;
 
-/// Some whole inputs, or a share of one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Some whole files, or a share of one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Piece {
-    /// Places in the list of inputs.
-    inputs: Range<usize>,
+    /// The files, and what the client saw of them.
+    files: Vec<(PathBuf, Seen)>,
     /// Number and count of the shard.
     shard: Option<(u32, u32)>,
+    /// What was found instead of inputs, and left out; both are reported with the first piece.
+    broken: Vec<PathBuf>,
+    skipped: Vec<PathBuf>,
 }
 
 impl Piece {
-    /// All inputs.
-    pub(crate) fn whole(inputs: &Inputs) -> Self {
-        Self { inputs: 0..inputs.sources.len(), shard: None }
+    /// All files of these pieces, in one.
+    pub(crate) fn all(pieces: &[Self]) -> Self {
+        let mut all = Self::default();
+        for piece in pieces {
+            if piece.shard.is_none_or(|(index, _)| index == 0) {
+                all.files.extend(piece.files.iter().cloned());
+            }
+            all.broken.extend(piece.broken.iter().cloned());
+            all.skipped.extend(piece.skipped.iter().cloned());
+        }
+        all
     }
 
-    /// The part of the inputs. Broken entries found instead of inputs belong to the first piece.
-    pub(crate) fn of(&self, inputs: &Inputs) -> (Inputs, Option<Shard>) {
-        let sources = inputs.sources.get(self.inputs.clone()).unwrap_or_default();
-        let mut own = Inputs::of(sources.iter().cloned());
-        let shard = self.shard.and_then(|(index, count)| Shard::new(index, count));
-        if self.inputs.start == 0 && shard.is_none_or(|shard| shard.index() == 0) {
-            own.broken.clone_from(&inputs.broken);
-            own.skipped.clone_from(&inputs.skipped);
+    /// The inputs of the piece, which are not looked at.
+    pub(super) fn inputs(&self) -> Inputs {
+        let mut inputs = Inputs::of(self.files.iter().map(|(path, _)| path.clone()));
+        inputs.broken.clone_from(&self.broken);
+        inputs.skipped.clone_from(&self.skipped);
+        inputs
+    }
+
+    /// The inputs of the piece on this machine, and the share of them.
+    ///
+    /// # Errors
+    /// If a file is not in the data of this machine, or not the one that the client saw.
+    pub(super) fn open(&self, data: &Data) -> EngineResult<(Inputs, Option<Shard>)> {
+        let inputs = self.inputs();
+        data.check(&inputs)?;
+        for (source, (path, seen)) in inputs.sources.iter().zip(&self.files) {
+            // Whatever is opened from now on must be what is checked here.
+            let checked = std::fs::metadata(path).and_then(|metadata| source.recognize(&metadata));
+            checked
+                .and_then(|()| seen.check(path))
+                .map_err(|error| carried(&format!("cannot open {}: {error} (on {})", path.display(), machine())))?;
         }
-        (own, shard)
+        Ok((inputs, self.shard.and_then(|(index, count)| Shard::new(index, count))))
     }
 }
 
 static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
     Arc::new(Schema::new(vec![
         Field::new("piece", DataType::UInt32, false),
-        Field::new("first_input", DataType::UInt64, false),
-        Field::new("after_inputs", DataType::UInt64, false),
-        Field::new("shard", DataType::UInt32, true),
-        Field::new("shards", DataType::UInt32, true),
+        Field::new("content", DataType::Binary, false),
     ]))
 });
 
@@ -65,23 +91,12 @@ static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
 pub(crate) fn plan(pieces: &[Piece]) -> EngineResult<Arc<dyn ExecutionPlan>> {
     let partitions = pieces
         .iter()
-        .enumerate()
-        .map(|(number, piece)| {
-            let number = u32::try_from(number).map_err(|error| wrong(&error))?;
-            let (shard, shards) = piece.shard.unzip();
-            let place = |place: usize| Arc::new(UInt64Array::from_value(place as u64, 1));
-            let share = |number: Option<u32>| Arc::new(UInt32Array::from(vec![number]));
-            let batch = RecordBatch::try_new(
-                Arc::clone(&SCHEMA),
-                vec![
-                    share(Some(number)),
-                    place(piece.inputs.start),
-                    place(piece.inputs.end),
-                    share(shard),
-                    share(shards),
-                ],
-            )?;
-            Ok(vec![batch])
+        .zip(0..)
+        .map(|(piece, number)| {
+            let content = encoded(piece)?;
+            let number = Arc::new(UInt32Array::from_value(number, 1));
+            let content = Arc::new(BinaryArray::from_vec(vec![&content]));
+            Ok(vec![RecordBatch::try_new(Arc::clone(&SCHEMA), vec![number, content])?])
         })
         .collect::<EngineResult<Vec<_>>>()?;
     Ok(MemorySourceConfig::try_new_exec(&partitions, Arc::clone(&SCHEMA), None)?)
@@ -92,16 +107,8 @@ pub(crate) fn of_batch(batch: &RecordBatch) -> EngineResult<(u32, Piece)> {
     if batch.schema().fields() != SCHEMA.fields() || batch.num_rows() != 1 {
         return Err(wrong(&"a task has something else than a piece"));
     }
-    let place = |column: usize| {
-        let place = batch.column(column).as_primitive::<UInt64Type>().value(0);
-        usize::try_from(place).map_err(|error| wrong(&error))
-    };
-    let share = |column: usize| {
-        let numbers = batch.column(column).as_primitive::<UInt32Type>();
-        numbers.is_valid(0).then(|| numbers.value(0))
-    };
-    let piece = Piece { inputs: place(1)?..place(2)?, shard: share(3).zip(share(4)) };
-    Ok((share(0).unwrap_or_default(), piece))
+    let number = batch.column(0).as_primitive::<UInt32Type>().value(0);
+    Ok((number, decoded(batch.column(1).as_binary::<i32>().value(0))?))
 }
 
 fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
@@ -113,47 +120,43 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
 /// # Errors
 /// If an input cannot be opened, or is not a regular file.
 pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Result<Vec<Piece>, Error> {
-    let mut lengths = Vec::with_capacity(inputs.sources.len());
-    for source in &inputs.sources {
-        lengths.push(length(source)?);
-    }
-    let total: u64 = lengths.iter().sum();
+    let whole = whole_for(inputs.sources.len());
+    let seen = inputs.sources.par_iter().map(|source| {
+        if source.is_member() {
+            let reason = "is a file of a zip archive: a cluster does not read those; extract it first";
+            return Err(Error::UnknownFormat { path: Arc::clone(source.name()), reason: reason.to_owned() });
+        }
+        let failed = |error| Error::Open { path: Arc::clone(source.name()), source: error };
+        Ok((source.name().to_path_buf(), Seen::of(source.name(), whole).map_err(failed)?))
+    });
+    let files = seen.collect::<Result<Vec<_>, _>>()?;
+    let total: u64 = files.iter().map(|(_, seen)| seen.len()).sum();
     let size = total.div_ceil(pieces.max(1) as u64).max(LEAST);
     let mut divided = Vec::new();
-    let (mut begin, mut gathered) = (0, 0);
-    for (place, (source, &len)) in inputs.sources.iter().zip(&lengths).enumerate() {
+    let (mut gathered, mut gathered_bytes) = (Vec::new(), 0);
+    for (source, file) in inputs.sources.iter().zip(files) {
+        let len = file.1.len();
         let shards = u32::try_from(len.div_ceil(size)).unwrap_or(Shard::MOST).min(Shard::MOST);
-        if shards > 1 && is_divisible(source, read)? {
-            if begin < place {
-                divided.push((begin..place, None));
-            }
-            divided.extend((0..shards).map(|shard| (place..place + 1, Some((shard, shards)))));
-            (begin, gathered) = (place + 1, 0);
-            continue;
+        let is_divided = shards > 1 && is_divisible(source, read)?;
+        if !is_divided {
+            gathered.push(file.clone());
+            gathered_bytes += len;
         }
-        gathered += len;
-        if gathered >= size {
-            divided.push((begin..place + 1, None));
-            (begin, gathered) = (place + 1, 0);
+        if !gathered.is_empty() && (is_divided || gathered_bytes >= size) {
+            divided.push(Piece { files: std::mem::take(&mut gathered), ..Piece::default() });
+            gathered_bytes = 0;
+        }
+        if is_divided {
+            let share = |shard| Piece { files: vec![file.clone()], shard: Some((shard, shards)), ..Piece::default() };
+            divided.extend((0..shards).map(share));
         }
     }
-    if begin < inputs.sources.len() || divided.is_empty() {
-        divided.push((begin..inputs.sources.len(), None));
+    if !gathered.is_empty() || divided.is_empty() {
+        divided.push(Piece { files: gathered, ..Piece::default() });
     }
-    let divided = divided.into_iter();
-    Ok(divided.map(|(inputs, shard)| Piece { inputs, shard }).collect())
-}
-
-fn length(source: &Source) -> Result<u64, Error> {
-    if source.is_member() {
-        let reason = "is a file of a zip archive: a cluster does not read those; extract it first";
-        return Err(Error::UnknownFormat { path: Arc::clone(source.name()), reason: reason.to_owned() });
-    }
-    let found = std::fs::metadata(source.name()).and_then(|found| match source.file().filter(|_| found.is_file()) {
-        Some(_) => Ok(found.len()),
-        None => Err(std::io::Error::other("is not a regular file: a cluster reads only regular files")),
-    });
-    found.map_err(|error| Error::Open { path: Arc::clone(source.name()), source: error })
+    divided[0].broken.clone_from(&inputs.broken);
+    divided[0].skipped.clone_from(&inputs.skipped);
+    Ok(divided)
 }
 
 /// Whether an input can be read from the middle.
@@ -173,10 +176,6 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    fn piece(inputs: Range<usize>, shard: Option<(u32, u32)>) -> Piece {
-        Piece { inputs, shard }
-    }
-
     #[test]
     fn every_input_is_in_the_pieces_once() {
         let directory = tempfile::tempdir().unwrap();
@@ -188,20 +187,29 @@ mod tests {
         let inputs =
             Inputs::of([write("a.fen", 3_000), write("b.fen", 3_000), write("c.fen", 300_000), write("d.fen", 60)]);
         let divided = |pieces| divide(&inputs, pieces, &ReadOptions::default()).unwrap();
+        let shown = |pieces: &[Piece]| {
+            let shown = pieces.iter().map(|piece| {
+                let names = piece.files.iter().map(|(path, _)| path.file_stem().unwrap().to_string_lossy());
+                (names.collect::<String>(), piece.shard)
+            });
+            shown.collect::<Vec<_>>()
+        };
+        let piece = |names: &str, shard: Option<(u32, u32)>| (names.to_owned(), shard);
         assert_eq!(
-            divided(3),
+            shown(&divided(3)),
             [
-                piece(0..2, None),
-                piece(2..3, Some((0, 3))),
-                piece(2..3, Some((1, 3))),
-                piece(2..3, Some((2, 3))),
-                piece(3..4, None),
+                piece("ab", None),
+                piece("c", Some((0, 3))),
+                piece("c", Some((1, 3))),
+                piece("c", Some((2, 3))),
+                piece("d", None),
             ]
         );
-        assert_eq!(divided(1), [piece(0..4, None)]);
+        assert_eq!(shown(&divided(1)), [piece("abcd", None)]);
+        assert_eq!(shown(&[Piece::all(&divided(3))]), [piece("abcd", None)]);
         // No piece is smaller than a task is worth.
         assert_eq!(divided(1_000_000).len(), 7);
         let nothing = divide(&Inputs::default(), 4, &ReadOptions::default()).unwrap();
-        assert_eq!(nothing, [piece(0..0, None)]);
+        assert_eq!(nothing, [Piece::default()]);
     }
 }

@@ -6,12 +6,13 @@ use super::errors::failure_of;
 use super::pieces::{Piece, of_batch, plan};
 use super::statistics;
 use super::told::Told;
-use super::wire::SourceWire;
-use crate::input::Inputs;
+use crate::input::{Inputs, Shard};
+use crate::pipeline::ReadOptions;
 use crate::sql::PositionSource;
 use crate::sql::reads::Reads;
 use crate::sql::scan::{NAME, Request, ScanPart, ScanRun, begin, external, properties};
 use async_trait::async_trait;
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result;
@@ -48,26 +49,18 @@ impl Work {
         }
     }
 
-    fn origin(&self) -> &PositionSource {
-        match self {
+    /// The options for reading.
+    pub(super) fn read(&self) -> &ReadOptions {
+        let source = match self {
             Self::Columns(request) => &request.source,
             Self::Statistics(source, _) => source,
-        }
+        };
+        &source.options.read
     }
 
-    fn inputs(&self) -> &Inputs {
-        &self.origin().inputs
-    }
-
-    /// The inputs in their encoded form.
-    pub(super) fn source(&self) -> SourceWire {
-        SourceWire::of(self.origin())
-    }
-
-    fn begin(&self, number: u32, piece: &Piece, told: Told) -> Result<ScanRun> {
+    fn begin(&self, number: u32, (own, shard): (Inputs, Option<Shard>), told: Told) -> Result<ScanRun> {
         match self {
             Self::Columns(request) => {
-                let (own, shard) = piece.of(&request.source.inputs);
                 let part = ScanPart {
                     own: Some(own),
                     shard,
@@ -79,7 +72,7 @@ impl Work {
                 let (reads, _) = Reads::new(false);
                 begin(Arc::clone(request), part, &reads, WAITING)
             }
-            Self::Statistics(source, counting) => statistics::begin(source, counting, number, piece, told),
+            Self::Statistics(source, counting) => statistics::begin(source, counting, number, own, shard, told),
         }
     }
 }
@@ -153,20 +146,27 @@ impl ExecutionPlan for PieceScan {
         let (work, schema, data) = (self.work.clone(), self.work.schema(), self.data.clone());
         let told = Told::new(&self.metrics, partition);
         let pieces = self.pieces.execute(partition, context)?;
-        let rows = pieces
-            .map(move |batch| -> Result<_> {
-                let (number, piece) = of_batch(&batch?)?;
-                let data = data.as_ref().ok_or_else(|| external("only an executor reads pieces"))?;
-                data.check(&piece.of(work.inputs()).0)?;
-                let run = work.begin(number, &piece, told.clone())?;
-                Ok(Arc::new(run).stream(work.schema()))
-            })
-            .try_flatten();
+        let rows = pieces.then(move |batch| begun(work.clone(), data.clone(), told.clone(), batch)).try_flatten();
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
     fn metrics(&self) -> Option<MetricsSet> {
         Some(self.metrics.clone_inner())
     }
+}
+
+/// Begins to read the piece that a batch has.
+async fn begun(
+    work: Work,
+    data: Option<Data>,
+    told: Told,
+    batch: Result<RecordBatch>,
+) -> Result<SendableRecordBatchStream> {
+    let (number, piece) = of_batch(&batch?)?;
+    let data = data.ok_or_else(|| external("only an executor reads pieces"))?;
+    // What is read to recognize a file would keep other tasks waiting.
+    let opened = tokio::task::spawn_blocking(move || piece.open(&data)).await;
+    let run = work.begin(number, opened.map_err(external)??, told)?;
+    Ok(Arc::new(run).stream(work.schema()))
 }
 
 /// The statistics of inputs, as a table.

@@ -5,10 +5,10 @@
 
 use super::counting::Counting;
 use super::errors::{carried, failure_of};
-use super::pieces::Piece;
 use super::told::Told;
 use super::wire::{SummaryWire, decoded, encoded};
 use crate::error::{Error, Reject};
+use crate::input::{Inputs, Shard};
 use crate::jobs::{Sender, Statistics};
 use crate::pipeline::{Summary, run};
 use crate::report::Report;
@@ -48,11 +48,13 @@ pub(super) fn begin(
     source: &Arc<PositionSource>,
     counting: &Counting,
     number: u32,
-    piece: &Piece,
+    inputs: Inputs,
+    shard: Option<Shard>,
     told: Told,
 ) -> Result<ScanRun> {
-    let (source, counting, piece) = (Arc::clone(source), counting.clone(), piece.clone());
-    ScanRun::begin(2, move |sender| count(&source, &piece, &counting, number, sender, &told))
+    let (options, counting) = (source.options.clone(), counting.clone());
+    let source = PositionSource { inputs, options };
+    ScanRun::begin(2, move |sender| count(&source, shard, &counting, number, sender, &told))
 }
 
 /// A row, with its place among the rows of the piece.
@@ -71,13 +73,12 @@ fn row(piece: u32, place: u32, kind: u8, content: &[u8]) -> Result<RecordBatch> 
 /// Counts a piece.
 fn count(
     source: &PositionSource,
-    piece: &Piece,
+    shard: Option<Shard>,
     counting: &Counting,
     number: u32,
     sender: &Sender<Batch>,
     told: &Told,
 ) -> Result<()> {
-    let (inputs, shard) = piece.of(&source.inputs);
     let mut job = Statistics::new().of_a_part();
     if counting.details {
         job = job.with_details();
@@ -101,7 +102,7 @@ fn count(
         .run(shard)
         .interrupt(Some(sender.interrupt()))
         .on_reject(counting.rejects.then_some(&mut on_reject as _));
-    let summary = run(&inputs, options, &job, |part| job.add(part));
+    let summary = run(&source.inputs, options, &job, |part| job.add(part));
     if let Some(failure) = &summary.failure {
         return Err(failure_of(failure));
     }

@@ -86,40 +86,16 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
     DataFusionError::Execution(format!("a message of another machine cannot be read: {reason}"))
 }
 
-/// The inputs, and the options for reading them.
-#[derive(Serialize, Deserialize)]
-pub(super) struct SourceWire {
-    paths: Vec<PathBuf>,
-    broken: Vec<PathBuf>,
-    skipped: Vec<PathBuf>,
-    read: ReadOptions,
-}
-
-impl SourceWire {
-    pub(super) fn of(source: &PositionSource) -> Self {
-        let PositionSource { inputs, options } = source;
-        Self {
-            paths: inputs.sources.iter().map(|source| source.name().to_path_buf()).collect(),
-            broken: inputs.broken.clone(),
-            skipped: inputs.skipped.clone(),
-            read: options.read.clone(),
-        }
-    }
-
-    /// The inputs on this machine, with the instructions of its CPU, and one thread for each piece.
-    pub(super) fn into_source(self) -> Result<PositionSource> {
-        let analyzer = Tier::best().analyzer().ok_or_else(|| wrong(&"this CPU has no tier"))?;
-        let mut inputs = Inputs::of(self.paths);
-        inputs.broken = self.broken;
-        inputs.skipped = self.skipped;
-        Ok(PositionSource { inputs, options: SessionOptions::new(analyzer).read(self.read) })
-    }
+/// Inputs as this machine reads them: with the instructions of its CPU, and one thread for each piece.
+pub(super) fn source(inputs: Inputs, read: ReadOptions) -> Result<PositionSource> {
+    let analyzer = Tier::best().analyzer().ok_or_else(|| wrong(&"this CPU has no tier"))?;
+    Ok(PositionSource { inputs, options: SessionOptions::new(analyzer).read(read) })
 }
 
 /// A table of positions.
 #[derive(Serialize, Deserialize)]
 pub(super) struct TableWire {
-    pub(super) source: SourceWire,
+    pub(super) read: ReadOptions,
     pub(super) pieces: Vec<Piece>,
     pub(super) columns: Vec<String>,
 }
@@ -127,7 +103,7 @@ pub(super) struct TableWire {
 /// The part of a table that is read.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ScanWire {
-    pub(super) source: SourceWire,
+    pub(super) read: ReadOptions,
     pub(super) columns: Vec<String>,
     pub(super) conditions: Vec<Condition>,
     pub(super) limit: Option<usize>,
@@ -136,26 +112,26 @@ pub(super) struct ScanWire {
 /// Statistics of inputs.
 #[derive(Serialize, Deserialize)]
 pub(super) struct CountingWire {
-    pub(super) source: SourceWire,
+    read: ReadOptions,
     details: bool,
     by: Option<String>,
     rejects: bool,
 }
 
 impl CountingWire {
-    pub(super) fn of(source: SourceWire, counting: &Counting) -> Self {
+    pub(super) fn of(read: &ReadOptions, counting: &Counting) -> Self {
         Self {
-            source,
+            read: read.clone(),
             details: counting.details,
             by: counting.by.as_ref().map(ToString::to_string),
             rejects: counting.rejects,
         }
     }
-    pub(super) fn into_counting(self) -> Result<(SourceWire, Counting)> {
+    pub(super) fn into_counting(self) -> Result<(ReadOptions, Counting)> {
         let by = self.by.map(|by| by.parse()).transpose();
         let counting =
             Counting { details: self.details, by: by.map_err(|error| wrong(&error))?, rejects: self.rejects };
-        Ok((self.source, counting))
+        Ok((self.read, counting))
     }
 }
 
@@ -421,8 +397,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn sources_are_what_they_were() {
-        let analyzer = Tier::best().analyzer().unwrap();
+    fn options_are_what_they_were() {
         let games = Selection::default()
             .every(3)
             .min_elo(Some(2200))
@@ -431,7 +406,6 @@ mod tests {
             .variant(Some(Variant::Chess960));
         let decode =
             DecodeOptions::default().keep_en_passant(true).strict_pgn(true).fen_column(Some("position".into()));
-        let inputs = Inputs::of([Path::new("/data/a.pgn")]);
         let access = Access::default().map(false).max_window(1 << 20);
         let read = ReadOptions::default().decode(decode).from(Some(Format::PGN)).access(access).strict(true).choose(
             crate::choose::Choose::default()
@@ -440,12 +414,8 @@ mod tests {
                 .sample("case when pieces > 20 then 0.1 else 1 end".parse().ok())
                 .seed(7),
         );
-        let source = PositionSource { inputs, options: SessionOptions::new(analyzer).read(read) };
-        let bytes = encoded(&SourceWire::of(&source)).unwrap();
-        let back = decoded::<SourceWire>(&bytes).unwrap().into_source().unwrap();
-        let names = |inputs: &Inputs| inputs.sources.iter().map(|source| source.name().clone()).collect::<Vec<_>>();
-        assert_eq!(names(&back.inputs), names(&source.inputs));
-        assert_eq!(back.options.read, source.options.read);
+        let bytes = encoded(&read).unwrap();
+        assert_eq!(decoded::<ReadOptions>(&bytes).unwrap(), read);
     }
 
     #[cfg(unix)]
@@ -453,9 +423,7 @@ mod tests {
     fn names_that_cannot_travel_are_an_error() {
         use std::os::unix::ffi::OsStrExt;
         let odd = Path::new(std::ffi::OsStr::from_bytes(b"/data/\xff.pgn"));
-        let analyzer = Tier::best().analyzer().unwrap();
-        let source = PositionSource { inputs: Inputs::of([odd]), options: SessionOptions::new(analyzer) };
-        let error = encoded(&SourceWire::of(&source)).unwrap_err();
+        let error = encoded(&odd).unwrap_err();
         let text = crate::sql::cluster::errors::found(&error.to_string()).unwrap();
         assert!(text.contains("cannot be sent"), "{text}");
     }
