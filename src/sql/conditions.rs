@@ -6,6 +6,7 @@
 //! again, which the engine evaluates. So a condition has the same meaning in both places, and functions of boards
 //! (`matches`, `on`) need no board as argument.
 
+use super::literals::{Lines, mark_number, plain_number};
 use crate::choose::Condition;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue, plan_err};
@@ -16,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{self, visit_expressions_mut};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use std::ops::{ControlFlow, Range};
 
 /// A part of a query that a mark stands for.
@@ -48,13 +49,7 @@ pub(super) fn mark(query: &str) -> (String, Vec<Marked>) {
     }
     let tokens: Vec<TokenWithSpan> =
         tokens.into_iter().filter(|token| !matches!(token.token, Token::Whitespace(_))).collect();
-    let lines: Vec<usize> = std::iter::once(0).chain(query.match_indices('\n').map(|(at, _)| at + 1)).collect();
-    let place = |at: Location| -> Option<usize> {
-        let start = *lines.get(usize::try_from(at.line).ok()?.checked_sub(1)?)?;
-        let letters = usize::try_from(at.column).ok()?.checked_sub(1)?;
-        let mut after = query[start..].char_indices().map(|(place, _)| start + place).chain([query.len()]);
-        after.nth(letters)
-    };
+    let lines = Lines::of(query);
     let mut marked = Vec::new();
     let mut places: Vec<Range<usize>> = Vec::new();
     for (file, condition) in wheres(&tokens) {
@@ -62,7 +57,7 @@ pub(super) fn mark(query: &str) -> (String, Vec<Marked>) {
             let (Some(first), Some(last)) = (tokens.get(part.start), tokens.get(part.end.wrapping_sub(1))) else {
                 continue;
             };
-            let (Some(start), Some(end)) = (place(first.span.start), place(last.span.end)) else {
+            let (Some(start), Some(end)) = (lines.byte(first.span.start), lines.byte(last.span.end)) else {
                 return unchanged();
             };
             if let Some(text) = query.get(start..end)
@@ -207,7 +202,16 @@ pub(super) fn unmark(statement: &mut Parsed, marked: &[Marked], is_of_positions:
         let text =
             if is_ours { format!("{NAME}(\"index\", '{}')", text.replace('\'', "''")) } else { format!("({text})") };
         let parsed = Parser::new(&GenericDialect {}).try_with_sql(&text).and_then(|mut parser| parser.parse_expr());
-        Some(parsed.map_err(DataFusionError::from))
+        let lines = Lines::of(&text);
+        let numbered = parsed.map(|mut parsed| {
+            let _ = visit_expressions_mut(&mut parsed, |expression| {
+                mark_number(expression, &lines);
+                plain_number(expression);
+                ControlFlow::<()>::Continue(())
+            });
+            parsed
+        });
+        Some(numbered.map_err(DataFusionError::from))
     };
     let replaced = visit_expressions_mut(&mut **statement, |found| {
         let number = match found {

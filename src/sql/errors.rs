@@ -1,6 +1,5 @@
-//! Conversion of the engine's errors to ours: the message, and the place in the query.
+//! Errors of statements, and the conversion of the engine's errors to ours: the message, and the place in the query.
 
-use super::SqlError;
 use super::scan::ReadFailed;
 use crate::error::Error;
 use datafusion::arrow::error::ArrowError;
@@ -8,6 +7,65 @@ use datafusion::common::{DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::parser::ParserError;
 use std::io;
 use std::sync::Arc;
+
+/// Why a statement failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SqlError {
+    /// The text is invalid, or cannot be executed.
+    #[error("{}{message}", at(*place))]
+    Query {
+        /// Line and column, both counted from 1, where they are known.
+        place: Option<(u64, u64)>,
+        /// The error, with a suggestion if possible.
+        message: String,
+    },
+    /// There is no column of this name.
+    #[error("{}there is no column `{name}`", at(*place))]
+    Column {
+        /// Line and column, both counted from 1, where they are known.
+        place: Option<(u64, u64)>,
+        /// The name.
+        name: String,
+        /// The existing names.
+        known: Vec<String>,
+    },
+    /// A table cannot be opened.
+    #[error(transparent)]
+    Table(Arc<Error>),
+    /// The memory limit is too small.
+    #[error("{0}")]
+    Memory(String),
+    /// A temporary file, or a file that the engine reads by itself, failed: the system's reason.
+    #[error("a file of the engine failed: {0}")]
+    Temporary(String),
+    /// The cluster failed.
+    #[error("{0}")]
+    Cluster(String),
+    /// Reading a table failed: the last of [`Session::summaries`](super::Session::summaries) with a failure has the error.
+    #[error("reading failed")]
+    Read,
+}
+
+fn at(place: Option<(u64, u64)>) -> String {
+    place.map_or_else(String::new, |(line, column)| format!("line {line}, column {column}: "))
+}
+
+impl SqlError {
+    /// Line and column of what is wrong in the text, both counted from 1, where they are known.
+    pub fn place(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Query { place, .. } | Self::Column { place, .. } => *place,
+            Self::Table(_) | Self::Memory(_) | Self::Temporary(_) | Self::Cluster(_) | Self::Read => None,
+        }
+    }
+}
+
+impl From<DataFusionError> for SqlError {
+    fn from(error: DataFusionError) -> Self {
+        explain(error)
+    }
+}
 
 /// A table that cannot be opened, as an error that the engine passes on.
 #[derive(Debug, thiserror::Error)]

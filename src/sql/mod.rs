@@ -29,6 +29,7 @@ mod conditions;
 mod errors;
 mod filter;
 mod functions;
+mod literals;
 mod meaning;
 mod names;
 mod paths;
@@ -73,6 +74,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc::Receiver;
 
 pub use datafusion::arrow;
+pub use errors::SqlError;
 pub use write::RowWriter;
 
 /// Options for reading tables.
@@ -151,65 +153,6 @@ setters!(Limits {
     memory: Option<usize>,
     temp: Option<PathBuf>,
 });
-
-/// Why a statement failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SqlError {
-    /// The text is invalid, or cannot be executed.
-    #[error("{}{message}", at(*place))]
-    Query {
-        /// Line and column, both counted from 1, where they are known.
-        place: Option<(u64, u64)>,
-        /// The error, with a suggestion if possible.
-        message: String,
-    },
-    /// There is no column of this name.
-    #[error("{}there is no column `{name}`", at(*place))]
-    Column {
-        /// Line and column, both counted from 1, where they are known.
-        place: Option<(u64, u64)>,
-        /// The name.
-        name: String,
-        /// The existing names.
-        known: Vec<String>,
-    },
-    /// A table cannot be opened.
-    #[error(transparent)]
-    Table(Arc<crate::Error>),
-    /// The memory limit is too small.
-    #[error("{0}")]
-    Memory(String),
-    /// A temporary file, or a file that the engine reads by itself, failed: the system's reason.
-    #[error("a file of the engine failed: {0}")]
-    Temporary(String),
-    /// The cluster failed.
-    #[error("{0}")]
-    Cluster(String),
-    /// Reading a table failed: the last of [`Session::summaries`] with a failure has the error.
-    #[error("reading failed")]
-    Read,
-}
-
-fn at(place: Option<(u64, u64)>) -> String {
-    place.map_or_else(String::new, |(line, column)| format!("line {line}, column {column}: "))
-}
-
-impl SqlError {
-    /// Line and column of what is wrong in the text, both counted from 1, where they are known.
-    pub fn place(&self) -> Option<(u64, u64)> {
-        match self {
-            Self::Query { place, .. } | Self::Column { place, .. } => *place,
-            Self::Table(_) | Self::Memory(_) | Self::Temporary(_) | Self::Cluster(_) | Self::Read => None,
-        }
-    }
-}
-
-impl From<DataFusionError> for SqlError {
-    fn from(error: DataFusionError) -> Self {
-        errors::explain(error)
-    }
-}
 
 /// A statement that has been parsed.
 #[derive(Clone, Debug)]
@@ -405,15 +348,16 @@ impl Session {
     /// # Errors
     /// If the text is not valid SQL.
     pub fn parse(text: &str) -> Result<Vec<Statement>, SqlError> {
+        let text = &*literals::lower(text)?;
         let columns = columns::columns_for(text);
         let (marked_text, marked) = conditions::mark(text);
         // Errors refer to the original text.
-        let (statements, marked) = match DFParser::parse_sql(&marked_text) {
-            Ok(statements) => (statements, marked),
-            Err(_) => (DFParser::parse_sql(text)?, Vec::new()),
+        let (statements, marked, parsed_text) = match DFParser::parse_sql(&marked_text) {
+            Ok(statements) => (statements, marked, &*marked_text),
+            Err(_) => (DFParser::parse_sql(text)?, Vec::new(), text),
         };
         let statements = statements.into_iter().map(|mut parsed| {
-            names::repair(&mut parsed);
+            names::repair(&mut parsed, parsed_text);
             Statement { parsed, columns: columns.clone(), marked: marked.clone() }
         });
         Ok(statements.collect())

@@ -4,26 +4,30 @@
 //! table, which is a path, to each column, and the types to constants. If another column already has a name, a number
 //! is added.
 
+use super::literals::{Lines, change_all, mark_number, plain_number};
 use datafusion::sql::parser::Statement as Parsed;
-use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Ident, SelectItem, SetExpr, Statement, UnaryOperator, visit_expressions_mut,
-};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Ident, SelectItem, SetExpr, Statement, UnaryOperator};
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
-/// Names the columns of a query, and corrects what was parsed wrongly.
-pub(super) fn repair(statement: &mut Parsed) {
+/// Names the columns of a query, and corrects what was parsed wrongly. `text` is the text of all statements.
+pub(super) fn repair(statement: &mut Parsed, text: &str) {
+    let lines = Lines::of(text);
+    change_all(statement, &mut |expression| mark_number(expression, &lines));
+    name_columns(statement);
+    change_all(statement, &mut |expression| {
+        plain_number(expression);
+        regroup(expression);
+    });
+}
+
+fn name_columns(statement: &mut Parsed) {
     match statement {
         Parsed::Statement(statement) => {
             if let Statement::Query(query) = &mut **statement {
                 name_first(&mut query.body);
             }
-            let _ = visit_expressions_mut(&mut **statement, |expression| {
-                regroup(expression);
-                ControlFlow::<()>::Continue(())
-            });
         }
-        Parsed::Explain(explain) => repair(&mut explain.statement),
+        Parsed::Explain(explain) => name_columns(&mut explain.statement),
         _ => {}
     }
 }
@@ -123,7 +127,7 @@ mod tests {
 
     fn repaired(text: &str) -> String {
         let mut statements = DFParser::parse_sql(text).unwrap();
-        repair(&mut statements[0]);
+        repair(&mut statements[0], text);
         statements[0].to_string()
     }
 
@@ -132,6 +136,10 @@ mod tests {
         assert_eq!(
             repaired("select a, sum(b) + 1, c as d, t.a from t"),
             r#"SELECT a, sum(b) + 1 AS "sum(b) + 1", c AS d, t.a AS "a_2" FROM t"#
+        );
+        assert_eq!(
+            repaired("select 0x1F, X'1F' from t where key = 0xFFFFFFFFFFFFFFFF"),
+            r#"SELECT 31 AS "0x1F", X'1F' AS "X'1F'" FROM t WHERE key = 18446744073709551615"#
         );
         assert_eq!(repaired("select 1, 1, 1"), r#"SELECT 1 AS "1", 1 AS "1_2", 1 AS "1_3""#);
     }

@@ -138,6 +138,40 @@ fn filters_that_reach_the_scan_are_exact() {
 }
 
 #[test]
+fn keys_are_compared_with_hexadecimal_numbers() {
+    let file = sample("sample.epd");
+    let keys = sql(&format!("select key from '{file}' where index in (5, 7) order by index"));
+    let keys: Vec<u64> = keys.lines().skip(1).map(|key| key.parse().unwrap()).collect();
+    let [one, other] = keys[..] else { panic!("{keys:?}") };
+    assert!(one > i64::MAX as u64, "the largest bit matters");
+    for condition in [
+        format!("key = 0x{one:x}"),
+        format!("key = 0X{one:X} and lower(fen) > ''"),
+        format!("t.key = 0x{one:x}"),
+        format!("t.key in (0x{one:x}, 0x{one:x})"),
+        format!("case when key = 0x{one:x} then true end"),
+        format!("key between 0x{one:x} and 0x{one:x}"),
+    ] {
+        let found = value(&format!("select min(index) from '{file}' t where {condition}"));
+        assert_eq!(found, "5", "{condition}");
+    }
+    let both = format!("with t as (select key, index from '{file}') select sum(index) from t");
+    assert_eq!(value(&format!("{both} where key = 0x{one:x} or key = 0x{other:x}")), "12");
+    // Not a file with positions: the engine tests the condition.
+    let dir = Dir::new();
+    let csv = dir.file("rows.csv", "n\n30\n31\n");
+    assert_eq!(value(&format!("select n from '{csv}' where n = 0x1F")), "31");
+    // Bytes stay bytes, and names are the texts.
+    let named = sql("select 0x1F, -0x10, X'1f0a' = 'x', encode(X'1f0a', 'hex') as c");
+    assert_eq!(named, "0x1F,-0x10,X'1f0a' = 'x',c\n31,-16,false,1f0a\n");
+    for wrong in ["0x", "0X", "0x1G", "0x12345678901234567"] {
+        let stderr = stderr_of(2, &["sql", &format!("select\n key = {wrong} from '{file}'")]);
+        let expected = "lanefish: line 2, column 8: 0x is followed by 1 to 16 hexadecimal digits";
+        assert!(stderr.starts_with(expected), "{stderr}");
+    }
+}
+
+#[test]
 fn only_what_a_query_names_reaches_the_scan() {
     let file = sample("sample.epd");
     let plan = |query: &str| sql(&format!("explain {query}"));
