@@ -115,6 +115,8 @@ pub(super) struct Plan {
     pub(super) line: Option<usize>,
     /// Descriptions of the columns that are not read.
     left: Vec<String>,
+    /// The requested fields whose columns have other types, with descriptions of these columns.
+    pub(super) misfits: Vec<(Field, String)>,
 }
 
 impl Plan {
@@ -128,6 +130,7 @@ impl Plan {
             set_up: None,
             line: None,
             left: Vec::new(),
+            misfits: Vec::new(),
         }
     }
 
@@ -215,7 +218,12 @@ impl Plan {
             }
             match field_of(name) {
                 Some(_) if column.kind == Kind::Null => {}
-                Some(field) if !fits(field, column.kind) => plan.left.push(described(at)),
+                Some(field) if !fits(field, column.kind) => {
+                    plan.left.push(described(at));
+                    if options.fields.contains(field) {
+                        plan.misfits.push((field, described(at)));
+                    }
+                }
                 Some(Field::Move) if plan.set_up.is_some() => plan.left.push(described(at)),
                 Some(field) if options.fields.contains(field) => {
                     if name == "line" {

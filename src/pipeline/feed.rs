@@ -9,8 +9,9 @@ use crate::error::Error;
 use crate::formats::selected::cannot_select;
 use crate::formats::tables::{Budget, OpenTable, RowPart, TableError, TableReader};
 use crate::formats::{self, Chunk, DecodeOptions, Extent, Format, Layout, Opened, Watch};
-use crate::input::{Access, Bytes, Compression, FrameJob, RandomAccess, Shard, Source};
-use crate::table::Fields;
+use crate::input::{Access, Bytes, Compression, FrameJob, Inputs, RandomAccess, Shard, Source};
+use crate::table::{Field, Fields};
+use crate::text::one_line;
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
@@ -243,6 +244,35 @@ impl Opening {
 /// Time to wait for an input to open before reporting that there is nothing yet.
 const PATIENCE: Duration = Duration::from_millis(10);
 
+impl<'a> Feed<'a> {
+    /// A feed at the beginning of the first input, with chunks of one mebibyte.
+    pub(super) fn new(
+        inputs: &'a Inputs,
+        (from, access): (Option<Format>, Access),
+        shard: Option<Shard>,
+        decode: DecodeOptions,
+    ) -> Self {
+        Self {
+            inputs: &inputs.sources,
+            next_input: 0,
+            current: None,
+            segments: VecDeque::new(),
+            from,
+            access,
+            shard,
+            chunk_size: 1 << 20,
+            max_record: decode.max_record,
+            budget: Budget::of(decode.max_memory),
+            decode,
+            consumed: Arc::default(),
+            past_damage: false,
+            opening: VecDeque::new(),
+            most_ahead: 0,
+            ended: false,
+        }
+    }
+}
+
 impl Feed<'_> {
     /// An input at its beginning, and its properties.
     fn begin(&self, opened: Opening) -> Result<(Current, Format, Option<Compression>, Option<String>), Error> {
@@ -306,20 +336,56 @@ impl Feed<'_> {
         }
     }
 
-    /// Checks all inputs that can be opened twice, before anything is read; all other errors are reported later.
+    /// Checks the columns of all inputs that can be opened twice, before anything is read, and whether their records
+    /// carry what the selection reads; all other errors are reported later.
     pub(super) fn check_all(&self) -> Result<(), Error> {
-        if self.decode.games.is_none() {
+        let selects = self.decode.games.is_some();
+        if !selects && self.inputs.len() < 2 {
             return Ok(());
         }
+        let mut carried: Vec<(Fields, &Path)> = Vec::new();
+        let mut misfits: Vec<(Field, String, Arc<Path>)> = Vec::new();
         for source in self.inputs {
-            if source.len().is_some()
-                && let Ok(opened) = Opening::new(source, self.named(), self.access, Arc::default())
-                && let Err(error @ Error::Selection { .. }) = self.begin(opened)
-            {
-                return Err(error);
+            if source.len().is_none() || !(selects || self.may_lack_columns(source)) {
+                continue;
+            }
+            let Ok(opened) = Opening::new(source, self.named(), self.access, Arc::default()) else {
+                continue;
+            };
+            match self.begin(opened) {
+                Ok((Current::Table(table), ..)) => {
+                    let Ok(reader) = &table.table else {
+                        continue;
+                    };
+                    carried.push((reader.fields(), source.name()));
+                    let of_table = reader.misfits().iter();
+                    misfits.extend(of_table.map(|(field, column)| (*field, column.clone(), Arc::clone(&table.path))));
+                }
+                Err(error @ (Error::Selection { .. } | Error::Columns { .. }))
+                    if !(self.past_damage && error.is_of_input()) =>
+                {
+                    return Err(error);
+                }
+                _ => {}
             }
         }
-        Ok(())
+        let differs = misfits.into_iter().find_map(|(field, column, path)| {
+            let (_, other) = carried.iter().find(|(fields, _)| fields.contains(field))?;
+            let reason = format!(
+                "cannot be read together with {}: its column {column} has another type",
+                one_line::of(&other.display().to_string())
+            );
+            Some(Error::Columns { path, reason })
+        });
+        differs.filter(|_| !self.past_damage).map_or(Ok(()), Err)
+    }
+
+    /// Whether an input may be a table, according to its name. All others have the columns of their formats.
+    fn may_lack_columns(&self, source: &Source) -> bool {
+        let Some(format) = self.from.or_else(|| Format::of_name(source.name())) else {
+            return true;
+        };
+        matches!(format.layout(), Layout::Tables(_)) || [Format::CSV, Format::TSV, Format::JSONL].contains(&format)
     }
 
     /// The next part of a table.

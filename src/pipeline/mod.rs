@@ -45,7 +45,6 @@ pub use summary::{FileSummary, Summary};
 use crate::choose::Condition;
 use crate::choose::{AtRandom, ByFormula, Choose, Chooser, LeftOut, Sample, Selection};
 use crate::error::{Error, Reject};
-use crate::formats::tables::Budget;
 use crate::formats::{self, Chunk, DecodeOptions, Format};
 use crate::games::GameRow;
 use crate::input::{Access, Inputs};
@@ -59,7 +58,7 @@ use feed::Feed;
 use order::{Shared, StopOnDrop, work};
 use sampled::run_sampled;
 use settings::{Chosen, Settings};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -275,6 +274,18 @@ pub fn run<J: Job>(
     }
 }
 
+/// Checks the columns of all inputs, as [`run`] does for a job with these fields before it reads the first record.
+#[cfg(feature = "sql")]
+pub(crate) fn check(inputs: &Inputs, read: &ReadOptions, fields: Fields) -> Result<(), Error> {
+    let mut decode = read.decode.clone();
+    decode.games = read.choose.games.clone().or(decode.games);
+    decode.fields = decode.fields.union(fields);
+    if let Some(selection) = &decode.games {
+        decode.fields = decode.fields.union(selection.fields());
+    }
+    Feed::new(inputs, (read.from, read.access), read.shard, decode).check_all()
+}
+
 /// An estimate of the number of bytes written for all inputs, from the number written for a part of them.
 fn needed_for_all(inputs: &Inputs, read: u64, written: u64) -> Option<u64> {
     let all = inputs.total_bytes()?;
@@ -382,7 +393,6 @@ fn run_all<J: Job>(
         past_damage: options.past_damage,
         strict,
     };
-    let max_record = settings.decode.max_record;
     let consumed = Arc::new(AtomicU64::new(0));
     let pool = match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool,
@@ -392,24 +402,13 @@ fn run_all<J: Job>(
         }
     };
     let feed = Feed {
-        inputs: &inputs.sources,
-        next_input: 0,
-        current: None,
-        segments: VecDeque::new(),
-        from,
-        access,
-        shard,
         chunk_size: (options.chunk_size / threads.max(THREADS_OF_WHOLE_CHUNKS) * THREADS_OF_WHOLE_CHUNKS)
             .clamp(64, GIANT),
-        max_record,
-        decode: settings.decode_records.clone(),
-        budget: Budget::of(settings.decode.max_memory),
         consumed: Arc::clone(&consumed),
         past_damage: options.past_damage,
-        opening: VecDeque::new(),
         // With one thread, or one input, nothing else can be done at the same time.
         most_ahead: if threads > 1 && inputs.sources.len() > 1 { threads } else { 0 },
-        ended: false,
+        ..Feed::new(inputs, (from, access), shard, settings.decode_records.clone())
     };
     if let Err(error) = feed.check_all() {
         collector.summary.failure = Some(error);

@@ -12,9 +12,10 @@ use super::{PositionSource, SessionOptions};
 use crate::error::Error;
 use crate::formats::tables::TableError;
 use crate::formats::{self, Format, Likeness};
-use crate::input::{Compression, Inputs, Source};
+use crate::input::{Access, Compression, Input, Inputs, Source};
 use crate::locks::Unpoisoned;
 use crate::table::ChosenColumn;
+use crate::text::one_line;
 use async_trait::async_trait;
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider, UrlTableFactory};
 use datafusion::common::{DataFusionError, Result, plan_datafusion_err, plan_err};
@@ -26,6 +27,7 @@ use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
@@ -112,6 +114,11 @@ impl Paths {
 
     /// A file as the engine reads it.
     pub(super) async fn plain(&self, name: &str) -> Result<Arc<dyn TableProvider>> {
+        if let Some(names) = files(name)? {
+            let access = self.options.read.access;
+            let checked = tokio::task::spawn_blocking(move || check_first_lines(&names, access)).await;
+            checked.map_err(|error| DataFusionError::External(error.into()))?.map_err(of_table)?;
+        }
         if let Some(options) = unnamed_format(name)? {
             let state = self.state()?;
             let config = ListingTableConfig::new(ListingTableUrl::parse(name)?)
@@ -154,6 +161,43 @@ fn unnamed_format(name: &str) -> Result<Option<ListingOptions>> {
     };
     let extension = if compressed { format!(".{kind}.{last}") } else { format!(".{kind}") };
     Ok(Some(ListingOptions::new(format).with_file_extension(extension)))
+}
+
+/// Checks that all files of a table of CSV or TSV have the same columns in the same order. The engine looks at the
+/// first 1,000 rows of all files together, and then reads the values of every file by their order.
+fn check_first_lines(names: &[PathBuf], access: Access) -> std::result::Result<(), Error> {
+    let mut paths = Vec::new();
+    for name in names {
+        match fs::read_dir(name) {
+            Ok(entries) => paths.extend(entries.filter_map(|entry| entry.ok()).map(|entry| entry.path())),
+            // Errors from opening a file are reported by the engine.
+            Err(_) => paths.push(name.clone()),
+        }
+    }
+    paths.retain(|path| [Some(Format::CSV), Some(Format::TSV)].contains(&Format::of_name(path)) && path.is_file());
+    paths.sort();
+    let mut first: Option<(Vec<u8>, PathBuf)> = None;
+    for path in paths {
+        let mut input = Input::open(&Source::from(path.as_path()), access, Arc::default())?;
+        let (head, _) = input.peek(HEAD)?;
+        let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+        match &first {
+            _ if head.is_empty() => {}
+            None => first = Some((line.to_vec(), path)),
+            Some((expected, _)) if line == expected => {}
+            Some((expected, other)) => {
+                let shown = |line: &[u8]| one_line::of(&String::from_utf8_lossy(line)).into_owned();
+                let reason = format!(
+                    "cannot be read together with {}: its columns are {}, not {}",
+                    one_line::of(&other.display().to_string()),
+                    shown(line),
+                    shown(expected)
+                );
+                return Err(Error::Columns { path: Arc::from(path), reason });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// `plain('hub.parquet')`: a file with the columns that it has, positions or not.

@@ -14,7 +14,7 @@ use crate::input::{Inputs, Shard};
 use crate::jobs::{Sender, Stream};
 use crate::locks::Unpoisoned;
 use crate::pipeline::{Summary, run};
-use crate::table::ChosenColumn;
+use crate::table::{ChosenColumn, Columns, Fields};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -45,6 +45,14 @@ pub(super) struct Request {
     pub(super) conditions: Vec<Condition>,
     pub(super) limit: Option<usize>,
     pub(super) schema: SchemaRef,
+}
+
+impl Request {
+    /// The fields of records that it reads.
+    pub(super) fn fields(&self) -> Fields {
+        let columns: Columns = self.columns.iter().cloned().collect();
+        self.conditions.iter().fold(columns.fields(), |fields, condition| fields.union(condition.fields()))
+    }
 }
 
 #[cfg(feature = "cluster")]

@@ -4,14 +4,16 @@ use super::PositionSource;
 #[cfg(feature = "cluster")]
 use super::cluster::Piece;
 use super::columns::schema;
+use super::errors::of_table;
 use super::filter::condition;
 use super::reads::Reads;
 use super::scan::{Request, Scan};
+use crate::pipeline::check;
 use crate::table::ChosenColumn;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
@@ -104,6 +106,12 @@ impl TableProvider for PositionTable {
         if let Some(pieces) = &self.pieces {
             return super::cluster::scan(request, pieces);
         }
+        let checked = Arc::clone(&request.source);
+        let fields = request.fields();
+        tokio::task::spawn_blocking(move || check(&checked.inputs, &checked.options.read, fields))
+            .await
+            .map_err(|error| DataFusionError::External(error.into()))?
+            .map_err(of_table)?;
         let partitions = session.config().target_partitions();
         Ok(Arc::new(Scan::new(request, Arc::clone(&self.reads), partitions)))
     }

@@ -420,6 +420,65 @@ fn tags_are_columns() {
     assert_eq!(sql(&query), "event,round,count(*)\nOne,3,2\nTwo,,3\n");
 }
 
+/// The first table is large enough that its rows would be answered, or written, before the second one is opened.
+#[test]
+fn other_columns_of_later_files_are_found_first() {
+    let dir = Dir::new();
+    let file = sample("sample.epd");
+    let scored = format!("select fen, legal_moves as score from '{file}' cross join generate_series(1, 20)");
+    for extension in ["parquet", "arrow", "csv", "jsonl"] {
+        let name = |name: &str| dir.name(&format!("{name}.{extension}"));
+        let (large, lacking, typed) = (name("1-large"), name("2-lacking"), name("3-typed"));
+        output(0, &["sql", &scored, "-o", &large]);
+        output(0, &["sql", "select 3 as id, 'x' as text", "-o", &lacking]);
+        output(0, &["sql", &format!("select fen, 'x' as score from '{file}' limit 5"), "-o", &typed]);
+        let out = dir.name("out");
+        for arguments in
+            [&["compute", "--columns", "score", "--format", "csv"][..], &["convert", "--to", "epd"], &["stats"]]
+        {
+            let to = if arguments[0] == "stats" { &[][..] } else { &["-o", &*out] };
+            let stderr = stderr_of(2, &[arguments, to, &[&*large, &*lacking]].concat());
+            assert!(stderr.contains("2-lacking") && stderr.contains("has no column `fen`"), "{stderr}");
+            assert!(!stderr.contains("before that place"), "{stderr}");
+        }
+        if ["parquet", "arrow"].contains(&extension) {
+            let stderr = stderr_of(2, &["compute", &large, &typed, "--columns", "fen,score"]);
+            let expected =
+                format!("3-typed.{extension} cannot be read together with {large}: its column `score` (Utf8)");
+            assert!(stderr.contains(&expected), "{stderr}");
+            // The type does not matter where nothing asks for the column.
+            assert_eq!(output(0, &["compute", &large, &typed, "--columns", "fen"]).lines().count(), 81_966);
+            for (pattern, message) in [("[12]", "has no column `fen`"), ("[13]", "cannot be read together with")] {
+                let table = dir.name(&format!("{pattern}-*.{extension}"));
+                let stderr = stderr_of(2, &["sql", &format!("select sum(score) from '{table}' where fen > ''")]);
+                assert!(stderr.contains(message) && !stderr.contains("before that place"), "{stderr}");
+                // The first table of a join is read before the second one.
+                let join = format!("select sum(b.score) from '{file}' a join '{table}' b using (fen)");
+                let stderr = stderr_of(2, &["sql", &join]);
+                assert!(stderr.contains(message) && !stderr.contains("before that place"), "{stderr}");
+            }
+        }
+    }
+}
+
+/// The engine would read the values by their order.
+#[test]
+fn all_files_of_a_table_of_csv_have_the_same_columns() {
+    let dir = Dir::new();
+    let rows = "one,two\n".to_owned() + &"a,b\n".repeat(2000);
+    dir.file("1.csv", &rows);
+    dir.file("2.csv", "one,two\r\nc,d\r\n");
+    dir.file("3.csv", "");
+    let table = dir.name("");
+    assert_eq!(value(&format!("select count(*) from '{table}' where one in ('a', 'c')")), "2001");
+    dir.file("4.csv", "two,one\nd,c\n");
+    for table in [table, dir.name("*.csv")] {
+        let stderr = stderr_of(2, &["sql", &format!("select count(*) from '{table}' where one in ('a', 'c')")]);
+        let expected = "4.csv cannot be read together with ";
+        assert!(stderr.contains(expected) && stderr.contains("its columns are two,one, not one,two"), "{stderr}");
+    }
+}
+
 #[test]
 fn folders_are_columns() {
     let dir = Dir::new();

@@ -15,7 +15,7 @@ use crate::columnar::check_columns;
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
 use crate::input::{Bytes, RandomAccess};
-use crate::table::Fields;
+use crate::table::{Field, Fields};
 use arrow_array::RecordBatch;
 use arrow_ipc::MetadataVersion;
 use arrow_ipc::reader::RecordBatchDecoder;
@@ -503,6 +503,9 @@ impl TableReader for ArrowTable {
     }
     fn fields(&self) -> Fields {
         self.plan.carried()
+    }
+    fn misfits(&self) -> &[(Field, String)] {
+        &self.plan.misfits
     }
 
     fn check(&self) -> io::Result<()> {

@@ -103,7 +103,7 @@ pub(crate) use budget::Budget;
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::error::Damage;
 use crate::input::{Bytes, RandomAccess};
-use crate::table::Fields;
+use crate::table::{Field, Fields};
 use budget::{Charge, grant};
 use std::fmt;
 use std::io;
@@ -223,6 +223,8 @@ pub(crate) trait TableReader: fmt::Debug + Send {
     fn note(&self) -> Option<String>;
     /// The requested fields for which it has columns.
     fn fields(&self) -> Fields;
+    /// The requested fields whose columns have types that do not fit, with descriptions of these columns.
+    fn misfits(&self) -> &[(Field, String)];
     /// Checks that the file has not become shorter since it was opened.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use super::{
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
 use crate::input::RandomAccess;
-use crate::table::Fields;
+use crate::table::{Field, Fields};
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowSelection, RowSelector};
 use ::parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
 use ::parquet::basic::{Compression, Type as Physical};
@@ -396,6 +396,9 @@ impl TableReader for ParquetTable {
     }
     fn fields(&self) -> Fields {
         self.file.plan.carried()
+    }
+    fn misfits(&self) -> &[(Field, String)] {
+        &self.file.plan.misfits
     }
 
     fn check(&self) -> io::Result<()> {
