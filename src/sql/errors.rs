@@ -1,6 +1,7 @@
 //! Errors of statements, and the conversion of the engine's errors to ours: the message, and the place in the query.
 
 use super::scan::ReadFailed;
+use super::spill::described;
 use crate::error::Error;
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, SchemaError};
@@ -42,7 +43,8 @@ pub enum SqlError {
     /// The cluster failed.
     #[error("{0}")]
     Cluster(String),
-    /// Reading a table failed: the last of [`Session::summaries`](super::Session::summaries) with a failure has the error.
+    /// Reading a table failed: the last of [`Session::summaries`](super::Session::summaries) with a failure has the
+    /// error.
     #[error("reading failed")]
     Read,
 }
@@ -104,9 +106,7 @@ pub(super) fn explain(error: DataFusionError) -> SqlError {
         };
     }
     if let DataFusionError::ResourcesExhausted(message) = root {
-        // After these words come all consumers of memory.
-        let (first, _) = message.split_once(" with top memory consumers").unwrap_or((message, ""));
-        return SqlError::Memory(format!("the memory limit is too small for this query: {first}"));
+        return SqlError::Memory(memory(message));
     }
     // Tables of ours have their own errors, and others are found before anything is read.
     if let Some(failed) = io_error(root) {
@@ -129,6 +129,20 @@ pub(super) fn explain(error: DataFusionError) -> SqlError {
             Some(table) => format!("there is no table `{table}`; a file is a name in quotes, such as 'games.pgn'"),
             None => message.to_owned(),
         },
+    }
+}
+
+/// What did not fit into memory, in words of the query.
+fn memory(message: &str) -> String {
+    let between = |start: &str, end: &str| Some(message.split_once(start)?.1.split_once(end)?.0);
+    let limit = between("pool_size: ", ")").map_or_else(String::new, |limit| format!(" of {limit}"));
+    let asked = between("Failed to allocate additional ", " with ").and_then(|asked| asked.split_once(" for "));
+    match asked {
+        Some((size, consumer)) => {
+            let what = described(consumer);
+            format!("the memory limit{limit} is too small for this query: {what} needs {size} more")
+        }
+        None => format!("the memory limit{limit} is too small for this query: {message}"),
     }
 }
 

@@ -34,8 +34,10 @@ mod meaning;
 mod names;
 mod paths;
 mod reads;
+mod rows;
 mod scan;
 mod select;
+mod spill;
 mod table;
 mod write;
 
@@ -45,8 +47,6 @@ use crate::pipeline::{Progress, ReadOptions, RunOptions, Shard, Summary};
 use crate::setters::setters;
 use crate::tiers::Analyzer;
 use conditions::Marked;
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::DynamicFileCatalog;
 use datafusion::common::DataFusionError;
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
@@ -60,21 +60,21 @@ use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
 use functions::Judging;
-use futures::StreamExt;
 use paths::{Paths, Plain};
 use reads::Reads;
+use rows::Rejects;
+use spill::Again;
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc::Receiver;
 
 pub use datafusion::arrow;
 pub use errors::SqlError;
+pub use rows::{Rows, Step};
 pub use write::RowWriter;
 
 /// Options for reading tables.
@@ -195,51 +195,6 @@ pub struct Session {
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("reads", &self.reads).finish_non_exhaustive()
-    }
-}
-
-/// The lines of rejected records.
-#[derive(Debug)]
-struct Rejects {
-    lines: Option<Receiver<Vec<u8>>>,
-    /// Lines that arrived before rows were requested.
-    waiting: VecDeque<Vec<u8>>,
-}
-
-impl Rejects {
-    /// The next line; none if such lines are not requested.
-    async fn next(&mut self) -> Option<Vec<u8>> {
-        match &mut self.lines {
-            Some(lines) => lines.recv().await,
-            None => None,
-        }
-    }
-}
-
-/// The state of [`Rows`] after waiting for some time.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Step {
-    /// The next rows.
-    Batch(RecordBatch),
-    /// The line of a rejected record, if such lines are requested.
-    Reject(Vec<u8>),
-    /// Nothing yet.
-    Pending,
-    /// The end.
-    End,
-}
-
-/// The rows of a statement.
-pub struct Rows<'a> {
-    session: &'a Session,
-    schema: SchemaRef,
-    stream: Option<SendableRecordBatchStream>,
-}
-
-impl fmt::Debug for Rows<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rows").field("schema", &self.schema).finish_non_exhaustive()
     }
 }
 
@@ -372,8 +327,9 @@ impl Session {
         let mut columns = self.columns.lock().unpoisoned();
         columns.clone_from(&statement.columns);
         drop(columns);
-        let stream = self.runtime.block_on(async {
-            let begun = self.begin(statement.clone());
+        let (stream, again) = self.runtime.block_on(async {
+            let spills = self.rejects.lock().await.lines.is_some();
+            let begun = self.begin(statement.clone(), spills);
             tokio::pin!(begun);
             let mut rejects = self.rejects.lock().await;
             loop {
@@ -385,14 +341,21 @@ impl Session {
                 }
             }
         })?;
-        Ok(self.rows(stream))
+        Ok(Rows::new(self, stream, again))
     }
 
+    #[cfg(feature = "cluster")]
     fn rows(&self, stream: SendableRecordBatchStream) -> Rows<'_> {
-        Rows { session: self, schema: stream.schema(), stream: Some(stream) }
+        Rows::new(self, stream, None)
     }
 
-    async fn begin(&self, statement: Statement) -> datafusion::common::Result<SendableRecordBatchStream> {
+    /// Starts a statement, and returns how to start it again with less memory. `spills` starts it so at once: lines of
+    /// rejected records are passed on, so that nothing may be read a second time.
+    async fn begin(
+        &self,
+        statement: Statement,
+        spills: bool,
+    ) -> datafusion::common::Result<(SendableRecordBatchStream, Option<Again>)> {
         let Statement { mut parsed, marked, .. } = statement;
         if !marked.is_empty() {
             let mut are_of_positions = Vec::new();
@@ -414,7 +377,7 @@ impl Session {
         let frame = self.context.execute_logical_plan(meaning::corrected(plan)?).await?;
         #[cfg(feature = "cluster")]
         if self.link.is_some() {
-            return self.execute(frame).await;
+            return self.execute(frame).await.map(|stream| (stream, None));
         }
         let (mut state, plan) = frame.into_parts();
         let plan = state.optimize(&plan)?;
@@ -422,7 +385,12 @@ impl Session {
             let config = state.config_mut();
             config.options_mut().execution.target_partitions = 1;
         }
-        DataFrame::new(state, plan).execute_stream().await
+        let again = Again::of(&state, &plan);
+        if let Some(again) = again.filter(|_| spills) {
+            return again.begin().await.map(|stream| (stream, None));
+        }
+        let again = Again::of(&state, &plan);
+        DataFrame::new(state, plan).execute_stream().await.map(|stream| (stream, again))
     }
 
     /// Starts a plan on the cluster.
@@ -502,92 +470,5 @@ fn keeps_order(plan: &LogicalPlan) -> bool {
         | LogicalPlan::Limit(_) => plan.inputs().into_iter().all(keeps_order),
         LogicalPlan::TableScan(_) => true,
         _ => false,
-    }
-}
-
-impl Rows<'_> {
-    /// The schema of all batches.
-    pub fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    /// Waits for the next rows, but no longer than this.
-    ///
-    /// # Errors
-    /// If the statement failed; no more rows are returned then.
-    pub fn step(&mut self, patience: Duration) -> Result<Step, SqlError> {
-        let step = self.session.runtime.block_on(async {
-            let mut rejects = self.session.rejects.lock().await;
-            if let Some(line) = rejects.waiting.pop_front() {
-                return Ok(Step::Reject(line));
-            }
-            let next = async {
-                match &mut self.stream {
-                    Some(stream) => stream.next().await,
-                    None => None,
-                }
-            };
-            tokio::select! {
-                biased;
-                Some(line) = rejects.next() => Ok(Step::Reject(line)),
-                batch = next => match batch {
-                    Some(Ok(batch)) => Ok(Step::Batch(batch)),
-                    Some(Err(error)) => Err(error),
-                    None => Ok(Step::End),
-                },
-                () = tokio::time::sleep(patience) => Ok(Step::Pending),
-            }
-        });
-        #[cfg(feature = "cluster")]
-        if let (Ok(Step::Pending), Some(link)) = (&step, &self.session.link)
-            && let Err(error) = link.look()
-        {
-            return Err(error);
-        }
-        match step {
-            Ok(Step::End) => {
-                #[cfg(feature = "cluster")]
-                if let Some(link) = &self.session.link {
-                    link.end();
-                }
-                // Scans whose rows are no longer needed may still report rejected records.
-                self.stream = None;
-                if self.session.reads.is_running() {
-                    std::thread::sleep(Duration::from_millis(1));
-                    Ok(Step::Pending)
-                } else {
-                    Ok(Step::End)
-                }
-            }
-            Ok(step) => Ok(step),
-            Err(error) => {
-                self.stream = None;
-                Err(error.into())
-            }
-        }
-    }
-}
-
-#[cfg(feature = "cluster")]
-impl Drop for Rows<'_> {
-    fn drop(&mut self) {
-        // It has not ended, and the rest is not needed.
-        if let (Some(_), Some(link)) = (&self.stream, &self.session.link) {
-            link.cancel();
-        }
-    }
-}
-
-impl Iterator for Rows<'_> {
-    type Item = Result<RecordBatch, SqlError>;
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            return match self.step(Duration::from_secs(1)) {
-                Ok(Step::Batch(batch)) => Some(Ok(batch)),
-                Ok(Step::Pending | Step::Reject(_)) => continue,
-                Ok(Step::End) => None,
-                Err(error) => Some(Err(error)),
-            };
-        }
     }
 }

@@ -511,6 +511,68 @@ fn what_does_not_fit_into_memory_spills() {
     assert_eq!(fs::read_dir(temp).unwrap().count(), 0);
 }
 
+/// Joins and first rows of an order that do not fit begin again with sorts that use files.
+#[test]
+fn joins_and_first_rows_spill() {
+    let dir = Dir::new();
+    let boards = dir.name("random.boards");
+    output(0, &["generate", "-n", "200000", "--seed", "3", "-o", &boards]);
+    let temp = dir.name("temp");
+    fs::create_dir(&temp).unwrap();
+    let limited = |query: &str, more: &[&str]| -> String {
+        let options = ["sql", query, "--memory", "16M", "--temp", &temp, "--threads", "2"];
+        output(0, &[&options[..], more].concat())
+    };
+    let columns = "count(*), sum(a.index + b.legal_moves), min(a.fen), max(b.fen)";
+    let first = format!("select fen, key, index from '{boards}' order by key, index limit 150000");
+    for query in [
+        format!("select {columns} from '{boards}' a join '{boards}' b on a.key = b.key and a.fen = b.fen"),
+        format!("select {columns} from '{boards}' a left join '{boards}' b on a.fen = b.fen and b.in_check"),
+        format!("select {columns} from '{boards}' a full join '{boards}' b on a.fen = b.fen"),
+        format!("select count(*) from '{boards}' a where fen not in (select fen from '{boards}' b where b.phase > 12)"),
+        first.clone(),
+    ] {
+        let plenty = sql(&query);
+        assert!(plenty == limited(&query, &[]), "{query}");
+        assert_eq!(fs::read_dir(&temp).unwrap().count(), 0);
+    }
+    // The engine panics when it does this by sorting.
+    let full =
+        format!("select {columns} from '{boards}' a full join '{boards}' b on a.fen = b.fen and a.phase > b.phase");
+    let stderr = stderr_of(2, &["sql", &full, "--memory", "2M", "--threads", "2"]);
+    assert!(stderr.contains("is too small for this query: a join needs"), "{stderr}");
+    // One thread sorts both sides too.
+    let join = format!("select {columns} from '{boards}' a join '{boards}' b on a.fen = b.fen");
+    assert_eq!(sql(&join), output(0, &["sql", &join, "--memory", "16M", "--threads", "1"]));
+    // Nothing is counted twice.
+    let mut bad = output(0, &["sql", &format!("select fen from '{boards}' limit 100000"), "--format", "csv"]);
+    bad = bad.replacen("fen\n", "nonsense\n", 1);
+    let bad = dir.file("bad.epd", bad);
+    let rejects = dir.name("rejects");
+    let join = format!("select {columns} from '{bad}' a join '{bad}' b on a.fen = b.fen");
+    let options = ["sql", &join, "--memory", "16M", "--threads", "2"];
+    let stderr = stderr_of(1, &options);
+    assert!(stderr.contains("1 of 100,001 records rejected"), "{stderr}");
+    output(1, &[&options[..], &["--rejects", &rejects]].concat());
+    assert_eq!(fs::read_to_string(rejects).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn what_does_not_fit_has_a_name() {
+    let dir = Dir::new();
+    let boards = dir.name("random.boards");
+    output(0, &["generate", "-n", "100000", "--seed", "3", "-o", &boards]);
+    for (what, query) in [
+        ("grouping", format!("select length(string_agg(fen, '')) from '{boards}'")),
+        ("sorting", format!("select fen from '{boards}' order by fen")),
+    ] {
+        let memory = if what == "sorting" { "10K" } else { "2M" };
+        let stderr = stderr_of(2, &["sql", &query, "--memory", memory, "--threads", "2"]);
+        let expected = format!("is too small for this query: {what}");
+        assert!(stderr.contains(&expected) && stderr.contains("--memory SIZE allows more"), "{stderr}");
+    }
+}
+
 #[test]
 fn and_binds_less_than_is_distinct_from() {
     // The parser that the engine uses gets this wrong.
