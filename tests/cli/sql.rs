@@ -516,15 +516,15 @@ fn what_does_not_fit_into_memory_spills() {
 fn joins_and_first_rows_spill() {
     let dir = Dir::new();
     let boards = dir.name("random.boards");
-    output(0, &["generate", "-n", "200000", "--seed", "3", "-o", &boards]);
+    output(0, &["generate", "-n", "80000", "--seed", "3", "-o", &boards]);
     let temp = dir.name("temp");
     fs::create_dir(&temp).unwrap();
     let limited = |query: &str, more: &[&str]| -> String {
-        let options = ["sql", query, "--memory", "16M", "--temp", &temp, "--threads", "2"];
+        let options = ["sql", query, "--memory", "8M", "--temp", &temp, "--threads", "2"];
         output(0, &[&options[..], more].concat())
     };
     let columns = "count(*), sum(a.index + b.legal_moves), min(a.fen), max(b.fen)";
-    let first = format!("select fen, key, index from '{boards}' order by key, index limit 150000");
+    let first = format!("select fen, key, index from '{boards}' order by key, index limit 60000");
     for query in [
         format!("select {columns} from '{boards}' a join '{boards}' b on a.key = b.key and a.fen = b.fen"),
         format!("select {columns} from '{boards}' a left join '{boards}' b on a.fen = b.fen and b.in_check"),
@@ -543,16 +543,16 @@ fn joins_and_first_rows_spill() {
     assert!(stderr.contains("is too small for this query: a join needs"), "{stderr}");
     // One thread sorts both sides too.
     let join = format!("select {columns} from '{boards}' a join '{boards}' b on a.fen = b.fen");
-    assert_eq!(sql(&join), output(0, &["sql", &join, "--memory", "16M", "--threads", "1"]));
+    assert_eq!(sql(&join), output(0, &["sql", &join, "--memory", "8M", "--threads", "1"]));
     // Nothing is counted twice.
-    let mut bad = output(0, &["sql", &format!("select fen from '{boards}' limit 100000"), "--format", "csv"]);
+    let mut bad = output(0, &["sql", &format!("select fen from '{boards}' limit 50000"), "--format", "csv"]);
     bad = bad.replacen("fen\n", "nonsense\n", 1);
     let bad = dir.file("bad.epd", bad);
     let rejects = dir.name("rejects");
     let join = format!("select {columns} from '{bad}' a join '{bad}' b on a.fen = b.fen");
-    let options = ["sql", &join, "--memory", "16M", "--threads", "2"];
+    let options = ["sql", &join, "--memory", "8M", "--threads", "2"];
     let stderr = stderr_of(1, &options);
-    assert!(stderr.contains("1 of 100,001 records rejected"), "{stderr}");
+    assert!(stderr.contains("1 of 50,001 records rejected"), "{stderr}");
     output(1, &[&options[..], &["--rejects", &rejects]].concat());
     assert_eq!(fs::read_to_string(rejects).unwrap().lines().count(), 2);
 }
