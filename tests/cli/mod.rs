@@ -40,6 +40,8 @@ mod show;
 mod signals;
 #[cfg(feature = "sql")]
 mod sql;
+#[cfg(feature = "sql")]
+mod sql_memory;
 mod stats;
 mod stats_sources;
 mod text_safety;
