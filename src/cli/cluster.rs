@@ -2,14 +2,16 @@
 
 use super::interrupt;
 use super::invocation::Invocation;
-use super::numbers::size;
+use super::numbers::{duration, size};
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueHint};
+use comfy_table::{Table, presets};
 use lanefish::sql::SqlError;
-use lanefish::sql::cluster::{Cluster, ExecutorOptions, SchedulerOptions, Tls, run_executor, run_scheduler};
+use lanefish::sql::cluster::{Cluster, ExecutorOptions, SchedulerOptions, Status, Tls, run_executor, run_scheduler};
 use lanefish::text::numbers::counted;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Several machines as one: a scheduler, and executors that work for it
 ///
@@ -35,6 +37,60 @@ pub(crate) struct ClusterArgs {
 enum Role {
     Scheduler(SchedulerArgs),
     Executor(ExecutorArgs),
+    Status(StatusArgs),
+}
+
+/// Print the executors and jobs of a cluster
+#[derive(Debug, Args)]
+struct StatusArgs {
+    /// Address of the scheduler
+    #[arg(value_name = "HOST:PORT")]
+    scheduler: String,
+
+    /// JSON instead of tables
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    tls: TlsArgs,
+}
+
+impl StatusArgs {
+    fn run(&self) -> Result<u8> {
+        let status = Status::of(&self.scheduler, self.tls.read()?.as_ref())?;
+        if self.json {
+            super::print(format!("{}\n", serde_json::to_string_pretty(&status)?).as_bytes())?;
+            return Ok(0);
+        }
+        let slots = status.executors.iter().map(|executor| executor.slots).sum();
+        let count = counted(status.executors.len() as u64, "executor");
+        let mut text = format!("{count} with {}\n", counted(slots, "slot"));
+        if !status.executors.is_empty() {
+            let mut table = plain_table(["executor", "slots", "last heard of"]);
+            for executor in &status.executors {
+                let silent = format!("{:.0} s ago", executor.silent_seconds);
+                table.add_row([executor.address.clone(), executor.slots.to_string(), silent]);
+            }
+            text += &format!("{table}\n");
+        }
+        text += &format!("\n{}\n", counted(status.jobs.len() as u64, "job"));
+        if !status.jobs.is_empty() {
+            let mut table = plain_table(["job", "state", "stages", "time"]);
+            for job in &status.jobs {
+                let stages = format!("{} of {}", job.stages_done, job.stages);
+                table.add_row([job.id.clone(), job.state.to_lowercase(), stages, format!("{:.1} s", job.seconds)]);
+            }
+            text += &format!("{table}\n");
+        }
+        super::print(text.as_bytes())?;
+        Ok(0)
+    }
+}
+
+fn plain_table<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header);
+    table
 }
 
 /// Take queries, and hand their tasks to executors
@@ -56,6 +112,10 @@ struct SchedulerArgs {
     /// Listen on any address without TLS, for everybody who can reach it
     #[arg(long, conflicts_with = "tls_cert")]
     insecure: bool,
+
+    /// How long executors keep the rows of a job whose client does not fetch them, such as 90s, 30m or 2h
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration)]
+    keep: Duration,
 }
 
 /// The certificates of a cluster
@@ -111,7 +171,8 @@ struct ExecutorArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     work_dir: Option<PathBuf>,
 
-    /// Memory for grouping, joins and sorting, for all tasks together [default: 70 % of the machine's]
+    /// Memory for grouping, joins and sorting, for all tasks together [default: 70 % of the machine's, or less if it has
+    /// more cores than --slots]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 
@@ -125,15 +186,19 @@ struct ExecutorArgs {
 
 impl ClusterArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
-        log_to_stderr(invocation);
-        // Tasks get some time to end, and files are removed.
-        interrupt::be_patient();
+        if !matches!(self.role, Role::Status(_)) {
+            log_to_stderr(invocation);
+            // Tasks get some time to end, and files are removed.
+            interrupt::be_patient();
+        }
         match &self.role {
+            Role::Status(status) => return status.run(),
             Role::Scheduler(scheduler) => {
                 let options = SchedulerOptions::new(scheduler.bind)
                     .data(scheduler.data.clone())
                     .tls(scheduler.tls.read()?)
-                    .insecure(scheduler.insecure);
+                    .insecure(scheduler.insecure)
+                    .keep(scheduler.keep);
                 run_scheduler(&options, interrupt::flag(), |bind| {
                     invocation.note(format_args!("scheduler on {bind}"));
                 })?;
@@ -170,7 +235,10 @@ fn log_to_stderr(invocation: &Invocation<'_>) {
         1 => "info",
         _ => "debug",
     };
-    let filter = format!("error,ballista_core={level},ballista_executor={level},ballista_scheduler={level}");
+    // Each job has a line.
+    let own = if invocation.global().quiet { "error" } else { "info" };
+    let filter =
+        format!("error,lanefish={own},ballista_core={level},ballista_executor={level},ballista_scheduler={level}");
     let logger = env_logger::Builder::new().parse_filters(&filter).try_init();
     drop(logger);
 }

@@ -447,6 +447,7 @@ pub(super) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
                 "lanefish sql --cluster 127.0.0.1:50050 \"select phase, count(*) from '/shared/games/*.boards' group by phase\"",
             ),
         ],
+        "cluster-status" => &[("The executors and jobs of a cluster", "lanefish cluster status 127.0.0.1:50050")],
         "cluster-scheduler" => &[("On this machine only", "lanefish cluster scheduler --data /shared")],
         "cluster-executor" => &[(
             "On this machine only, with two slots",

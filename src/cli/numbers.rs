@@ -34,3 +34,35 @@ pub(super) fn record_size(text: &str) -> Result<usize, String> {
         .filter(|&size| (64..=1 << 30).contains(&size))
         .ok_or_else(|| "expected at least 64 bytes and at most 1G".to_owned())
 }
+
+/// A time: `90s`, `30m`, `2h`, `1d`.
+#[cfg(feature = "cluster")]
+pub(super) fn duration(text: &str) -> Result<std::time::Duration, String> {
+    let wrong = || "expected a time such as 90s, 30m, 2h or 1d".to_owned();
+    let (digits, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let number = digits.parse::<u64>().ok().filter(|&number| number > 0);
+    let seconds = number.and_then(|number| number.checked_mul(seconds)).filter(|&seconds| seconds <= 100 * 86_400);
+    seconds.map(std::time::Duration::from_secs).ok_or_else(wrong)
+}
+
+#[cfg(all(test, feature = "cluster"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit() {
+        let seconds = |text| duration(text).map(|time| time.as_secs()).ok();
+        assert_eq!(seconds("90s"), Some(90));
+        assert_eq!(seconds("2h"), Some(7_200));
+        for wrong in ["", "s", "2", "0s", "-1s", "1.5h", "1000d", "é", "99999999999999999999s"] {
+            assert_eq!(seconds(wrong), None, "{wrong}");
+        }
+    }
+}

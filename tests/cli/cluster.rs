@@ -12,10 +12,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Nothing may take longer, on however busy a machine.
-const PATIENCE: Duration = Duration::from_secs(180);
+pub(super) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A process that is killed when it is dropped.
-struct Process {
+pub(super) struct Process {
     child: Child,
     log: PathBuf,
 }
@@ -61,7 +61,21 @@ impl Process {
         }
     }
 
-    fn kill(&mut self) {
+    /// Its number in the system.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until it has ended.
+    pub(super) fn wait(&mut self) {
+        let begin = Instant::now();
+        while self.child.try_wait().expect("known").is_none() {
+            assert!(begin.elapsed() < PATIENCE, "{}", self.log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub(super) fn kill(&mut self) {
         // It may have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -84,9 +98,11 @@ impl Drop for Process {
 
 pub(super) struct Cluster {
     scheduler: Process,
-    executors: Vec<Process>,
+    pub(super) executors: Vec<Process>,
     pub(super) address: String,
     dir: Dir,
+    /// Number of executors that were started.
+    started: usize,
 }
 
 impl Cluster {
@@ -110,16 +126,23 @@ impl Cluster {
         let arguments = [&["scheduler", "--bind", "127.0.0.1:0", "--data", "/"], more].concat();
         let mut scheduler = Process::start(&dir, "scheduler", &arguments);
         let address = scheduler.said("lanefish: scheduler on ");
-        Self { scheduler, executors: Vec::new(), address, dir }
+        Self { scheduler, executors: Vec::new(), address, dir, started: 0 }
     }
 
     pub(super) fn add(&mut self, more: &[&str]) {
-        let name = format!("executor{}", self.executors.len());
+        self.started += 1;
+        let name = format!("executor{}", self.started);
         let mut arguments = vec!["executor", "--scheduler", &self.address, "--slots", "1", "--data", "/"];
         arguments.extend(more);
         let mut executor = Process::start(&self.dir, &name, &arguments);
         executor.said("lanefish: executor on ");
         self.executors.push(executor);
+    }
+
+    /// Starts an executor in the place of one that was killed.
+    pub(super) fn restart(&mut self, place: usize, more: &[&str]) {
+        self.add(more);
+        self.executors.swap_remove(place);
     }
 
     /// The executors that the scheduler knows.
@@ -708,4 +731,90 @@ fn a_file_that_is_another_one_on_the_executor_is_an_error() {
             assert_eq!(status, Some(0), "{name}: {said}");
         }
     }
+}
+
+/// Small queries are answered while large ones have more tasks than there are slots.
+#[test]
+fn a_small_query_does_not_wait_for_large_ones() {
+    let mut cluster = Cluster::start(0);
+    let dir = Dir::new();
+    let work = dir.name("work");
+    fs::create_dir(&work).expect("created");
+    cluster.add(&["--work-dir", &work]);
+    let (files, _) = long_job(&dir, 15.0);
+    let start = || {
+        let mut arguments = vec!["stats", "--json", "--cluster", &cluster.address];
+        arguments.extend(files.iter().map(String::as_str));
+        let mut client = Command::new(assert_cmd::cargo::cargo_bin("lanefish"));
+        client.args(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started")
+    };
+    let mut large = [start(), start(), start()];
+    while cluster.executors[0].tasks() < 3 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let epd = sample("sample.epd");
+    let query = format!("select count(*) from '{epd}'");
+    output(0, &["sql", "--cluster", &cluster.address, &query]);
+    assert!(
+        large.iter_mut().all(|client| client.try_wait().expect("known").is_none()),
+        "the large ones were too short"
+    );
+    let status = json(0, &["cluster", "status", &cluster.address, "--json"]);
+    let states: Vec<&str> =
+        status["jobs"].as_array().expect("jobs").iter().filter_map(|job| job["state"].as_str()).collect();
+    assert_eq!(states.iter().filter(|&&state| state == "Running").count(), 3, "{status}");
+    assert_eq!(states.iter().filter(|&&state| state == "Completed").count(), 1, "{status}");
+    assert_eq!(status["executors"][0]["slots"], 1, "{status}");
+    let shown = output(0, &["cluster", "status", &cluster.address]);
+    assert!(shown.starts_with("1 executor with 1 slot\n") && shown.contains("4 jobs"), "{shown}");
+    for client in &mut large {
+        client.kill().expect("killed");
+        client.wait().expect("ended");
+    }
+}
+
+#[test]
+fn what_is_over_leaves_nothing() {
+    let mut cluster = Cluster::start(0);
+    let dir = Dir::new();
+    let work = dir.name("work");
+    fs::create_dir(&work).expect("created");
+    cluster.add(&["--work-dir", &work]);
+    let epd = sample("sample.epd");
+    let query = format!("select fen, count(*) from '{epd}' group by fen");
+    output(0, &["sql", "--cluster", &cluster.address, &query]);
+    output(0, &["stats", "--cluster", &cluster.address, &epd]);
+    let rows = || {
+        let own = fs::read_dir(&work).expect("listed").next().expect("a directory").expect("listed");
+        fs::read_dir(own.path().join("rows")).expect("listed").count()
+    };
+    let begin = Instant::now();
+    while rows() > 0 {
+        assert!(begin.elapsed() < PATIENCE, "{} left", rows());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // A killed executor leaves its directory to the next one.
+    cluster.executors[0].kill();
+    assert_eq!(fs::read_dir(&work).expect("listed").count(), 1);
+    cluster.add(&["--work-dir", &work]);
+    assert_eq!(fs::read_dir(&work).expect("listed").count(), 1);
+    let page = |address: &str, path: &str| {
+        let mut stream = TcpStream::connect(address).expect("connected");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("written");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("read");
+        answer
+    };
+    let metrics = page(&cluster.address, "/metrics");
+    assert!(metrics.contains("\nlanefish_jobs_completed_total 2\n"), "{metrics}");
+    assert!(page(&cluster.address, "/health").starts_with("HTTP/1.1 200"));
+    assert!(page(&cluster.address, "/").starts_with("HTTP/1.1 404"));
+    assert_eq!(cluster.scheduler.log().matches(" completed after ").count(), 2);
+    let log = cluster.executors[1].log();
+    let address = log.split("executor on ").nth(1).and_then(|rest| rest.split(' ').next()).expect("an address");
+    output(0, &["stats", "--cluster", &cluster.address, &epd]);
+    let metrics = page(address, "/metrics");
+    let positions = metrics.lines().find_map(|line| line.strip_prefix("lanefish_positions_total "));
+    assert!(positions.is_some_and(|positions| positions.parse::<u64>().is_ok_and(|count| count > 1_000)), "{metrics}");
+    assert!(page(address, "/health").starts_with("HTTP/1.1 200"));
 }

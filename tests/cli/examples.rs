@@ -259,7 +259,7 @@ fn every_example_selects_what_it_says() {
     let mut pages: Vec<Vec<&str>> = COMMANDS.iter().map(|&command| vec![command]).collect();
     pages.push(Vec::new());
     if cfg!(feature = "cluster") {
-        pages.extend(["scheduler", "executor"].map(|role| vec!["cluster", role]));
+        pages.extend(["scheduler", "executor", "status"].map(|role| vec!["cluster", role]));
     }
     let mut seen = BTreeSet::new();
     for page in pages {

@@ -110,7 +110,7 @@ fn manual_pages_have_all_sections_and_no_page_for_help() {
     let mut expected: Vec<String> = COMMANDS.iter().map(|name| format!("lanefish-{name}.1")).collect();
     expected.push("lanefish.1".to_owned());
     if cfg!(feature = "cluster") {
-        let roles = ["cluster-executor", "cluster-scheduler"];
+        let roles = ["cluster-executor", "cluster-scheduler", "cluster-status"];
         expected.extend(roles.map(|role| format!("lanefish-{role}.1")));
     }
     expected.sort();
@@ -134,7 +134,7 @@ fn every_option_has_text_in_its_page() {
     let mut pages: Vec<Vec<&str>> = COMMANDS.iter().map(|&command| vec![command]).collect();
     pages.push(Vec::new());
     if cfg!(feature = "cluster") {
-        pages.extend(["scheduler", "executor"].map(|role| vec!["cluster", role]));
+        pages.extend(["scheduler", "executor", "status"].map(|role| vec!["cluster", role]));
     }
     for command in pages {
         let name = command.join("-");

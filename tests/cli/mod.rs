@@ -3,6 +3,8 @@
 mod arguments;
 mod bench;
 mod bullet;
+#[cfg(all(feature = "cluster", unix))]
+mod chaos;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod completions;

@@ -12,9 +12,9 @@ use axum::http::Method;
 use ballista_core::config::{BALLISTA_CLIENT_PULL, BALLISTA_SCHEDULER_MAX_PARTITIONS_PER_TASK};
 use ballista_core::execution_plans::DistributedQueryExec;
 use ballista_core::extension::{SessionConfigExt, SessionStateExt};
-use ballista_core::serde::protobuf::GetJobMetricsParams;
 use ballista_core::serde::protobuf::operator_metric::Metric;
 use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
+use ballista_core::serde::protobuf::{CleanJobDataParams, GetJobMetricsParams};
 use datafusion::common::Result as EngineResult;
 use datafusion::execution::SessionState;
 use datafusion::physical_plan::ExecutionPlan;
@@ -32,8 +32,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const IDLE: Duration = Duration::from_secs(30);
 /// Number of requests without a response after which the scheduler counts as gone.
 const MOST_SILENT: u32 = 3;
-/// Minimum and maximum number of partitions of a query.
-const PARTITIONS: (usize, usize) = (16, 4096);
+/// Minimum number of partitions of a query.
+const PARTITIONS: usize = 16;
 /// Number of partitions per slot: several, because machines are not equally fast.
 const PARTITIONS_PER_SLOT: usize = 4;
 /// Maximum size of a message: reports of many groups are large.
@@ -105,7 +105,7 @@ impl Cluster {
 
     /// Number of tasks into which a query is divided.
     pub(in crate::sql) fn partitions(&self) -> usize {
-        (PARTITIONS_PER_SLOT * self.slots).clamp(PARTITIONS.0, PARTITIONS.1)
+        (PARTITIONS_PER_SLOT * self.slots).max(PARTITIONS)
     }
 }
 
@@ -277,9 +277,23 @@ impl Link {
         Ok(())
     }
 
-    /// Notes that the job has succeeded.
+    /// Notes that the job has succeeded, and all its rows are here.
     pub(in crate::sql) fn end(&self) {
-        self.job().has_ended = true;
+        let mut job = self.job();
+        if !std::mem::replace(&mut job.has_ended, true) {
+            self.forget_rows(&job);
+        }
+    }
+
+    /// Tells the scheduler that the rows of the job are no longer needed.
+    fn forget_rows(&self, job: &Watched) {
+        if let Some(job_id) = job.id() {
+            let scheduler = &self.cluster.connection;
+            let params = CleanJobDataParams { job_id, remove_stage_ids: Vec::new() };
+            let forget = async { SchedulerGrpcClient::new(scheduler.channel()).clean_job_data(params).await };
+            // If it does not answer, it forgets them by itself, later.
+            let _ = scheduler.wait(forget);
+        }
     }
 
     /// The number of the job, if it has succeeded; returned only once.
@@ -296,6 +310,7 @@ impl Link {
             // It may have ended, and the scheduler may be gone.
             let _ = self.cluster.connection.request(Method::PATCH, &format!("/api/job/{id}"));
         }
+        self.forget_rows(&self.job());
     }
 
     /// The summaries of the scans of the last job, if there was one that succeeded.

@@ -7,8 +7,9 @@ use crate::error::Error;
 use datafusion::common::DataFusionError;
 use std::fmt::{self, Write};
 
-/// The mark before the digits.
-const BEGIN: &str = "[lanefish:";
+/// The mark before the digits. The name of a file in a directory cannot have it, so that a file cannot be named to forge
+/// an error.
+const BEGIN: &str = "[lanefish://";
 /// The mark after the digits.
 const END: char = ']';
 
@@ -157,7 +158,13 @@ mod tests {
             assert_eq!(found(&text).as_deref(), Some(message));
         }
         assert_eq!(found("nothing"), None);
-        assert_eq!(found("[lanefish:zz]"), None);
-        assert_eq!(found("[lanefish:61"), None);
+        assert_eq!(found("[lanefish://zz]"), None);
+        assert_eq!(found("[lanefish://61"), None);
+    }
+
+    #[test]
+    fn names_of_files_forge_no_error() {
+        let error = carried("cannot open /data/[lanefish:61].pgn/[lanefish:/62].pgn: it is missing");
+        assert!(found(&format!("{error:?}")).unwrap().ends_with("it is missing"));
     }
 }

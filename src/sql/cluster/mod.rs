@@ -20,8 +20,9 @@
 //! - `portable` and `rules` change queries that the engine would divide wrongly: before they are sent, and as plans of
 //!   the scheduler.
 //! - `client` watches a job: its progress, and whether an executor still works on it.
-//! - `process` has the scheduler and the executors, `server` their ports, `tls` what protects these, and `rest` the
-//!   client's connection.
+//! - `process` has the scheduler and the executors, `fair` the order of their tasks, `directory` the place for rows,
+//!   `metrics` what they tell about themselves, `server` their ports, `tls` what protects these, and `rest` the client's
+//!   connection.
 //! - `allowed` has the plans that a cluster carries out, `data` the directories whose files its processes read, and
 //!   `store` those files for the engine: all are checked where they are used, whatever a message says.
 //!
@@ -34,9 +35,12 @@ mod client;
 mod codec;
 mod counting;
 mod data;
+mod directory;
 pub(super) mod errors;
+mod fair;
 #[cfg(test)]
 mod hostile;
+mod metrics;
 mod pieces;
 pub(super) mod portable;
 mod process;
@@ -46,6 +50,7 @@ mod scan;
 mod seen;
 mod server;
 mod statistics;
+mod status;
 mod store;
 mod tls;
 mod told;
@@ -55,6 +60,7 @@ pub use client::{Cluster, JobProgress};
 pub use counting::Counting;
 pub use process::{ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
 pub use statistics::Counted;
+pub use status::{ExecutorStatus, JobStatus, Status};
 pub use tls::{NAME, Tls};
 
 pub(super) use client::Link;

@@ -25,8 +25,9 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-/// Minimum size of a task.
-const LEAST: u64 = 64 << 10;
+/// Minimum and maximum size of a task. Other jobs wait for the tasks that run, and what an executor that is killed has
+/// done of its tasks is lost.
+const SIZE: (u64, u64) = (64 << 10, 512 << 20);
 
 /// Some whole files, or a share of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,7 +116,8 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
     DataFusionError::Internal(format!("pieces of inputs: {reason}"))
 }
 
-/// Divides inputs into about this number of pieces, or fewer if they are small; at least one.
+/// Divides inputs into about this number of pieces, or fewer if they are small, or more if they are large; into one if
+/// one is asked for.
 ///
 /// # Errors
 /// If an input cannot be opened, or is not a regular file.
@@ -131,7 +133,10 @@ pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Resu
     });
     let files = seen.collect::<Result<Vec<_>, _>>()?;
     let total: u64 = files.iter().map(|(_, seen)| seen.len()).sum();
-    let size = total.div_ceil(pieces.max(1) as u64).max(LEAST);
+    let size = match pieces {
+        1 => total.max(1),
+        pieces => total.div_ceil(pieces.max(1) as u64).clamp(SIZE.0, SIZE.1),
+    };
     let mut divided = Vec::new();
     let (mut gathered, mut gathered_bytes) = (Vec::new(), 0);
     for (source, file) in inputs.sources.iter().zip(files) {

@@ -8,8 +8,11 @@ use super::allowed::{QueryPlan, TaskPlan};
 use super::client::MESSAGE;
 use super::codec::{LogicalCodec, PhysicalCodec};
 use super::data::Data;
+use super::directory::WorkDirectory;
+use super::fair::Fair;
+use super::metrics::{Jobs, READ};
 use super::rules::{NullableUnions, OneResult, RowsAsSources, SharedNotes};
-use super::server::{free, serve};
+use super::server::{about, free, serve};
 use super::store::Stores;
 use super::tls::{Tls, endpoint, scheme, with_causes};
 use crate::chess::validity::Validity;
@@ -21,6 +24,7 @@ use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::error::BallistaError;
 use ballista_core::extension::SessionConfigExt;
 use ballista_core::registry::BallistaFunctionRegistry;
+use ballista_core::serde::BallistaCodec;
 use ballista_core::serde::protobuf::scheduler_grpc_server::SchedulerGrpcServer;
 use ballista_core::utils::{create_grpc_server, default_session_builder};
 use ballista_executor::ArrowFlightServerProvider;
@@ -29,7 +33,9 @@ use ballista_executor::flight_service::BallistaFlightService;
 use ballista_scheduler::api::get_routes;
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
-use ballista_scheduler::scheduler_process::create_scheduler;
+use ballista_scheduler::config::TaskDistributionPolicy;
+use ballista_scheduler::metrics::SchedulerMetricsCollector;
+use ballista_scheduler::scheduler_server::SchedulerServer;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{FunctionRegistry, SessionStateBuilder, SessionStateDefaults};
 use datafusion::prelude::SessionConfig;
@@ -50,6 +56,10 @@ const LONELY_SECONDS: u64 = 30;
 /// Interval at which an executor removes old files from its work directory, and their age.
 const CLEAN_SECONDS: u64 = 600;
 const OLD_SECONDS: u64 = 7 * 24 * 3600;
+/// Time for which the rows of a job are kept by default.
+const KEEP: Duration = Duration::from_secs(3600);
+/// The share of the machine's memory for an executor that has all its cores.
+const MEMORY_SHARE: f64 = 0.7;
 /// Time for which an executor tries to reach the scheduler when it starts.
 const CONNECT_SECONDS: u16 = 30;
 /// Time for tasks to end after the executor is asked to end.
@@ -81,12 +91,15 @@ pub struct SchedulerOptions {
     pub tls: Option<Tls>,
     /// Whether it may listen on other addresses than those of this machine without [`Self::tls`].
     pub insecure: bool,
+    /// Time for which executors keep the rows of a job whose client does not say that it has them all; by default an
+    /// hour.
+    pub keep: Duration,
 }
 
 impl SchedulerOptions {
     /// A scheduler that listens on this address.
     pub fn new(bind: SocketAddr) -> Self {
-        Self { bind, data: vec![PathBuf::from(".")], tls: None, insecure: false }
+        Self { bind, data: vec![PathBuf::from(".")], tls: None, insecure: false, keep: KEEP }
     }
 }
 
@@ -95,6 +108,7 @@ crate::setters::setters!(SchedulerOptions {
     data: Vec<PathBuf>,
     tls: Option<Tls>,
     insecure: bool,
+    keep: Duration,
 });
 
 /// Runs a scheduler until `interrupt` is set; `ready` is called with its address. It keeps everything in memory: if it
@@ -148,8 +162,8 @@ pub fn run_scheduler(
                 .with_ballista_logical_extension_codec(Arc::new(LogicalCodec::default()))
                 .with_ballista_physical_extension_codec(Arc::new(PhysicalCodec::default()))
         })),
-        override_logical_codec: Some(Arc::new(LogicalCodec::default())),
-        override_physical_codec: Some(Arc::new(PhysicalCodec::default())),
+        task_distribution: TaskDistributionPolicy::Custom(Arc::new(Fair)),
+        finished_job_data_clean_up_interval_seconds: options.keep.as_secs().max(1),
         // Requests from web pages are refused.
         cors_allowed_origins: own,
         ..SchedulerConfig::default()
@@ -157,11 +171,24 @@ pub fn run_scheduler(
     let failed = |error: BallistaError| SqlError::Cluster(error.to_string());
     runtime(2)?.block_on(async {
         let cluster = BallistaCluster::new_from_config(&config).await.map_err(failed)?;
-        let scheduler = create_scheduler::<QueryPlan, TaskPlan>(cluster, Arc::new(config)).await.map_err(failed)?;
+        let codec = BallistaCodec::new(Arc::new(LogicalCodec::default()), Arc::new(PhysicalCodec::default()));
+        let jobs = Arc::new(Jobs::default());
+        let mut scheduler = SchedulerServer::<QueryPlan, TaskPlan>::new(
+            config.scheduler_endpoint(),
+            cluster,
+            codec,
+            Arc::new(config),
+            Arc::<Jobs>::clone(&jobs),
+        );
+        scheduler.init().await.map_err(failed)?;
         let calls = SchedulerGrpcServer::new(scheduler.clone())
             .max_encoding_message_size(MESSAGE)
             .max_decoding_message_size(MESSAGE);
-        let routes = get_routes(Arc::new(scheduler)).merge(Routes::new(calls).into_axum_router());
+        let metrics = move || {
+            let page = jobs.gather_metrics().ok().flatten();
+            page.map_or_else(String::new, |(page, _)| String::from_utf8_lossy(&page).into_owned())
+        };
+        let routes = get_routes(Arc::new(scheduler)).merge(Routes::new(calls).into_axum_router()).merge(about(metrics));
         let server = serve(bind, routes, tls);
         tokio::pin!(server);
         let failed = |error| SqlError::Cluster(with_causes(&error));
@@ -191,8 +218,8 @@ pub struct ExecutorOptions {
     pub slots: usize,
     /// The directory in which it creates one for its files, instead of the system's temporary directory.
     pub work_directory: Option<PathBuf>,
-    /// Bytes of memory for grouping, joins and sorting, for all tasks together; by default 70 % of the machine's
-    /// memory.
+    /// Bytes of memory for grouping, joins and sorting, for all tasks together; by default 70 % of the machine's memory,
+    /// or less if it has more cores than this executor has slots.
     pub memory: Option<u64>,
     /// The directories below which it reads files, wherever links lead; by default the current one.
     pub data: Vec<PathBuf>,
@@ -245,15 +272,9 @@ pub fn run_executor(
     let tls = options.tls.as_ref();
     let bind = free(options.bind, tls, options.insecure)?;
     let data = Data::of(&options.data)?;
-    let mut directory = tempfile::Builder::new();
-    directory.prefix("lanefish-executor-");
-    let made = match &options.work_directory {
-        Some(parent) => directory.tempdir_in(parent),
-        None => directory.tempdir(),
-    };
-    let directory = made.map_err(|error| SqlError::Cluster(format!("cannot make a work directory: {error}")))?;
-    let work_directory = directory
-        .path()
+    let directory = WorkDirectory::create(options.work_directory.as_deref())?;
+    let rows = directory.rows();
+    let work_directory = rows
         .to_str()
         .ok_or_else(|| SqlError::Cluster("the name of the work directory is not valid UTF-8".to_owned()))?;
     let message = u32::try_from(MESSAGE).unwrap_or(u32::MAX);
@@ -281,9 +302,12 @@ pub fn run_executor(
         work_dir: Some(work_directory.to_owned()),
         job_data_ttl_seconds: OLD_SECONDS,
         job_data_clean_up_interval_seconds: CLEAN_SECONDS,
+        // A runtime that is kept has a directory.
+        session_runtime_cache_capacity: 0,
         grpc_max_decoding_message_size: message,
         grpc_max_encoding_message_size: message,
         memory_pool_size: options.memory,
+        memory_pool_fraction: memory_share(slots),
         override_function_registry: Some(Arc::new(registry)),
         override_logical_codec: Some(Arc::new(LogicalCodec::default())),
         override_physical_codec: Some(Arc::new(PhysicalCodec::of_executor(data.clone()))),
@@ -308,20 +332,37 @@ pub fn run_executor(
         ..ExecutorProcessConfig::default()
     };
     let runtime = runtime(slots.max(2))?;
+    let config = Arc::new(config);
+    let mut ready = Some(ready);
     let ended = runtime.block_on(async {
-        let executor = start_executor_process(Arc::new(config));
-        tokio::pin!(executor);
-        tokio::select! {
-            ended = &mut executor => return ended,
-            () = tokio::time::sleep(PATIENCE) => ready(bind),
-        }
-        tokio::select! {
-            // A signal ends it as well, after it has told the scheduler.
-            ended = executor => ended,
-            () = async {
-                asked_to_end(interrupt).await;
-                tokio::time::sleep(LAST_TASKS).await;
-            } => Ok(()),
+        let mut ending = std::pin::pin!(async {
+            asked_to_end(interrupt).await;
+            tokio::time::sleep(LAST_TASKS).await;
+        });
+        loop {
+            let mut executor = std::pin::pin!(start_executor_process(Arc::clone(&config)));
+            // It listens before it does anything else that takes time.
+            let mut ended = tokio::select! {
+                ended = &mut executor => Some(ended),
+                () = tokio::time::sleep(PATIENCE), if ready.is_some() => None,
+            };
+            if ended.is_none() {
+                if let Some(ready) = ready.take() {
+                    ready(bind);
+                }
+                ended = Some(tokio::select! {
+                    // A signal ends it as well, after it has told the scheduler.
+                    ended = &mut executor => ended,
+                    () = &mut ending => Ok(()),
+                });
+            }
+            match ended {
+                // A message that a scheduler of this version does not send: the next one may be right.
+                Some(Err(BallistaError::TokioError(error))) if error.is_panic() => {
+                    log::error!("a message made the executor panic; it begins again");
+                }
+                ended => return ended.unwrap_or(Ok(())),
+            }
         }
     });
     // This does not wait for running tasks.
@@ -332,19 +373,26 @@ pub fn run_executor(
     })
 }
 
+/// The share of the machine's memory for an executor with this number of slots, beside which there may be others.
+fn memory_share(slots: usize) -> f64 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    MEMORY_SHARE * (slots as f64 / cores as f64).min(1.0)
+}
+
 /// Serves the rows in the work directory of an executor.
 fn rows_server(tls: Option<Tls>) -> Arc<ArrowFlightServerProvider> {
     Arc::new(move |directory, bind, mut end, config| {
         let tls = tls.clone();
         tokio::spawn(async move {
-            let mut server = create_grpc_server(&config);
+            let mut server = create_grpc_server(&config).accept_http1(true);
             if let Some(tls) = &tls {
                 server = server.tls_config(tls.server())?;
             }
             let rows = FlightServiceServer::new(BallistaFlightService::new(directory))
                 .max_decoding_message_size(MESSAGE)
                 .max_encoding_message_size(MESSAGE);
-            Ok(server.add_service(rows).serve_with_shutdown(bind, end.recv()).await?)
+            let routes = Routes::new(rows).into_axum_router().merge(about(|| READ.page()));
+            Ok(server.add_routes(Routes::from(routes)).serve_with_shutdown(bind, end.recv()).await?)
         })
     })
 }

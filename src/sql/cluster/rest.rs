@@ -85,7 +85,15 @@ impl Connection {
             }
             to_bytes(Body::new(answer.into_body()), MOST_BYTES).await.map_err(io::Error::other)
         };
+        self.wait(answer)?.map(Into::into)
+    }
+
+    /// Waits for an answer.
+    ///
+    /// # Errors
+    /// If it takes too long.
+    pub(super) fn wait<T>(&self, answer: impl Future<Output = T>) -> io::Result<T> {
         let answer = self.runtime.block_on(async { tokio::time::timeout(ANSWER, answer).await });
-        answer.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "it does not answer"))?.map(Into::into)
+        answer.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "it does not answer"))
     }
 }

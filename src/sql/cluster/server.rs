@@ -4,20 +4,25 @@
 //! otherwise. With it, a connection whose certificate is not of the cluster's authority ends in the handshake, before a
 //! message is read.
 
+use super::metrics::CONTENT_TYPE;
 use super::tls::Tls;
 use crate::sql::SqlError;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use std::net::{SocketAddr, TcpListener};
 use tonic::service::Routes;
 use tonic::transport::server::{TcpConnectInfo, TlsConnectInfo};
 use tonic::transport::{Error, Server};
 
 /// The beginnings of paths that the scheduler serves; the engine has a page as well, which leads to another server.
-const SERVED: [&str; 2] = ["/ballista.protobuf.SchedulerGrpc/", "/api/"];
+const SERVED: [&str; 4] = ["/ballista.protobuf.SchedulerGrpc/", "/api/", METRICS, HEALTH];
+/// What a process has done so far, and whether it answers.
+const METRICS: &str = "/metrics";
+const HEALTH: &str = "/health";
 
 /// Checks that it is possible and safe to listen at this address; for port 0, chooses a free port.
 pub(super) fn free(bind: SocketAddr, tls: Option<&Tls>, insecure: bool) -> Result<SocketAddr, SqlError> {
@@ -39,6 +44,12 @@ pub(super) async fn serve(bind: SocketAddr, routes: Router, tls: Option<&Tls>) -
         server = server.tls_config(tls.server())?;
     }
     server.add_routes(Routes::from(routes)).serve(bind).await
+}
+
+/// The routes of each process: whether it answers, and what it has done so far.
+pub(super) fn about(metrics: impl Fn() -> String + Clone + Send + Sync + 'static) -> Router {
+    let metrics = async move || ([(header::CONTENT_TYPE, CONTENT_TYPE)], metrics());
+    Router::new().route(METRICS, get(metrics)).route(HEALTH, get(async || "ok\n"))
 }
 
 /// Passes on what the scheduler serves, with the address that it comes from, at which others reach an executor.

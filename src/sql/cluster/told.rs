@@ -1,5 +1,6 @@
 //! The metrics of pieces that the client asks executors for.
 
+use super::metrics::READ;
 use crate::pipeline::Summary;
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
 
@@ -24,5 +25,6 @@ impl Told {
         let number = |number| usize::try_from(number).unwrap_or(usize::MAX);
         self.records.add(number(summary.records));
         self.rejected.add(number(summary.rejected));
+        READ.add(summary.records, summary.rejected, summary.bytes);
     }
 }
