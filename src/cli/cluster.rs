@@ -171,8 +171,8 @@ struct ExecutorArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     work_dir: Option<PathBuf>,
 
-    /// Memory for grouping, joins and sorting, for all tasks together [default: 70 % of the machine's, or less if it has
-    /// more cores than --slots]
+    /// Memory for grouping, joins and sorting, for all tasks together [default: 70 % of the machine's, or less if it
+    /// has more cores than --slots]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 

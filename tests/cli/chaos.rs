@@ -1,5 +1,5 @@
-//! A cluster whose executors are killed, stopped and started again at random while queries run: every answer is right, or
-//! an error with status 2, and nothing is left behind.
+//! A cluster whose executors are killed, stopped and started again at random while queries run: every answer is right,
+//! or an error with status 2, and nothing is left behind.
 
 use super::cluster::{Cluster, PATIENCE, Process};
 use super::{Dir, output};

@@ -7,6 +7,8 @@ mod bullet;
 mod chaos;
 #[cfg(feature = "cluster")]
 mod cluster;
+#[cfg(feature = "cluster")]
+mod cluster_doors;
 mod completions;
 mod compression;
 mod compute;

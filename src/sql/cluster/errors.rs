@@ -7,8 +7,8 @@ use crate::error::Error;
 use datafusion::common::DataFusionError;
 use std::fmt::{self, Write};
 
-/// The mark before the digits. The name of a file in a directory cannot have it, so that a file cannot be named to forge
-/// an error.
+/// The mark before the digits. The name of a file in a directory cannot have it, so that a file cannot be named to
+/// forge an error.
 const BEGIN: &str = "[lanefish://";
 /// The mark after the digits.
 const END: char = ']';

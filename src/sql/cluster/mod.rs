@@ -21,8 +21,8 @@
 //!   the scheduler.
 //! - `client` watches a job: its progress, and whether an executor still works on it.
 //! - `process` has the scheduler and the executors, `fair` the order of their tasks, `directory` the place for rows,
-//!   `metrics` what they tell about themselves, `server` their ports, `tls` what protects these, and `rest` the client's
-//!   connection.
+//!   `metrics` what they tell about themselves, `server` their ports, `tls` what protects these, and `rest` the
+//!   client's connection.
 //! - `allowed` has the plans that a cluster carries out, `data` the directories whose files its processes read, and
 //!   `store` those files for the engine: all are checked where they are used, whatever a message says.
 //!

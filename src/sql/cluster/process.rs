@@ -218,8 +218,8 @@ pub struct ExecutorOptions {
     pub slots: usize,
     /// The directory in which it creates one for its files, instead of the system's temporary directory.
     pub work_directory: Option<PathBuf>,
-    /// Bytes of memory for grouping, joins and sorting, for all tasks together; by default 70 % of the machine's memory,
-    /// or less if it has more cores than this executor has slots.
+    /// Bytes of memory for grouping, joins and sorting, for all tasks together; by default 70 % of the machine's
+    /// memory, or less if it has more cores than this executor has slots.
     pub memory: Option<u64>,
     /// The directories below which it reads files, wherever links lead; by default the current one.
     pub data: Vec<PathBuf>,

@@ -1,8 +1,8 @@
 //! What the client saw of a file, so that an executor that sees another one says so instead of counting it.
 //!
 //! A file is recognized by its length and by a digest: of all its bytes if they are few, else of samples that are
-//! spread evenly, with its beginning and end. A file that was copied halfway, is older, or has the same length by chance
-//! differs in them; one that was changed in a few bytes on purpose may not, if it is large.
+//! spread evenly, with its beginning and end. A file that was copied halfway, is older, or has the same length by
+//! chance differs in them; one that was changed in a few bytes on purpose may not, if it is large.
 
 use crate::input::Identity;
 use crate::locks::Unpoisoned;
