@@ -9,7 +9,9 @@ use crate::chess::random::Random;
 use crate::sql::{Session, SessionOptions};
 use crate::tiers::Tier;
 use axum::body::Body;
-use axum::http::{Method, Request};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
+use ballista_core::JobId;
+use ballista_core::execution_plans::ShuffleWriterExec;
 use ballista_core::serde::protobuf::execute_query_params::Query;
 use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
 use ballista_core::serde::protobuf::{ExecuteQueryParams, KeyValuePair};
@@ -23,11 +25,11 @@ use datafusion::prelude::{CsvReadOptions, SessionConfig, SessionContext};
 use datafusion_proto::logical_plan::AsLogicalPlan;
 use datafusion_proto::physical_plan::AsExecutionPlan;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
+use http_body_util::{BodyExt, Full};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use tempfile::TempDir;
 
@@ -292,6 +294,19 @@ fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
+/// A field of a message, which has bytes.
+fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut field = vec![number << 3 | 2];
+    let mut len = bytes.len();
+    while len >= 0x80 {
+        field.push(len as u8 | 0x80);
+        len >>= 7;
+    }
+    field.push(len as u8);
+    field.extend(bytes);
+    field
+}
+
 /// The body of a call with one message.
 fn frame(message: &[u8]) -> Vec<u8> {
     let len = u32::try_from(message.len()).unwrap();
@@ -308,17 +323,7 @@ fn mutated_messages_do_no_harm() {
         context.sql(query).await.unwrap().logical_plan().clone()
     });
     let plan = encoded(&plan).unwrap();
-    let query = {
-        let mut request = vec![0x1a, 1, b's', 0x2a, 1, b'o', 0x0a];
-        let mut len = plan.len();
-        while len >= 0x80 {
-            request.push(len as u8 | 0x80);
-            len >>= 7;
-        }
-        request.push(len as u8);
-        request.extend(&plan);
-        request
-    };
+    let query = [field(3, b"session"), field(5, b"operation"), field(1, &plan)].concat();
     let calls = [
         (processes.scheduler, "/ballista.protobuf.SchedulerGrpc/ExecuteQuery", query.clone()),
         (processes.scheduler, "/ballista.protobuf.SchedulerGrpc/PollWork", query.clone()),
@@ -329,9 +334,12 @@ fn mutated_messages_do_no_harm() {
     ];
     let scheduler = Connection::new(&processes.scheduler.to_string(), None).unwrap();
     let executor = Connection::new(&processes.executor.to_string(), None).unwrap();
-    for round in 0..1_700 {
+    for round in 0..5_000 {
         for (address, path, message) in &calls {
             let connection = if *address == processes.scheduler { &scheduler } else { &executor };
+            if *address == processes.scheduler && round % 3 != 0 {
+                continue;
+            }
             let mut body = frame(&mutated(message, &mut random));
             if round % 7 == 0 {
                 body = mutated(&body, &mut random);
@@ -349,4 +357,97 @@ fn mutated_messages_do_no_harm() {
         }
     }
     processes.check();
+}
+
+/// A scheduler that answers to each request for work with some mutated tasks, and then with a right one.
+struct Forger {
+    task: Vec<u8>,
+    right: Vec<u8>,
+    random: Mutex<Random>,
+    sent: AtomicUsize,
+}
+
+/// Number of mutated tasks, and of those in an answer.
+const TASKS: usize = 10_000;
+const AT_ONCE: usize = 25;
+
+impl Forger {
+    fn answer(&self, path: &str) -> Vec<u8> {
+        if !path.ends_with("/PollWork") {
+            return frame(&[]);
+        }
+        if self.sent.fetch_add(AT_ONCE, Ordering::Relaxed) >= TASKS {
+            return frame(&field(1, &self.right));
+        }
+        let mut random = self.random.lock().unwrap();
+        let tasks = (0..AT_ONCE).map(|_| field(1, &mutated(&self.task, &mut random)));
+        frame(&tasks.collect::<Vec<_>>().concat())
+    }
+}
+
+#[test]
+fn mutated_tasks_do_no_harm() {
+    let task = |job: &str, plan: &[u8]| {
+        let parts =
+            [field(3, job.as_bytes()), field(7, plan), field(9, b"session"), vec![1 << 3, 1, 4 << 3, 1, 13 << 3, 1]];
+        parts.concat()
+    };
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["data", "work"] {
+        std::fs::create_dir(directory.path().join(name)).unwrap();
+    }
+    let runtime = crate::sql::runtime(2).unwrap();
+    let plan = runtime.block_on(async {
+        let context = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
+        let query = "select a, count(*) from (values (1, 'x'), (2, 'y')) as t(a, b) where b like 'x%' group by a";
+        let plan = context.sql(query).await.unwrap().create_physical_plan().await.unwrap();
+        let writer = ShuffleWriterExec::try_new(JobId::from("right".to_owned()), 1, plan, String::new()).unwrap();
+        let codec = BallistaPhysicalExtensionCodec::default();
+        let mut bytes = Vec::new();
+        let node = PhysicalPlanNode::try_from_physical_plan(Arc::new(writer), &codec).unwrap();
+        node.try_encode(&mut bytes).unwrap();
+        bytes
+    });
+    let forger = Arc::new(Forger {
+        task: task("forged", &plan),
+        right: task("right", &plan),
+        random: Mutex::new(Random::new(7)),
+        sent: AtomicUsize::new(0),
+    });
+    let forging = Arc::clone(&forger);
+    let answer = async move |request: axum::extract::Request| {
+        let trailers = HeaderMap::from_iter([(HeaderName::from_static("grpc-status"), HeaderValue::from_static("0"))]);
+        let body = Full::from(forging.answer(request.uri().path())).with_trailers(async { Some(Ok(trailers)) });
+        ([("content-type", "application/grpc")], Body::new(body))
+    };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    runtime.spawn(async move {
+        let routes = axum::Router::new().fallback(answer);
+        let server = tonic::transport::Server::builder().add_routes(tonic::service::Routes::from(routes));
+        server.serve(address).await.unwrap();
+    });
+    let end = Arc::new(AtomicBool::new(false));
+    let options = ExecutorOptions::new(address.to_string())
+        .data(vec![directory.path().join("data")])
+        .work_directory(Some(directory.path().join("work")));
+    let ending = Arc::clone(&end);
+    let executor = std::thread::spawn(move || run_executor(&options, &ending, |_| {}));
+    let own = || std::fs::read_dir(directory.path().join("work")).unwrap().next().unwrap().unwrap().path();
+    let begin = std::time::Instant::now();
+    while begin.elapsed().as_secs() < 1 || !own().join("rows/right").exists() {
+        let sent = forger.sent.load(Ordering::Relaxed);
+        assert!(begin.elapsed().as_secs() < 300, "{sent} sent");
+        assert!(!executor.is_finished(), "after {sent}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(forger.sent.load(Ordering::Relaxed) > TASKS);
+    let names: Vec<_> = std::fs::read_dir(own()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    for (name, files) in [("", 2), ("data", 0), ("work", 1)] {
+        assert_eq!(std::fs::read_dir(directory.path().join(name)).unwrap().count(), files, "{name}");
+    }
+    end.store(true, Ordering::Relaxed);
+    executor.join().unwrap().unwrap();
 }
