@@ -9,7 +9,7 @@
 //!   table    projection, filters and limit reach the scan
 //!   scan     one run of the pipeline, whose batches all partitions of the plan share
 //!   conditions   conditions of queries in the language of --where
-//!   meaning  plans that the engine would answer wrongly
+//!   meaning, merges    plans that the engine would answer wrongly
 //!   select   its job: conditions first, then the columns that are left
 //!   functions, aggregate    columns of any FEN or board, for tables that are not ours
 //! ```
@@ -31,6 +31,7 @@ mod filter;
 mod functions;
 mod literals;
 mod meaning;
+mod merges;
 mod names;
 mod paths;
 mod reads;

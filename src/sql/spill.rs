@@ -4,15 +4,14 @@
 //! memory is not enough. Then the statement begins again: joins with equal columns sort both sides, and sorts with a
 //! limit sort everything, because sorting can use temporary files. Nothing is begun again after the first row.
 
+use super::merges;
 use datafusion::common::config::ConfigNonZeroUsize;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DataFusionError, JoinType, Result};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::MemoryLimit;
-use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::limit::LocalLimitExec;
-use datafusion::physical_plan::sorts::sort::SortExec;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::physical_plan::execute_stream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,23 +32,17 @@ pub(super) struct Again {
 }
 
 impl Again {
-    /// None if it would be the same plan, memory has no limit, or the engine cannot be trusted with a join: those by
-    /// sorting with further conditions, other than inner joins, end with a panic (full joins) or are hardly tested.
+    /// None if it would be the same plan, or memory has no limit.
     pub(super) fn of(state: &SessionState, plan: &LogicalPlan) -> Option<Self> {
-        let (mut differs, mut is_safe) = (false, true);
+        let mut differs = false;
         plan.apply_with_subqueries(|node| {
             differs |= matches!(node, LogicalPlan::Join(_) | LogicalPlan::Limit(_))
                 || matches!(node, LogicalPlan::Sort(sort) if sort.fetch.is_some());
-            if let LogicalPlan::Join(join) = node {
-                is_safe &= join.filter.is_none() || join.on.is_empty() || join.join_type == JoinType::Inner;
-            }
             Ok(TreeNodeRecursion::Continue)
         })
         .ok()?;
         match state.runtime_env().memory_pool.memory_limit() {
-            MemoryLimit::Finite(memory) if differs && is_safe => {
-                Some(Self { state: state.clone(), plan: plan.clone(), memory })
-            }
+            MemoryLimit::Finite(memory) if differs => Some(Self { state: state.clone(), plan: plan.clone(), memory }),
             _ => None,
         }
     }
@@ -73,24 +66,11 @@ impl Again {
         let rows = execution.batch_size.get().min(share / BYTES_OF_ROW).max(64);
         execution.batch_size = ConfigNonZeroUsize::try_new(rows)?;
         execution.sort_spill_reservation_bytes = execution.sort_spill_reservation_bytes.min(share / 16);
-        let plan = self.state.create_physical_plan(&self.plan).await?;
-        execute_stream(complete_sorts(plan)?, self.state.task_ctx())
+        let state = SessionStateBuilder::new_from_existing(self.state);
+        let state = state.with_physical_optimizer_rules(merges::rules()).build();
+        let plan = state.create_physical_plan(&self.plan).await?;
+        execute_stream(merges::limits_apart(plan)?, state.task_ctx())
     }
-}
-
-/// The plan with a limit after each sort instead of in it.
-fn complete_sorts(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-    let changed = plan.transform_up(|node| {
-        let Some(sort) = node.downcast_ref::<SortExec>() else {
-            return Ok(Transformed::no(node));
-        };
-        let Some(fetch) = sort.fetch() else {
-            return Ok(Transformed::no(node));
-        };
-        let limit = LocalLimitExec::new(Arc::new(sort.with_fetch(None)), fetch);
-        Ok(Transformed::yes(Arc::new(limit) as Arc<dyn ExecutionPlan>))
-    });
-    changed.map(|changed| changed.data)
 }
 
 /// Whether the memory was not enough.

@@ -196,6 +196,18 @@ fn one_process_answers_as_sqlite_does() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
+/// The plans of queries that do not fit into memory, which `--rejects` requests from the start.
+#[test]
+fn queries_that_spill_are_answered_as_sqlite_does() {
+    let Some(asked) = Asked::new() else {
+        return;
+    };
+    let rejects = asked.dir.name("rejects");
+    let options = ["--threads", "3", "--memory", "16M", "--rejects", &rejects];
+    let wrong = asked.wrong(0..asked.shapes.len(), &options);
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
 /// Each query on a cluster of one, two or three executors.
 #[cfg(feature = "cluster")]
 #[test]
