@@ -17,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{self, visit_expressions_mut};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 use std::ops::{ControlFlow, Range};
 
 /// A part of a query that a mark stands for.
@@ -197,11 +197,18 @@ pub(super) fn unmark(statement: &mut Parsed, marked: &[Marked], is_of_positions:
         Parsed::Explain(explain) => return unmark(&mut explain.statement, marked, is_of_positions),
         _ => return Ok(()),
     };
-    let expression = |number: usize| -> Option<Result<ast::Expr>> {
+    let expression = |number: usize, place: Location| -> Option<Result<ast::Expr>> {
         let (Marked { text, .. }, &is_ours) = (marked.get(number)?, is_of_positions.get(number)?);
-        let text =
-            if is_ours { format!("{NAME}(\"index\", '{}')", text.replace('\'', "''")) } else { format!("({text})") };
+        // Its places are those of the mark.
+        let before = "\n".repeat(usize::try_from(place.line).ok()?.saturating_sub(1));
+        let before = before + &" ".repeat(usize::try_from(place.column).ok()?.saturating_sub(1));
+        let text = if is_ours {
+            format!("{before}{NAME}(\"index\", '{}')", text.replace('\'', "''"))
+        } else {
+            format!("{before}{text}")
+        };
         let parsed = Parser::new(&GenericDialect {}).try_with_sql(&text).and_then(|mut parser| parser.parse_expr());
+        let parsed = parsed.map(|parsed| ast::Expr::Nested(Box::new(parsed)));
         let lines = Lines::of(&text);
         let numbered = parsed.map(|mut parsed| {
             let _ = visit_expressions_mut(&mut parsed, |expression| {
@@ -216,12 +223,15 @@ pub(super) fn unmark(statement: &mut Parsed, marked: &[Marked], is_of_positions:
     let replaced = visit_expressions_mut(&mut **statement, |found| {
         let number = match found {
             ast::Expr::Value(value) => match &value.value {
-                ast::Value::Placeholder(mark) => mark.strip_prefix('$').and_then(|number| number.parse().ok()),
+                ast::Value::Placeholder(mark) => mark
+                    .strip_prefix('$')
+                    .and_then(|number| number.parse().ok())
+                    .map(|number: usize| (number, value.span.start)),
                 _ => None,
             },
             _ => None,
         };
-        match number.and_then(expression) {
+        match number.and_then(|(number, place)| expression(number, place)) {
             Some(Ok(expression)) => *found = expression,
             Some(Err(error)) => return ControlFlow::Break(error),
             None => {}

@@ -4,8 +4,9 @@ use super::scan::ReadFailed;
 use super::spill::described;
 use crate::error::Error;
 use datafusion::arrow::error::ArrowError;
-use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::common::{Column, DataFusionError, SchemaError, TableReference};
 use datafusion::sql::sqlparser::parser::ParserError;
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -99,6 +100,9 @@ pub(super) fn explain(error: DataFusionError) -> SqlError {
     if let DataFusionError::SchemaError(schema, _) = root
         && let SchemaError::FieldNotFound { field, valid_fields } = &**schema
     {
+        if let Some(message) = of_other_table(field, valid_fields) {
+            return SqlError::Query { place, message };
+        }
         return SqlError::Column {
             place,
             name: field.name.clone(),
@@ -120,16 +124,46 @@ pub(super) fn explain(error: DataFusionError) -> SqlError {
         other => other.message().into_owned(),
     };
     let (message, parsed) = without_place(&message);
-    // The message of a function about its arguments, without the text that the engine adds.
-    let own = message.rsplit_once("coercion failed with: Error during planning: ");
-    let message = own.map_or(message, |(_, own)| own);
     SqlError::Query {
         place: place.or(parsed),
         message: match table_of(message) {
             Some(table) => format!("there is no table `{table}`; a file is a name in quotes, such as 'games.pgn'"),
-            None => message.to_owned(),
+            None => plain(message),
         },
     }
+}
+
+/// The message for a column of a table that a query does not have.
+fn of_other_table(column: &Column, known: &[Column]) -> Option<String> {
+    let relation = column.relation.as_ref()?;
+    let tables: BTreeSet<&str> =
+        known.iter().filter_map(|known| known.relation.as_ref().map(TableReference::table)).collect();
+    let is_other = !tables.is_empty() && !tables.contains(relation.table());
+    is_other.then(|| {
+        let tables: Vec<String> = tables.iter().map(|table| format!("`{table}`")).collect();
+        format!("`{}` is not a table of this query, which has {}", relation.table(), tables.join(", "))
+    })
+}
+
+/// The message without what the engine adds for its developers.
+fn plain(message: &str) -> String {
+    // The message of a function about its arguments.
+    let own = message.rsplit_once("coercion failed with: Error during planning: ");
+    let message = own.map_or(message, |(_, own)| own);
+    let forms = message.split_once(" No function matches the given name and argument types '");
+    let (own, forms) = forms.map_or((message, None), |(own, forms)| (own, Some(forms)));
+    let (own, is_internal) = match own.split_once("This issue was likely caused by a bug in DataFusion's code") {
+        Some((own, _)) => (own, true),
+        None => (own, false),
+    };
+    if let Some((call, forms)) = forms.and_then(|forms| forms.split_once("'. "))
+        && (is_internal || own.starts_with("Failed to coerce arguments"))
+    {
+        let forms = forms.lines().map(str::trim).filter(|form| form.ends_with(')'));
+        return format!("{call} is not possible; these are: {}", forms.collect::<Vec<_>>().join(", "));
+    }
+    let own = own.trim_end().trim_end_matches('.');
+    own.strip_prefix("Internal error: ").unwrap_or(own).to_owned()
 }
 
 /// What did not fit into memory, in words of the query.
@@ -179,6 +213,18 @@ fn without_place(message: &str) -> (&str, Option<(u64, u64)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn functions_are_listed_without_advice() {
+        let message = "Internal error: Function 'f' failed to match any signature, errors: x.\nThis issue was likely \
+                       caused by a bug in DataFusion's code. Please help us. No function matches the given name and \
+                       argument types 'f(Utf8)'. You might need to add explicit type casts.\n\tCandidate \
+                       functions:\n\tf(Int64)\n\tf(a: Utf8, b: Utf8)";
+        assert_eq!(plain(message), "f(Utf8) is not possible; these are: f(Int64), f(a: Utf8, b: Utf8)");
+        let message = "Internal error: odd.\nThis issue was likely caused by a bug in DataFusion's code. Please help.";
+        assert_eq!(plain(message), "odd");
+        assert_eq!(plain("as it is"), "as it is");
+    }
 
     #[test]
     fn the_parser_writes_places_as_text() {

@@ -34,6 +34,7 @@ mod meaning;
 mod merges;
 mod names;
 mod paths;
+mod places;
 mod reads;
 mod rows;
 mod scan;
@@ -369,6 +370,24 @@ impl Session {
         if self.link.is_some() {
             cluster::portable::name_files(&mut parsed);
         }
+        match self.begin_parsed(parsed.clone(), spills).await {
+            Err(error) => Err(places::placed(error, &parsed, |parsed| self.plan(parsed)).await),
+            begun => begun,
+        }
+    }
+
+    /// Plans a statement without beginning it.
+    async fn plan(&self, parsed: Parsed) -> datafusion::common::Result<()> {
+        let state = self.context.state();
+        let plan = state.statement_to_plan(parsed).await?;
+        state.optimize(&meaning::corrected(plan)?).map(drop)
+    }
+
+    async fn begin_parsed(
+        &self,
+        parsed: Parsed,
+        spills: bool,
+    ) -> datafusion::common::Result<(SendableRecordBatchStream, Option<Again>)> {
         let state = self.context.state();
         let plan = state.statement_to_plan(parsed).await?;
         if let LogicalPlan::Dml(_) | LogicalPlan::Copy(_) = plan {

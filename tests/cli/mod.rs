@@ -45,6 +45,8 @@ mod signals;
 #[cfg(feature = "sql")]
 mod sql;
 #[cfg(feature = "sql")]
+mod sql_errors;
+#[cfg(feature = "sql")]
 mod sql_memory;
 mod stats;
 mod stats_sources;
