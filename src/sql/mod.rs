@@ -33,6 +33,8 @@ mod literals;
 mod meaning;
 mod merges;
 mod names;
+#[cfg(feature = "cluster")]
+mod nulls;
 mod paths;
 mod places;
 mod reads;
@@ -427,11 +429,16 @@ impl Session {
             return datafusion::physical_plan::execute_stream(Arc::new(EmptyExec::new(schema)), context);
         }
         cluster::portable::check_names(&plan)?;
+        let nullable = nulls::possible(&plan);
         let plan = state.query_planner().create_physical_plan(&plan, &state).await?;
         if let Some(link) = &self.link {
             link.watch(&plan);
         }
-        datafusion::physical_plan::execute_stream(plan, context)
+        let rows = datafusion::physical_plan::execute_stream(plan, context)?;
+        Ok(match nullable {
+            Some(nullable) => nulls::declare(rows, &nullable),
+            None => rows,
+        })
     }
 
     /// Progress of all scans together.

@@ -48,6 +48,18 @@ impl PositionTable {
         Self { schema: Arc::new(super::columns::nullable_schema(&self.columns)), pieces: Some(pieces), ..self }
     }
 
+    /// The table with the nulls that its columns can have in one process.
+    #[cfg(feature = "cluster")]
+    pub(super) fn declared(&self) -> Self {
+        Self {
+            source: Arc::clone(&self.source),
+            columns: self.columns.clone(),
+            schema: Arc::new(schema(&self.columns)),
+            reads: Arc::clone(&self.reads),
+            pieces: None,
+        }
+    }
+
     /// The inputs that it reads.
     #[cfg(feature = "cluster")]
     pub(super) fn source(&self) -> &PositionSource {

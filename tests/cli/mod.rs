@@ -32,6 +32,8 @@ mod info;
 #[cfg(unix)]
 mod limits;
 mod manifest;
+#[cfg(feature = "sql")]
+mod nullable;
 mod options;
 mod perft;
 #[cfg(unix)]
