@@ -26,9 +26,9 @@ fn errors_of_types_name_the_place() {
         ("explain select ~sum(fen) from {f}", "sum(Utf8)"),
         ("create table t as select ~sum(fen) from {f}", "sum(Utf8)"),
         ("select ~x.fen from {f} t", "`x` is not a table of this query, which has `t`\n"),
-        ("select ~t.fem from {f} t", "there is no column `fem`; did you mean `fen`?\n"),
+        ("select ~t.fem from {f} t", "no column `fem`; did you mean `fen`?\n"),
         // What scans could test has the place that it has in the query.
-        ("select a from {c} where a > 3 and\n  ~ply = 2", "there is no column `ply`"),
+        ("select a from {c} where a > 3 and\n  ~ply = 2", "no column `ply`"),
     ] {
         let query = query.replace("{f}", &format!("'{file}'")).replace("{c}", &format!("'{csv}'"));
         let before = &query[..query.find('~').expect("a place")];
