@@ -388,3 +388,9 @@ select count(*) from p where score not in (select score from p where ply < 20)
 select count(*) from {p} where legal_moves >= any (select phase + 20 from {q}) and phase < all (select phase from {q} where phase > 22)
 -- sqlite:
 select count(*) from p where legal_moves >= (select min(phase) + 20 from q) and phase < (select min(phase) from q where phase > 22)
+
+select phase from {p} where phase in (select phase from {q}) order by phase nulls first limit 5
+
+select * from (select phase from {p} intersect select phase from {q}) t order by phase nulls first limit 3
+
+select count(*), min(a.fen), max(b.fen) from {p} a left join {p} b on a.fen = b.fen and a.ply > 3

@@ -144,6 +144,7 @@ pub fn run_scheduler(
             let mut state = SessionStateBuilder::new_from_existing(state)
                 .with_session_id(id)
                 .with_runtime_env(runtime.build_arc()?)
+                .with_physical_optimizer_rules(crate::sql::merges::rules())
                 .with_physical_optimizer_rule(Arc::new(RowsAsSources))
                 .with_physical_optimizer_rule(Arc::new(NullableUnions))
                 .with_physical_optimizer_rule(Arc::new(SharedNotes))
