@@ -12,7 +12,7 @@
 //! A column `board` holds packed boards as boards files do (32 bytes: colour and the three type planes, each
 //! little-endian), with the columns `halfmove` and `fullmove` if they exist. Otherwise, a column `fen` holds text like
 //! the lines of a FEN file, and is read by the same functions. [`DecodeOptions::fen_column`] names another text column.
-//! Columns with the name of a [`Field`](crate::table::Field) are read if the field is requested and their type fits:
+//! Columns with the name of a [`Field`] are read if the field is requested and their type fits:
 //! any integers, whose range is checked, also as floats that are whole, and any strings, also as dictionaries. `move`
 //! may be UCI or SAN as text, or our 16 bits; `result` may also be 0, 1 or 2 for a win of Black, a draw or a win of
 //! White; `date` may also be a column of days. A row without a position, with a bad one, or with a value out of range
