@@ -123,8 +123,12 @@ impl Session {
         let counted = Counted::new(pieces.len());
         let source = PositionSource { inputs, options: options.clone() };
         let table = StatisticsTable::new(source, pieces, counting.clone());
-        let in_order = ["piece", "place"].map(|name| col(name).sort(true, false));
-        let frame = self.context.read_table(Arc::new(table))?.sort(in_order.to_vec())?;
+        let mut frame = self.context.read_table(Arc::new(table))?;
+        // Reports merge in any order. Sorting them would keep one of each piece in memory at the same time.
+        if counting.rejects {
+            let in_order = ["piece", "place"].map(|name| col(name).sort(true, false));
+            frame = frame.sort(in_order.to_vec())?;
+        }
         let stream = self.runtime.block_on(self.execute(frame))?;
         Ok((self.rows(stream), counted))
     }
