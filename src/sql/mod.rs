@@ -66,8 +66,7 @@ use datafusion::sql::parser::{DFParser, Statement as Parsed};
 use functions::Judging;
 use paths::{Paths, Plain};
 use reads::Reads;
-use rows::Rejects;
-use spill::Again;
+use rows::{Again, Rejects};
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs;
@@ -353,7 +352,7 @@ impl Session {
         Rows::new(self, stream, None)
     }
 
-    /// Starts a statement, and returns how to start it again with less memory. `spills` starts it so at once: lines of
+    /// Starts a statement, and returns how it begins again. `spills` starts it with little memory at once: lines of
     /// rejected records are passed on, so that nothing may be read a second time.
     async fn begin(
         &self,
@@ -399,7 +398,8 @@ impl Session {
         let frame = self.context.execute_logical_plan(meaning::corrected(plan)?).await?;
         #[cfg(feature = "cluster")]
         if self.link.is_some() {
-            return self.execute(frame).await.map(|stream| (stream, None));
+            let again = Again::OnCluster(Box::new(frame.clone()), cluster::TIMES);
+            return self.execute(frame).await.map(|stream| (stream, Some(again)));
         }
         let (mut state, plan) = frame.into_parts();
         let plan = state.optimize(&plan)?;
@@ -407,12 +407,12 @@ impl Session {
             let config = state.config_mut();
             config.options_mut().execution.target_partitions = 1;
         }
-        let again = Again::of(&state, &plan);
-        if let Some(again) = again.filter(|_| spills) {
+        let again = spill::Again::of(&state, &plan);
+        if let Some(again) = again.clone().filter(|_| spills) {
             return again.begin().await.map(|stream| (stream, None));
         }
-        let again = Again::of(&state, &plan);
-        DataFrame::new(state, plan).execute_stream().await.map(|stream| (stream, again))
+        let stream = DataFrame::new(state, plan).execute_stream().await?;
+        Ok((stream, again.map(Again::WithLessMemory)))
     }
 
     /// Starts a plan on the cluster.

@@ -1,10 +1,13 @@
 //! The rows of a statement, and what else comes while it runs.
 
-use super::spill::{Again, is_of_memory};
-use super::{Session, SqlError};
+use super::spill::is_of_memory;
+use super::{Session, SqlError, spill};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::{DataFusionError, Result as EngineResult};
 use datafusion::execution::SendableRecordBatchStream;
+#[cfg(feature = "cluster")]
+use datafusion::prelude::DataFrame;
 use futures::StreamExt;
 use std::collections::VecDeque;
 use std::fmt;
@@ -44,12 +47,48 @@ pub enum Step {
     End,
 }
 
+/// How a statement begins again, before its first row.
+#[derive(Clone, Debug)]
+pub(super) enum Again {
+    /// If the memory is not enough.
+    WithLessMemory(spill::Again),
+    /// If the cluster lost executors in a way that it cannot make good, and the statement may begin again this often.
+    #[cfg(feature = "cluster")]
+    OnCluster(Box<DataFrame>, u32),
+}
+
+impl Again {
+    /// Begins, if this helps after an error, and returns what remains for the next time.
+    fn begin(
+        self,
+        session: &Session,
+        error: DataFusionError,
+    ) -> EngineResult<(SendableRecordBatchStream, Option<Self>)> {
+        match self {
+            Self::WithLessMemory(again) if is_of_memory(&error) => {
+                // What the scans have counted so far is counted again.
+                session.reads.take();
+                session.runtime.block_on(again.begin()).map(|stream| (stream, None))
+            }
+            #[cfg(feature = "cluster")]
+            Self::OnCluster(frame, times) if times > 0 && super::cluster::must_run_again(&error) => {
+                if let Some(link) = &session.link {
+                    link.cancel();
+                }
+                let stream = session.runtime.block_on(session.execute(frame.as_ref().clone()))?;
+                Ok((stream, Some(Self::OnCluster(frame, times - 1))))
+            }
+            _ => Err(error),
+        }
+    }
+}
+
 /// The rows of a statement.
 pub struct Rows<'a> {
     session: &'a Session,
     schema: SchemaRef,
     stream: Option<SendableRecordBatchStream>,
-    /// How to begin again if the memory is not enough; none after the first rows.
+    /// None after the first rows.
     again: Option<Again>,
 }
 
@@ -125,12 +164,11 @@ impl<'a> Rows<'a> {
             }
             Err(error) => {
                 self.stream = None;
-                let Some(again) = self.again.take().filter(|_| is_of_memory(&error)) else {
+                let Some(again) = self.again.take() else {
                     return Err(error.into());
                 };
-                // What the scans have counted so far is counted again.
-                self.session.reads.take();
-                self.stream = Some(self.session.runtime.block_on(again.begin())?);
+                let (stream, again) = again.begin(self.session, error)?;
+                (self.stream, self.again) = (Some(stream), again);
                 Ok(Step::Pending)
             }
         }

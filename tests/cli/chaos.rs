@@ -75,6 +75,10 @@ fn answers_are_right_or_errors() {
     let boards = dir.name("a.boards");
     output(0, &["generate", "-n", "100000", "--seed", "5", "-o", &boards]);
     let queries = [
+        format!(
+            "select n % 10 as n, count(*), sum(p) from (select key, count(*) n, sum(phase) p from '{boards}' group by \
+             key) group by n % 10 order by n % 10"
+        ),
         format!("select phase, count(*), sum(legal_moves) from '{boards}' group by phase order by phase"),
         format!(
             "select a.phase, count(*) from '{boards}' a join '{boards}' b on a.key = b.key and a.fen = b.fen where \

@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// Nothing may take longer, on however busy a machine.
 pub(super) const PATIENCE: Duration = Duration::from_secs(180);
 
+/// Number of lines that are shown of a log when a test fails.
+const SAID: usize = 40;
+
 /// A process that is killed when it is dropped.
 pub(super) struct Process {
     pub(super) child: Child,
@@ -91,7 +94,9 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
         if std::thread::panicking() {
-            eprintln!("{}:\n{}", self.log.display(), self.log());
+            let log = self.log();
+            let begin = log.rmatch_indices('\n').nth(SAID).map_or(0, |(place, _)| place + 1);
+            eprintln!("{}:\n{}", self.log.display(), &log[begin..]);
         }
     }
 }

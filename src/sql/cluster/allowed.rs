@@ -1,8 +1,9 @@
 //! The plans that a cluster carries out: queries of files, and nothing else.
 //!
 //! The engine decodes many plans that have no place here: they write files, read files of other formats wherever they
-//! are, change catalogs. Nobody needs a query for them, so a message with one is forged. Both sides refuse what is not
-//! XX
+//! are, change catalogs. Nobody needs a query for them, so a message with one is forged. Both sides refuse every
+//! plan that is not listed here.
+
 use super::scan::StatisticsTable;
 use crate::sql::table::PositionTable;
 use datafusion::catalog::view::ViewTable;

@@ -1,8 +1,10 @@
 //! The order of tasks: a free slot is for the job with the fewest running tasks, and of several for the one with the
 //! fewest that wait, so that a small query does not wait until large ones have begun all of theirs.
 
+use super::shuffles::check;
 use ballista_core::JobId;
 use ballista_core::serde::protobuf::AvailableVcores;
+use ballista_core::serde::protobuf::job_status::Status;
 use ballista_core::serde::scheduler::{
     ExecutorData, ExecutorMetadata, ExecutorOperatingSystemSpecification, ExecutorSpecification,
 };
@@ -41,7 +43,16 @@ impl DistributionPolicy for Fair {
         }
         let mut candidates = Vec::with_capacity(jobs.len());
         for (id, job) in jobs.iter() {
-            let graph = job.execution_graph.read().await;
+            let mut graph = job.execution_graph.write().await;
+            if matches!(graph.status().status, Some(Status::Failed(_))) {
+                continue;
+            }
+            graph.revive();
+            if let Err(reason) = check(graph.as_ref()) {
+                log::warn!("job {id} ends: {reason}");
+                graph.fail_job(reason);
+                continue;
+            }
             let waiting = graph.available_tasks();
             if waiting > 0 {
                 // With one job, there is nothing to compare.

@@ -20,9 +20,9 @@
 //! - `portable` and `rules` change queries that the engine would divide wrongly: before they are sent, and as plans of
 //!   the scheduler.
 //! - `client` watches a job: its progress, and whether an executor still works on it.
-//! - `process` has the scheduler and the executors, `fair` the order of their tasks, `directory` the place for rows,
-//!   `metrics` what they tell about themselves, `server` their ports, `tls` what protects these, and `rest` the
-//!   client's connection.
+//! - `process` has the scheduler and the executors, `fair` the order of their tasks, `shuffles` the files of rows that a
+//!   task reads, `directory` the place for them, `connections` those among executors, `metrics` what the processes tell
+//!   about themselves, `server` their ports, `tls` what protects these, and `rest` the client's connection.
 //! - `allowed` has the plans that a cluster carries out, `data` the directories whose files its processes read, and
 //!   `store` those files for the engine: all are checked where they are used, whatever a message says.
 //!
@@ -33,6 +33,7 @@
 mod allowed;
 mod client;
 mod codec;
+mod connections;
 mod counting;
 mod data;
 mod directory;
@@ -49,6 +50,7 @@ mod rules;
 mod scan;
 mod seen;
 mod server;
+mod shuffles;
 mod statistics;
 mod status;
 mod store;
@@ -70,12 +72,20 @@ use super::scan::Request;
 use super::{PositionSource, Rows, Session, SessionOptions, SqlError};
 use crate::input::{Inputs, Source};
 use crate::stats::GroupBy;
-use datafusion::common::Result as EngineResult;
+use datafusion::common::{DataFusionError, Result as EngineResult};
 use datafusion::logical_expr::col;
 use datafusion::physical_plan::ExecutionPlan;
 use scan::{PieceScan, StatisticsTable, Work};
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Number of times that a query is run again.
+pub(super) const TIMES: u32 = 5;
+
+/// Whether a job failed because executors were lost, so that its query must be run again.
+pub(super) fn must_run_again(error: &DataFusionError) -> bool {
+    errors::found(&error.to_string()).is_some_and(|message| message == shuffles::RUN_AGAIN)
+}
 
 /// The inputs under names that do not depend on the current directory.
 pub(super) fn absolute(inputs: &mut Inputs) -> Result<(), crate::Error> {

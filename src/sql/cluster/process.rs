@@ -12,7 +12,8 @@ use super::directory::WorkDirectory;
 use super::fair::Fair;
 use super::metrics::{Jobs, READ};
 use super::rules::{NullableUnions, OneResult, RowsAsSources, SharedNotes};
-use super::server::{about, free, serve};
+use super::server::{about, cannot_listen, incoming, listen, serve};
+use super::shuffles::UniqueFiles;
 use super::store::Stores;
 use super::tls::{Tls, endpoint, scheme, with_causes};
 use crate::chess::validity::Validity;
@@ -39,10 +40,10 @@ use ballista_scheduler::scheduler_server::SchedulerServer;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{FunctionRegistry, SessionStateBuilder, SessionStateDefaults};
 use datafusion::prelude::SessionConfig;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tonic::service::Routes;
 
@@ -122,7 +123,7 @@ pub fn run_scheduler(
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), SqlError> {
     let tls = options.tls.as_ref();
-    let bind = free(options.bind, tls, options.insecure)?;
+    let (listener, bind) = listen(options.bind, tls, options.insecure)?;
     let stores = Arc::new(Stores::of(Data::of(&options.data)?));
     let message = u32::try_from(MESSAGE).unwrap_or(u32::MAX);
     let own = format!("{}://{bind}", scheme(tls));
@@ -190,7 +191,7 @@ pub fn run_scheduler(
             page.map_or_else(String::new, |(page, _)| String::from_utf8_lossy(&page).into_owned())
         };
         let routes = get_routes(Arc::new(scheduler)).merge(Routes::new(calls).into_axum_router()).merge(about(metrics));
-        let server = serve(bind, routes, tls);
+        let server = serve(incoming(&listener).map_err(|error| cannot_listen(bind, &error))?, routes, tls);
         tokio::pin!(server);
         let failed = |error| SqlError::Cluster(with_causes(&error));
         // It listens before it does anything else that takes time.
@@ -271,7 +272,7 @@ pub fn run_executor(
 ) -> Result<(), SqlError> {
     let (host, port) = host_and_port(&options.scheduler)?;
     let tls = options.tls.as_ref();
-    let bind = free(options.bind, tls, options.insecure)?;
+    let (listener, bind) = listen(options.bind, tls, options.insecure)?;
     let data = Data::of(&options.data)?;
     let directory = WorkDirectory::create(options.work_directory.as_deref())?;
     let rows = directory.rows();
@@ -279,6 +280,7 @@ pub fn run_executor(
         .to_str()
         .ok_or_else(|| SqlError::Cluster("the name of the work directory is not valid UTF-8".to_owned()))?;
     let message = u32::try_from(MESSAGE).unwrap_or(u32::MAX);
+    let unserved = Arc::new(OnceLock::new());
     let slots = options.slots.max(1);
     let mut registry = BallistaFunctionRegistry::default();
     // Its own defaults lack the functions of arrays, which the scheduler and all clients have.
@@ -312,7 +314,8 @@ pub fn run_executor(
         override_function_registry: Some(Arc::new(registry)),
         override_logical_codec: Some(Arc::new(LogicalCodec::default())),
         override_physical_codec: Some(Arc::new(PhysicalCodec::of_executor(data.clone()))),
-        override_arrow_flight_service: Some(rows_server(tls.cloned())),
+        override_execution_engine: Some(Arc::new(UniqueFiles::new())),
+        override_arrow_flight_service: Some(rows_server(listener, tls.cloned(), Arc::clone(&unserved))),
         override_create_grpc_client_endpoint: tls.map(endpoint),
         override_runtime_producer: Some(Arc::new({
             let (directory, stores) = (work_directory.to_owned(), Arc::new(Stores::of(data.clone())));
@@ -368,6 +371,9 @@ pub fn run_executor(
     });
     // This does not wait for running tasks.
     runtime.shutdown_background();
+    if let Some(reason) = unserved.get() {
+        return Err(SqlError::Cluster(format!("cannot serve rows on {bind}: {reason}")));
+    }
     ended.map_err(|error| match error {
         BallistaError::General(message) => SqlError::Cluster(message),
         error => SqlError::Cluster(error.to_string()),
@@ -380,20 +386,32 @@ fn memory_share(slots: usize) -> f64 {
     MEMORY_SHARE * (slots as f64 / cores as f64).min(1.0)
 }
 
-/// Serves the rows in the work directory of an executor.
-fn rows_server(tls: Option<Tls>) -> Arc<ArrowFlightServerProvider> {
-    Arc::new(move |directory, bind, mut end, config| {
-        let tls = tls.clone();
+/// Serves the rows in the work directory of an executor. The engine only logs why this has ended, so that it is kept.
+fn rows_server(
+    listener: TcpListener,
+    tls: Option<Tls>,
+    ended: Arc<OnceLock<String>>,
+) -> Arc<ArrowFlightServerProvider> {
+    let listener = Arc::new(listener);
+    Arc::new(move |directory, _, mut end, config| {
+        let (listener, tls, ended) = (Arc::clone(&listener), tls.clone(), Arc::clone(&ended));
         tokio::spawn(async move {
-            let mut server = create_grpc_server(&config).accept_http1(true);
-            if let Some(tls) = &tls {
-                server = server.tls_config(tls.server())?;
-            }
-            let rows = FlightServiceServer::new(BallistaFlightService::new(directory))
-                .max_decoding_message_size(MESSAGE)
-                .max_encoding_message_size(MESSAGE);
-            let routes = Routes::new(rows).into_axum_router().merge(about(|| READ.page()));
-            Ok(server.add_routes(Routes::from(routes)).serve_with_shutdown(bind, end.recv()).await?)
+            let served = async {
+                let mut server = create_grpc_server(&config).accept_http1(true);
+                if let Some(tls) = &tls {
+                    server = server.tls_config(tls.server())?;
+                }
+                let rows = FlightServiceServer::new(BallistaFlightService::new(directory))
+                    .max_decoding_message_size(MESSAGE)
+                    .max_encoding_message_size(MESSAGE);
+                let routes = Routes::new(rows).into_axum_router().merge(about(|| READ.page()));
+                let server = server.add_routes(Routes::from(routes));
+                Ok(server.serve_with_incoming_shutdown(incoming(&listener)?, end.recv()).await?)
+            };
+            served.await.inspect_err(|error: &BallistaError| {
+                // Of several reasons, the first is kept.
+                let _ = ended.set(with_causes(error));
+            })
         })
     })
 }

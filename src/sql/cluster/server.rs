@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use std::net::{SocketAddr, TcpListener};
 use tonic::service::Routes;
-use tonic::transport::server::{TcpConnectInfo, TlsConnectInfo};
+use tonic::transport::server::{TcpConnectInfo, TcpIncoming, TlsConnectInfo};
 use tonic::transport::{Error, Server};
 
 /// The beginnings of paths that the scheduler serves; the engine has a page as well, which leads to another server.
@@ -24,26 +24,44 @@ const SERVED: [&str; 4] = ["/ballista.protobuf.SchedulerGrpc/", "/api/", METRICS
 const METRICS: &str = "/metrics";
 const HEALTH: &str = "/health";
 
-/// Checks that it is possible and safe to listen at this address; for port 0, chooses a free port.
-pub(super) fn free(bind: SocketAddr, tls: Option<&Tls>, insecure: bool) -> Result<SocketAddr, SqlError> {
+/// Listens at this address, if that is safe; for port 0, at any free port. Returns the address as well.
+pub(super) fn listen(
+    bind: SocketAddr,
+    tls: Option<&Tls>,
+    insecure: bool,
+) -> Result<(TcpListener, SocketAddr), SqlError> {
     if tls.is_none() && !insecure && !bind.ip().is_loopback() {
         return Err(SqlError::Cluster(format!(
             "refused to listen on {bind} without TLS: everybody who reaches that port could run queries and read the \
              files; use --tls-cert, --tls-key and --tls-ca, or --insecure in a network that nobody else can reach"
         )));
     }
-    let bound = TcpListener::bind(bind).and_then(|listener| listener.local_addr());
-    bound.map_err(|error| SqlError::Cluster(format!("cannot listen on {bind}: {error}")))
+    let bound = TcpListener::bind(bind).and_then(|listener| {
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    });
+    bound.map_err(|error| cannot_listen(bind, &error))
+}
+
+pub(super) fn cannot_listen(bind: SocketAddr, error: &std::io::Error) -> SqlError {
+    SqlError::Cluster(format!("cannot listen on {bind}: {error}"))
+}
+
+/// The connections of a port, which stays open when nobody takes them any more.
+pub(super) fn incoming(listener: &TcpListener) -> std::io::Result<TcpIncoming> {
+    let listener = listener.try_clone()?;
+    listener.set_nonblocking(true)?;
+    Ok(TcpIncoming::from(tokio::net::TcpListener::from_std(listener)?).with_nodelay(Some(true)))
 }
 
 /// Serves the routes of a scheduler.
-pub(super) async fn serve(bind: SocketAddr, routes: Router, tls: Option<&Tls>) -> Result<(), Error> {
+pub(super) async fn serve(connections: TcpIncoming, routes: Router, tls: Option<&Tls>) -> Result<(), Error> {
     let routes = routes.layer(middleware::from_fn(admit));
     let mut server = Server::builder().accept_http1(true);
     if let Some(tls) = tls {
         server = server.tls_config(tls.server())?;
     }
-    server.add_routes(Routes::from(routes)).serve(bind).await
+    server.add_routes(Routes::from(routes)).serve_with_incoming(connections).await
 }
 
 /// The routes of each process: whether it answers, and what it has done so far.
