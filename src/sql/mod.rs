@@ -412,7 +412,7 @@ impl Session {
             return again.begin().await.map(|stream| (stream, None));
         }
         let stream = DataFrame::new(state, plan).execute_stream().await?;
-        Ok((stream, again.map(Again::WithLessMemory)))
+        Ok((stream, again.map(|again| Again::WithLessMemory(Box::new(again)))))
     }
 
     /// Starts a plan on the cluster.

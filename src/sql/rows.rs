@@ -51,7 +51,7 @@ pub enum Step {
 #[derive(Clone, Debug)]
 pub(super) enum Again {
     /// If the memory is not enough.
-    WithLessMemory(spill::Again),
+    WithLessMemory(Box<spill::Again>),
     /// If the cluster lost executors in a way that it cannot make good, and the statement may begin again this often.
     #[cfg(feature = "cluster")]
     OnCluster(Box<DataFrame>, u32),
