@@ -28,7 +28,7 @@ pub use map::clean_up_after_aborts;
 pub use map::explain_truncated_maps;
 pub use random_access::RandomAccess;
 pub use shard::{Shard, ShardError};
-#[cfg(feature = "cluster")]
+#[cfg(feature = "sql")]
 pub(crate) use source::Identity;
 pub use source::Source;
 pub(crate) use zip::{is_archive, is_archive_name};

@@ -29,6 +29,7 @@ mod conditions;
 mod errors;
 mod filter;
 mod functions;
+mod listed;
 mod literals;
 mod meaning;
 mod merges;
@@ -56,6 +57,7 @@ use datafusion::common::DataFusionError;
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
@@ -274,7 +276,15 @@ impl Session {
         let columns = Arc::<Mutex<Vec<_>>>::default();
         let others = DynamicListTableFactory::default();
         let catalogs = Arc::clone(state.catalog_list());
+        let sight: Arc<dyn listed::Sight> = match () {
+            #[cfg(feature = "cluster")]
+            () if link.is_some() => Arc::new(cluster::Sight::of_client()),
+            () => Arc::new(listed::Unchanged),
+        };
+        let store = Arc::new(listed::Store::new(sight));
         let context = SessionContext::new_with_state(state);
+        let place = ObjectStoreUrl::parse(listed::STORE)?;
+        context.register_object_store(place.as_ref(), Arc::<listed::Store>::clone(&store) as _);
         others.session_store().with_state(context.state_weak_ref());
         let judging = options.judging();
         functions::scalar(judging).into_iter().for_each(|function| context.register_udf(function));
@@ -284,6 +294,7 @@ impl Session {
             reads: Arc::clone(&reads),
             columns: Arc::clone(&columns),
             others,
+            store,
             #[cfg(feature = "cluster")]
             pieces: link.as_ref().map(|link| link.cluster().partitions()),
         });

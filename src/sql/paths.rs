@@ -8,7 +8,7 @@
 use super::errors::of_table;
 use super::reads::Reads;
 use super::table::PositionTable;
-use super::{PositionSource, SessionOptions};
+use super::{PositionSource, SessionOptions, listed};
 use crate::error::Error;
 use crate::formats::tables::TableError;
 use crate::formats::{self, Format, Likeness};
@@ -24,10 +24,10 @@ use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::json::JsonFormat;
-use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::datasource::listing::{ListingOptions, ListingTable};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
-use std::fs;
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
@@ -42,6 +42,7 @@ pub(super) struct Paths {
     pub(super) columns: Arc<Mutex<Vec<ChosenColumn>>>,
     /// For files without positions.
     pub(super) others: DynamicListTableFactory,
+    pub(super) store: Arc<listed::Store>,
     /// Tables are divided into about this number of pieces, for a cluster.
     #[cfg(feature = "cluster")]
     pub(super) pieces: Option<usize>,
@@ -49,9 +50,6 @@ pub(super) struct Paths {
 
 /// Number of first bytes by which a format is detected.
 const HEAD: usize = 64 << 10;
-
-/// The files that the engine reads itself, by extension; compressed files have two.
-const OTHERS: [&str; 9] = ["csv", "tsv", "json", "jsonl", "ndjson", "parquet", "arrow", "arrows", "feather"];
 
 #[async_trait]
 impl UrlTableFactory for Paths {
@@ -116,21 +114,38 @@ impl Paths {
     pub(super) async fn plain(&self, name: &str) -> Result<Arc<dyn TableProvider>> {
         if let Some(names) = files(name)? {
             let access = self.options.read.access;
-            let checked = tokio::task::spawn_blocking(move || check_first_lines(&names, access)).await;
-            checked.map_err(|error| DataFusionError::External(error.into()))?.map_err(of_table)?;
+            let found = tokio::task::spawn_blocking(move || {
+                let files = listed::Files::of(&names)?;
+                files.iter().try_for_each(|files| check_first_lines(&files.files, access))?;
+                Ok(files)
+            });
+            let found = found.await.map_err(|error| DataFusionError::External(error.into()))?;
+            if let Some(files) = found.map_err(of_table)? {
+                let options = self.reading(&files.files[0].0).await?;
+                return Ok(Arc::new(files.table(options, &self.store, &self.state()?).await?));
+            }
         }
-        if let Some(options) = unnamed_format(name)? {
-            let state = self.state()?;
-            let config = ListingTableConfig::new(ListingTableUrl::parse(name)?)
-                .with_listing_options(options)
-                .infer_schema(&state)
-                .await?;
-            return Ok(Arc::new(ListingTable::try_new(config)?));
-        }
+        self.by_engine(name).await
+    }
+
+    /// The table that the engine makes of a name.
+    async fn by_engine(&self, name: &str) -> Result<Arc<dyn TableProvider>> {
         let table = self.others.try_new(name).await?;
         table.ok_or_else(|| {
             plan_datafusion_err!("'{name}' has no positions, and is not a Parquet, CSV, TSV, JSON or Arrow file")
         })
+    }
+
+    /// How the engine reads a file, and those like it.
+    async fn reading(&self, file: &Path) -> Result<ListingOptions> {
+        let name = file.to_string_lossy();
+        if let Some(options) = unnamed_format(&name)? {
+            return Ok(options);
+        }
+        let table = self.by_engine(&name).await?;
+        let listing = (&*table as &dyn Any).downcast_ref::<ListingTable>();
+        let options = listing.map(|listing| listing.options().clone());
+        options.ok_or_else(|| DataFusionError::Internal(format!("the engine has no options for {name}")))
     }
 
     fn state(&self) -> Result<SessionState> {
@@ -165,17 +180,9 @@ fn unnamed_format(name: &str) -> Result<Option<ListingOptions>> {
 
 /// Checks that all files of a table of CSV or TSV have the same columns in the same order. The engine looks at the
 /// first 1,000 rows of all files together, and then reads the values of every file by their order.
-fn check_first_lines(names: &[PathBuf], access: Access) -> std::result::Result<(), Error> {
-    let mut paths = Vec::new();
-    for name in names {
-        match fs::read_dir(name) {
-            Ok(entries) => paths.extend(entries.filter_map(|entry| entry.ok()).map(|entry| entry.path())),
-            // Errors from opening a file are reported by the engine.
-            Err(_) => paths.push(name.clone()),
-        }
-    }
-    paths.retain(|path| [Some(Format::CSV), Some(Format::TSV)].contains(&Format::of_name(path)) && path.is_file());
-    paths.sort();
+fn check_first_lines(files: &[(PathBuf, usize)], access: Access) -> std::result::Result<(), Error> {
+    let paths = files.iter().map(|(path, _)| path);
+    let paths = paths.filter(|path| [Some(Format::CSV), Some(Format::TSV)].contains(&Format::of_name(path)));
     let mut first: Option<(Vec<u8>, PathBuf)> = None;
     for path in paths {
         let mut input = Input::open(&Source::from(path.as_path()), access, Arc::default())?;
@@ -183,7 +190,7 @@ fn check_first_lines(names: &[PathBuf], access: Access) -> std::result::Result<(
         let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
         match &first {
             _ if head.is_empty() => {}
-            None => first = Some((line.to_vec(), path)),
+            None => first = Some((line.to_vec(), path.clone())),
             Some((expected, _)) if line == expected => {}
             Some((expected, other)) => {
                 let shown = |line: &[u8]| one_line::of(&String::from_utf8_lossy(line)).into_owned();
@@ -193,7 +200,7 @@ fn check_first_lines(names: &[PathBuf], access: Access) -> std::result::Result<(
                     shown(line),
                     shown(expected)
                 );
-                return Err(Error::Columns { path: Arc::from(path), reason });
+                return Err(Error::Columns { path: Arc::from(path.as_path()), reason });
             }
         }
     }
@@ -260,7 +267,7 @@ fn inputs(names: &[PathBuf], options: &SessionOptions) -> std::result::Result<Op
 /// Whether a file has positions. Otherwise only the engine may be able to read it.
 fn has_positions(source: &Source, options: &SessionOptions) -> std::result::Result<bool, Error> {
     let name = source.name().file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let is_other = name.split('.').skip(1).any(|part| OTHERS.contains(&part));
+    let is_other = name.split('.').skip(1).any(|part| listed::KINDS.contains(&part));
     let mut opened = match formats::open(source, None, options.read.access, Arc::default()) {
         Err(Error::UnknownFormat { .. }) if is_other => return Ok(false),
         opened => opened?,

@@ -127,9 +127,14 @@ impl Cluster {
 
     /// A scheduler.
     pub(super) fn alone(more: &[&str]) -> Self {
+        Self::alone_in(Path::new("."), more)
+    }
+
+    /// A scheduler in this directory.
+    pub(super) fn alone_in(current: &Path, more: &[&str]) -> Self {
         let dir = Dir::new();
         let arguments = [&["scheduler", "--bind", "127.0.0.1:0", "--data", "/"], more].concat();
-        let mut scheduler = Process::start(&dir, "scheduler", &arguments);
+        let mut scheduler = Process::start_in(&dir, "scheduler", &arguments, current);
         let address = scheduler.said("lanefish: scheduler on ");
         Self { scheduler, executors: Vec::new(), address, dir, started: 0 }
     }

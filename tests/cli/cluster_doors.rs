@@ -117,7 +117,8 @@ fn a_file_that_is_another_one_on_the_executor_is_an_error() {
     for name in ["client", "executor"] {
         fs::create_dir(dir.path(name)).expect("created");
     }
-    let mut cluster = Cluster::alone(&[]);
+    // The scheduler looks at tables that the engine reads itself.
+    let mut cluster = Cluster::alone_in(&dir.path("client"), &[]);
     let arguments = ["executor", "--scheduler", &cluster.address, "--data", "."];
     let mut executor = Process::start_in(&dir, "executor", &arguments, &dir.path("executor"));
     executor.said("lanefish: executor on ");
@@ -131,6 +132,8 @@ fn a_file_that_is_another_one_on_the_executor_is_an_error() {
     let parquet = dir.name("client/a.parquet");
     output(0, &["convert", &boards, "-o", &parquet]);
     let columns = fs::read(&parquet).expect("read");
+    let text = format!("fen\n{lines}");
+    fs::write(dir.path("client/a.csv"), &text).expect("written");
     let ask = |name: &str, command: &str| {
         let path = format!("/proc/self/cwd/{name}");
         let query = format!("select count(*) from '{path}'");
@@ -147,7 +150,9 @@ fn a_file_that_is_another_one_on_the_executor_is_an_error() {
         bytes[place] ^= 1;
         bytes
     };
-    for (name, bytes) in [("a.fen", lines.as_bytes()), ("a.boards", &whole), ("a.parquet", &columns)] {
+    let files =
+        [("a.fen", lines.as_bytes()), ("a.boards", &whole), ("a.parquet", &columns), ("a.csv", text.as_bytes())];
+    for (name, bytes) in files {
         let contents = [
             (None, "bytes, and"),
             (Some(changed(bytes, 0)), "another content"),

@@ -480,6 +480,40 @@ fn all_files_of_a_table_of_csv_have_the_same_columns() {
 }
 
 #[test]
+fn directories_of_csv_are_those_of_positions() {
+    let dir = Dir::new();
+    for (name, value) in [
+        ("d/1.csv", 1),
+        ("d/below/2.csv", 2),
+        ("d/below/month=06/3.csv", 3),
+        ("d/_marks/4.csv", 4),
+        ("d/.5.csv", 5),
+        ("d/_6.csv", 6),
+        ("months/month=05/1.csv", 1),
+        ("months/month=06 %/2.csv", 2),
+        ("months/below/month=07/3.csv", 3),
+    ] {
+        let path = dir.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("n\n{value}\n")).unwrap();
+    }
+    fs::write(dir.path("d/README.md"), "n\n7\n").unwrap();
+    fs::write(dir.path("d/0.csv"), "").unwrap();
+    let list = |name: &str| sql(&format!("select * from '{}'", dir.name(name)));
+    let said = stderr_of(2, &["sql", &format!("select * from '{}'", dir.name("d"))]);
+    assert!(said.contains("its folders with values are month, not none"), "{said}");
+    fs::remove_file(dir.path("d/below/month=06/3.csv")).unwrap();
+    assert_eq!(list("d"), "n\n1\n2\n");
+    assert_eq!(list("d/*.csv"), "n\n5\n1\n6\n");
+    assert_eq!(list("months"), "n,month\n3,07\n1,05\n2,06 %\n");
+    let chosen = format!("select n from '{}' where month = '06 %'", dir.name("months"));
+    assert_eq!(sql(&chosen), "n\n2\n");
+    fs::write(dir.path("d/8.json"), "{\"n\": 8}\n").unwrap();
+    let said = stderr_of(2, &["sql", &format!("select * from '{}'", dir.name("d"))]);
+    assert!(said.contains("its name ends in .json, not .csv"), "{said}");
+}
+
+#[test]
 fn folders_are_columns() {
     let dir = Dir::new();
     for (folder, lines) in [("month=2025-05", 2), ("month=2025-06", 3), ("other", 1)] {

@@ -3,9 +3,10 @@
 
 use super::data::Data;
 use super::rest::Connection;
-use super::store::Stores;
+use super::store::{Sight, Stores};
 use super::{Cluster, ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
 use crate::chess::random::Random;
+use crate::sql::listed::{self, Files, Store};
 use crate::sql::{Session, SessionOptions};
 use crate::tiers::Tier;
 use axum::body::Body;
@@ -18,13 +19,18 @@ use ballista_core::serde::protobuf::{ExecuteQueryParams, KeyValuePair};
 use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
+use datafusion::datasource::file_format::csv::CsvFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTableUrl};
+use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::object_store::ObjectStoreExt;
 use datafusion::physical_plan::collect;
 use datafusion::prelude::{CsvReadOptions, SessionConfig, SessionContext};
 use datafusion_proto::logical_plan::AsLogicalPlan;
 use datafusion_proto::physical_plan::AsExecutionPlan;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
+use futures::StreamExt;
 use http_body_util::{BodyExt, Full};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -241,8 +247,28 @@ fn tasks_that_write_or_read_other_files_fail() {
                 Err(error) => error.to_string(),
             };
             // The engine does not repeat the reason of what stops it from writing.
-            let is_known = statement.starts_with("copy") || error.contains("outside of the directories");
+            let is_known = statement.starts_with("copy") || error.contains("does not carry out queries of files");
             assert!(is_known, "{statement}: {error}");
+        }
+        // The same file under the name that clients give it, and under forged ones.
+        let files = Files::of(std::slice::from_ref(&secret)).unwrap().unwrap();
+        let store = Arc::new(Store::new(Arc::new(Sight::of_client())));
+        let options = ListingOptions::new(Arc::new(CsvFormat::default())).with_file_extension(".csv");
+        let table = files.table(options, &store, &context.state()).await.unwrap();
+        let name = table.table_paths()[0].as_str().to_owned();
+        let own_store = own.runtime_env().object_store(ObjectStoreUrl::parse(listed::STORE).unwrap()).unwrap();
+        for (forged, reason) in [
+            (name.clone(), "outside of the directories"),
+            (name.replacen("2f", "2f2e2e2f", 1), "outside of the directories"),
+            (name.replacen("-8.", "-9.", 1), "outside of the directories"),
+            (format!("{}etc/passwd", listed::STORE), "only files that a query names"),
+            (format!("{}00000000-8-0-zz/a", listed::STORE), "only files that a query names"),
+        ] {
+            let url = ListingTableUrl::parse(&forged).unwrap();
+            let location = url.prefix().clone().join("b.csv");
+            let error = own_store.head(&location).await.unwrap_err();
+            assert!(format!("{error:?}").contains(reason), "{forged}: {error:?}");
+            assert!(own_store.list(Some(&location)).all(async |found| found.is_err()).await);
         }
     });
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);

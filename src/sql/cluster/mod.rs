@@ -67,6 +67,7 @@ pub use tls::{NAME, Tls};
 
 pub(super) use client::Link;
 pub(super) use pieces::{Piece, divide};
+pub(super) use store::Sight;
 
 use super::scan::Request;
 use super::{PositionSource, Rows, Session, SessionOptions, SqlError};

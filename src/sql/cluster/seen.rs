@@ -68,6 +68,20 @@ impl Seen {
         self.len
     }
 
+    /// As text of letters, digits and points.
+    pub(super) fn to_text(self) -> String {
+        let digest = u128::from_be_bytes(self.digest);
+        format!("{}.{}.{digest:032x}", self.len, self.whole)
+    }
+
+    /// What [`Seen::to_text`] has made a text of.
+    pub(super) fn of_text(text: &str) -> Option<Self> {
+        let mut parts = text.split('.');
+        let (len, whole) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let digest = u128::from_str_radix(parts.next()?, 16).ok()?.to_be_bytes();
+        Some(Self { len, whole, digest })
+    }
+
     /// Checks that the file of this machine is the one that was seen.
     ///
     /// # Errors
@@ -125,6 +139,7 @@ mod tests {
             std::fs::write(&path, &bytes).unwrap();
             let seen = Seen::of(&path, whole).unwrap();
             assert_eq!(seen.len(), len as u64);
+            assert_eq!(Seen::of_text(&seen.to_text()), Some(seen));
             seen.check(&path).unwrap();
             let said = |path: &Path| seen.check(path).unwrap_err().to_string();
             let other = directory.path().join("b");
