@@ -222,7 +222,11 @@ impl Named {
         let &[place, seen, folders, hex] = &parts[..] else {
             return None;
         };
-        let bytes = hex.as_bytes().chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
+        let digit = |digit: u8| char::from(digit).to_digit(16);
+        let bytes = hex.as_bytes().chunks(2).map(|pair| match *pair {
+            [high, low] => Some((digit(high)? << 4 | digit(low)?) as u8),
+            _ => None,
+        });
         let path = String::from_utf8(bytes.collect::<Option<_>>()?).ok()?;
         Some(Self {
             place: place.parse().ok()?,
