@@ -12,6 +12,7 @@
 //! ```
 
 use crate::error::Error;
+use crate::formats::records::hexadecimal;
 use crate::input::{Compression, Identity, Inputs};
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::DataType;
@@ -101,8 +102,17 @@ impl Files {
         let mut files = Vec::new();
         for name in names {
             let inputs = Inputs::resolve(std::slice::from_ref(name), |source| extension(source.name()).is_some())?;
-            for source in inputs.sources.iter().filter(|source| !source.is_member()) {
+            // These would be left out in silence.
+            if let Some(broken) = inputs.broken.first() {
+                let source = io::Error::new(io::ErrorKind::NotFound, "a link that leads nowhere, or in a circle");
+                return Err(Error::Open { path: Arc::from(broken.as_path()), source });
+            }
+            for source in &inputs.sources {
                 let path = source.name();
+                if source.is_member() {
+                    let reason = "is in a zip archive, where only tables of positions are read: extract it first";
+                    return Err(Error::Columns { path: Arc::clone(path), reason: reason.to_owned() });
+                }
                 let below = path.strip_prefix(name).unwrap_or(path).parent();
                 let parts = below.into_iter().flat_map(|below| below.components().rev());
                 let folders = parts.map_while(|part| folder(part.as_os_str().to_str()?));
@@ -171,7 +181,8 @@ impl Files {
         let reader = Arc::<Store>::clone(store) as Arc<dyn ObjectStore>;
         let schema = options.format.infer_schema(state, &reader, &objects).await?;
         let folders = self.folders.iter().map(|name| (name.clone(), DataType::Utf8));
-        let options = options.with_table_partition_cols(folders.collect());
+        // All files are of the same kind, but their names may spell it differently: `a.csv`, `B.CSV`.
+        let options = options.with_table_partition_cols(folders.collect()).with_file_extension("");
         let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(schema);
         ListingTable::try_new(config)
     }
@@ -203,13 +214,12 @@ struct Named {
 impl Named {
     /// The first part of its name.
     fn part(&self) -> String {
-        let path = self.path.to_string_lossy();
-        let hex: String = path.bytes().map(|byte| format!("{byte:02x}")).collect();
-        format!("{:08}-{}-{}-{hex}", self.place, self.seen, self.folders)
+        let path = hexadecimal(self.path.to_string_lossy().as_bytes());
+        format!("{:08}-{}-{}-{}", self.place, self.seen, self.folders, String::from_utf8_lossy(&path))
     }
 
     fn location(&self) -> Path {
-        let mut parts: Vec<_> = self.path.components().rev().take(self.folders + 1).collect();
+        let mut parts: Vec<_> = self.path.components().rev().take(self.folders.saturating_add(1)).collect();
         parts.reverse();
         let parts = parts.iter().map(|part| part.as_os_str().to_string_lossy().into_owned());
         Path::from_iter(std::iter::once(self.part()).chain(parts))
@@ -340,6 +350,8 @@ mod tests {
         for odd in ["", "a", "0-1-2-3", "0-1-2-zz", "0-1-2-c3", "0-1-2-61-3", "-1-2-61", "a-1-2-61"] {
             assert_eq!(Named::of(&Path::from(odd)), None, "{odd}");
         }
+        let forged = Named::of(&Path::from(format!("0-1-{}-2f61", usize::MAX))).unwrap();
+        assert!(forged.location().as_ref().ends_with("/a"));
     }
 
     #[tokio::test]

@@ -278,7 +278,7 @@ impl Session {
         let catalogs = Arc::clone(state.catalog_list());
         let sight: Arc<dyn listed::Sight> = match () {
             #[cfg(feature = "cluster")]
-            () if link.is_some() => Arc::new(cluster::Sight::of_client()),
+            () if link.is_some() => Arc::new(cluster::Digests::of_client()),
             () => Arc::new(listed::Unchanged),
         };
         let store = Arc::new(listed::Store::new(sight));

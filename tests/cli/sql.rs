@@ -2,6 +2,7 @@
 
 use super::{Dir, START, json, lanefish, output, sample, stderr_of};
 use crate::support::shared_data;
+use crate::zip::Zip;
 use serde_json::Value;
 use std::fs;
 
@@ -489,7 +490,7 @@ fn directories_of_csv_are_those_of_positions() {
         ("d/_marks/4.csv", 4),
         ("d/.5.csv", 5),
         ("d/_6.csv", 6),
-        ("months/month=05/1.csv", 1),
+        ("months/month=05/1.CSV", 1),
         ("months/month=06 %/2.csv", 2),
         ("months/below/month=07/3.csv", 3),
     ] {
@@ -508,9 +509,18 @@ fn directories_of_csv_are_those_of_positions() {
     assert_eq!(list("months"), "n,month\n3,07\n1,05\n2,06 %\n");
     let chosen = format!("select n from '{}' where month = '06 %'", dir.name("months"));
     assert_eq!(sql(&chosen), "n\n2\n");
+    let said = |more: &str| stderr_of(2, &["sql", &format!("select * from '{}'", dir.name(more))]);
+    fs::create_dir(dir.path("zipped")).unwrap();
+    fs::copy(dir.path("d/1.csv"), dir.path("zipped/1.csv")).unwrap();
+    fs::write(dir.path("zipped/2.zip"), Zip::of([("2.csv", &b"n\n2\n"[..])], true)).unwrap();
+    assert!(said("zipped").contains("is in a zip archive"));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("nowhere", dir.path("months/9.csv")).unwrap();
+        assert!(said("months").contains("leads nowhere"));
+    }
     fs::write(dir.path("d/8.json"), "{\"n\": 8}\n").unwrap();
-    let said = stderr_of(2, &["sql", &format!("select * from '{}'", dir.name("d"))]);
-    assert!(said.contains("its name ends in .json, not .csv"), "{said}");
+    assert!(said("d").contains("its name ends in .json, not .csv"));
 }
 
 #[test]

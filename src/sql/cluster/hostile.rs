@@ -3,7 +3,7 @@
 
 use super::data::Data;
 use super::rest::Connection;
-use super::store::{Sight, Stores};
+use super::store::{Digests, Stores};
 use super::{Cluster, ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
 use crate::chess::random::Random;
 use crate::sql::listed::{self, Files, Store};
@@ -252,7 +252,7 @@ fn tasks_that_write_or_read_other_files_fail() {
         }
         // The same file under the name that clients give it, and under forged ones.
         let files = Files::of(std::slice::from_ref(&secret)).unwrap().unwrap();
-        let store = Arc::new(Store::new(Arc::new(Sight::of_client())));
+        let store = Arc::new(Store::new(Arc::new(Digests::of_client())));
         let options = ListingOptions::new(Arc::new(CsvFormat::default())).with_file_extension(".csv");
         let table = files.table(options, &store, &context.state()).await.unwrap();
         let name = table.table_paths()[0].as_str().to_owned();

@@ -67,7 +67,7 @@ pub use tls::{NAME, Tls};
 
 pub(super) use client::Link;
 pub(super) use pieces::{Piece, divide};
-pub(super) use store::Sight;
+pub(super) use store::Digests;
 
 use super::scan::Request;
 use super::{PositionSource, Rows, Session, SessionOptions, SqlError};

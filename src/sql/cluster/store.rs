@@ -13,21 +13,21 @@ use std::path::Path;
 use std::sync::Arc;
 use url::Url;
 
-/// What the machines of a cluster see of files.
+/// What the machines of a cluster see of files: their length and digest.
 #[derive(Debug)]
-pub(in crate::sql) struct Sight {
+pub(in crate::sql) struct Digests {
     /// The files that this process may read; all, if it is a client.
     data: Option<Data>,
 }
 
-impl Sight {
+impl Digests {
     /// That of a client.
     pub(in crate::sql) fn of_client() -> Self {
         Self { data: None }
     }
 }
 
-impl listed::Sight for Sight {
+impl listed::Sight for Digests {
     fn seen(&self, path: &Path, files: usize) -> io::Result<String> {
         Seen::of(path, whole_for(files)).map(Seen::to_text)
     }
@@ -49,7 +49,7 @@ pub(super) struct Stores(Arc<Store>);
 
 impl Stores {
     pub(super) fn of(data: Data) -> Self {
-        Self(Arc::new(Store::new(Arc::new(Sight { data: Some(data) }))))
+        Self(Arc::new(Store::new(Arc::new(Digests { data: Some(data) }))))
     }
 }
 
