@@ -3,7 +3,6 @@
 //! Two tokens with lanes of their own. [`Avx2`] needs what all CPUs with AVX2 have; [`Avx2Gfni`] adds GFNI, whose one
 //! instruction multiplies 8x8 matrices of bits. Desktop CPUs since Alder Lake have it without AVX-512.
 
-use super::popcnt::Scratch;
 use super::{Lanes, LinesThrough, Simd, inlined, matrices, sealed};
 use std::arch::x86_64::*;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -109,28 +108,13 @@ macro_rules! token {
                 to: &mut [u64; 8],
                 at: usize,
             ) {
-                // Scalar population counts run beside the vector operations, but for more than a few planes they take
-                // longer.
-                if N > FEW_PLANES {
-                    return self.store(base.plus_weighted_counts(&planes, &weights), to, at);
-                }
-                let mut stored = Scratch([[0; 8]; N]);
-                let mut plane = 0;
-                while plane < N {
-                    self.store(planes[plane], &mut stored.0[plane], 0);
-                    plane += 1;
-                }
-                self.store(base, to, at);
-                stored.add_weighted_counts(&weights, &mut to[at..at + 4]);
+                self.store(base.plus_weighted_counts(&planes, &weights), to, at);
             }
         }
     };
 }
 token!(Avx2 Lanes4 "avx2" "popcnt" "bmi1" "bmi2" "lzcnt");
 token!(Avx2Gfni Lanes4Gfni "avx2" "gfni" "popcnt" "bmi1" "bmi2" "lzcnt");
-
-/// Number of planes whose ones are counted by scalar instructions.
-const FEW_PLANES: usize = 4;
 
 macro_rules! bitwise {
     ($lanes:ident; $($op:ident $method:ident $intrinsic:ident;)*) => {$(

@@ -5,12 +5,11 @@
 pub(super) struct Scratch<const N: usize>(pub(super) [[u64; 8]; N]);
 
 impl<const N: usize> Scratch<N> {
-    /// Adds, in each lane from the first on, the number of ones of each plane times its weight. Only for methods of tokens
-    /// that prove POPCNT.
+    /// Adds, in each lane, the number of ones of each plane times its weight. Only for methods of tokens that prove POPCNT.
     #[inline(always)]
-    pub(super) fn add_weighted_counts(&self, weights: &[u64; N], to: &mut [u64]) {
+    pub(super) fn add_weighted_counts(&self, weights: &[u64; N], to: &mut [u64; 8]) {
         let mut lane = 0;
-        while lane < to.len() {
+        while lane < 8 {
             let mut sum = to[lane];
             let mut plane = 0;
             while plane < N {
