@@ -369,11 +369,6 @@ fn play<S: Simd>(
     let (none, all) = (simd.splat(0), simd.splat(!0));
     let order = simd.load(&orders.bits[step], at);
     let origin = simd.load(&orders.origins[step], at);
-    // The set where the order has one of the bits, else nothing.
-    let only = inlined(
-        #[inline(always)]
-        |bits: u64, set: S::Lanes| order.if_disjoint(simd.splat(bits), none, set),
-    );
 
     let BoardLanes { black, types: [t0, t1, t2], turn, clocks, .. } = *before;
     let occupied = t0 | t1 | t2;
@@ -382,47 +377,50 @@ fn play<S: Simd>(
     let to = simd.splat(1).shl_by(order & simd.splat(63));
 
     // The pieces of the kind.
-    let not = inlined(
-        #[inline(always)]
-        |bit: u32| order.if_disjoint(simd.splat(1 << bit), all, none),
-    );
-    let coded = (t0 ^ not(Order::CODE)) & (t1 ^ not(Order::CODE + 1)) & (t2 ^ not(Order::CODE + 2));
-    let pieces = (coded | only(Order::ROOK, castling)) & own & origin;
+    let coded = (t0 ^ order.where_any::<{ 1 << Order::CODE }>(none, all))
+        & (t1 ^ order.where_any::<{ 2 << Order::CODE }>(none, all))
+        & (t2 ^ order.where_any::<{ 4 << Order::CODE }>(none, all));
+    let pieces = (coded | order.where_any::<{ Order::ROOK }>(castling, none)) & own & origin;
     // The squares from which they reach the target.
     let rays = Rays::new(occupied);
     let sight = rays.sight_of(to, to.lines_through_bit());
     let back = turn.choose(to.shl::<8>(), to.shr::<8>());
     let empty = back & !occupied;
     let further = turn.choose((empty & simd.splat(RANK_6)).shl::<8>(), (empty & simd.splat(RANK_3)).shr::<8>());
-    let pawns = order.if_disjoint(simd.splat(Order::CAPTURES), back | further, back.sides_of_bit::<1>());
-    let reach = only(Order::DIAGONAL, sight.diagonal | sight.antidiagonal)
-        | only(Order::ORTHOGONAL, sight.rank | sight.file)
-        | only(Order::KNIGHT, to.jumps_of_bit())
-        | only(Order::KING, to.neighbours_of_bit())
-        | only(Order::PAWN, pawns);
+    let pawns = order.where_any::<{ Order::CAPTURES }>(back.sides_of_bit::<1>(), back | further);
+    let slides = order.where_any::<{ Order::DIAGONAL }>(sight.diagonal | sight.antidiagonal, none)
+        | order.where_any::<{ Order::ORTHOGONAL }>(sight.rank | sight.file, none);
+    let reach = order.where_any::<{ Order::PAWN }>(
+        pawns,
+        order.where_any::<{ Order::KING }>(
+            to.neighbours_of_bit(),
+            order.where_any::<{ Order::KNIGHT }>(to.jumps_of_bit(), slides),
+        ),
+    );
     let from = pieces & reach;
 
-    let barred = own | order.if_disjoint(simd.splat(Order::CAPTURES), occupied, !occupied);
-    let en_passant = only(Order::PAWN, before.en_passant);
+    let barred = own | order.where_any::<{ Order::CAPTURES }>(!occupied, occupied);
+    let en_passant = order.where_any::<{ Order::PAWN }>(before.en_passant, none);
     let several = from & from.sub(simd.splat(1));
 
     // The board after the move. A king that moves loses the castling rights of its side.
     let clear = !(from | to);
-    let lost = only(Order::KING, castling & own);
-    let arrives = inlined(
-        #[inline(always)]
-        |bit: u32| only(1 << (Order::ARRIVES + bit), to),
-    );
+    let lost = order.where_any::<{ Order::KING }>(castling & own, none);
+    let arrives = [
+        order.where_any::<{ 1 << Order::ARRIVES }>(to, none),
+        order.where_any::<{ 2 << Order::ARRIVES }>(to, none),
+        order.where_any::<{ 4 << Order::ARRIVES }>(to, none),
+    ];
     let squares = from.sub(simd.splat(1)).count_ones().shl::<{ Order::MOVE }>();
     let mut moved = Moved {
         black: black & clear | to & turn,
-        types: [(t0 ^ lost) & clear | arrives(0), (t1 ^ lost) & clear | arrives(1), t2 & clear | arrives(2)],
+        types: [(t0 ^ lost) & clear | arrives[0], (t1 ^ lost) & clear | arrives[1], t2 & clear | arrives[2]],
         mv: (order & simd.splat(0xFFFF << Order::MOVE)).add(squares),
         rare: several | from.if_zero(all, none) | to & (barred | en_passant),
     };
     let castles = order & simd.splat(Order::SHORT | Order::LONG);
     if castles.any() {
-        let short = order.if_disjoint(simd.splat(Order::SHORT), none, all);
+        let short = order.where_any::<{ Order::SHORT }>(all, none);
         moved = moved.where_zero(castles, &castle(simd, before, short));
     }
     let Moved { black, types, mv, mut rare } = moved;
@@ -435,19 +433,18 @@ fn play<S: Simd>(
     let king = own & t1 & t2 & !t0;
     rare = rare | attackers(types, enemies, king, turn);
     // A pawn that makes a double step beside one of theirs may be captured in passing.
-    let double = only(Order::PAWN, from & (to.shl::<16>() | to.shr::<16>()));
+    let double = order.where_any::<{ Order::PAWN }>(from & (to.shl::<16>() | to.shr::<16>()), none);
     let passed = double.if_zero(none, to.sides_of_bit::<1>() & enemies & t0 & !t1 & !t2);
     rare = rare | passed;
 
     let counted = clocks.add(simd.splat(1));
-    let clocks = order.if_disjoint(simd.splat(Order::PAWN | Order::CAPTURES), counted, clocks & simd.splat(!0xFFFF));
+    let clocks = order.where_any::<{ Order::PAWN | Order::CAPTURES }>(clocks & simd.splat(!0xFFFF), counted);
     let clocks = clocks.add(turn & simd.splat(1 << 16));
 
     // Where a game begins, none of that counts.
-    let starts = simd.splat(Order::START.bits);
     let or_start = inlined(
         #[inline(always)]
-        |then: S::Lanes, start: u64| order.if_disjoint(starts, then, simd.splat(start)),
+        |then: S::Lanes, start: u64| order.where_any::<{ Order::START.bits }>(simd.splat(start), then),
     );
     let turn = or_start(!turn, 0);
     let after = BoardLanes {
@@ -458,7 +455,7 @@ fn play<S: Simd>(
         clocks: or_start(clocks, 1 << 16),
         dead: or_start(before.dead, 0),
     };
-    let rare = order.if_disjoint(simd.splat(Order::START.bits | Order::NONE.bits), rare & !before.dead, none);
+    let rare = order.where_any::<{ Order::START.bits | Order::NONE.bits }>(none, rare & !before.dead);
 
     let [t0, t1, t2] = after.types;
     let free = !(t0 | t1 | t2 | simd.splat(EN_PASSANT_RANKS));

@@ -296,6 +296,25 @@ macro_rules! lanes {
                 })
             }
             #[inline(always)]
+            fn where_any<const BITS: u64>(self, then: Self, otherwise: Self) -> Self {
+                // Blends look at the highest bit, to which a shift moves each of the bits; a comparison would take an
+                // instruction more.
+                let (mut chosen, mut bits) = (otherwise, BITS);
+                while bits != 0 {
+                    // SAFETY: lanes exist only where a token proved AVX2.
+                    chosen = Self(unsafe {
+                        let highest = _mm256_sllv_epi64(self.0, _mm256_set1_epi64x(bits.leading_zeros().into()));
+                        _mm256_castpd_si256(_mm256_blendv_pd(
+                            _mm256_castsi256_pd(chosen.0),
+                            _mm256_castsi256_pd(then.0),
+                            _mm256_castsi256_pd(highest),
+                        ))
+                    });
+                    bits ^= 1 << bits.ilog2();
+                }
+                chosen
+            }
+            #[inline(always)]
             fn any(self) -> bool {
                 // SAFETY: lanes exist only where a token proved AVX2.
                 unsafe { _mm256_testz_si256(self.0, self.0) == 0 }

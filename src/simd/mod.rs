@@ -303,6 +303,11 @@ pub trait Lanes:
     fn if_disjoint(self, other: Self, then: Self, otherwise: Self) -> Self {
         (self & other).if_zero(then, otherwise)
     }
+    /// `then` in lanes where `self` has one of these bits, `otherwise` in the others.
+    #[inline(always)]
+    fn where_any<const BITS: u64>(self, then: Self, otherwise: Self) -> Self {
+        self.if_disjoint(self.splat(BITS), otherwise, then)
+    }
     /// Whether any lane is not zero.
     fn any(self) -> bool;
     /// A bit for each lane, the first one lowest: whether it is not zero.

@@ -100,6 +100,11 @@ fn operations_are_as_defined<S: Simd>() {
             check("without_unless", a.without_unless(b, c), &|[a, b, c]| a & !(b & !c));
             check("differs_from", a.differs_from(b, c), &|[a, b, c]| (a ^ b) | (a ^ c));
             check("choose", a.choose(b, c), &|[a, b, c]| (a & b) | (!a & c));
+            check("where_any", a.where_any::<1>(b, c), &|[a, b, c]| if a & 1 != 0 { b } else { c });
+            check("where_any", a.where_any::<{ 1 << 63 }>(b, c), &|[a, b, c]| if a >> 63 != 0 { b } else { c });
+            check("where_any", a.where_any::<{ 1 << 40 | 1 << 5 }>(b, c), &|[a, b, c]| {
+                if a & (1 << 40 | 1 << 5) != 0 { b } else { c }
+            });
             // Few planes and many, with the largest weights that are allowed.
             let ones = |word: u64, weight: u64| u64::from(word.count_ones()).wrapping_mul(weight);
             let few = [11 | 1 << 32, 20 | 30 << 56];
