@@ -38,6 +38,13 @@ impl GameColumns {
         }
     }
 
+    /// Makes room for this number of rows altogether.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        for (_, values) in &mut self.columns {
+            values.reserve(rows.saturating_sub(values.len()));
+        }
+    }
+
     /// Adds this many rows of a game.
     pub(super) fn extend(&mut self, game: &Game<'_>, number: u64, rows: usize) {
         let tags = &game.tags;

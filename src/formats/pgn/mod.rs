@@ -89,7 +89,7 @@ use crate::games::{Date, Facts, GameRow, Outcome, Variant};
 use crate::table::{Batch, Field, Fields};
 use columns::GameColumns;
 use memchr::{memchr, memchr_iter};
-use records::{LaterRow, Records, Requested, estimated_rows};
+use records::{LaterRow, Records, Requested, estimated_rows, rows_of_whole};
 use replay::are_lanes_faster;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -297,6 +297,8 @@ fn decode_games(
     let requested = Requested { lanes: played_now.is_some() && !needs_boards, ..requested };
     let played_now = played_now.map_or(&[][..], |games| games);
     let rows = estimated_rows(bytes);
+    // After some games, the number of rows is estimated once more.
+    let mut estimates_again_at = bytes.len() / 8;
     let mut records = Records::new(requested, rows);
     let mut columns = GameColumns::new(fields, &options.tags, rows);
     let mut lost_tags = TagCounts::default();
@@ -321,6 +323,13 @@ fn decode_games(
         extend_row(decoded.game_rows.last_mut(), between, game.start);
         let before = between;
         between = game.end;
+        if game.end >= estimates_again_at {
+            estimates_again_at = usize::MAX;
+            let rows = rows_of_whole(records.len(), game.end, bytes.len());
+            records.reserve(rows);
+            columns.reserve(rows);
+            origins.reserve_exact(rows.saturating_sub(origins.len()));
+        }
         last_game_is_open = Some(!game.terminated && !game.stray && game.end == bytes.len());
         if game.stray
             && let Some(bad) = &game.bad

@@ -115,6 +115,12 @@ pub(super) fn estimated_rows(text: &[u8]) -> usize {
     text.len() / if beginning.contains(&b'{') { WITH_COMMENTS } else { PLAIN }
 }
 
+/// The number of positions of a text, estimated from those of its beginning, with some more for what differs.
+pub(super) fn rows_of_whole(rows: usize, beginning: usize, whole: usize) -> usize {
+    let rows = (rows as u128 * whole as u128 / beginning.max(1) as u128) as usize;
+    rows + rows / 16
+}
+
 /// Sets the value of a row in a column that ends with its last value, unless it has one already: if there are two
 /// commands, the first counts.
 #[inline]
@@ -157,6 +163,28 @@ impl Records {
             apart: Apart::default(),
             played_later_from: None,
             last_row: LaterRow::Kept(0),
+        }
+    }
+
+    /// Makes room for this number of records altogether.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        fn reserve<T>(is_requested: bool, column: &mut Vec<T>, rows: usize) {
+            if is_requested {
+                column.reserve_exact(rows.saturating_sub(column.len()));
+            }
+        }
+        let Requested { moves, plies, clocks, openings, scores_before, .. } = self.requested;
+        reserve(true, &mut self.groups, rows.div_ceil(Group::LEN));
+        reserve(true, &mut self.halfmove, rows);
+        reserve(true, &mut self.fullmove, rows);
+        reserve(moves, &mut self.moves, rows);
+        reserve(plies, &mut self.plies, rows);
+        reserve(clocks, &mut self.clocks, rows);
+        reserve(openings, &mut self.openings, rows);
+        reserve(scores_before, &mut self.scores_before, rows);
+        reserve(scores_before, &mut self.last_scores, rows);
+        if let Some(orders) = &mut self.orders {
+            orders.reserve(rows);
         }
     }
 

@@ -27,6 +27,12 @@ impl OrderRows {
     pub(in crate::formats::pgn) fn with_capacity(rows: usize) -> Self {
         Self { origins: Vec::with_capacity(rows), bits: Vec::with_capacity(rows) }
     }
+    /// Makes room for this number of rows altogether, and the rest of a block.
+    pub(in crate::formats::pgn) fn reserve(&mut self, rows: usize) {
+        let more = (rows + Group::LEN).saturating_sub(self.len());
+        self.origins.reserve_exact(more);
+        self.bits.reserve_exact(more);
+    }
     /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.bits.len()
