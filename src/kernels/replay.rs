@@ -470,16 +470,18 @@ fn play<S: Simd>(
 }
 
 impl Positions {
-    /// The same by lane, then by step: what was the number of a step is that of a lane.
+    /// Writes the same by lane, then by step: what was the number of a step is that of a lane.
     #[inline(always)]
-    pub(crate) fn by_lane<S: Simd>(&self, simd: S) -> Self {
+    pub(crate) fn turn<S: Simd>(&self, simd: S, by_lane: &mut Self) {
         let [color, t0, t1, t2] = &self.planes;
-        Self {
-            planes: [simd.turned(color), simd.turned(t0), simd.turned(t1), simd.turned(t2)],
-            facts: simd.turned(&self.facts),
-        }
+        let [lane_color, lane_t0, lane_t1, lane_t2] = &mut by_lane.planes;
+        simd.turn(color, lane_color);
+        simd.turn(t0, lane_t0);
+        simd.turn(t1, lane_t1);
+        simd.turn(t2, lane_t2);
+        simd.turn(&self.facts, &mut by_lane.facts);
     }
-    /// The rows of a lane as a group, if this is [by lane](Self::by_lane).
+    /// The rows of a lane as a group, if this is [by lane](Self::turn).
     #[inline(always)]
     pub(crate) fn group(&self, lane: usize) -> Group {
         let [color, t0, t1, t2] = &self.planes;

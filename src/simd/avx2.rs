@@ -68,9 +68,8 @@ macro_rules! token {
                 })
             }
             #[inline(always)]
-            fn turned(self, rows: &[[u64; 8]; 8]) -> [[u64; 8]; 8] {
+            fn turn(self, rows: &[[u64; 8]; 8], turned: &mut [[u64; 8]; 8]) {
                 // Four 4x4 matrices.
-                let mut turned = [[0; 8]; 8];
                 let mut matrix = 0;
                 while matrix < 4 {
                     let (down, across) = (matrix / 2 * 4, matrix % 2 * 4);
@@ -97,7 +96,6 @@ macro_rules! token {
                     }
                     matrix += 1;
                 }
-                turned
             }
             #[inline(always)]
             fn store_weighted_counts<const N: usize>(

@@ -61,8 +61,7 @@ macro_rules! moves {
             $lanes(unsafe { _mm512_alignr_epi64::<7>(lanes.0, before.0) })
         }
         #[inline(always)]
-        fn turned(self, rows: &[[u64; 8]; 8]) -> [[u64; 8]; 8] {
-            let mut turned = [[0; 8]; 8];
+        fn turn(self, rows: &[[u64; 8]; 8], turned: &mut [[u64; 8]; 8]) {
             let mut odd = 0;
             while odd < 2 {
                 // The even or the odd words of pairs of rows.
@@ -94,7 +93,6 @@ macro_rules! moves {
                 }
                 odd += 1;
             }
-            turned
         }
     };
 }

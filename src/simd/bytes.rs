@@ -202,6 +202,20 @@ impl Run for u8 {
     }
 }
 
+/// Brings the cache lines of an element into the cache, if there is such an element: a hint, without effect on anything
+/// but time.
+#[inline(always)]
+pub(crate) fn fetch<T>(from: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if at < from.len() {
+        let mut byte = 0;
+        while byte < size_of::<T>() {
+            x86::fetch(from.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(byte));
+            byte += 64;
+        }
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{Block, Blocks, Classes, Run, classes};

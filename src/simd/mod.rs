@@ -136,10 +136,9 @@ pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static 
         }
         self.load(&delayed, 0)
     }
-    /// Rows as columns: word `i` of row `j` becomes word `j` of row `i`.
+    /// Writes rows as columns: word `i` of row `j` becomes word `j` of row `i`.
     #[inline(always)]
-    fn turned(self, rows: &[[u64; 8]; 8]) -> [[u64; 8]; 8] {
-        let mut turned = [[0; 8]; 8];
+    fn turn(self, rows: &[[u64; 8]; 8], turned: &mut [[u64; 8]; 8]) {
         let mut row = 0;
         while row < 8 {
             let mut word = 0;
@@ -149,7 +148,6 @@ pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static 
             }
             row += 1;
         }
-        turned
     }
     /// Stores, in each lane, `base` plus the number of ones of each plane times its weight; otherwise like
     /// [`Simd::store`]. Taken as eight numbers of a byte, the weights of all planes add up to less than 32 in each byte.

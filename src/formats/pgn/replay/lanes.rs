@@ -13,6 +13,7 @@ use crate::kernels::san::read_words;
 use crate::packed::Group;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Avx2;
+use crate::simd::bytes::fetch;
 use crate::simd::{Simd, Work, with_widest};
 use std::ops::Range;
 
@@ -182,6 +183,10 @@ impl OrderRows {
     }
 }
 
+/// How many blocks before its turn the memory of a block is brought into the cache. The lanes read and write more places
+/// at once than the CPU notices by itself, and they would wait for most of them.
+const AHEAD: usize = 2;
+
 #[inline(always)]
 fn play_ranges<S: Simd>(simd: S, orders: &OrderRows, ranges: &[Range<usize>; Group::LEN], rows: &mut Rows<'_>) {
     let (origins, _) = orders.origins.as_chunks::<{ Group::LEN }>();
@@ -189,14 +194,19 @@ fn play_ranges<S: Simd>(simd: S, orders: &OrderRows, ranges: &[Range<usize>; Gro
     let blocks = ranges.each_ref().map(|rows| rows.start / Group::LEN..rows.end.div_ceil(Group::LEN));
     let count = ranges.iter().zip(&blocks).filter(|(rows, _)| !rows.is_empty()).map(|(_, blocks)| blocks.len()).max();
     let mut boards = Boards { dead: [!0; Group::LEN], ..Boards::default() };
-    let mut positions = Positions::default();
+    let (mut positions, mut by_lane) = (Positions::default(), Positions::default());
+    let mut of_lanes = Orders { origins: [[0; 8]; 8], bits: [[Order::NONE.bits; 8]; 8] };
+    let mut of_steps = of_lanes;
     for number in 0..count.unwrap_or(0) {
-        let mut of_lanes = Orders { origins: [[0; 8]; 8], bits: [[Order::NONE.bits; 8]; 8] };
         for (lane, (lane_origins, lane_bits)) in of_lanes.origins.iter_mut().zip(&mut of_lanes.bits).enumerate() {
             let block = blocks[lane].start + number;
             if block >= blocks[lane].end {
+                *lane_bits = [Order::NONE.bits; Group::LEN];
                 continue;
             }
+            fetch(origins, block + AHEAD);
+            fetch(bits, block + AHEAD);
+            rows.fetch(block + AHEAD);
             *lane_origins = origins[block];
             *lane_bits = bits[block];
             let range = &ranges[lane];
@@ -209,10 +219,11 @@ fn play_ranges<S: Simd>(simd: S, orders: &OrderRows, ranges: &[Range<usize>; Gro
                 }
             }
         }
-        let block = Orders { origins: simd.turned(&of_lanes.origins), bits: simd.turned(&of_lanes.bits) };
-        replay(simd, &mut boards, &block, &mut positions, &mut |step, lane, board| {
+        simd.turn(&of_lanes.origins, &mut of_steps.origins);
+        simd.turn(&of_lanes.bits, &mut of_steps.bits);
+        replay(simd, &mut boards, &of_steps, &mut positions, &mut |step, lane, board| {
             let row = (blocks[lane].start + number) * Group::LEN + step;
-            let order = Order { origin: block.origins[step][lane], bits: block.bits[step][lane] };
+            let order = Order { origin: of_steps.origins[step][lane], bits: of_steps.bits[step][lane] };
             let Some((board, mv)) = play_rare(board, order) else {
                 rows.failed.push(row);
                 return None;
@@ -225,11 +236,11 @@ fn play_ranges<S: Simd>(simd: S, orders: &OrderRows, ranges: &[Range<usize>; Gro
         if rows.groups.is_empty() {
             continue;
         }
-        let by_lane = positions.by_lane(simd);
+        positions.turn(simd, &mut by_lane);
         for (lane, orders) in of_lanes.bits.iter().enumerate() {
             let block = blocks[lane].start + number;
             if block < blocks[lane].end {
-                rows.put(block, orders, &by_lane.group(lane), &by_lane.facts[lane]);
+                rows.put(block, orders, &by_lane, lane);
             }
         }
     }
@@ -249,15 +260,27 @@ pub(super) fn play_rare(board: &LaneBoard, order: Order) -> Option<(Board, u16)>
 }
 
 impl Rows<'_> {
-    /// Writes a block of rows with these orders, except those that are not for the lane.
+    /// Brings the memory of a block into the cache.
     #[inline(always)]
-    fn put(&mut self, block: usize, orders: &[u64; Group::LEN], group: &Group, facts: &[u64; Group::LEN]) {
+    fn fetch(&self, block: usize) {
+        fetch(self.groups, block);
+        fetch(self.halfmove, block * Group::LEN);
+        fetch(self.fullmove, block * Group::LEN);
+        fetch(self.moves, block * Group::LEN);
+    }
+
+    /// Writes a block of rows with the orders and positions of a lane, except the rows that are not for the lane.
+    #[inline(always)]
+    fn put(&mut self, block: usize, orders: &[u64; Group::LEN], by_lane: &Positions, lane: usize) {
         let first = block * Group::LEN;
         let is_whole = orders.iter().fold(0, |any, order| any | order) & Order::NONE.bits == 0;
         if !is_whole || first == 0 {
-            return self.put_some(first, orders, group, facts);
+            return self.put_some(first, orders, &by_lane.group(lane), &by_lane.facts[lane]);
         }
-        self.groups[block] = *group;
+        for (to, plane) in self.groups[block].planes.iter_mut().zip(&by_lane.planes) {
+            *to = plane[lane];
+        }
+        let facts = &by_lane.facts[lane];
         let rows = first..first + Group::LEN;
         self.halfmove[rows.clone()].copy_from_slice(&facts.map(|facts| facts as u16));
         self.fullmove[rows].copy_from_slice(&facts.map(|facts| (facts >> 16) as u16));

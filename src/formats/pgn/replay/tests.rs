@@ -305,7 +305,8 @@ fn lanes_play_what_a_board_plays() {
                         replay(simd, &mut boards, &block, &mut positions, resolve);
                     },
                 );
-                let by_lane = simd.enter(|| positions.by_lane(simd));
+                let mut by_lane = Positions::default();
+                simd.enter(|| positions.turn(simd, &mut by_lane));
                 for (lane, &order) in orders.iter().enumerate() {
                     let expected = play_rare(&board.in_lane(), order);
                     assert_eq!(boards.dead[lane] != 0, expected.is_none(), "{simd:?}: {order:x?} in {fen}");
