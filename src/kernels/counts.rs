@@ -201,24 +201,23 @@ fn in_sixteens<const SETS: usize>(
 /// Adds sixteen groups and their attack maps to the counters.
 #[inline(always)]
 fn count_sixteen<S: Simd>(simd: S, groups: &[Group; 16], results: &[GroupResults; 16], counters: &mut SquareCounters) {
-    let none = simd.splat(0);
     let mut at = 0;
     while at < 8 {
         macro_rules! count_role {
-            ($role:literal, $set:ident) => {{
-                let mut white = [none; 16];
-                let mut black = [none; 16];
-                let mut index = 0;
-                while index < 16 {
-                    let planes = load_planes(simd, &groups[index], at);
-                    let set = planes.$set();
-                    white[index] = set & !planes.color;
-                    black[index] = set & planes.color;
-                    index += 1;
-                }
-                add(simd, &mut counters.planes[$role], at, white);
-                add(simd, &mut counters.planes[$role + 6], at, black);
-            }};
+            ($role:literal, $set:ident) => {
+                add(
+                    simd,
+                    &mut counters.planes,
+                    [$role, $role + 6],
+                    at,
+                    #[inline(always)]
+                    |index| {
+                        let planes = load_planes(simd, &groups[index], at);
+                        let set = planes.$set();
+                        [set & !planes.color, set & planes.color]
+                    },
+                )
+            };
         }
         count_role!(0, pawns);
         count_role!(1, knights);
@@ -226,19 +225,17 @@ fn count_sixteen<S: Simd>(simd: S, groups: &[Group; 16], results: &[GroupResults
         count_role!(3, rooks);
         count_role!(4, queens);
         count_role!(5, kings);
-        macro_rules! count_attacks {
-            ($set:literal, $attacks:ident) => {{
-                let mut attacks = [none; 16];
-                let mut index = 0;
-                while index < 16 {
-                    attacks[index] = simd.load(&results[index].$attacks, at);
-                    index += 1;
-                }
-                add(simd, &mut counters.planes[$set], at, attacks);
-            }};
-        }
-        count_attacks!(12, attacks_white);
-        count_attacks!(13, attacks_black);
+        add(
+            simd,
+            &mut counters.planes,
+            [12, 13],
+            at,
+            #[inline(always)]
+            |index| {
+                let results = &results[index];
+                [simd.load(&results.attacks_white, at), simd.load(&results.attacks_black, at)]
+            },
+        );
         at += S::WIDTH;
     }
 }
@@ -251,47 +248,61 @@ fn count_sixteen_events<S: Simd>(
     results: &[GroupResults; 16],
     counters: &mut EventCounters,
 ) {
-    let none = simd.splat(0);
     let mut at = 0;
     while at < 8 {
-        let mut checkers = [none; 16];
-        let mut castling = [none; 16];
-        let mut en_passant = [none; 16];
-        let mut index = 0;
-        while index < 16 {
-            let planes = load_planes(simd, &groups[index], at);
-            let captures = simd.load(&results[index].counts, at).shr::<EN_PASSANTS>();
-            checkers[index] = simd.load(&results[index].checkers, at);
-            castling[index] = planes.castling();
-            en_passant[index] = planes.color & !planes.occupied() & captures.nonzero();
-            index += 1;
-        }
-        add(simd, &mut counters.planes[0], at, checkers);
-        add(simd, &mut counters.planes[1], at, castling);
-        add(simd, &mut counters.planes[2], at, en_passant);
+        add(
+            simd,
+            &mut counters.planes,
+            [0, 1, 2],
+            at,
+            #[inline(always)]
+            |index| {
+                let (planes, results) = (load_planes(simd, &groups[index], at), &results[index]);
+                let captures = simd.load(&results.counts, at).shr::<EN_PASSANTS>();
+                let en_passant = planes.color & !planes.occupied() & captures.nonzero();
+                [simd.load(&results.checkers, at), planes.castling(), en_passant]
+            },
+        );
         at += S::WIDTH;
     }
 }
 
-/// Adds sixteen sets to the counters of one set.
+/// Adds sixteen times several sets, each to the counters of one place.
 #[inline(always)]
-fn add<S: Simd>(simd: S, counter: &mut [[u64; 8]; 8], at: usize, sets: [S::Lanes; 16]) {
+fn add<S: Simd, const N: usize>(
+    simd: S,
+    counters: &mut [[[u64; 8]; 8]],
+    places: [usize; N],
+    at: usize,
+    sets: impl Fn(usize) -> [S::Lanes; N],
+) {
     let mut plane = 0;
-    let low = [
-        simd.load(&counter[0], at),
-        simd.load(&counter[1], at),
-        simd.load(&counter[2], at),
-        simd.load(&counter[3], at),
-    ];
-    let (low, mut carry) = Sums::add_sixteen(low, sets);
-    while plane < low.len() {
-        simd.store(low[plane], &mut counter[plane], at);
-        plane += 1;
-    }
-    while plane < counter.len() {
-        let old = simd.load(&counter[plane], at);
-        simd.store(old ^ carry, &mut counter[plane], at);
-        carry = old & carry;
+    let (low, mut carries) = Sums::add_sixteen(
+        #[inline(always)]
+        |plane| {
+            let mut planes = [simd.splat(0); N];
+            let mut set = 0;
+            while set < N {
+                planes[set] = simd.load(&counters[places[set]][plane], at);
+                set += 1;
+            }
+            planes
+        },
+        sets,
+    );
+    while plane < 8 {
+        let mut set = 0;
+        while set < N {
+            let counter = &mut counters[places[set]][plane];
+            if plane < low.len() {
+                simd.store(low[plane][set], counter, at);
+            } else {
+                let old = simd.load(counter, at);
+                simd.store(old ^ carries[set], counter, at);
+                carries[set] = old & carries[set];
+            }
+            set += 1;
+        }
         plane += 1;
     }
 }

@@ -36,27 +36,29 @@ impl<L: Lanes> Sums<L> {
         Self { planes: [ones ^ p, twos ^ twos_8, fours ^ fours_4, eights_1 ^ eights_2, eights_1 & eights_2] }
     }
 
-    /// Adds sixteen sets to counters of four bits, whose planes are given. Returns the new planes, and the squares whose
-    /// counter overflowed.
+    /// Adds sixteen sets to counters of four bits, for several kinds of sets at once. The planes of the counters are given
+    /// by their number, and so are the sets; each is asked for when it is needed, so that few of them are in registers at
+    /// a time. Returns the new planes, and the squares whose counter overflowed.
     #[inline(always)]
-    pub(crate) fn add_sixteen(counters: [L; 4], sets: [L; 16]) -> ([L; 4], L) {
-        let [ones, twos, fours, eights] = counters;
-        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = sets;
-        let (ones, twos_1) = ones.full_add(a, b);
-        let (ones, twos_2) = ones.full_add(c, d);
-        let (twos, fours_1) = twos.full_add(twos_1, twos_2);
-        let (ones, twos_3) = ones.full_add(e, f);
-        let (ones, twos_4) = ones.full_add(g, h);
-        let (twos, fours_2) = twos.full_add(twos_3, twos_4);
-        let (fours, eights_1) = fours.full_add(fours_1, fours_2);
-        let (ones, twos_5) = ones.full_add(i, j);
-        let (ones, twos_6) = ones.full_add(k, l);
-        let (twos, fours_3) = twos.full_add(twos_5, twos_6);
-        let (ones, twos_7) = ones.full_add(m, n);
-        let (ones, twos_8) = ones.full_add(o, p);
-        let (twos, fours_4) = twos.full_add(twos_7, twos_8);
-        let (fours, eights_2) = fours.full_add(fours_3, fours_4);
-        let (eights, sixteens) = eights.full_add(eights_1, eights_2);
+    pub(crate) fn add_sixteen<const N: usize>(
+        plane: impl Fn(usize) -> [L; N],
+        sets: impl Fn(usize) -> [L; N],
+    ) -> ([[L; N]; 4], [L; N]) {
+        let (ones, twos_1) = full_adds(plane(0), sets(0), sets(1));
+        let (ones, twos_2) = full_adds(ones, sets(2), sets(3));
+        let (twos, fours_1) = full_adds(plane(1), twos_1, twos_2);
+        let (ones, twos_3) = full_adds(ones, sets(4), sets(5));
+        let (ones, twos_4) = full_adds(ones, sets(6), sets(7));
+        let (twos, fours_2) = full_adds(twos, twos_3, twos_4);
+        let (fours, eights_1) = full_adds(plane(2), fours_1, fours_2);
+        let (ones, twos_5) = full_adds(ones, sets(8), sets(9));
+        let (ones, twos_6) = full_adds(ones, sets(10), sets(11));
+        let (twos, fours_3) = full_adds(twos, twos_5, twos_6);
+        let (ones, twos_7) = full_adds(ones, sets(12), sets(13));
+        let (ones, twos_8) = full_adds(ones, sets(14), sets(15));
+        let (twos, fours_4) = full_adds(twos, twos_7, twos_8);
+        let (fours, eights_2) = full_adds(fours, fours_3, fours_4);
+        let (eights, sixteens) = full_adds(plane(3), eights_1, eights_2);
         ([ones, twos, fours, eights], sixteens)
     }
 
@@ -101,4 +103,16 @@ impl<L: Lanes> Sums<L> {
         let [ones, twos, fours, eights, sixteens] = self.planes;
         ones | twos | fours | eights | sixteens
     }
+}
+
+/// Bitwise sums of three bits each: (low bits, carries).
+#[inline(always)]
+fn full_adds<L: Lanes, const N: usize>(a: [L; N], b: [L; N], c: [L; N]) -> ([L; N], [L; N]) {
+    let (mut low, mut carries) = (a, a);
+    let mut at = 0;
+    while at < N {
+        (low[at], carries[at]) = a[at].full_add(b[at], c[at]);
+        at += 1;
+    }
+    (low, carries)
 }
