@@ -8,14 +8,17 @@
 //!
 //! The squares are counted *vertically*: one word holds the lowest bit of all 64 counters, the next word their second
 //! bit, and so on. Sixteen groups are added at once ([`Sums::add_sixteen`]). A map thus costs three operations per group,
-//! and nothing is converted to numbers until [`VerticalCounters::GROUPS`] groups have been added.
+//! and nothing is converted to numbers until [`VerticalCounters::GROUPS`] groups have been added. The sets of which the
+//! pieces are counted are not those of the twelve pieces, but twelve that take fewer operations and from whose numbers
+//! those of the pieces [follow](squares_of_pieces): the planes say whether a piece is a pawn or a bishop, for instance, by
+//! one operation, and all pieces are counted with those of Black, not White's.
 
 use super::RANK_6;
 use super::board::load_planes;
 use super::sums::Sums;
-use crate::packed::Group;
+use crate::packed::{Group, Planes};
 use crate::queries::{EN_PASSANTS, GroupResults};
-use crate::simd::{Lanes, Simd};
+use crate::simd::{Lanes, Simd, inlined};
 
 /// Sentinel bits on ranks 3 and 6 are en passant squares.
 const EN_PASSANT_RANKS: u64 = RANK_6 | RANK_6 >> 24;
@@ -42,7 +45,7 @@ pub struct VerticalCounters<const SETS: usize> {
     groups: usize,
 }
 
-/// The pieces in the order `PNBRQKpnbrqk`, then the squares attacked by White and by Black.
+/// Sets of pieces, see [`squares_of_pieces`], then the squares attacked by White and by Black.
 pub type SquareCounters = VerticalCounters<14>;
 
 /// Checking pieces, rooks with castling rights, and en passant squares on which a capture is legal.
@@ -112,34 +115,16 @@ fn count_board<S: Simd>(simd: S, group: &Group, results: &GroupResults, at: usiz
         | (black_rooks & black_below).if_zero(none, bit(52));
 
     let pieces = occupied & !kings;
-    const WHITE: u64 = 1 << 16;
-    const BLACK: u64 = 1 << 32;
-    const PHASE: u64 = 1 << 8;
-    simd.store_weighted_counts(
-        state.add(simd.splat(2)),
-        [
-            pieces & !color,
-            minors & !color,
-            rooks & !color,
-            queens & !color,
-            pieces & color,
-            minors & color,
-            rooks & color,
-            queens & color,
-        ],
-        [
-            1 + WHITE,
-            PHASE + 2 * WHITE,
-            2 * PHASE + 4 * WHITE,
-            4 * PHASE + 8 * WHITE,
-            1 + BLACK,
-            PHASE + 2 * BLACK,
-            2 * PHASE + 4 * BLACK,
-            4 * PHASE + 8 * BLACK,
-        ],
-        out,
-        at,
+    let material = inlined(
+        #[inline(always)]
+        |side: S::Lanes| S::Lanes::sum_of_digits([pieces & side, minors & side, rooks & side, queens & side]),
     );
+    let (white, black) = (material(!color), material(color));
+    // Without the ones of each piece, the material of both sides is twice the phase.
+    let pieces = pieces.count_ones();
+    let phase = white.add(black).sub(pieces).shl::<7>();
+    let counts = pieces.add(simd.splat(2)) | phase | white.shl::<16>() | black.shl::<32>();
+    simd.store(state | counts, out, at);
 }
 
 /// Adds groups and their attack maps to the counters. Masked lanes must be empty boards without attacks.
@@ -203,28 +188,29 @@ fn in_sixteens<const SETS: usize>(
 fn count_sixteen<S: Simd>(simd: S, groups: &[Group; 16], results: &[GroupResults; 16], counters: &mut SquareCounters) {
     let mut at = 0;
     while at < 8 {
-        macro_rules! count_role {
-            ($role:literal, $set:ident) => {
+        macro_rules! count_kind {
+            ($kind:literal, |$t0:ident, $t1:ident, $t2:ident| $set:expr) => {
                 add(
                     simd,
                     &mut counters.planes,
-                    [$role, $role + 6],
+                    [$kind, $kind + 6],
                     at,
                     #[inline(always)]
                     |index| {
-                        let planes = load_planes(simd, &groups[index], at);
-                        let set = planes.$set();
-                        [set & !planes.color, set & planes.color]
+                        let Planes { color, types: [$t0, $t1, $t2] } = load_planes(simd, &groups[index], at);
+                        let set = $set;
+                        [set, set & color]
                     },
                 )
             };
         }
-        count_role!(0, pawns);
-        count_role!(1, knights);
-        count_role!(2, bishops);
-        count_role!(3, rooks);
-        count_role!(4, queens);
-        count_role!(5, kings);
+        // In the order of [`squares_of_pieces`].
+        count_kind!(0, |t0, t1, t2| t0 & !(t1 | t2));
+        count_kind!(1, |t0, _t1, t2| t0 & !t2);
+        count_kind!(2, |t0, t1, _t2| t0 & !t1);
+        count_kind!(3, |_t0, t1, t2| t1 & !t2);
+        count_kind!(4, |t0, t1, _t2| t1 & !t0);
+        count_kind!(5, |_t0, _t1, t2| t2);
         add(
             simd,
             &mut counters.planes,
@@ -238,6 +224,26 @@ fn count_sixteen<S: Simd>(simd: S, groups: &[Group; 16], results: &[GroupResults
         );
         at += S::WIDTH;
     }
+}
+
+/// The numbers of pieces on a square in the order `PNBRQKpnbrqk`, from those of the sets that [`count_squares`] counts
+/// instead: of both sides first, then of Black.
+pub fn squares_of_pieces(counted: [u64; 12]) -> [u64; 12] {
+    let mut pieces = [0; 12];
+    for side in [0, 6] {
+        let [pawns, pawns_bishops, pawns_queens, knights_bishops, knights_kings, rooks_queens_kings] =
+            std::array::from_fn(|kind| counted[side + kind]);
+        let bishops = pawns_bishops - pawns;
+        let queens = pawns_queens - pawns;
+        let knights = knights_bishops - bishops;
+        let kings = knights_kings - knights;
+        let rooks = rooks_queens_kings - queens - kings;
+        pieces[side..side + 6].copy_from_slice(&[pawns, knights, bishops, rooks, queens, kings]);
+    }
+    for role in 0..6 {
+        pieces[role] -= pieces[role + 6];
+    }
+    pieces
 }
 
 /// Adds the events of sixteen groups to the counters.

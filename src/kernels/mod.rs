@@ -43,6 +43,7 @@ pub(crate) mod sums;
 pub use board::{PieceSets, piece_sets};
 pub use counts::{
     BoardCounts, EventCounters, SquareCounters, VerticalCounters, board_counts, count_events, count_squares,
+    squares_of_pieces,
 };
 pub(crate) use keys::REGISTER_BITS;
 pub use keys::{Keys, keys};

@@ -484,6 +484,28 @@ lanes! {
             _mm512_sad_epu8(bytes, _mm512_setzero_si512())
         })
     }
+    #[inline(always)]
+    fn sum_of_digits(digits: [Self; 4]) -> Self {
+        // As `count_ones`, with a table for each digit: a byte has room for eight times fifteen.
+        // SAFETY: these lanes exist only where the token proved AVX-512 BW.
+        Self(unsafe {
+            let nibble = _mm512_set1_epi64(0x0f0f_0f0f_0f0f_0f0f);
+            let mut bytes = _mm512_setzero_si512();
+            let mut digit = 0;
+            while digit < 4 {
+                let ones = _mm512_broadcast_i32x4(_mm_set_epi64x(
+                    0x0403_0302_0302_0201 << digit,
+                    0x0302_0201_0201_0100 << digit,
+                ));
+                let low = _mm512_and_si512(digits[digit].0, nibble);
+                let high = _mm512_and_si512(_mm512_srli_epi64::<4>(digits[digit].0), nibble);
+                let both = _mm512_add_epi8(_mm512_shuffle_epi8(ones, low), _mm512_shuffle_epi8(ones, high));
+                bytes = _mm512_add_epi8(bytes, both);
+                digit += 1;
+            }
+            _mm512_sad_epu8(bytes, _mm512_setzero_si512())
+        })
+    }
 }
 
 lanes! {

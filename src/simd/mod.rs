@@ -327,6 +327,12 @@ pub trait Lanes:
     }
     /// Number of ones of each lane.
     fn count_ones(self) -> Self;
+    /// Four sets are the binary digits of a number on each of 64 squares, the lowest first: the sum of these numbers.
+    #[inline(always)]
+    fn sum_of_digits([ones, twos, fours, eights]: [Self; 4]) -> Self {
+        let low = ones.count_ones().add(twos.count_ones().shl::<1>());
+        low.add(fours.count_ones().shl::<2>()).add(eights.count_ones().shl::<3>())
+    }
     /// Number of ones of each byte, in that byte.
     #[inline(always)]
     fn count_ones_in_bytes(self) -> Self {

@@ -98,6 +98,10 @@ fn operations_are_as_defined<S: Simd>() {
             });
             check("count_ones_in_bytes", a.count_ones_in_bytes(), &|words| bytes(words, |a, _| a.count_ones() as u8));
             check("count_ones", a.count_ones(), &|[a, ..]| u64::from(a.count_ones()));
+            check("sum_of_digits", S::Lanes::sum_of_digits([a, b, c, a]), &|[a, b, c]| {
+                let [a, b, c] = [a, b, c].map(|digit| u64::from(digit.count_ones()));
+                9 * a + 2 * b + 4 * c
+            });
             check("sum_of_bytes", a.sum_of_bytes(), &|[a, ..]| a.to_le_bytes().into_iter().map(u64::from).sum());
             check("without_unless", a.without_unless(b, c), &|[a, b, c]| a & !(b & !c));
             check("differs_from", a.differs_from(b, c), &|[a, b, c]| (a ^ b) | (a ^ c));

@@ -434,7 +434,7 @@ impl Stats {
         let right = |bit: u8| flagged(&|flags| flags.castling() >> bit & 1 != 0);
         let no_castling = flagged(&|flags| flags.castling() == 0);
         let [black, draw, white] = self.results;
-        let maps = self.heat.maps();
+        let maps = self.heat.pieces_and_attacks();
         let phase = Histogram::new(0, joint.phase());
         let details = details.map(|(details, signatures)| details.report(signatures, joint.by_material(), &phase));
         let scores = self.scores.as_ref();
