@@ -18,7 +18,7 @@ use super::board::load_planes;
 use super::sums::Sums;
 use crate::packed::{Group, Planes};
 use crate::queries::{EN_PASSANTS, GroupResults};
-use crate::simd::{Lanes, Simd, inlined};
+use crate::simd::{Lanes, Simd};
 
 /// Sentinel bits on ranks 3 and 6 are en passant squares.
 const EN_PASSANT_RANKS: u64 = RANK_6 | RANK_6 >> 24;
@@ -115,14 +115,16 @@ fn count_board<S: Simd>(simd: S, group: &Group, results: &GroupResults, at: usiz
         | (black_rooks & black_below).if_zero(none, bit(52));
 
     let pieces = occupied & !kings;
-    let material = inlined(
+    let sets = [pieces, minors, rooks, queens];
+    let material = S::Lanes::sum_of_digits(sets);
+    let black = S::Lanes::sum_of_digits(sets.map(
         #[inline(always)]
-        |side: S::Lanes| S::Lanes::sum_of_digits([pieces & side, minors & side, rooks & side, queens & side]),
-    );
-    let (white, black) = (material(!color), material(color));
+        |set| set & color,
+    ));
+    let white = material.sub(black);
     // Without the ones of each piece, the material of both sides is twice the phase.
     let pieces = pieces.count_ones();
-    let phase = white.add(black).sub(pieces).shl::<7>();
+    let phase = material.sub(pieces).shl::<7>();
     let counts = pieces.add(simd.splat(2)) | phase | white.shl::<16>() | black.shl::<32>();
     simd.store(state | counts, out, at);
 }
