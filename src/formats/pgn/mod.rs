@@ -427,6 +427,7 @@ fn decode_games(
             decoded.rejects.push(reject);
             decoded.records += 1;
         }
+        records.play_tile();
     }
     let (games_played, lasts): (Vec<usize>, Vec<LaterRow>) = later.into_iter().unzip();
     match records.play(&origins, &lasts) {

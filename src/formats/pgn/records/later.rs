@@ -1,13 +1,18 @@
 //! Rows of games that are played later, in lanes.
 //!
-//! A game gets its rows when its words are read, and everything but the boards, clocks and moves is known then. If only
-//! some of the rows are kept, or none, the game is played apart from the others, and these rows are copied.
+//! A game gets its rows when its words are read, and everything but the boards, clocks and moves is known then. The
+//! games are played in tiles of some thousand rows, while the cache still holds their rows and orders. If only some of
+//! the rows of a game are kept, or none, it is played apart from the others, and these rows are copied.
 
 use super::{NO_SQUARE, Records, note};
 use crate::chess::Position;
 use crate::formats::pgn::replay::{OrderRows, Rows, play_all};
 use crate::kernels::replay::Order;
 use crate::packed::{Group, Packed};
+
+/// The number of rows that are played together, at least. A cache of 512 KiB holds them and their orders, so that they do
+/// not come from memory again; with fewer rows, the lanes would end at different times.
+pub(super) const TILE: usize = 1 << 13;
 
 /// A row of a game that is played later.
 #[derive(Clone, Copy, Debug)]
@@ -148,8 +153,39 @@ impl Records {
         self.truncate(start);
     }
 
-    /// Plays the games that are to be played later; returns the positions of some of their rows. `places` has the place
-    /// of the game of each row.
+    /// Plays the games that are to be played later, if their rows fill a tile.
+    pub(in crate::formats::pgn) fn play_tile(&mut self) {
+        if self.orders.as_ref().is_some_and(|orders| orders.len() - orders.first() >= TILE) {
+            self.play_orders();
+        }
+    }
+
+    /// Plays the rows of the tile, and begins the next one.
+    fn play_orders(&mut self) {
+        let len = self.len();
+        let Some(orders) = &mut self.orders else { return };
+        let first = orders.first();
+        let mut rows = Rows {
+            groups: &mut self.groups[first / Group::LEN..],
+            halfmove: &mut self.halfmove[first..],
+            fullmove: &mut self.fullmove[first..],
+            moves: self.moves.get_mut(first..).unwrap_or_default(),
+            idle_en_passants: Vec::new(),
+            failed: Vec::new(),
+        };
+        play_all(orders, &mut rows);
+        let Rows { idle_en_passants, failed, .. } = rows;
+        self.failed.extend(failed.into_iter().map(|row| first + row));
+        if self.requested.idle_en_passants {
+            for (row, square) in idle_en_passants {
+                note(&mut self.idle_en_passants, first + row, square, NO_SQUARE);
+            }
+        }
+        orders.begin_tile(len);
+    }
+
+    /// Plays the games that are still to be played; returns the positions of some rows. `places` has the place of the game
+    /// of each row.
     ///
     /// # Errors
     /// If a move of some games cannot be played: the places of these games. The records then mean nothing.
@@ -158,18 +194,11 @@ impl Records {
         places: &[u32],
         positions: &[LaterRow],
     ) -> Result<Vec<Option<Position>>, Vec<usize>> {
-        let Some(mut orders) = self.orders.take() else { return Ok(Vec::new()) };
-        let mut rows = Rows {
-            groups: &mut self.groups,
-            halfmove: &mut self.halfmove,
-            fullmove: &mut self.fullmove,
-            moves: &mut self.moves,
-            idle_en_passants: Vec::new(),
-            failed: Vec::new(),
-        };
-        play_all(&mut orders, &mut rows);
-        let Rows { mut idle_en_passants, failed, .. } = rows;
-        let mut failed: Vec<usize> = failed.into_iter().map(|row| places[row] as usize).collect();
+        self.play_orders();
+        if self.orders.take().is_none() {
+            return Ok(Vec::new());
+        }
+        let mut failed: Vec<usize> = self.failed.iter().map(|&row| places[row] as usize).collect();
         let mut apart = std::mem::take(&mut self.apart);
         let played = apart.play(self.requested.moves, positions);
         failed.extend(&played.failed);
@@ -184,12 +213,10 @@ impl Records {
             }
         }
         if self.requested.idle_en_passants {
-            idle_en_passants.extend(played.idle_en_passants.iter().filter_map(|&(row, square)| {
-                let kept = apart.kept.binary_search_by_key(&row, |&(_, from)| from).ok()?;
-                Some((apart.kept[kept].0, square))
-            }));
-            for (row, square) in idle_en_passants {
-                note(&mut self.idle_en_passants, row, square, NO_SQUARE);
+            for &(row, square) in &played.idle_en_passants {
+                if let Ok(kept) = apart.kept.binary_search_by_key(&row, |&(_, from)| from) {
+                    note(&mut self.idle_en_passants, apart.kept[kept].0, square, NO_SQUARE);
+                }
             }
         }
         let position = |&row: &LaterRow| {

@@ -14,7 +14,7 @@ use crate::kernels::replay::Order;
 use crate::packed::{Group, Packed};
 use crate::table::openings;
 use crate::table::{Array, Batch, Field, Fields, Values, bits_where};
-use later::Apart;
+use later::{Apart, TILE};
 
 /// The requested columns of each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -68,8 +68,10 @@ pub(super) struct Records {
     unread: Unread,
     /// Whether the text of the game may contain more than is read.
     has_more_text: bool,
-    /// How the position of each row is reached, if games may be played later.
+    /// How the position of each row of the tile is reached, if games may be played later.
     orders: Option<OrderRows>,
+    /// The rows of the tiles before that could not be played.
+    failed: Vec<usize>,
     /// The games of which not all rows are kept, if they are played later.
     apart: Apart,
     /// The first row of the game, if it is played later.
@@ -159,7 +161,8 @@ impl Records {
             parents: Vec::new(),
             unread: Unread::default(),
             has_more_text: false,
-            orders: requested.lanes.then(|| OrderRows::with_capacity(rows)),
+            orders: requested.lanes.then(|| OrderRows::with_capacity(rows.min(2 * TILE))),
+            failed: Vec::new(),
             apart: Apart::default(),
             played_later_from: None,
             last_row: LaterRow::Kept(0),
@@ -183,9 +186,6 @@ impl Records {
         reserve(openings, &mut self.openings, rows);
         reserve(scores_before, &mut self.scores_before, rows);
         reserve(scores_before, &mut self.last_scores, rows);
-        if let Some(orders) = &mut self.orders {
-            orders.reserve(rows);
-        }
     }
 
     /// Begins a game.

@@ -17,26 +17,32 @@ use crate::simd::bytes::fetch;
 use crate::simd::{Simd, Work, with_widest};
 use std::ops::Range;
 
-/// The orders of rows.
+/// The orders of the rows of a tile.
 #[derive(Debug, Default)]
 pub(crate) struct OrderRows {
+    /// The number of the first row, which begins a group.
+    first: usize,
     pub(super) origins: Vec<u64>,
     pub(super) bits: Vec<u64>,
 }
 
 impl OrderRows {
     pub(in crate::formats::pgn) fn with_capacity(rows: usize) -> Self {
-        Self { origins: Vec::with_capacity(rows), bits: Vec::with_capacity(rows) }
+        Self { first: 0, origins: Vec::with_capacity(rows), bits: Vec::with_capacity(rows) }
     }
-    /// Makes room for this number of rows altogether, and the rest of a block.
-    pub(in crate::formats::pgn) fn reserve(&mut self, rows: usize) {
-        let more = (rows + Group::LEN).saturating_sub(self.len());
-        self.origins.reserve_exact(more);
-        self.bits.reserve_exact(more);
+    /// Begins the next tile, whose games begin at this row.
+    pub(in crate::formats::pgn) fn begin_tile(&mut self, row: usize) {
+        self.first = row / Group::LEN * Group::LEN;
+        self.truncate(self.first);
+        (self.first..row).for_each(|_| self.push(Order::NONE));
     }
-    /// Number of rows.
+    /// Number of rows of this tile and those before it.
     pub(crate) fn len(&self) -> usize {
-        self.bits.len()
+        self.first + self.bits.len()
+    }
+    /// The number of the first row of the tile.
+    pub(in crate::formats::pgn) const fn first(&self) -> usize {
+        self.first
     }
     pub(in crate::formats::pgn) fn push(&mut self, order: Order) {
         self.origins.push(order.origin);
@@ -88,27 +94,34 @@ impl OrderRows {
                         break;
                     }
                 }
-                self.truncate(before + count);
+                self.truncate(self.first + before + count);
                 count
             },
         )
     }
     /// Adds the orders of others from a row on.
     pub(in crate::formats::pgn) fn extend_from(&mut self, others: &Self, start: usize) {
+        let start = start - others.first;
         self.origins.extend_from_slice(&others.origins[start..]);
         self.bits.extend_from_slice(&others.bits[start..]);
     }
     pub(in crate::formats::pgn) fn truncate(&mut self, rows: usize) {
+        let rows = rows - self.first;
         self.origins.truncate(rows);
         self.bits.truncate(rows);
     }
     fn starts(&self, row: usize) -> bool {
         self.bits[row] & Order::START.bits != 0
     }
-    /// The ranges of the lanes: they begin where games begin.
+    /// The ranges of the lanes, in rows of the tile: they begin where the nearest games begin.
     fn ranges(&self) -> [Range<usize>; Group::LEN] {
         let rows = self.bits.len();
-        let begin = |lane: usize| (rows * lane / Group::LEN..rows).find(|&row| self.starts(row)).unwrap_or(rows);
+        let begin = |lane: usize| {
+            let row = rows * lane / Group::LEN;
+            let after = (row..rows).find(|&row| self.starts(row)).unwrap_or(rows);
+            let before = (0..row).rev().take(after - row).find(|&row| self.starts(row));
+            before.filter(|_| lane > 0).unwrap_or(after)
+        };
         std::array::from_fn(|lane| begin(lane)..if lane + 1 < Group::LEN { begin(lane + 1) } else { rows })
     }
 }
@@ -130,7 +143,7 @@ fn words_at(text: &[u8], places: &[u32; 8]) -> Option<[u64; 8]> {
     Some(words)
 }
 
-/// The rows that are written; if there is no room for groups, the games are only checked.
+/// The rows of a tile that are written; if there is no room for groups, the games are only checked.
 #[derive(Debug)]
 pub(in crate::formats::pgn) struct Rows<'a> {
     pub(in crate::formats::pgn) groups: &'a mut [Group],
