@@ -250,7 +250,9 @@ mod tests {
         measure_decode(&options, &[], |row| rows.push(row)).unwrap();
         assert_eq!(rows.len(), 17);
         for row in &rows {
-            assert!(row.measured.unwrap().verified, "{}", row.title());
+            // Only rows that need something of the CPU may be missing.
+            let verified = row.measured.map_or(!row.needs.is_empty(), |measured| measured.verified);
+            assert!(verified, "{}", row.title());
         }
     }
 }
