@@ -11,8 +11,9 @@ use crate::kernels::replay::Order;
 use crate::packed::{Group, Packed};
 
 /// The number of rows that are played together, at least. A cache of 512 KiB holds them and their orders, so that they do
-/// not come from memory again; with fewer rows, the lanes would end at different times.
-pub(super) const TILE: usize = 1 << 13;
+/// not come from memory again; with fewer rows, the lanes would end at different times. Unit tests, whose texts are short,
+/// have many tiles.
+pub(super) const TILE: usize = if cfg!(test) { 16 } else { 1 << 13 };
 
 /// A row of a game that is played later.
 #[derive(Clone, Copy, Debug)]
