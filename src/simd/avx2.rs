@@ -346,23 +346,7 @@ macro_rules! lanes {
             }
             #[inline(always)]
             fn sum_of_digits(digits: [Self; 4]) -> Self {
-                // As `count_ones`, with a table for each digit: a byte has room for eight times fifteen.
-                // SAFETY: lanes exist only where a token proved AVX2.
-                Self(unsafe {
-                    let nibble = _mm256_set1_epi8(15);
-                    let mut bytes = _mm256_setzero_si256();
-                    let mut digit = 0;
-                    while digit < 4 {
-                        let ones = _mm_set_epi64x(0x0403_0302_0302_0201 << digit, 0x0302_0201_0201_0100 << digit);
-                        let ones = _mm256_broadcastsi128_si256(ones);
-                        let low = _mm256_and_si256(digits[digit].0, nibble);
-                        let high = _mm256_and_si256(_mm256_srli_epi64::<4>(digits[digit].0), nibble);
-                        let both = _mm256_add_epi8(_mm256_shuffle_epi8(ones, low), _mm256_shuffle_epi8(ones, high));
-                        bytes = _mm256_add_epi8(bytes, both);
-                        digit += 1;
-                    }
-                    _mm256_sad_epu8(bytes, _mm256_setzero_si256())
-                })
+                digits[0].splat(0).plus_weighted_counts(&digits, &[1, 2, 4, 8])
             }
             #[inline(always)]
             fn lines_through_bit(self) -> LinesThrough<Self> {
