@@ -42,6 +42,9 @@ pub struct DecodeOptions {
     /// Whether [`Decoded::lost_tags`](super::Decoded::lost_tags) are requested.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub lost_tags: bool,
+    /// Whether [`Batch::block`](crate::table::Batch::block) is requested, for an output that passes blocks on.
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub(crate) blocks: bool,
     /// Accept only what the PGN standard allows, not the common deviations.
     pub strict_pgn: bool,
     /// The largest allowed record (a line, a game) in bytes; longer ones are rejected.
@@ -68,6 +71,7 @@ impl Default for DecodeOptions {
             game_rows: false,
             game_places: false,
             lost_tags: false,
+            blocks: false,
             strict_pgn: false,
             max_record: MAX_RECORD,
             max_memory: MAX_MEMORY,

@@ -13,6 +13,7 @@
 use super::boards::column::Ids as ColumnIds;
 use super::losses::{Losses, Refuse};
 use super::training::Rows;
+use crate::input::Bytes;
 use crate::table::runs::{RowRun, RowRuns};
 use crate::table::{Batch, Field, Fields, Tile};
 use std::collections::VecDeque;
@@ -142,6 +143,14 @@ pub(crate) struct BlockRecords<'a> {
 }
 
 impl<'a> BlockRecords<'a> {
+    /// The block of a boards file that has exactly these records.
+    pub(super) fn as_block(&self) -> Option<&'a Bytes> {
+        match &self.runs[..] {
+            [(batch, rows)] if *rows == (0..batch.len()) => batch.block.0.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Takes all rows in order: their columns, the row, and whether a chain begins with it.
     ///
     /// # Errors
@@ -187,6 +196,8 @@ pub(super) fn lost_columns(tile: &Tile<'_>, losses: &mut Losses, keeps: impl Fn(
 pub(crate) struct Encoded {
     /// Finished bytes.
     pub(crate) bytes: Vec<u8>,
+    /// Bytes of an input that follow them.
+    pub(crate) more: Option<Bytes>,
     /// Records for a format that is made of blocks or chains, in order, still where they were decoded.
     pub(crate) runs: Vec<(Arc<Batch>, Range<usize>)>,
     /// The number of records.
@@ -241,6 +252,7 @@ impl Encoded {
     /// Removes the records, but keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
+        self.more = None;
         self.runs.clear();
         self.chains.clear();
         self.records = 0;

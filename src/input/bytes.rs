@@ -59,6 +59,13 @@ impl Bytes {
         }
     }
 
+    /// Declares that the bytes are needed beyond their next [release](Self::release); another one has to follow.
+    pub(crate) fn retain(&self) {
+        if let Store::Mapped(mapped) = &self.0 {
+            mapped.retain();
+        }
+    }
+
     /// Declares that the bytes are no longer needed. Otherwise the mapped pages of a large file would count as memory
     /// of this process until it ends.
     pub fn release(&self) {

@@ -132,20 +132,32 @@ impl Mapped<u8> {
         let len = self.map.file.metadata()?.len();
         if len < self.bytes.end as u64 { Err(cut_to(len)) } else { Ok(()) }
     }
+    /// The regions in which these bytes are, with the number of bytes in each.
+    fn regions(&self) -> impl Iterator<Item = (usize, usize)> {
+        // Distances from the beginning of the first region.
+        let before = self.map.map.as_ptr() as usize % REGION;
+        let own = before + self.bytes.start..before + self.bytes.end;
+        (own.start / REGION..own.end.div_ceil(REGION)).map(move |number| {
+            let region = self.map.region(number);
+            let start = own.start.max(region.start + before);
+            (number, own.end.min(region.end + before) - start)
+        })
+    }
+    /// Declares that these bytes are needed beyond their next release; another one has to follow.
+    pub(super) fn retain(&self) {
+        for (number, len) in self.regions() {
+            // Below zero, the number wraps around until the releases have followed.
+            self.map.released[number].fetch_sub(len, Ordering::Relaxed);
+        }
+    }
     /// Declares that these bytes are no longer needed. Their memory is returned to the system once all bytes around
     /// them, or many bytes after them, are no longer needed either. They can still be accessed, and are then read from
     /// the file again.
     pub(super) fn release(&self) {
         let map = &self.map;
-        // Distances from the beginning of the first region.
-        let before = map.map.as_ptr() as usize % REGION;
-        let own = before + self.bytes.start..before + self.bytes.end;
-        for number in own.start / REGION..own.end.div_ceil(REGION) {
-            let region = map.region(number);
-            let start = own.start.max(region.start + before);
-            let len = own.end.min(region.end + before) - start;
+        for (number, len) in self.regions() {
             let earlier = map.released[number].fetch_add(len, Ordering::Relaxed);
-            if earlier + len == region.len() {
+            if earlier.wrapping_add(len) == map.region(number).len() {
                 map.give_back(number);
             }
             if earlier == 0

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 pub(super) struct Conversion {
     encoder: &'static dyn Encoder,
     joint: Option<InOrder<RecordBlocks, Encoded>>,
-    /// Written pieces whose memory is used again: allocating memory would take longer than filling it.
+    /// Written pieces, cleared, whose memory is used again: allocating memory would take longer than filling it.
     used: Mutex<Vec<Encoded>>,
     /// Batches of copied records, kept for the same reason.
     emptied: Mutex<Vec<Batch>>,
@@ -119,7 +119,8 @@ impl Conversion {
     }
 
     /// Takes back a piece that has been written, to use its memory again.
-    pub(super) fn reuse(&self, piece: Encoded) {
+    pub(super) fn reuse(&self, mut piece: Encoded) {
+        piece.clear();
         let mut used = self.used.lock().unpoisoned();
         if used.len() < EMPTIED && piece.bytes.capacity() <= LARGEST_USED {
             used.push(piece);
@@ -135,8 +136,7 @@ impl Conversion {
     }
 
     fn encode(&self, block: RecordBlock) -> io::Result<Encoded> {
-        let mut used = self.used.lock().unpoisoned().pop().unwrap_or_default();
-        used.clear();
+        let used = self.used.lock().unpoisoned().pop().unwrap_or_default();
         let encoded = block.encode(used);
         let emptied = block.into_batches().filter_map(|batch| batch.emptied(COPIED));
         let mut known = self.emptied.lock().unpoisoned();
@@ -166,11 +166,13 @@ impl Job for Conversion {
     fn reads_lost_tags(&self) -> bool {
         true
     }
+    fn passes_blocks_on(&self) -> bool {
+        self.joint.is_some()
+    }
     fn begin(&self) -> Self::Part {
         let mut part = Self::Part::default();
         if self.joint.is_none() {
             part.piece = self.used.lock().unpoisoned().pop().unwrap_or_default();
-            part.piece.clear();
         }
         part
     }

@@ -367,6 +367,12 @@ impl Job for WriteJob<'_> {
             Kind::Table(table) => table.reads_lost_tags(),
         }
     }
+    fn passes_blocks_on(&self) -> bool {
+        match &self.kind {
+            Kind::Records(conversion) => conversion.passes_blocks_on(),
+            _ => false,
+        }
+    }
     fn begin(&self) -> WritePart {
         let part = match &self.kind {
             Kind::Records(conversion) => Part::Records(Box::new(conversion.begin())),

@@ -240,6 +240,10 @@ pub trait Job: Sync {
     fn reads_lost_tags(&self) -> bool {
         false
     }
+    /// Whether it can pass on blocks of boards files as they are. Where it changes a record, it copies the batch first.
+    fn passes_blocks_on(&self) -> bool {
+        false
+    }
     /// Begins a chunk.
     fn begin(&self) -> Self::Part;
     /// Receives the place of the chunk's records, and the number of input lines before it, if known.
@@ -321,6 +325,7 @@ fn run_all<J: Job>(
     decode.game_rows |= job.reads_games();
     decode.game_places |= job.copies_games();
     decode.lost_tags |= job.reads_lost_tags();
+    decode.blocks |= job.passes_blocks_on();
     let options_set = decode.games.iter().flat_map(|games| games.options());
     let mut choices: Vec<&dyn Chooser> = Vec::new();
     choices.extend(filter.iter().map(|filter| filter as &dyn Chooser));

@@ -8,7 +8,7 @@
 use super::array::{Array, Texts};
 use super::field::Field;
 use crate::chess::Position;
-use crate::input::Mapped;
+use crate::input::{Bytes, Mapped};
 use crate::packed::{Group, Packed, UnpackError};
 use std::collections::BTreeMap;
 use std::io;
@@ -46,6 +46,18 @@ pub struct Batch {
     /// Where each record begins in the bytes that it was decoded from; a single number where all of them
     /// stand in one block.
     pub(crate) origins: Vec<u32>,
+    /// The block of a boards file that has exactly these records, if requested.
+    pub(crate) block: Block,
+}
+
+/// A block of a boards file, with its header, or none. A copy of a batch may be changed, and so has none.
+#[derive(Debug, Default)]
+pub(crate) struct Block(pub(crate) Option<Bytes>);
+
+impl Clone for Block {
+    fn clone(&self) -> Self {
+        Self(None)
+    }
 }
 
 /// A file that stores the numbers of its games.
@@ -287,6 +299,7 @@ impl Batch {
     /// The boards, copied first if they lie in a file.
     #[inline(always)]
     fn owned_groups(&mut self) -> &mut Vec<Group> {
+        self.block = Block(None);
         if let Groups::Mapped(groups) = &self.groups {
             self.groups = Groups::Owned(groups.to_vec());
         }

@@ -11,7 +11,9 @@ use super::{ENTRY_LEN, UNIT};
 use crate::chess::Move;
 use crate::input::Bytes;
 use crate::packed::Group;
-use crate::table::{Array, Batch, Field, Fields, MOST_CENTIPAWNS, Texts, Values, Words, bits_where, is_sentinel};
+use crate::table::{
+    Array, Batch, Block, Field, Fields, MOST_CENTIPAWNS, Texts, Values, Words, bits_where, is_sentinel,
+};
 use std::collections::BTreeMap;
 use std::ops::{Mul, Range};
 
@@ -113,7 +115,15 @@ fn directory(section: &[u8], header: &SectionHeader) -> Result<Vec<Entry>, Strin
 }
 
 /// Reads a block whose checksum matches; any remaining fault is due to the program that wrote it.
-pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields) -> Result<Batch, String> {
+///
+/// If the [block itself](Batch::block) is requested, too, the batch has it, provided that it holds the requested fields
+/// and nothing else: no other columns, none without a value, and no mates among the scores.
+pub(super) fn read_block(
+    section: &Bytes,
+    header: &SectionHeader,
+    fields: Fields,
+    itself: bool,
+) -> Result<Batch, String> {
     if header.count == 0 || header.count > MOST_RECORDS {
         return Err(format!("a block of {} records; from 1 to {MOST_RECORDS} are possible", header.count));
     }
@@ -122,6 +132,7 @@ pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields
     let mut clocks = [None, None];
     let mut columns = BTreeMap::new();
     let mut score = None;
+    let mut is_exact = itself;
     for entry in directory(section, header)? {
         let range = entry.at..entry.at + entry.len;
         let bytes = &section[range.clone()];
@@ -148,7 +159,10 @@ pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields
                     Some(values.map(|&value| u16::from_le_bytes(value)).collect());
             }
             id => {
-                let Some(field) = field_of(id) else { continue };
+                let Some(field) = field_of(id) else {
+                    is_exact = false;
+                    continue;
+                };
                 // Mates may be among the scores.
                 let requested = fields.contains(field) || field == Field::Score && fields.contains(Field::Mate);
                 let values = read_values(bytes, &entry, rows, field, requested).map_err(|what| wrong(&what))?;
@@ -162,7 +176,9 @@ pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields
                         return Err(wrong(&cannot_be(row, value)));
                     }
                 }
+                is_exact &= fields.contains(field);
                 if let Some(values) = values.filter(|_| requested) {
+                    is_exact &= values.count_present() != 0;
                     columns.insert(field, values);
                 }
             }
@@ -175,10 +191,11 @@ pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields
     batch.halfmove = halfmove;
     batch.fullmove = fullmove;
     if score != Some(RAW_SCORE) {
-        take_mates_out(&mut columns, rows);
+        is_exact &= !take_mates_out(&mut columns, rows);
     }
     columns.retain(|&field, _| fields.contains(field));
     batch.fields = columns;
+    batch.block = Block(is_exact.then(|| section.clone()));
     Ok(batch)
 }
 
@@ -313,13 +330,13 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, requested: bool) -> R
     Ok(Array::Text(Texts::from_parts(codes, Words::from_parts(all, ends))))
 }
 
-/// Files of version 1.0 have mates among the scores.
-fn take_mates_out(columns: &mut BTreeMap<Field, Array>, rows: usize) {
+/// Files of version 1.0 have mates among the scores. Whether this block has any.
+fn take_mates_out(columns: &mut BTreeMap<Field, Array>, rows: usize) -> bool {
     let Some(Array::I16(scores)) = columns.get(&Field::Score) else {
-        return;
+        return false;
     };
     if !any_mate(scores.values()) {
-        return;
+        return false;
     }
     let known = match columns.get(&Field::Mate) {
         Some(Array::I16(mates)) => mates.clone(),
@@ -343,4 +360,5 @@ fn take_mates_out(columns: &mut BTreeMap<Field, Array>, rows: usize) {
     let mates = Values::from_parts(moves, mates);
     columns.insert(Field::Score, Array::I16(cleaned));
     columns.insert(Field::Mate, Array::I16(mates));
+    true
 }

@@ -196,7 +196,7 @@ use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::{Found, Section, Sequence};
 use std::io;
-use write::{Outline, check_texts, encode_block, refuse_numbers};
+use write::{Outline, check_texts, encode_block, finish_passing_on, pass_block_on, refuse_numbers};
 
 /// Version of written files; files of the same major version can be read.
 pub const VERSION: (u16, u16) = (1, 4);
@@ -227,7 +227,7 @@ pub(crate) fn of_block(section: Vec<u8>) -> Result<Batch, String> {
     if header.len != section.len() as u64 || Checksum::of(&section[UNIT..]) != header.checksum {
         return Err("the block does not match its checksum".to_owned());
     }
-    read_block(&section.into(), &header, Fields::ALL)
+    read_block(&section.into(), &header, Fields::ALL, false)
 }
 
 /// The codec of boards files.
@@ -295,7 +295,10 @@ impl Encoder for Boards {
         refuse_numbers(tile, refuse);
     }
     fn block(&self, records: &BlockRecords<'_>, block: &mut Encoded) -> io::Result<()> {
-        block.columns = encode_block(records.first, &records.runs, Fields::ALL, &mut block.bytes)?;
+        block.columns = match records.as_block() {
+            Some(section) => pass_block_on(records.first, section, block)?,
+            None => encode_block(records.first, &records.runs, Fields::ALL, &mut block.bytes)?,
+        };
         block.records = records.runs.iter().map(|(_, rows)| rows.len() as u64).sum();
         Ok(())
     }
@@ -312,8 +315,13 @@ impl Writer for Outline {
         out.write_all(&Outline::begin(self, Fields::ALL))
     }
     fn put(&mut self, block: &Encoded, out: &mut dyn io::Write) -> io::Result<()> {
-        self.add(block.bytes.len(), block.records, block.columns);
-        out.write_all(&block.bytes)
+        let more = block.more.as_deref().unwrap_or_default();
+        self.add(block.bytes.len() + more.len(), block.records, block.columns);
+        out.write_all(&block.bytes)?;
+        match &block.more {
+            Some(more) => finish_passing_on(more, out.write_all(more)),
+            None => Ok(()),
+        }
     }
     fn finish(&mut self, out: &mut dyn io::Write) -> io::Result<Option<Vec<u8>>> {
         let (end, finished) = Outline::finish(self);
@@ -395,7 +403,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         }
         if header.kind == Kind::Block {
             if whole {
-                match read_block(&section, &header, options.fields) {
+                match read_block(&section, &header, options.fields, options.blocks) {
                     Ok(mut batch) => {
                         batch.first_index = decoded.records;
                         batch.origins = vec![at as u32];
@@ -428,12 +436,15 @@ mod tests {
     use super::section::{HEADER_LEN, OLD_HEADER_LEN};
     use super::*;
     use crate::chess::Position;
+    use crate::formats::encode::RecordBlocks;
     use crate::packed::Packed;
     use crate::table::{Array, Batch, Field, Fields, Values};
+    use std::ops::Range;
     use std::path::Path;
+    use std::sync::Arc;
 
     /// Three positions and a column of each kind of layout.
-    fn small_file() -> Vec<u8> {
+    fn small_batch() -> Batch {
         let mut batch = Batch::new();
         let mut scores = Values::default();
         let mut sites = crate::table::Texts::default();
@@ -450,11 +461,20 @@ mod tests {
         }
         batch.fields.insert(Field::Score, Array::I16(scores));
         batch.fields.insert(Field::Site, Array::Text(sites));
+        batch
+    }
+
+    /// A file with these records.
+    fn file_of(batch: &Batch) -> Vec<u8> {
         let mut writer = BoardsWriter::new(Vec::new(), Fields::ALL).unwrap();
-        writer.write(&batch, 0..3).unwrap();
+        writer.write(batch, 0..batch.len()).unwrap();
         let (mut bytes, finished) = writer.finish().unwrap();
         bytes[..HEADER_LEN].copy_from_slice(&finished.header);
         bytes
+    }
+
+    fn small_file() -> Vec<u8> {
+        file_of(&small_batch())
     }
 
     #[test]
@@ -497,6 +517,121 @@ mod tests {
         }
         all.extend(sequence.end(bytes.len() as u64).0);
         all
+    }
+
+    /// The records of a file, without some, as they are written again, and the number of blocks that are passed on.
+    fn written_again(file: &[u8], without: Range<usize>, blocks: bool) -> (Vec<u8>, usize) {
+        let chunk = Chunk::new(Path::new("x").into(), file.to_vec().into());
+        let decoded = decode(&chunk, &DecodeOptions { fields: Fields::ALL, blocks, ..DecodeOptions::default() });
+        let mut joint = RecordBlocks::of(&Boards).unwrap();
+        let mut made = Vec::new();
+        for batch in decoded.batches.into_iter().map(Arc::new) {
+            let first = batch.first_index as usize;
+            let [start, end] = [without.start, without.end].map(|at| at.saturating_sub(first).min(batch.len()));
+            let mut piece = Encoded::default();
+            piece.add(&Boards, &batch, &[0..start, end..batch.len()]);
+            made.extend(joint.join(piece).unwrap());
+        }
+        made.extend(joint.finish());
+        let (mut bytes, mut passed_on) = (Vec::new(), 0);
+        let mut writer = Boards.writer();
+        writer.begin(&mut bytes).unwrap();
+        for block in made {
+            let block = block.encode(Encoded::default()).unwrap();
+            passed_on += usize::from(block.more.is_some());
+            writer.put(&block, &mut bytes).unwrap();
+        }
+        let header = writer.finish(&mut bytes).unwrap().unwrap();
+        bytes[..HEADER_LEN].copy_from_slice(&header);
+        (bytes, passed_on)
+    }
+
+    /// The file with something changed in the sections of a kind, and checksums that match.
+    fn changed(file: &[u8], kind: Kind, change: impl Fn(&mut [u8])) -> Vec<u8> {
+        let mut bytes = file.to_vec();
+        let mut at = 0;
+        while let Ok(header) = SectionHeader::read(&bytes[at..]) {
+            let section = &mut bytes[at..at + header.len as usize];
+            if header.kind == kind {
+                change(section);
+                let checksum = Checksum::of(&section[UNIT..]);
+                section[..UNIT].copy_from_slice(&SectionHeader { checksum, ..header }.to_bytes());
+            }
+            at += header.len as usize;
+            if at == bytes.len() {
+                return bytes;
+            }
+        }
+        panic!("not a file");
+    }
+
+    /// Which blocks are passed on does not show in what is written.
+    #[test]
+    fn blocks_are_passed_on_where_nothing_changes() {
+        let mut batch = Batch::new();
+        let rows = 2 * BLOCK_LEN + 5;
+        batch.extend_from(&small_batch(), (0..rows).map(|row| row % 7 % 3));
+        let file = file_of(&batch);
+        // The place of a column's entry in its directory.
+        let entry = |column: usize| UNIT + column * ENTRY_LEN;
+        let values =
+            |block: &[u8], column| u64::from_le_bytes(*block[entry(column) + 8..].first_chunk().unwrap()) as usize;
+        const SCORE: usize = 3;
+        const SITE: usize = 4;
+        let unknown = |section: &mut [u8]| section[entry(SITE)] = 60;
+        let other_columns = changed(&changed(&file, Kind::Block, unknown), Kind::Header, unknown);
+        let mates = changed(&file, Kind::Block, |block| {
+            let rows = u32::from_le_bytes(*block[24..].first_chunk().unwrap()) as usize;
+            let present = values(block, SCORE);
+            block[present] |= 1;
+            let first = present + rows.div_ceil(64) * 8;
+            block[first..first + 2].copy_from_slice(&31_990_i16.to_le_bytes());
+        });
+        let without_scores = changed(&file, Kind::Block, |block| {
+            let rows = u32::from_le_bytes(*block[24..].first_chunk().unwrap()) as usize;
+            let first = values(block, SCORE);
+            block[first..first + rows.div_ceil(64) * 8].fill(0);
+        });
+        for (case, (file, without, expected)) in [
+            (&file, 0..0, 3),
+            (&file, 0..1, 0),
+            (&file, BLOCK_LEN - 1..BLOCK_LEN, 0),
+            (&file, BLOCK_LEN + 9..BLOCK_LEN + 11, 1),
+            (&file, rows - 1..rows, 2),
+            (&file, 0..BLOCK_LEN, 2),
+            (&file, 10..BLOCK_LEN + 10, 1),
+            (&file, 0..rows, 0),
+            (&other_columns, 0..0, 0),
+            (&mates, 0..0, 0),
+            (&without_scores, 0..0, 0),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_eq!(damage(file), []);
+            let (bytes, passed_on) = written_again(file, without.clone(), true);
+            assert_eq!(passed_on, expected, "case {case}");
+            assert!(bytes == written_again(file, without.clone(), false).0, "case {case}");
+            assert_eq!(damage(&bytes), [], "case {case}");
+        }
+        assert!(written_again(&file, 0..0, true).0 == file);
+    }
+
+    /// Numbers of games go on from file to file, so that blocks with other numbers are made anew.
+    #[test]
+    fn blocks_with_other_numbers_of_games_are_not_passed_on() {
+        let mut batch = small_batch();
+        batch.fields.insert(Field::Game, Array::U64(Values::from(vec![0, 0, 1])));
+        let options = DecodeOptions { fields: Fields::ALL, blocks: true, ..DecodeOptions::default() };
+        let mut totals = crate::formats::Totals::default();
+        for expected in [true, false] {
+            let chunk = Chunk::new(Path::new("x").into(), file_of(&batch).into());
+            let mut decoded = decode(&chunk, &options);
+            decoded.number(&mut totals, &chunk);
+            totals.begin();
+            assert_eq!(decoded.batches[0].block.0.is_some(), expected);
+            assert!(decoded.batches[0].clone().block.0.is_none(), "a copy may be changed");
+        }
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! Writes a file in one pass: a header, blocks, and the index that leads to them.
 //!
-//! [`encode_block`] makes a block from rows of one or several batches; [`Outline`] remembers where the blocks are.
+//! [`encode_block`] makes a block from rows of one or several batches. A block of an input that has exactly the records of
+//! a block of the output is passed on instead ([`pass_block_on`]): its bytes, which have been checked, are written from
+//! where they are, behind a header with another number. [`Outline`] remembers where the blocks are.
 
 use super::block::{any_mate, out_of_range};
 use super::column::{FULLMOVE, GROUPS, HALFMOVE, Ids, MOST_COLUMNS, RAW_SCORE, id_of, kind_of, name_of, type_of};
-use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader};
+use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader, u16_at};
 use super::write_groups::{Runs, put_groups};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
+use crate::formats::encode::Encoded;
 use crate::formats::losses::Refuse;
+use crate::input::Bytes;
 use crate::table::{Array, Batch, Field, Fields, Texts, Tile};
 use crate::text::hash::FastMap;
 use bytemuck::Pod;
@@ -279,10 +283,7 @@ pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section:
         // After a selection, many runs of records come from the same batch.
         let place = std::ptr::from_ref(*batch);
         if checked.replace(place) != Some(place) {
-            batch.check().map_err(|error| {
-                let what = "an input became shorter before its records were written";
-                io::Error::new(error.kind(), format!("{what}: {error}"))
-            })?;
+            batch.check().map_err(too_late)?;
         }
     }
     entries.push(end_column(section, GROUPS, 0, false, begin));
@@ -326,6 +327,45 @@ pub(super) fn encode_block(first: u64, runs: &Runs<'_>, fields: Fields, section:
     };
     section[..UNIT].copy_from_slice(&header.to_bytes());
     Ok(ids)
+}
+
+/// The error for an input that became shorter.
+fn too_late(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("an input became shorter before its records were written: {error}"))
+}
+
+/// Puts a header before a block of an input, whose first record has this number in the output, and returns the ids of
+/// its columns. The rest remains where it is, together with its checksum, until it is written.
+///
+/// # Errors
+/// If the input became shorter, or was changed.
+pub(super) fn pass_block_on(first: u64, section: &Bytes, block: &mut Encoded) -> io::Result<Ids> {
+    section.check().map_err(too_late)?;
+    let changed = |what| io::Error::other(format!("an input was changed before its records were written: {what}"));
+    let header = SectionHeader::read(section).map_err(changed)?;
+    block.bytes.extend(SectionHeader { first, extra: 0, total: 0, ..header }.to_bytes());
+    let rest = section.slice(UNIT..section.len());
+    let mut ids = Ids::default();
+    for entry in rest.as_chunks::<ENTRY_LEN>().0.iter().take(header.columns as usize) {
+        // All of them are known, unless the input was changed.
+        let id = u16_at(entry, 0);
+        if name_of(id).is_some() {
+            ids.insert(id);
+        }
+    }
+    rest.retain();
+    block.more = Some(rest);
+    Ok(ids)
+}
+
+/// Ends passing on the rest of a block, which has been written with this result.
+///
+/// # Errors
+/// If that failed, or the input became shorter meanwhile.
+pub(super) fn finish_passing_on(rest: &Bytes, written: io::Result<()>) -> io::Result<()> {
+    rest.check().map_err(too_late)?;
+    rest.release();
+    written
 }
 
 /// Whether some score would be a mate in the column of scores.
