@@ -9,6 +9,7 @@ use lanefish::chess::Position;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
+use lanefish::jobs::{OutputFormat, WriteJob, Written};
 use lanefish::packed::Packed;
 use lanefish::pipeline::{Job, RunOptions, Shard, run};
 use lanefish::queries::Queries;
@@ -633,6 +634,10 @@ fn every_check_finds_its_damage() {
         let (status, _, stderr) = lanefish(&["stats", "--threads", "2", name]);
         assert_eq!(status, Some(2), "{what}: {stderr}");
         assert!(stderr.contains("damaged at byte"), "{what}: {stderr}");
+        // Blocks that are passed on are checked like those that are read.
+        let (status, _, stderr) = lanefish(&["convert", name, "-o", &format!("{name}.again.boards")]);
+        assert_eq!(status, Some(2), "{what}: {stderr}");
+        assert!(stderr.contains("damaged at byte"), "{what}: {stderr}");
         let (status, report, _) = lanefish(&["verify", "--json", name]);
         assert_eq!(status, Some(1), "{what}: {report}");
         let report: Value = serde_json::from_str(&report).unwrap();
@@ -673,9 +678,8 @@ impl Job for Lines {
     }
 }
 
-/// All records and all damage of a file; reading continues after damage.
-fn read(path: &Path, threads: usize, mapped: bool, small: bool) -> (Vec<String>, Vec<(u64, String)>) {
-    let inputs = Inputs::of([path]);
+/// The options of a run that continues after damage.
+fn options(threads: usize, mapped: bool, small: bool) -> RunOptions<'static> {
     let mut options = RunOptions::new(&OnlyValidity);
     options.threads = threads;
     options.read.access = Access::default().map(mapped);
@@ -685,6 +689,28 @@ fn read(path: &Path, threads: usize, mapped: bool, small: bool) -> (Vec<String>,
     if small {
         options.chunk_size = 64;
     }
+    options
+}
+
+/// The records of a file, as they are written again; reading continues after damage.
+fn written_again(path: &Path, mapped: bool) -> Vec<u8> {
+    let job = WriteJob::new(Written::Records { fen: false }, OutputFormat::Records(Format::BOARDS)).unwrap();
+    let mut bytes = Vec::new();
+    let mut file = job.open(&mut bytes).unwrap();
+    let summary = run(&Inputs::of([path]), options(1, mapped, false), &job, |part| {
+        job.put(&mut file, part).unwrap();
+        Ok(())
+    });
+    assert!(matches!(summary.failure, None | Some(Error::Damaged { .. })));
+    let start = job.finish(file).unwrap().start.unwrap();
+    bytes[..start.len()].copy_from_slice(&start);
+    bytes
+}
+
+/// All records and all damage of a file; reading continues after damage.
+fn read(path: &Path, threads: usize, mapped: bool, small: bool) -> (Vec<String>, Vec<(u64, String)>) {
+    let inputs = Inputs::of([path]);
+    let options = options(threads, mapped, small);
     let mut all = Vec::new();
     let summary = run(&inputs, options, &Lines, |lines| {
         all.extend(lines);
@@ -741,6 +767,12 @@ fn random_forgeries() {
         let once = read(&path, 1, true, false);
         kept += usize::from(once.0.len() == 20);
         assert_eq!(read(&path, 3, false, true), once, "round {round}");
+        // A block is passed on or built again, mapped or read: the records are the same.
+        for mapped in [true, false] {
+            let again = directory.path().join("again.boards");
+            std::fs::write(&again, written_again(&path, mapped)).unwrap();
+            assert_eq!(read(&again, 1, true, false), (once.0.clone(), Vec::new()), "round {round}");
+        }
     }
     assert!(kept > 50, "only {kept} files kept all records");
 }

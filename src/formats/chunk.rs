@@ -42,7 +42,7 @@ pub struct DecodeOptions {
     /// Whether [`Decoded::lost_tags`](super::Decoded::lost_tags) are requested.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub lost_tags: bool,
-    /// Whether [`Batch::block`](crate::table::Batch::block) is requested, for an output that passes blocks on.
+    /// Whether boards files give batches whose fields are still in their [block](crate::table::Batch::block).
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub(crate) blocks: bool,
     /// Accept only what the PGN standard allows, not the common deviations.

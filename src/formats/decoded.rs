@@ -4,7 +4,7 @@ use super::{Chunk, Evidence, LostTags, Misfit, selected, tables};
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Reject};
 use crate::games::GameRow;
-use crate::table::{Array, Batch, Block, Field, StoredGames};
+use crate::table::{Array, Batch, Field, StoredGames};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -148,8 +148,8 @@ impl Decoded {
                     0 => {
                         batch.stored_games = Some(StoredGames::new(Arc::clone(&chunk.file), totals.games_before));
                         games.add(totals.games_before);
-                        if totals.games_before != 0 {
-                            batch.block = Block(None);
+                        if let Some(block) = &mut batch.block {
+                            block.games_before = totals.games_before;
                         }
                         let last = games.largest().unwrap_or(0);
                         totals.games_after = totals.games_after.max(last.saturating_add(1));

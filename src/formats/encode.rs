@@ -11,6 +11,7 @@
 //! ([`Losses`]).
 
 use super::boards::column::Ids as ColumnIds;
+use super::boards::unpacked;
 use super::losses::{Losses, Refuse};
 use super::training::Rows;
 use crate::input::Bytes;
@@ -89,6 +90,11 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
         lost_columns(tile, losses, |field| self.fields().contains(field));
     }
 
+    /// Whether blocks of boards files can be passed on.
+    fn passes_blocks_on(&self) -> bool {
+        false
+    }
+
     /// Whether a record may come out changed in a way that readers of the output cannot detect.
     fn can_change(&self) -> bool {
         false
@@ -143,12 +149,10 @@ pub(crate) struct BlockRecords<'a> {
 }
 
 impl<'a> BlockRecords<'a> {
-    /// The block of a boards file that has exactly these records.
-    pub(super) fn as_block(&self) -> Option<&'a Bytes> {
-        match &self.runs[..] {
-            [(batch, rows)] if *rows == (0..batch.len()) => batch.block.0.as_ref(),
-            _ => None,
-        }
+    /// Records without chains.
+    #[cfg(test)]
+    pub(super) fn of(first: u64, runs: Vec<(&'a Batch, Range<usize>)>) -> Self {
+        Self { first, runs, chains: &[] }
     }
 
     /// Takes all rows in order: their columns, the row, and whether a chain begins with it.
@@ -349,7 +353,8 @@ impl RecordBlocks {
             if let Some(before) = kept
                 && !Arc::ptr_eq(before, batch)
             {
-                held += (before.len() * ROW_LEN) as u64 + before.text_len();
+                let packed = before.block.as_ref().map_or(0, |block| block.section.len() as u64);
+                held += (before.len() * ROW_LEN) as u64 + before.text_len() + packed;
             }
             kept = Some(batch);
         }
@@ -357,7 +362,7 @@ impl RecordBlocks {
             let mut copy = Batch::new();
             let len = self.waiting.len();
             for (batch, rows) in self.waiting.take(len) {
-                copy.extend_from(&batch, rows);
+                copy.extend_from(unpacked(&batch)?, rows);
             }
             self.encoder.check(self.records, &copy)?;
             let copy = Arc::new(copy);

@@ -34,7 +34,7 @@ impl Cut for RecordBlocks {
 }
 
 /// Formats made of blocks copy records if runs of consecutive ones are shorter than this on average, because many short
-/// runs would cost more.
+/// runs would cost more. Batches whose fields are still in their block are not copied.
 const SHORT: usize = 16;
 /// Number of records that are copied into one batch, small enough to fit into the memory of an earlier one.
 const COPIED: usize = 2048;
@@ -83,7 +83,8 @@ impl Conversion {
     fn records(&self, part: &mut Converted, tile: &Tile<'_>) {
         part.records += tile.count() as u64;
         self.encoder.losses(tile, &mut part.losses);
-        if self.joint.is_none() || tile.count() >= SHORT * tile.count_runs() {
+        let is_packed = tile.batch.block.is_some();
+        if self.joint.is_none() || is_packed || tile.count() >= SHORT * tile.count_runs() {
             self.flush(part);
             part.piece.add(self.encoder, tile.batch, &tile.runs());
             return;
@@ -167,7 +168,7 @@ impl Job for Conversion {
         true
     }
     fn passes_blocks_on(&self) -> bool {
-        self.joint.is_some()
+        self.encoder.passes_blocks_on()
     }
     fn begin(&self) -> Self::Part {
         let mut part = Self::Part::default();

@@ -240,7 +240,9 @@ pub trait Job: Sync {
     fn reads_lost_tags(&self) -> bool {
         false
     }
-    /// Whether it can pass on blocks of boards files as they are. Where it changes a record, it copies the batch first.
+    /// Whether it writes boards files, and so can pass blocks of them on. Batches then may have their fields in a block
+    /// that only the encoder of boards files reads, if nothing else in the run needs them.
+    #[doc(hidden)]
     fn passes_blocks_on(&self) -> bool {
         false
     }
@@ -325,7 +327,6 @@ fn run_all<J: Job>(
     decode.game_rows |= job.reads_games();
     decode.game_places |= job.copies_games();
     decode.lost_tags |= job.reads_lost_tags();
-    decode.blocks |= job.passes_blocks_on();
     let options_set = decode.games.iter().flat_map(|games| games.options());
     let mut choices: Vec<&dyn Chooser> = Vec::new();
     choices.extend(filter.iter().map(|filter| filter as &dyn Chooser));
@@ -344,6 +345,7 @@ fn run_all<J: Job>(
         tags.extend(choice.tags());
     }
     decode.fields = decode.fields.union(set.fields());
+    decode.blocks = job.passes_blocks_on() && choices.is_empty() && set.is_empty() && decode.games.is_none();
     tags.extend(set.tags());
     decode.tags = tags.into_iter().collect();
     let mut collector = Collector {

@@ -13,7 +13,7 @@ use crate::packed::{Group, Packed, UnpackError};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A run of records in the order of their input.
 #[derive(Clone, Debug, Default)]
@@ -46,17 +46,26 @@ pub struct Batch {
     /// Where each record begins in the bytes that it was decoded from; a single number where all of them
     /// stand in one block.
     pub(crate) origins: Vec<u32>,
-    /// The block of a boards file that has exactly these records, if requested.
-    pub(crate) block: Block,
+    /// The block of a boards file that has exactly these records, in a run whose job passes blocks on. Then only the
+    /// numbers of games are among the [fields](Self::fields), and the others are to be read from the block.
+    pub(crate) block: Option<Block>,
 }
 
-/// A block of a boards file, with its header, or none. A copy of a batch may be changed, and so has none.
-#[derive(Debug, Default)]
-pub(crate) struct Block(pub(crate) Option<Bytes>);
+/// A block of a boards file.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// The block with its header.
+    pub(crate) section: Bytes,
+    /// The number by which the numbers of games are greater than in the block.
+    pub(crate) games_before: u64,
+    /// The batch with all its fields, once it was needed, or what is wrong with the block.
+    pub(crate) unpacked: OnceLock<Result<Box<Batch>, String>>,
+}
 
-impl Clone for Block {
-    fn clone(&self) -> Self {
-        Self(None)
+impl Block {
+    /// A block that has not been unpacked.
+    pub(crate) fn of(section: Bytes) -> Self {
+        Self { section, games_before: 0, unpacked: OnceLock::new() }
     }
 }
 
@@ -299,7 +308,6 @@ impl Batch {
     /// The boards, copied first if they lie in a file.
     #[inline(always)]
     fn owned_groups(&mut self) -> &mut Vec<Group> {
-        self.block = Block(None);
         if let Groups::Mapped(groups) = &self.groups {
             self.groups = Groups::Owned(groups.to_vec());
         }

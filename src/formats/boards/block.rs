@@ -15,6 +15,7 @@ use crate::table::{
     Array, Batch, Block, Field, Fields, MOST_CENTIPAWNS, Texts, Values, Words, bits_where, is_sentinel,
 };
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::{Mul, Range};
 
 /// Up to version 1.0 a mate was a score: this minus the number of moves.
@@ -115,15 +116,47 @@ fn directory(section: &[u8], header: &SectionHeader) -> Result<Vec<Entry>, Strin
 }
 
 /// Reads a block whose checksum matches; any remaining fault is due to the program that wrote it.
+pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields) -> Result<Batch, String> {
+    Ok(read(section, header, fields)?.0)
+}
+
+/// Checks a block like [`read_block`], but reads only boards, clocks and numbers of games: the other columns remain in
+/// the [block](Batch::block) until they are needed, see [`unpacked`]. A block that cannot be passed on is read as a whole.
+pub(super) fn read_packed_block(section: &Bytes, header: &SectionHeader) -> Result<Batch, String> {
+    let (mut batch, is_exact) = read(section, header, Fields::of(&[Field::Game]))?;
+    if !is_exact {
+        return read_block(section, header, Fields::ALL);
+    }
+    batch.block = Some(Block::of(section.clone()));
+    Ok(batch)
+}
+
+/// The batch with all of its fields.
 ///
-/// If the [block itself](Batch::block) is requested, too, the batch has it, provided that it holds the requested fields
-/// and nothing else: no other columns, none without a value, and no mates among the scores.
-pub(super) fn read_block(
-    section: &Bytes,
-    header: &SectionHeader,
-    fields: Fields,
-    itself: bool,
-) -> Result<Batch, String> {
+/// # Errors
+/// If they are still in the block, and that has been changed by another program.
+pub(in crate::formats) fn unpacked(batch: &Batch) -> io::Result<&Batch> {
+    let Some(block) = &batch.block else { return Ok(batch) };
+    let unpacked = block.unpacked.get_or_init(|| {
+        let mut batch = read_block(&block.section, &SectionHeader::read(&block.section)?, Fields::ALL)?;
+        if let Some(Array::U64(games)) = batch.fields.get_mut(&Field::Game) {
+            games.add(block.games_before);
+        }
+        Ok(Box::new(batch))
+    });
+    match unpacked {
+        Ok(batch) => Ok(batch),
+        Err(what) => Err(was_changed(what)),
+    }
+}
+
+/// The error for an input that another program has changed.
+pub(super) fn was_changed(what: &str) -> io::Error {
+    io::Error::other(format!("an input was changed before its records were written: {what}"))
+}
+
+/// Reads a block; also tells whether it has only columns that can be read, each with a value, and no mates among its scores.
+fn read(section: &Bytes, header: &SectionHeader, fields: Fields) -> Result<(Batch, bool), String> {
     if header.count == 0 || header.count > MOST_RECORDS {
         return Err(format!("a block of {} records; from 1 to {MOST_RECORDS} are possible", header.count));
     }
@@ -132,7 +165,7 @@ pub(super) fn read_block(
     let mut clocks = [None, None];
     let mut columns = BTreeMap::new();
     let mut score = None;
-    let mut is_exact = itself;
+    let mut is_exact = true;
     for entry in directory(section, header)? {
         let range = entry.at..entry.at + entry.len;
         let bytes = &section[range.clone()];
@@ -176,9 +209,14 @@ pub(super) fn read_block(
                         return Err(wrong(&cannot_be(row, value)));
                     }
                 }
-                is_exact &= fields.contains(field);
+                let bitmap = &bytes[..usize::from(entry.partial) * rows.div_ceil(64) * 8];
+                is_exact &= bitmap.is_empty() || bitmap.iter().any(|&byte| byte != 0);
+                if id != RAW_SCORE
+                    && let Some(Array::I16(scores)) = values.as_ref().filter(|_| field == Field::Score)
+                {
+                    is_exact &= !any_mate(scores.values());
+                }
                 if let Some(values) = values.filter(|_| requested) {
-                    is_exact &= values.count_present() != 0;
                     columns.insert(field, values);
                 }
             }
@@ -191,12 +229,11 @@ pub(super) fn read_block(
     batch.halfmove = halfmove;
     batch.fullmove = fullmove;
     if score != Some(RAW_SCORE) {
-        is_exact &= !take_mates_out(&mut columns, rows);
+        take_mates_out(&mut columns, rows);
     }
     columns.retain(|&field, _| fields.contains(field));
     batch.fields = columns;
-    batch.block = Block(is_exact.then(|| section.clone()));
-    Ok(batch)
+    Ok((batch, is_exact))
 }
 
 /// Whether the lanes after the last record are empty.
@@ -330,13 +367,13 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, requested: bool) -> R
     Ok(Array::Text(Texts::from_parts(codes, Words::from_parts(all, ends))))
 }
 
-/// Files of version 1.0 have mates among the scores. Whether this block has any.
-fn take_mates_out(columns: &mut BTreeMap<Field, Array>, rows: usize) -> bool {
+/// Files of version 1.0 have mates among the scores.
+fn take_mates_out(columns: &mut BTreeMap<Field, Array>, rows: usize) {
     let Some(Array::I16(scores)) = columns.get(&Field::Score) else {
-        return false;
+        return;
     };
     if !any_mate(scores.values()) {
-        return false;
+        return;
     }
     let known = match columns.get(&Field::Mate) {
         Some(Array::I16(mates)) => mates.clone(),
@@ -360,5 +397,4 @@ fn take_mates_out(columns: &mut BTreeMap<Field, Array>, rows: usize) -> bool {
     let mates = Values::from_parts(moves, mates);
     columns.insert(Field::Score, Array::I16(cleaned));
     columns.insert(Field::Mate, Array::I16(mates));
-    true
 }

@@ -159,7 +159,7 @@ impl BoardsFile {
         if Checksum::of(&section[UNIT..]) != header.checksum {
             return Err(failed(at, "the block does not match its checksum"));
         }
-        let mut batch = read_block(&section, &header, Fields::ALL, false).map_err(|what| failed(at, &what))?;
+        let mut batch = read_block(&section, &header, Fields::ALL).map_err(|what| failed(at, &what))?;
         batch.first_index = header.first;
         Ok(batch)
     }

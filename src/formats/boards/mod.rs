@@ -188,9 +188,10 @@ use super::layout::{Entry, ReadAt, Sections};
 use super::losses::Refuse;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Extent, Layout, Likeness, Watch};
 use crate::error::Damage;
-use crate::input::Shard;
+use crate::input::{Bytes, Shard};
 use crate::table::{Batch, Fields, Tile};
-use block::read_block;
+pub(super) use block::unpacked;
+use block::{read_block, read_packed_block};
 use column::{MOST_RECORDS, field_of};
 use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
@@ -227,7 +228,7 @@ pub(crate) fn of_block(section: Vec<u8>) -> Result<Batch, String> {
     if header.len != section.len() as u64 || Checksum::of(&section[UNIT..]) != header.checksum {
         return Err("the block does not match its checksum".to_owned());
     }
-    read_block(&section.into(), &header, Fields::ALL, false)
+    read_block(&section.into(), &header, Fields::ALL)
 }
 
 /// The codec of boards files.
@@ -295,12 +296,18 @@ impl Encoder for Boards {
         refuse_numbers(tile, refuse);
     }
     fn block(&self, records: &BlockRecords<'_>, block: &mut Encoded) -> io::Result<()> {
-        block.columns = match records.as_block() {
+        block.columns = match whole_block(records) {
             Some(section) => pass_block_on(records.first, section, block)?,
-            None => encode_block(records.first, &records.runs, Fields::ALL, &mut block.bytes)?,
+            None => {
+                let runs = records.runs.iter().map(|(batch, rows)| Ok((unpacked(batch)?, rows.clone())));
+                encode_block(records.first, &runs.collect::<io::Result<Vec<_>>>()?, Fields::ALL, &mut block.bytes)?
+            }
         };
         block.records = records.runs.iter().map(|(_, rows)| rows.len() as u64).sum();
         Ok(())
+    }
+    fn passes_blocks_on(&self) -> bool {
+        true
     }
     fn check(&self, first: u64, records: &Batch) -> io::Result<()> {
         check_texts(first, records.text_len())
@@ -308,6 +315,13 @@ impl Encoder for Boards {
     fn writer(&self) -> Box<dyn Writer> {
         Box::new(Outline::default())
     }
+}
+
+/// The block of an input that has exactly these records, with the same numbers of games.
+fn whole_block<'a>(records: &BlockRecords<'a>) -> Option<&'a Bytes> {
+    let [(batch, rows)] = &records.runs[..] else { return None };
+    let block = batch.block.as_ref().filter(|block| *rows == (0..batch.len()) && block.games_before == 0)?;
+    Some(&block.section)
 }
 
 impl Writer for Outline {
@@ -403,7 +417,12 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         }
         if header.kind == Kind::Block {
             if whole {
-                match read_block(&section, &header, options.fields, options.blocks) {
+                let batch = if options.blocks {
+                    read_packed_block(&section, &header)
+                } else {
+                    read_block(&section, &header, options.fields)
+                };
+                match batch {
                     Ok(mut batch) => {
                         batch.first_index = decoded.records;
                         batch.origins = vec![at as u32];
@@ -622,16 +641,26 @@ mod tests {
     fn blocks_with_other_numbers_of_games_are_not_passed_on() {
         let mut batch = small_batch();
         batch.fields.insert(Field::Game, Array::U64(Values::from(vec![0, 0, 1])));
-        let options = DecodeOptions { fields: Fields::ALL, blocks: true, ..DecodeOptions::default() };
-        let mut totals = crate::formats::Totals::default();
-        for expected in [true, false] {
-            let chunk = Chunk::new(Path::new("x").into(), file_of(&batch).into());
-            let mut decoded = decode(&chunk, &options);
-            decoded.number(&mut totals, &chunk);
-            totals.begin();
-            assert_eq!(decoded.batches[0].block.0.is_some(), expected);
-            assert!(decoded.batches[0].clone().block.0.is_none(), "a copy may be changed");
-        }
+        let written = |blocks: bool| {
+            let mut totals = crate::formats::Totals::default();
+            let mut all = Vec::new();
+            for file in 0..2 {
+                let chunk = Chunk::new(Path::new("x").into(), file_of(&batch).into());
+                let options = DecodeOptions { fields: Fields::ALL, blocks, ..DecodeOptions::default() };
+                let mut decoded = decode(&chunk, &options);
+                decoded.number(&mut totals, &chunk);
+                totals.begin();
+                let batch = &decoded.batches[0];
+                let mut block = Encoded::default();
+                let runs = vec![(batch, 0..batch.len())];
+                Boards.block(&BlockRecords::of(0, runs), &mut block).unwrap();
+                assert_eq!(block.more.is_some(), blocks && file == 0);
+                all.extend_from_slice(&block.bytes);
+                all.extend_from_slice(block.more.as_deref().unwrap_or_default());
+            }
+            all
+        };
+        assert!(written(true) == written(false));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! a block of the output is passed on instead ([`pass_block_on`]): its bytes, which have been checked, are written from
 //! where they are, behind a header with another number. [`Outline`] remembers where the blocks are.
 
-use super::block::{any_mate, out_of_range};
+use super::block::{any_mate, out_of_range, was_changed};
 use super::column::{FULLMOVE, GROUPS, HALFMOVE, Ids, MOST_COLUMNS, RAW_SCORE, id_of, kind_of, name_of, type_of};
 use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader, u16_at};
 use super::write_groups::{Runs, put_groups};
@@ -341,8 +341,7 @@ fn too_late(error: io::Error) -> io::Error {
 /// If the input became shorter, or was changed.
 pub(super) fn pass_block_on(first: u64, section: &Bytes, block: &mut Encoded) -> io::Result<Ids> {
     section.check().map_err(too_late)?;
-    let changed = |what| io::Error::other(format!("an input was changed before its records were written: {what}"));
-    let header = SectionHeader::read(section).map_err(changed)?;
+    let header = SectionHeader::read(section).map_err(was_changed)?;
     block.bytes.extend(SectionHeader { first, extra: 0, total: 0, ..header }.to_bytes());
     let rest = section.slice(UNIT..section.len());
     let mut ids = Ids::default();
