@@ -200,7 +200,7 @@ pub(super) fn lost_columns(tile: &Tile<'_>, losses: &mut Losses, keeps: impl Fn(
 pub(crate) struct Encoded {
     /// Finished bytes.
     pub(crate) bytes: Vec<u8>,
-    /// Bytes of an input that follow them.
+    /// For a block that is passed on: its bytes in the input, which follow `bytes` in the output.
     pub(crate) more: Option<Bytes>,
     /// Records for a format that is made of blocks or chains, in order, still where they were decoded.
     pub(crate) runs: Vec<(Arc<Batch>, Range<usize>)>,

@@ -56,9 +56,10 @@ pub struct Batch {
 pub(crate) struct Block {
     /// The block with its header.
     pub(crate) section: Bytes,
-    /// The number by which the numbers of games are greater than in the block.
+    /// This is added to the numbers of games in the block: the number of games in the inputs before.
     pub(crate) games_before: u64,
-    /// The batch with all its fields, once it was needed, or what is wrong with the block.
+    /// The batch with all its fields, which is made when it is first needed; an error message if another program has
+    /// changed the block.
     pub(crate) unpacked: OnceLock<Result<Box<Batch>, String>>,
 }
 

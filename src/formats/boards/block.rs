@@ -155,7 +155,8 @@ pub(super) fn was_changed(what: &str) -> io::Error {
     io::Error::other(format!("an input was changed before its records were written: {what}"))
 }
 
-/// Reads a block; also tells whether it has only columns that can be read, each with a value, and no mates among its scores.
+/// Reads a block; also tells whether the block can be passed on: all of its columns are known, each has a value in some
+/// row, and no score is a mate.
 fn read(section: &Bytes, header: &SectionHeader, fields: Fields) -> Result<(Batch, bool), String> {
     if header.count == 0 || header.count > MOST_RECORDS {
         return Err(format!("a block of {} records; from 1 to {MOST_RECORDS} are possible", header.count));

@@ -357,10 +357,10 @@ pub(super) fn pass_block_on(first: u64, section: &Bytes, block: &mut Encoded) ->
     Ok(ids)
 }
 
-/// Ends passing on the rest of a block, which has been written with this result.
+/// Releases the rest of a block after it was written with this result.
 ///
 /// # Errors
-/// If that failed, or the input became shorter meanwhile.
+/// If writing failed, or the input became shorter meanwhile.
 pub(super) fn finish_passing_on(rest: &Bytes, written: io::Result<()>) -> io::Result<()> {
     rest.check().map_err(too_late)?;
     rest.release();
