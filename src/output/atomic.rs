@@ -66,7 +66,7 @@ impl AtomicFile {
         if let Ok(old) = fs::metadata(&target) {
             keep_mode(&old, file.as_file()).map_err(failed)?;
         }
-        Ok(Self { path: path.to_owned(), target, force, out: BufWriter::with_capacity(1 << 20, file), known })
+        Ok(Self { path: path.to_owned(), target, force, out: BufWriter::with_capacity(1 << 16, file), known })
     }
 
     /// The final name.
