@@ -83,9 +83,9 @@ fn plain_board_counts(position: &Position) -> u64 {
     state |= u64::from(position.checkers().several()) << 7;
     let moves = u64::from(position.count_legal_moves()) & 0xFF;
     u64::from(position.occupied().len())
-        | phase << 8
-        | material(Color::White) << 16
-        | material(Color::Black) << 32
+        | phase << 7
+        | (material(Color::White) + 128 * material(Color::Black)) << 16
+        | material(Color::White) << 34
         | state << 48
         | moves << 56
 }

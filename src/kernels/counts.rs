@@ -2,7 +2,7 @@
 //! square is occupied by each piece, attacked by each side, or the square of a rarer event.
 //!
 //! The numbers of a board are packed into one word ([`BoardCounts`]), so that a table of joint counts is indexed by
-//! some of its bits. Material is summed by the binary digits of the
+//! 16 of its bits. Material is summed by the binary digits of the
 //! piece values: 1, 3, 5 and 9 are all odd, so one count of all pieces but the king gives the ones, and only the rest
 //! is counted by type.
 //!
@@ -27,10 +27,10 @@ const EN_PASSANT_RANKS: u64 = RANK_6 | RANK_6 >> 24;
 ///
 /// | bits | content |
 /// | --- | --- |
-/// | 0-7 | pieces, both kings always counted |
-/// | 8-15 | phase: minor pieces 1, rooks 2, queens 4, not capped |
-/// | 16-31 | White's material, 1-3-3-5-9 |
-/// | 32-47 | Black's material |
+/// | 0-6 | pieces, both kings always counted |
+/// | 7-15 | phase: minor pieces 1, rooks 2, queens 4, not capped |
+/// | 16-33 | White's material, 1-3-3-5-9, plus 128 times Black's |
+/// | 34-47 | White's material alone |
 /// | 48-53 | state: Black to move; castling K, Q, k, q; en passant square |
 /// | 54, 55 | in check, in double check |
 /// | 56-63 | legal moves, modulo 256: see [`GroupResults::counts`] |
@@ -124,8 +124,9 @@ fn count_board<S: Simd>(simd: S, group: &Group, results: &GroupResults, at: usiz
     let white = material.sub(black);
     // Without the ones of each piece, the material of both sides is twice the phase.
     let pieces = pieces.count_ones();
-    let phase = material.sub(pieces).shl::<7>();
-    let counts = pieces.add(simd.splat(2)) | phase | white.shl::<16>() | black.shl::<32>();
+    let phase = material.sub(pieces).shl::<6>();
+    let both = white.shl::<16>().add(black.shl::<23>());
+    let counts = pieces.add(simd.splat(2)) | phase | both | white.shl::<34>();
     simd.store(state | counts, out, at);
 }
 

@@ -5,7 +5,7 @@
 
 use super::game_details::{GameColumns, Games};
 use super::heat::EventMaps;
-use super::joint::{BEYOND, BEYOND_MOVES, Joint, MOST_PHASE};
+use super::joint::{BEYOND, BEYOND_MOVES, Joint, MOST_PHASE, Numbers};
 use super::tally::{NarrowTally, Tally};
 use super::{sentinels, words};
 use crate::distinct::Sketches;
@@ -63,7 +63,7 @@ pub(super) struct Details {
 /// The phase of the board with these counts.
 #[inline(always)]
 fn phase_of(counts: u64) -> usize {
-    (counts >> 8 & 0xFF).min(MOST_PHASE as u64) as usize
+    Numbers::of(counts).phase.min(MOST_PHASE)
 }
 
 impl Details {

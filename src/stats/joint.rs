@@ -1,7 +1,7 @@
 //! Joint counts of the numbers of a position: three tables in which each position increments one counter each.
 //!
-//! The lanes put all numbers of a position into one word ([`BoardCounts`]), so that the index of a counter is extracted
-//! from that word by a shift and a mask. Histograms of single numbers, checks, mates and castling rights are sums over
+//! The lanes put all numbers of a position into one word ([`BoardCounts`]), so that the index of a counter is a quarter
+//! of that word. Histograms of single numbers, checks, mates and castling rights are sums over
 //! these tables. The few positions with more queens than any game has do not fit. Each of their numbers is counted
 //! separately, and they are not in any joint distribution.
 
@@ -11,12 +11,34 @@ use crate::kernels::BoardCounts;
 use crate::report::Matrix;
 use crate::table::rows_of;
 
-/// Bits that are set if a number does not fit into the tables: 128 points of material or more, a phase of 32 or more.
-pub(super) const BEYOND: u64 = 0xFF80 << 16 | 0xFF80 << 32 | 0xE000;
+/// Bits that are set if a number does not fit into the tables: a phase of 32 or more, 128 points of material or more of
+/// Black or of White.
+pub(super) const BEYOND: u64 = 0xF << 12 | 0xF << 30 | 0x7F << 41;
 /// Bits that are set if there are 256 legal moves or more.
 pub(super) const BEYOND_MOVES: u64 = 0xFF00;
 /// The maximum of the phase.
 pub(super) const MOST_PHASE: usize = 24;
+
+/// Numbers of a position.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    pub(super) pieces: usize,
+    /// Not capped.
+    pub(super) phase: usize,
+    /// White's, and Black's.
+    pub(super) material: [usize; 2],
+}
+
+impl Numbers {
+    /// The numbers in a word of [`BoardCounts`].
+    #[inline(always)]
+    pub(super) fn of(word: u64) -> Self {
+        let part = |at: u32, mask: u64| (word >> at & mask) as usize;
+        let white = part(34, 0x3FFF);
+        let black = (part(16, 0x3_FFFF) - white) >> 7;
+        Self { pieces: part(0, 0x7F), phase: part(7, 0x1FF), material: [white, black] }
+    }
+}
 
 /// Positions by pieces and phase, by material of both sides, and by legal moves and flags.
 #[derive(Clone, Debug, Default)]
@@ -59,8 +81,8 @@ impl Joint {
 
     #[inline(always)]
     fn add(&mut self, word: u64) {
-        self.pieces_phase.add((word & 0x7F | word >> 1 & 0xF80) as usize);
-        self.material.add((word >> 16 & 0x7F | word >> 25 & 0x3F80) as usize);
+        self.pieces_phase.add(usize::from(word as u16));
+        self.material.add(usize::from((word >> 16) as u16));
         self.add_moves_flags(word);
     }
 
@@ -178,14 +200,14 @@ fn histogram<const N: usize>(mut counts: Vec<u64>, beyond: Option<&Tally<N>>) ->
 
 impl Beyond {
     fn add(&mut self, word: u64, counts: u64) {
-        let part = |at: u32, mask: usize| (word >> at) as usize & mask;
-        let flags = part(48, 0xFF);
+        let Numbers { pieces, phase, material: [white, black] } = Numbers::of(word);
+        let flags = (word >> 48) as usize & 0xFF;
         let moves = counts as usize & 0xFFFF;
         self.moves.add(moves);
-        self.pieces.add(part(0, 0xFF));
-        self.phase.add(part(8, 0xFF).min(MOST_PHASE));
-        self.material[0].add(part(16, 0xFFFF));
-        self.material[1].add(part(32, 0xFFFF));
+        self.pieces.add(pieces);
+        self.phase.add(phase.min(MOST_PHASE));
+        self.material[0].add(white);
+        self.material[1].add(black);
         self.flags.add(flags);
         if moves == 0 {
             if is_in_check(flags) {
@@ -216,7 +238,7 @@ mod tests {
     #[test]
     fn more_moves_than_the_table_has_room_for() {
         // 40 pieces, phase 30, material 20 and 100, in check.
-        let word = 40 | 30 << 8 | 20 << 16 | 100 << 32 | 1 << 54;
+        let word = 40 | 30 << 7 | (20 + 128 * 100) << 16 | 20 << 34 | 1 << 54;
         let mut joint = Joint::default();
         let mut counts = [7 | 1 << 16; 8];
         joint.add_group(&[word | 7 << 56; 8], &counts, 0xFF);

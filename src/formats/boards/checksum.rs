@@ -1,6 +1,10 @@
 //! The checksum: wide Fletcher sums, at the speed of memory.
 
 use super::UNIT;
+use crate::simd::bytes::fetch;
+
+/// Rows that are fetched ahead: half a page. The CPU foresees the rows of a page, but not the next page.
+const AHEAD: usize = 2048 / UNIT;
 
 /// The checksum of boards files, see the [module](super).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +27,8 @@ impl Checksum {
         let (rows, rest) = bytes.as_chunks::<UNIT>();
         // These are copies, so that the sums stay in registers.
         let (mut a, mut b) = (self.sums, self.sums_of_sums);
-        for row in rows {
+        for (at, row) in rows.iter().enumerate() {
+            fetch(rows, at + AHEAD);
             let (words, _) = row.as_chunks::<8>();
             for lane in 0..8 {
                 a[lane] = a[lane].wrapping_add(u64::from_le_bytes(words[lane]));
