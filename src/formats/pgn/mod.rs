@@ -253,11 +253,16 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
 /// Decodes a run of games, with or without lanes.
 fn decode_with(chunk: &Chunk, options: &DecodeOptions, lanes: bool) -> Decoded {
     // Everything is read once more if the lanes could not play some games, which are then played at once.
-    let mut played_now = Vec::new();
+    let mut played_now = lanes.then(Vec::new);
     loop {
-        match decode_games(chunk, options, lanes.then_some(&played_now)) {
+        match decode_games(chunk, options, played_now.as_ref()) {
             Ok(decoded) => return decoded,
-            Err(games) => played_now = games,
+            Err(games) => {
+                // Lanes that fail again named the wrong games, and might do so forever.
+                let failed_before = played_now.is_some_and(|games| !games.is_empty());
+                debug_assert!(!failed_before, "the lanes named the wrong games");
+                played_now = (!failed_before).then_some(games);
+            }
         }
     }
 }
