@@ -67,7 +67,7 @@ fn compression_of(path: Option<&Path>) -> Option<Compression> {
     }
 }
 
-/// Large enough for few system calls; buffers of rows are written through.
+/// Large enough for few system calls, and so small that blocks and buffers of rows are written through.
 const BUFFER: usize = 1 << 16;
 
 /// The name in write errors: a file, or standard output.

@@ -26,6 +26,8 @@ pub struct AtomicFile {
     known: Known,
 }
 
+/// Bytes that are collected before they are written. Blocks and buffers of rows are larger, and therefore not copied.
+const BUFFER: usize = 1 << 16;
 /// The suffix of the names of temporary files.
 const SUFFIX: &str = ".lanefish.part";
 /// Maximum number of bytes of the final name in the temporary name, so that it stays below the limit of 255.
@@ -66,7 +68,7 @@ impl AtomicFile {
         if let Ok(old) = fs::metadata(&target) {
             keep_mode(&old, file.as_file()).map_err(failed)?;
         }
-        Ok(Self { path: path.to_owned(), target, force, out: BufWriter::with_capacity(1 << 16, file), known })
+        Ok(Self { path: path.to_owned(), target, force, out: BufWriter::with_capacity(BUFFER, file), known })
     }
 
     /// The final name.
