@@ -257,4 +257,15 @@ mod tests {
         assert_eq!(all.flags()[1 << 6], 22);
         assert_eq!((all.mates(true), all.mates(false)), (2, 0));
     }
+
+    /// No board of at most 32 pieces has that much material with that low a phase, but words need not be of such boards.
+    #[test]
+    fn material_alone_may_be_beyond_the_tables() {
+        let [white, black] = [130 | 130 << 18, 130 << 7].map(|material| 2 | material << 16 | 7 << 56);
+        let mut joint = Joint::default();
+        joint.add_group(&[white, black, white, white, black, white, white, white], &[7; 8], 0xFF);
+        let [of_white, of_black] = joint.material();
+        assert_eq!((of_white[130], of_white[0], of_white.len()), (6, 2, 131));
+        assert_eq!((of_black[130], of_black[0], of_black.len()), (2, 6, 131));
+    }
 }
