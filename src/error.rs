@@ -4,6 +4,7 @@
 //! disk. A [`Reject`] is *data*: a record that is not a position, which is counted and reported while the run
 //! continues. Both have a place: a file, and a line or byte offset.
 
+use crate::perft::ThreadsError;
 use crate::text::one_line;
 use std::borrow::Cow;
 use std::fmt;
@@ -278,6 +279,12 @@ impl Error {
             Self::NoRecord { .. } => Damage::at(0, NO_RECORD),
             other => Damage::at(0, other.to_string()),
         }
+    }
+}
+
+impl From<ThreadsError> for Error {
+    fn from(error: ThreadsError) -> Self {
+        Self::Threads { threads: error.threads, reason: error.reason }
     }
 }
 

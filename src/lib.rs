@@ -128,13 +128,9 @@
 #[doc(hidden)]
 pub mod bench;
 mod boards;
-mod canonical;
-pub mod chess;
 pub mod choose;
 #[cfg(feature = "parquet")]
 pub mod columnar;
-#[doc(hidden)]
-pub mod cpu;
 pub mod datasets;
 pub mod distinct;
 pub mod error;
@@ -142,29 +138,19 @@ pub mod formats;
 pub mod games;
 pub mod input;
 pub mod jobs;
-#[doc(hidden)]
-pub mod kernels;
-#[doc(hidden)]
-pub mod locks;
 pub mod output;
-pub mod packed;
 mod partition;
-pub mod perft;
 pub mod pipeline;
-pub mod queries;
 pub mod report;
-mod seed;
-mod setters;
-#[doc(hidden)]
-pub mod simd;
-pub mod sliders;
 #[cfg(feature = "sql")]
 pub mod sql;
 pub mod stats;
 pub mod table;
+
+pub(crate) use lanefish_core::{canonical, replay, seed, setters};
+pub use lanefish_core::{chess, packed, perft, queries, sliders, tiers};
 #[doc(hidden)]
-pub mod text;
-pub mod tiers;
+pub use lanefish_core::{cpu, kernels, locks, simd, text};
 
 /// The Arrow crates whose types appear here, in the versions that fit.
 #[cfg(feature = "parquet")]

@@ -12,6 +12,15 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+/// How a validity level is serialized.
+#[cfg(feature = "cluster")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(remote = "Validity")]
+pub(crate) enum ValidityWire {
+    Playable,
+    Strict,
+}
+
 /// Options for decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
@@ -21,6 +30,7 @@ pub struct DecodeOptions {
     pub keep_en_passant: bool,
     /// The validity level. Decoders check only what cannot be seen later (such as an en passant square that they drop);
     /// everything else is checked in bulk.
+    #[cfg_attr(feature = "cluster", serde(with = "ValidityWire"))]
     pub validity: Validity,
     /// The requested fields; others need not be decoded. A run adds the fields that its job reads; likewise tags and
     /// rows of games.

@@ -136,7 +136,7 @@ fn read(line: &[u8], options: &DecodeOptions, lost: &mut Lost) -> Result<Record,
     let text = text.ok_or_else(|| BadRecord::new("eval_without_fen", "the object has no `fen`"))?;
     let mut unescaped = Vec::new();
     let text = json::unescaped(text, &mut unescaped).ok_or_else(|| malformed(&json))?;
-    let fen = fen::parse(text, FenOptions { keep_en_passant: options.keep_en_passant })?;
+    let fen = fen::parse(text, FenOptions::default().keep_en_passant(options.keep_en_passant))?;
     let position = fen.position.clone();
     let eval = best.unwrap_or_default();
     let mate = eval.mate.map(|mate| pgn::mate_in(mate < 0, mate.unsigned_abs()));

@@ -29,7 +29,6 @@ pub mod foreign;
 mod gaps;
 mod headerless;
 mod json;
-mod king_safety;
 pub(crate) mod layout;
 mod lines;
 mod losses;
@@ -56,6 +55,8 @@ mod training;
 pub mod viri;
 pub(crate) mod way;
 
+#[cfg(feature = "cluster")]
+pub(crate) use chunk::ValidityWire;
 pub use chunk::{Chunk, DecodeOptions, MAX_MEMORY, MAX_RECORD};
 pub(crate) use chunk::{GIANT_HEAD, too_long};
 pub use decoded::{Decoded, Remark, Remarks, Totals};

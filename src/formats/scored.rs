@@ -7,14 +7,14 @@
 //! a move is checked except the king's safety, which is then checked for many positions at once. A chunk with an
 //! illegal move is read again, with each move checked on its own, to find out which move is illegal, and why.
 
-use super::king_safety::KingSafety;
-use super::pgn::replay::Board;
 use super::records::{BadRecord, DROPPED_EN_PASSANT, IdleEnPassants, Record};
 use super::way::OF_THE_WAY;
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::chess::Square;
 use crate::error::{Place, Reject};
 use crate::packed::{Group, Packed};
+use crate::replay::Board;
+use crate::replay::KingSafety;
 use crate::simd::bmi2::Bmi2;
 use crate::table::{Array, Batch, Field, Fields, Values};
 use std::path::Path;

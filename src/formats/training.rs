@@ -4,9 +4,9 @@
 use super::Losses;
 use super::facts::{self, HasChess960Castling};
 use super::losses::Refuse;
-use super::pgn::replay::Board;
 use crate::chess::moves::MoveKind;
 use crate::chess::{Color, Move, Square};
+use crate::replay::Board;
 use crate::simd::bmi2::Bmi2;
 use crate::simd::inlined;
 use crate::table::{Array, Batch, Field, Tile, Values, is_sentinel};

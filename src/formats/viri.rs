@@ -31,7 +31,6 @@ use super::encode::{BlockRecords, Cut, Encoded, Encoder, lost_columns};
 use super::layout::{Chains, Link};
 use super::losses::Refuse;
 use super::marlin::{self, Marlin};
-use super::pgn::replay::Board;
 use super::records::{BadRecord, Fixed, hexadecimal};
 use super::scored::{self, Distrust, Run, Scored};
 use super::training::{self, Rows};
@@ -39,6 +38,7 @@ use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losse
 use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Role, Square};
 use crate::error::Damage;
+use crate::replay::Board;
 use crate::table::{Field, Fields, Tile};
 use std::io;
 

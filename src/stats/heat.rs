@@ -191,12 +191,13 @@ mod tests {
                 .map(|_| Group { planes: std::array::from_fn(|_| std::array::from_fn(|_| random())) })
                 .collect();
             let results: Vec<GroupResults> = (0..len)
-                .map(|_| GroupResults {
-                    attacks_white: std::array::from_fn(|_| random()),
-                    attacks_black: [u64::MAX; 8],
-                    checkers: std::array::from_fn(|_| random()),
-                    counts: std::array::from_fn(|_| random() & 3 << EN_PASSANTS | 20),
-                    ..GroupResults::default()
+                .map(|_| {
+                    let mut results = GroupResults::default();
+                    results.attacks_white = std::array::from_fn(|_| random());
+                    results.attacks_black = [u64::MAX; 8];
+                    results.checkers = std::array::from_fn(|_| random());
+                    results.counts = std::array::from_fn(|_| random() & 3 << EN_PASSANTS | 20);
+                    results
                 })
                 .collect();
             let mut expected = [[0; 64]; 14];
@@ -240,7 +241,8 @@ mod tests {
     #[test]
     fn deep_counters_are_emptied_before_they_overflow() {
         let group = Group { planes: [[!0, 0, 1 << 63, 5, 0, 0, 0, !0]; 4] };
-        let results = GroupResults { attacks_white: [!0, 1, 2, 3, 4, 5, 6, 7], ..GroupResults::default() };
+        let mut results = GroupResults::default();
+        results.attacks_white = [!0, 1, 2, 3, 4, 5, 6, 7];
         let analyzer = Tier::PORTABLE.analyzer().unwrap();
         let full = VerticalCounters::<14>::GROUPS;
         let (groups, results) = (vec![group; full], vec![results; full]);

@@ -221,13 +221,13 @@ impl Stats {
         });
         let results: [GroupResults; Self::SOME] = std::array::from_fn(|at| {
             let of = &boards.results[places[at]];
-            GroupResults {
-                counts: clear(at, &of.counts),
-                checkers: clear(at, &of.checkers),
-                attacks_white: clear(at, &of.attacks_white),
-                attacks_black: clear(at, &of.attacks_black),
-                ..*of
+            let mut cleared = *of;
+            for words in
+                [&mut cleared.counts, &mut cleared.checkers, &mut cleared.attacks_white, &mut cleared.attacks_black]
+            {
+                *words = clear(at, words);
             }
+            cleared
         });
         self.add_groups(analyzer, &groups[..len], &results[..len]);
         start

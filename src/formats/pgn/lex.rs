@@ -23,13 +23,6 @@ pub(super) const REACH: usize = 1 << 16;
 /// Longer names of tags are not compared.
 const LONGEST_NAME: usize = 255;
 
-/// Eight bytes, or `None` near the end.
-#[inline(always)]
-pub(super) fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    let eight = bytes.get(at..)?.first_chunk::<8>()?;
-    Some(u64::from_le_bytes(*eight))
-}
-
 /// The place of the first of two bytes from `at` on, or the end.
 #[inline(always)]
 pub(super) fn find2(bytes: &[u8], mut at: usize, a: u8, b: u8) -> usize {

@@ -2,11 +2,11 @@
 
 use super::Games;
 use super::records::{Records, Requested};
-use super::replay::{Board, OrderRows, Rows, San};
 use super::scan::{Commands, ENOUGH, Scan, Way};
 use crate::chess::Position;
 use crate::kernels::replay::Order;
 use crate::packed::{Group, Packed};
+use crate::replay::{Board, OrderRows, Rows, San};
 use crate::simd::Simd;
 use crate::simd::bmi2::Bmi2;
 use std::ops::Range;

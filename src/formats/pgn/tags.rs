@@ -5,6 +5,7 @@
 
 use super::lex;
 use super::tag::{Tag, is_pair, tag, usual_value};
+use crate::text::eight_bytes;
 use memchr::{memchr, memchr_iter};
 
 /// The notes taken while the section was scanned.
@@ -57,7 +58,7 @@ const fn zeros(word: u64) -> u64 {
 /// The first eight bytes of a text; zeros after its end.
 #[inline(always)]
 fn first_word(text: &[u8]) -> u64 {
-    lex::word(text, 0).unwrap_or_else(|| {
+    eight_bytes(text, 0).unwrap_or_else(|| {
         let mut word = [0; 8];
         for (byte, &letter) in word.iter_mut().zip(text) {
             *byte = letter;

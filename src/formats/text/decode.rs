@@ -154,7 +154,7 @@ pub(in crate::formats) fn unusual<'a>(
     remarks: &mut Remarks,
 ) -> Result<ReadLine<'a>, Refusal> {
     let line = &text[..len];
-    let fen_options = FenOptions { keep_en_passant: options.keep_en_passant };
+    let fen_options = FenOptions::default().keep_en_passant(options.keep_en_passant);
     let mut fen = match fen::parse_in(&text[skip..], line.len() - skip, fen_options) {
         Ok(fen) => fen,
         Err(mut error) => {

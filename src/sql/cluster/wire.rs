@@ -5,6 +5,7 @@
 use super::counting::Counting;
 use super::pieces::Piece;
 use crate::chess::validity::Validity;
+use crate::formats::ValidityWire;
 use crate::choose::Condition;
 use crate::choose::LeftOut;
 use crate::error::{Place, Reject};
@@ -151,6 +152,7 @@ pub(super) fn columns(names: &[String]) -> Result<Vec<ChosenColumn>> {
 /// The rules for judging positions. Each machine chooses the instructions itself.
 #[derive(Serialize, Deserialize)]
 pub(super) struct JudgingWire {
+    #[serde(with = "ValidityWire")]
     validity: Validity,
     keep_en_passant: bool,
 }

@@ -8,8 +8,8 @@
 use super::error::MOST_PLIES;
 use super::{Games, Plays, State};
 use crate::formats::pgn::records::Records;
-use crate::formats::pgn::replay::San;
 use crate::formats::pgn::scan::{Command, ENOUGH};
+use crate::replay::San;
 
 /// Number of moves to scan at once after one that the fast path could not play.
 const FEW: usize = 8;

@@ -24,12 +24,12 @@ pub use error::{BadGame, GameError};
 
 use super::lex::{self, Comment};
 use super::records::Records;
-use super::replay::{Board, San};
 use super::scan::{ENOUGH, Scan};
 use super::tags::{self, Name, Tags};
 use crate::chess::Position;
 use crate::games::Outcome;
 use crate::games::Variant;
+use crate::replay::{Board, San};
 use crate::simd::bmi2::Bmi2;
 use movetext::End;
 use std::ops::Range;

@@ -11,7 +11,7 @@ use super::words::{
 use super::{GameError, Games, Line, Plays, State};
 use crate::formats::pgn::lex::{self, Comment};
 use crate::formats::pgn::records::Records;
-use crate::formats::pgn::replay::{Board, Refused, San};
+use crate::replay::{Board, Refused, San};
 
 /// Byte classes of movetext.
 #[derive(Clone, Copy, PartialEq, Eq)]

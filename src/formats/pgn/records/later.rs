@@ -6,9 +6,9 @@
 
 use super::{NO_SQUARE, Records, note};
 use crate::chess::Position;
-use crate::formats::pgn::replay::{OrderRows, Rows, play_all};
 use crate::kernels::replay::Order;
 use crate::packed::{Group, Packed};
+use crate::replay::{OrderRows, Rows, play_all};
 
 /// The number of rows that are played together, at least. A cache of 512 KiB holds them and their orders, so that they do
 /// not come from memory again; with fewer rows, the lanes would end at different times. Unit tests, whose texts are short,

@@ -6,12 +6,12 @@ mod later;
 pub(super) use commands::reads;
 pub(super) use later::LaterRow;
 
-use super::replay::{Board, OrderRows};
 use super::values::{LONGEST_CLOCK, NO_SCORE, is_score, mate_of};
 use crate::chess::Move;
 use crate::choose::hash_on;
 use crate::kernels::replay::Order;
 use crate::packed::{Group, Packed};
+use crate::replay::{Board, OrderRows};
 use crate::table::openings;
 use crate::table::{Array, Batch, Field, Fields, Values, bits_where};
 use later::{Apart, TILE};

@@ -1,0 +1,14 @@
+//! Text as such, for all modules: made in place, made safe for one line, numbers for readers.
+
+pub mod hash;
+pub mod numbers;
+pub mod one_line;
+pub mod room;
+pub mod short_text;
+
+/// The eight bytes from a place on, as a number with the first byte lowest; `None` if fewer are left.
+#[inline(always)]
+pub fn eight_bytes(bytes: &[u8], at: usize) -> Option<u64> {
+    let eight = bytes.get(at..)?.first_chunk::<8>()?;
+    Some(u64::from_le_bytes(*eight))
+}
