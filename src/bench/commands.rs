@@ -44,7 +44,7 @@ pub fn measure_commands(
     options: &BenchOptions,
     positions: &[Position],
     analyzer: &'static dyn Analyzer,
-    show: impl FnMut(Row),
+    show: &mut dyn FnMut(Row),
 ) -> Result<(), Error> {
     let row = |name, bytes_per_position| Row {
         group: "commands",
@@ -337,7 +337,7 @@ mod tests {
         for threads in [1, 2] {
             let options = BenchOptions { time: Duration::ZERO, threads, size: 1, ..BenchOptions::default() };
             let mut rows = Vec::new();
-            measure_commands(&options, &[], Tier::best().analyzer().unwrap(), |row| rows.push(row)).unwrap();
+            measure_commands(&options, &[], Tier::best().analyzer().unwrap(), &mut |row| rows.push(row)).unwrap();
             assert!(rows.iter().map(|row| row.name).eq(NAMES));
             for row in &rows {
                 assert!(row.measured.unwrap().verified, "{}", row.title());

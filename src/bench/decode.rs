@@ -44,7 +44,7 @@ const POSITIONS: usize = 1 << 14;
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
-pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: impl FnMut(Row)) -> Result<(), Error> {
+pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: &mut dyn FnMut(Row)) -> Result<(), Error> {
     let (positions, _) = groups_of(&follow_up(positions, POSITIONS));
     let batch = batch_of(&positions);
     let boards: Vec<Packed> = boards_of(&batch).collect();
@@ -247,7 +247,7 @@ mod tests {
     fn rows_are_verified() {
         let options = BenchOptions { time: Duration::ZERO, ..BenchOptions::default() };
         let mut rows = Vec::new();
-        measure_decode(&options, &[], |row| rows.push(row)).unwrap();
+        measure_decode(&options, &[], &mut |row| rows.push(row)).unwrap();
         assert_eq!(rows.len(), 17);
         for row in &rows {
             // Only rows that need something of the CPU may be missing.

@@ -145,7 +145,7 @@ fn plain_sets(position: &Position) -> [u64; 12] {
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
-pub fn measure_kernels(options: &BenchOptions, positions: &[Position], mut show: impl FnMut(Row)) -> Result<(), Error> {
+pub fn measure_kernels(options: &BenchOptions, positions: &[Position], show: &mut dyn FnMut(Row)) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
     let alternatives = tiers::alternatives();
     for kernel in Kernel::ALL {
@@ -176,7 +176,7 @@ pub fn measure_kernels(options: &BenchOptions, positions: &[Position], mut show:
                 });
             }
         }
-        comparison.finish(&mut show)?;
+        comparison.finish(show)?;
     }
     Ok(())
 }
@@ -258,7 +258,7 @@ mod tests {
     fn rows_are_verified_and_agree() {
         let options = BenchOptions { time: Duration::ZERO, ..BenchOptions::default() };
         let mut rows = Vec::new();
-        measure_kernels(&options, &[], |row| rows.push(row)).unwrap();
+        measure_kernels(&options, &[], &mut |row| rows.push(row)).unwrap();
         let others = tiers::alternatives();
         let counts_only = others.iter().filter(|other| other.counts_only).count();
         assert_eq!(rows.len(), 4 + 5 * (4 + others.len() - counts_only) + counts_only);

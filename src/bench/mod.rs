@@ -344,7 +344,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Times the candidates and shows all rows in the order in which they were added.
-    fn finish(self, mut show: impl FnMut(Row)) -> Result<(), Error> {
+    fn finish(self, show: &mut dyn FnMut(Row)) -> Result<(), Error> {
         let take = |candidate: &Candidate<'_>, time| (candidate.take)(time);
         let timings = measure_together(self.options, &self.candidates, take)?;
         let mut measured = self.candidates.iter().zip(timings).map(|(candidate, timing)| Measured {

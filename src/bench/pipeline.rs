@@ -62,7 +62,7 @@ pub fn measure_pipeline(
     options: &BenchOptions,
     positions: &[Position],
     analyzer: &'static dyn Analyzer,
-    show: impl FnMut(Row),
+    show: &mut dyn FnMut(Row),
 ) -> Result<(), Error> {
     let counts = thread_counts(options.threads);
     let row = |name, threads, positions, bytes_per_position| Row {
@@ -178,7 +178,7 @@ mod tests {
     fn measured(threads: usize) -> Vec<Row> {
         let options = BenchOptions { time: Duration::ZERO, threads, size: 1, ..BenchOptions::default() };
         let mut rows = Vec::new();
-        measure_pipeline(&options, &[], Tier::best().analyzer().unwrap(), |row| rows.push(row)).unwrap();
+        measure_pipeline(&options, &[], Tier::best().analyzer().unwrap(), &mut |row| rows.push(row)).unwrap();
         rows
     }
 

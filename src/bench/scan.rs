@@ -56,7 +56,7 @@ pub fn measure_scan(
     options: &BenchOptions,
     positions: &[Position],
     analyzer: &dyn Analyzer,
-    mut show: impl FnMut(Row),
+    show: &mut dyn FnMut(Row),
 ) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
     let count_legal_moves = |groups: &[Group]| count_legal_moves(analyzer, groups);
@@ -87,7 +87,7 @@ pub fn measure_scan(
         for work in &works {
             comparison.add(work.row(place, &all), || Some(work.candidate(place, &all, groups.len(), &next)));
         }
-        comparison.finish(&mut show)?;
+        comparison.finish(show)?;
     }
     Ok(())
 }
@@ -191,7 +191,7 @@ mod tests {
         let options = BenchOptions { time: Duration::ZERO, threads: 2, ..BenchOptions::default() };
         let analyzer = Tier::best().analyzer().unwrap();
         let mut rows = Vec::new();
-        measure_scan(&options, &[], analyzer, |row| rows.push(row)).unwrap();
+        measure_scan(&options, &[], analyzer, &mut |row| rows.push(row)).unwrap();
         let [cache, memory] = rows.as_chunks::<3>().0 else {
             panic!("{} rows", rows.len());
         };

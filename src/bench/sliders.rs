@@ -242,7 +242,7 @@ pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: SliderPiece, groups: &[One
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
-pub fn measure_sliders(options: &BenchOptions, positions: &[Position], mut show: impl FnMut(Row)) -> Result<(), Error> {
+pub fn measure_sliders(options: &BenchOptions, positions: &[Position], show: &mut dyn FnMut(Row)) -> Result<(), Error> {
     let random = random_queries();
     for source in Source::ALL {
         for piece in SliderPiece::ALL {
@@ -264,7 +264,7 @@ pub fn measure_sliders(options: &BenchOptions, positions: &[Position], mut show:
                 rows.add_lanes::<Avx2>(["lanes-fill-avx2", "lanes-hyperbola-avx2"]);
                 rows.add_lanes::<Avx512>(["lanes-fill-avx512", "lanes-hyperbola-avx512"]);
             }
-            rows.comparison.finish(&mut show)?;
+            rows.comparison.finish(show)?;
         }
     }
     Ok(())
@@ -361,7 +361,7 @@ mod tests {
     fn rows_are_verified_and_agree() {
         let options = BenchOptions { time: Duration::ZERO, ..BenchOptions::default() };
         let mut rows = Vec::new();
-        measure_sliders(&options, &[], |row| rows.push(row)).unwrap();
+        measure_sliders(&options, &[], &mut |row| rows.push(row)).unwrap();
         let names: std::collections::HashSet<_> = rows.iter().map(|row| row.name).collect();
         assert!(names.len() >= 20);
         assert_eq!(rows.len(), names.len() * 9);

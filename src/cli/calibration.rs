@@ -74,7 +74,7 @@ impl Calibration {
             ..BenchOptions::default()
         };
         let mut rows = Vec::new();
-        measure_kernels(&options, &sample_positions(), |row| rows.push(row))?;
+        measure_kernels(&options, &sample_positions(), &mut |row| rows.push(row))?;
         Ok(Self { rows })
     }
 

@@ -14,7 +14,7 @@ use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::partition::distinct::{Collected, Exact};
 use crate::partition::store::{Leaves, PILE_LEN, Pile, Row, Store};
-use crate::pipeline::{Job, Refusal, RunOptions, Summary, run, run_on};
+use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunOptions, Summary, erased, run, run_on};
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Column, Field, Fields, Tile};
 use crate::tiers::Analyzer;
@@ -547,6 +547,18 @@ impl Dedup {
         job: &J,
         sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> (Summary, Deduplicated) {
+        erased(job, sink, |job, sink| self.run_any(inputs, options, job, sink))
+    }
+
+    /// The same for any job, compiled once.
+    fn run_any<'a>(
+        &self,
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        job: AnyJob<'a>,
+        sink: &mut AnySink<'_, 'a>,
+    ) -> (Summary, Deduplicated) {
+        let job = &job;
         let (analyzer, threads, interrupt) = (options.analyzer, options.threads, options.interrupt);
         let read = options.read.clone();
         let refusal = job.refusal();
@@ -608,7 +620,6 @@ impl Dedup {
                 second.only = Some(&only);
                 let again = if self.counts {
                     let job = WithCounts { only: &only, job, analyzer };
-                    let mut sink = sink;
                     only.run(inputs, second, &job, |(part, _)| sink(part))
                 } else {
                     only.run(inputs, second, job, sink)

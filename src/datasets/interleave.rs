@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::formats::Chunk;
 use crate::input::{Inputs, Source};
 use crate::jobs::{Sender, Stream};
-use crate::pipeline::{BatchRun, Job, ReadOptions, Refusal, RunOptions, Summary, run};
+use crate::pipeline::{AnyJob, AnySink, BatchRun, Job, ReadOptions, Refusal, RunOptions, Summary, erased, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Array, Batch, Field, Fields, Tile};
@@ -170,6 +170,18 @@ impl Interleave {
         job: &J,
         sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> Summary {
+        erased(job, sink, |job, sink| self.run_any(inputs, options, job, sink))
+    }
+
+    /// The same for any job, compiled once.
+    fn run_any<'a>(
+        &self,
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        job: AnyJob<'a>,
+        sink: &mut AnySink<'_, 'a>,
+    ) -> Summary {
+        let job = &job;
         if let Err(error) = inputs.check_regular() {
             return Summary { failure: Some(error), ..Summary::default() };
         }

@@ -10,7 +10,7 @@ use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::partition::records::{Joined, Place, Records};
 use crate::partition::store::{Leaf, Leaves, Store};
-use crate::pipeline::{BatchRun, Job, RunOptions, Summary, run};
+use crate::pipeline::{AnyJob, AnySink, BatchRun, Job, RunOptions, Summary, erased, run};
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Array, Batch, Field, Fields};
 use std::sync::Mutex;
@@ -102,6 +102,18 @@ impl Shuffle {
         job: &J,
         sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> Summary {
+        erased(job, sink, |job, sink| self.run_any(inputs, options, job, sink))
+    }
+
+    /// The same for any job, compiled once.
+    fn run_any<'a>(
+        &self,
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        job: AnyJob<'a>,
+        sink: &mut AnySink<'_, 'a>,
+    ) -> Summary {
+        let job = &job;
         let space = options.space.clone();
         let store = match Store::new(&space) {
             Ok(store) => store,

@@ -3,6 +3,7 @@
 //! As in [`run`](super::run), any thread makes the next batches, analyzes their tiles and hands them to the job, and
 //! the calling thread takes the parts in order.
 
+use super::any_job::{AnyJob, AnySink, erased};
 use super::{Job, RunOptions, TILE};
 use crate::choose::Chooser;
 use crate::error::Error;
@@ -64,7 +65,18 @@ impl BatchRun<'_> {
         next: impl FnMut() -> Result<Option<T>, Error> + Send,
         make: impl Fn(T) -> Result<Vec<Batch>, Error> + Sync,
         job: &J,
-        mut sink: impl FnMut(J::Part) -> Result<(), Error>,
+        sink: impl FnMut(J::Part) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        erased(job, sink, |job, sink| self.run_any(next, make, job, sink))
+    }
+
+    /// The same for any job.
+    pub(super) fn run_any<'a, T: Send>(
+        &self,
+        next: impl FnMut() -> Result<Option<T>, Error> + Send,
+        make: impl Fn(T) -> Result<Vec<Batch>, Error> + Sync,
+        job: AnyJob<'a>,
+        mut sink: &mut AnySink<'_, 'a>,
     ) -> Result<(), Error> {
         let threads = self.threads.max(1);
         let state = State { next, begun: 0, taken: 0, is_over: false };
@@ -77,7 +89,7 @@ impl BatchRun<'_> {
         pool.in_place_scope(|scope| {
             for _ in 0..threads {
                 let (sender, shared, make) = (sender.clone(), &shared, &make);
-                scope.spawn(move |_| self.work(shared, make, job, &sender));
+                scope.spawn(move |_| self.work(shared, make, &job, &sender));
             }
             drop(sender);
             let _guard = StopOnDrop(&shared);

@@ -22,6 +22,7 @@
 //! Records are analyzed a tile at a time ([`TILE`] groups), so that results are consumed while they are in the
 //! nearest cache.
 
+mod any_job;
 mod batches;
 mod cutter;
 mod feed;
@@ -53,6 +54,7 @@ use crate::queries::Queries;
 use crate::setters::setters;
 use crate::table::{Fields, Tile};
 use crate::tiers::Analyzer;
+pub(crate) use any_job::{AnyJob, AnySink, erased};
 use cutter::GIANT;
 use feed::Feed;
 use order::{Shared, StopOnDrop, work};
@@ -64,7 +66,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
-use summary::{Collector, Outcome};
+use summary::Collector;
 
 /// Number of groups that are analyzed at a time: boards, results and the data of a job fit into the L1 and L2 caches.
 pub const TILE: usize = 64;
@@ -274,6 +276,10 @@ pub fn run<J: Job>(
     job: &J,
     sink: impl FnMut(J::Part) -> Result<(), Error>,
 ) -> Summary {
+    erased(job, sink, |job, sink| run_any(inputs, options, job, sink))
+}
+
+fn run_any<'a>(inputs: &Inputs, options: RunOptions<'_>, job: AnyJob<'a>, sink: &mut AnySink<'_, 'a>) -> Summary {
     match options.read.choose.sample {
         Some(Sample::Count(count)) if !job.reads_games() => run_sampled(inputs, options, count, job, sink),
         _ => run_all(inputs, options, job, sink),
@@ -300,12 +306,7 @@ fn needed_for_all(inputs: &Inputs, read: u64, written: u64) -> Option<u64> {
 }
 
 /// Runs the job without an exact sample of records.
-fn run_all<J: Job>(
-    inputs: &Inputs,
-    mut options: RunOptions<'_>,
-    job: &J,
-    mut sink: impl FnMut(J::Part) -> Result<(), Error>,
-) -> Summary {
+fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, sink: &mut AnySink<'_, 'a>) -> Summary {
     let threads = options.threads.max(1);
     let ReadOptions { from, access, mut decode, strict, shard, choose, skip, limit } = options.read;
     let Choose { mut games, mut filter, sample, seed, set } = choose;
@@ -423,14 +424,14 @@ fn run_all<J: Job>(
     }
     let chunks = (threads as u64 * CHUNKS_PER_THREAD).min(threads as u64 + MORE_CHUNKS);
     let shared = Shared::new(feed, &settings, chunks);
-    let (sender, parts) = channel::<(u64, Outcome, Option<J::Part>)>();
+    let (sender, parts) = channel();
     // Whether all inputs are read to their ends.
     let mut is_complete = shard.is_none() && skip == 0 && limit.is_none();
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
             let sender = sender.clone();
             let (shared, settings) = (&shared, &settings);
-            scope.spawn(move |_| work(shared, settings, job, &sender));
+            scope.spawn(move |_| work(shared, settings, &job, &sender));
         }
         drop(sender);
         let stopper = StopOnDrop(&shared);
@@ -460,7 +461,7 @@ fn run_all<J: Job>(
                 next += 1;
                 let is_last = outcome.is_last;
                 is_complete &= !is_last;
-                if let Err(error) = collector.take(outcome, part, &mut sink) {
+                if let Err(error) = collector.take(outcome, part, sink) {
                     collector.summary.failure = Some(error);
                     break 'parts;
                 }

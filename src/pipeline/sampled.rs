@@ -4,6 +4,7 @@
 //! can no longer be in the sample are dropped. A few times the requested number of records remain, in memory or
 //! temporary files. They are sorted by their hashes, and the sample is then sorted by record number again.
 
+use super::any_job::{AnyJob, AnySink, erased};
 use super::{BatchRun, Job, Refusal, RunOptions, Summary, run_all};
 use crate::choose::draw;
 use crate::error::Error;
@@ -25,12 +26,12 @@ const OFTEN: u64 = 1 << 16;
 const BATCH_LEN: usize = 1 << 14;
 
 /// Runs a job on a number of records.
-pub(super) fn run_sampled<J: Job>(
+pub(super) fn run_sampled<'a>(
     inputs: &Inputs,
     mut options: RunOptions<'_>,
     count: u64,
-    job: &J,
-    sink: impl FnMut(J::Part) -> Result<(), Error>,
+    job: AnyJob<'a>,
+    sink: &mut AnySink<'_, 'a>,
 ) -> Summary {
     let space = options.space.clone();
     let store = match Store::new(&space) {
@@ -45,7 +46,7 @@ pub(super) fn run_sampled<J: Job>(
     (options.read.skip, options.read.limit) = (0, None);
     let candidates = Candidates {
         store: &store,
-        job,
+        job: &job,
         seed,
         count,
         seen: AtomicU64::new(0),
@@ -53,7 +54,7 @@ pub(super) fn run_sampled<J: Job>(
         last: AtomicU64::new(u64::MAX >> (u64::BITS - BITS)),
         deciding: Mutex::new(0),
     };
-    let mut summary = run_all(inputs, options, &candidates, |_| store.check());
+    let mut summary = erased(&candidates, |_| store.check(), |job, sink| run_all(inputs, options, job, sink));
     let seen = candidates.seen.into_inner();
     let taken = seen.min(count);
     summary.left_out.entry("sample").or_default().positions += seen - taken;
@@ -74,7 +75,7 @@ pub(super) fn run_sampled<J: Job>(
             let rows = requested.start.max(start)..requested.end.min(before);
             Ok(Some((leaf, rows.start - start..rows.end.max(rows.start) - start)))
         };
-        batches.run(next, |(leaf, rows)| sorted(leaf, rows), job, sink)
+        batches.run_any(next, |(leaf, rows)| sorted(leaf, rows), job, sink)
     });
     summary.failure = done.err();
     summary

@@ -204,7 +204,7 @@ impl Collector<'_> {
         &mut self,
         outcome: Outcome,
         output: Option<T>,
-        sink: &mut impl FnMut(T) -> Result<(), Error>,
+        sink: &mut dyn FnMut(T) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let summary = &mut self.summary;
         summary.files.extend(outcome.begins);

@@ -64,9 +64,13 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The program, without environment variables that would change its behaviour.
+/// The program, without environment variables that would change its behaviour: that of `LANEFISH_PROGRAM`, for instance
+/// a release, or the one that is built with the tests.
 fn lanefish(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("lanefish").expect("the program is built with its tests");
+    let mut command = match std::env::var_os("LANEFISH_PROGRAM") {
+        Some(program) => Command::new(program),
+        None => Command::cargo_bin("lanefish").expect("the program is built with its tests"),
+    };
     // The standard library prints a backtrace of a failed allocation, for which it allocates, and may then wait for itself.
     command.args(arguments).env_remove("NO_COLOR").env_remove("RUST_BACKTRACE");
     command

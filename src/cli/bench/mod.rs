@@ -152,7 +152,7 @@ impl BenchArgs {
         };
         at(0);
         for group in all {
-            let show = |row: Row| {
+            let show = &mut |row: Row| {
                 if invocation.verbose() {
                     invocation.note(format_args!("{}", row.title()));
                 }

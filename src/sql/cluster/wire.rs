@@ -5,10 +5,10 @@
 use super::counting::Counting;
 use super::pieces::Piece;
 use crate::chess::validity::Validity;
-use crate::formats::ValidityWire;
 use crate::choose::Condition;
 use crate::choose::LeftOut;
 use crate::error::{Place, Reject};
+use crate::formats::ValidityWire;
 use crate::formats::{Format, Misfit, MisfitKind, Remark};
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;

@@ -167,6 +167,17 @@ pub fn count_by_move(
     threads: usize,
     progress: impl Fn(Progress) + Sync,
 ) -> Result<Vec<(Move, Count)>, ThreadsError> {
+    count_all(position, depth, analyzer, threads, &progress)
+}
+
+/// The same, but compiled once.
+fn count_all(
+    position: &Position,
+    depth: u32,
+    analyzer: &dyn Analyzer,
+    threads: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Vec<(Move, Count)>, ThreadsError> {
     if !position.is_valid(Validity::Playable) {
         return Ok(plainly(position, depth, progress));
     }
@@ -182,7 +193,7 @@ pub fn count_by_move(
 }
 
 /// [`count_by_move`] of any position, without lanes.
-fn plainly(position: &Position, depth: u32, progress: impl Fn(Progress)) -> Vec<(Move, Count)> {
+fn plainly(position: &Position, depth: u32, progress: &dyn Fn(Progress)) -> Vec<(Move, Count)> {
     let Some(below) = depth.checked_sub(1) else {
         return Vec::new();
     };
@@ -247,13 +258,13 @@ impl Work {
         sliders: A,
         analyzer: &dyn Analyzer,
         threads: usize,
-        progress: impl Fn(Progress) + Sync,
+        progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Vec<(Move, Count)>, ThreadsError> {
         let Self { moves, tasks } = self;
         let open = OpenMoves::new(moves.len(), &tasks);
         let count = |tree: &mut Tree<'_, A>, task: &Task| {
             let count = tree.count(task.board, task.depth);
-            open.close_task(task.mv, &progress);
+            open.close_task(task.mv, progress);
             count
         };
         let new_tree = || Tree::new(sliders, analyzer);
@@ -293,7 +304,7 @@ impl OpenMoves {
         Self { tasks: numbers.into_iter().map(AtomicUsize::new).collect(), done: done.into() }
     }
 
-    fn close_task(&self, mv: usize, progress: impl Fn(Progress)) {
+    fn close_task(&self, mv: usize, progress: &dyn Fn(Progress)) {
         if self.tasks[mv].fetch_sub(1, Ordering::Relaxed) == 1 {
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             progress(Progress { done, moves: self.tasks.len() });

@@ -69,7 +69,12 @@ macro_rules! tier {
     };
 }
 
-static TIERS: &[Entry] = &[
+/// The number of rows.
+const COUNT: usize = if cfg!(target_arch = "x86_64") { 4 } else { 2 };
+
+/// The table. It is not a reference: what a constant refers to is compiled again in each crate that uses the constant,
+/// here all kernels, but a static exists once.
+static TIERS: [Entry; COUNT] = [
     tier!(
         "portable",
         "the CPU has no instruction set that a faster tier needs",
