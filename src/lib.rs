@@ -162,6 +162,8 @@ pub mod sliders;
 pub mod sql;
 pub mod stats;
 pub mod table;
+#[cfg(test)]
+mod testing;
 #[doc(hidden)]
 pub mod text;
 pub mod tiers;

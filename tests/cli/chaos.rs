@@ -94,7 +94,7 @@ fn answers_are_right_or_errors() {
         cluster.add(&["--work-dir", &work]);
     }
     if !signal(&cluster.executors[0], "CONT") {
-        eprintln!("SKIPPED: no `kill` command");
+        crate::support::skipped("no `kill` command");
         return;
     }
     let seed = u64::from(std::process::id());

@@ -144,7 +144,7 @@ fn files() {
 #[test]
 fn info_is_immediate() {
     if lanefish(&[]).get_args().next().is_some() {
-        eprintln!("SKIPPED: an emulator takes its own time to begin");
+        crate::support::skipped("an emulator takes its own time to begin");
         return;
     }
     let file = sample("sample.boards");

@@ -377,7 +377,7 @@ fn an_interrupted_run_leaves_no_file() {
     if !signal.is_ok_and(|status| status.success()) {
         child.kill().unwrap();
         child.wait().unwrap();
-        eprintln!("SKIPPED: no `kill` command");
+        crate::support::skipped("no `kill` command");
         return;
     }
     assert_eq!(child.wait().unwrap().code(), Some(130));
