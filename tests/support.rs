@@ -5,7 +5,6 @@ use lanefish::input::Access;
 use lanefish::packed::{Group, Packed};
 use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
 use std::io::Read;
-use std::path::PathBuf;
 
 #[path = "../src/testing.rs"]
 mod testing;

@@ -9,7 +9,7 @@ use std::fs;
 const AN_INSTANT: &str = "0.0001";
 
 #[test]
-fn slider_rows_have_all_fields_and_agree() {
+pub(super) fn slider_rows_have_all_fields_and_agree() {
     let report = json(0, &["bench", "sliders", "--json", "--seconds", AN_INSTANT]);
     assert!(report["version"].is_string() && report["cpu"].is_string());
     let mut names = BTreeSet::new();
@@ -38,7 +38,7 @@ fn slider_rows_have_all_fields_and_agree() {
 }
 
 #[test]
-fn kernel_rows_have_all_fields_and_agree() {
+pub(super) fn kernel_rows_have_all_fields_and_agree() {
     let report = json(0, &["bench", "kernels", "--json", "--seconds", AN_INSTANT]);
     let mut queries = BTreeSet::new();
     let mut checksums: HashMap<String, Value> = HashMap::new();
@@ -65,7 +65,7 @@ fn kernel_rows_have_all_fields_and_agree() {
 }
 
 #[test]
-fn decode_and_scan_rows_are_verified() {
+pub(super) fn decode_and_scan_rows_are_verified() {
     let own = ["bench", "decode", "scan", "--seconds", AN_INSTANT];
     let report = json(0, &[&own[..], &["--json"]].concat());
     let mut names = Vec::new();
@@ -94,7 +94,7 @@ fn decode_and_scan_rows_are_verified() {
 }
 
 #[test]
-fn pipeline_rows_have_shares_and_speedups() {
+pub(super) fn pipeline_rows_have_shares_and_speedups() {
     let dir = Dir::new();
     let file = dir.name("a.json");
     let own = ["bench", "pipeline", "--size", "1", "--seconds", AN_INSTANT, "--threads", "2"];
@@ -130,7 +130,7 @@ fn pipeline_rows_have_shares_and_speedups() {
 }
 
 #[test]
-fn the_pipeline_of_one_thread_has_no_duplicates_and_a_verdict() {
+pub(super) fn the_pipeline_of_one_thread_has_no_duplicates_and_a_verdict() {
     let own = ["bench", "pipeline", "--size", "1", "--seconds", AN_INSTANT, "--threads", "1"];
     let text = output(0, &own);
     assert_eq!(text.lines().filter(|line| line.starts_with("stats-") || line.starts_with("convert-")).count(), 6);
@@ -144,7 +144,7 @@ fn the_pipeline_of_one_thread_has_no_duplicates_and_a_verdict() {
 }
 
 #[test]
-fn filter_input_and_tables() {
+pub(super) fn filter_input_and_tables() {
     let famous = sample("famous.epd");
     let own = ["bench", "--seconds", AN_INSTANT, "--filter", "kogge-stone"];
     let table = output(0, &[&own[..], &["--input", &famous]].concat());
@@ -155,7 +155,7 @@ fn filter_input_and_tables() {
 }
 
 #[test]
-fn a_filter_without_matches_is_an_error_that_lists_all_titles() {
+pub(super) fn a_filter_without_matches_is_an_error_that_lists_all_titles() {
     let stderr = stderr_of(2, &["bench", "--filter", "no such row"]);
     for name in [
         "no such row",
@@ -174,7 +174,7 @@ fn a_filter_without_matches_is_an_error_that_lists_all_titles() {
 
 /// Titles are listed before anything is measured: a row missing from the list could not be requested.
 #[test]
-fn every_row_can_be_filtered_by_its_title() {
+pub(super) fn every_row_can_be_filtered_by_its_title() {
     let report = json(0, &["bench", "--json", "--size", "1", "--seconds", AN_INSTANT]);
     let rows = report["rows"].as_array().unwrap();
     let stderr = stderr_of(2, &["bench", "--filter", "no such row"]);
@@ -193,7 +193,7 @@ fn every_row_can_be_filtered_by_its_title() {
 }
 
 #[test]
-fn tables_fit_a_terminal() {
+pub(super) fn tables_fit_a_terminal() {
     let whole = output(0, &["bench", "--size", "1", "--seconds", AN_INSTANT]);
     // Where much is missing, lines are longest.
     let mut plain = lanefish(&["bench", "sliders", "kernels", "--seconds", AN_INSTANT]);
@@ -224,7 +224,7 @@ fn wrong_arguments() {
 const FEW: [&str; 6] = ["bench", "sliders", "--seconds", AN_INSTANT, "--filter", "magic-plain/"];
 
 #[test]
-fn a_saved_run_is_the_object_of_json() {
+pub(super) fn a_saved_run_is_the_object_of_json() {
     let dir = Dir::new();
     let file = dir.name("a.json");
     let printed = output(0, &[&FEW[..], &["--json", "--save", &file]].concat());
@@ -240,7 +240,7 @@ fn a_saved_run_is_the_object_of_json() {
 }
 
 #[test]
-fn an_earlier_run_is_compared_row_by_row() {
+pub(super) fn an_earlier_run_is_compared_row_by_row() {
     let dir = Dir::new();
     let file = dir.name("a.json");
     output(0, &[&FEW[..], &["--save", &file]].concat());
@@ -279,7 +279,7 @@ fn an_earlier_run_is_compared_row_by_row() {
 }
 
 #[test]
-fn all_groups_can_be_compared() {
+pub(super) fn all_groups_can_be_compared() {
     let dir = Dir::new();
     for (number, groups) in
         [&["kernels", "--filter", "checkers/"][..], &["scan", "--filter", "sum/cache"], &["decode", "commands"]]
@@ -318,14 +318,14 @@ fn what_cannot_be_saved_or_compared_is_an_error() {
 }
 
 #[test]
-fn progress_has_the_row_and_the_time_left() {
+pub(super) fn progress_has_the_row_and_the_time_left() {
     let stderr = stderr_of(0, &[&FEW[..], &["--progress", "always"]].concat());
     assert!(stderr.contains("row 1 of 9: sliders, rook, random  0:0") && stderr.contains(" left"), "{stderr}");
     assert_eq!(stderr_of(0, &FEW), "");
 }
 
 #[test]
-fn lanes_stand_apart() {
+pub(super) fn lanes_stand_apart() {
     let table = output(0, &["bench", "sliders", "--seconds", AN_INSTANT, "--filter", "portable/queen/real"]);
     assert!(table.contains("Sliders, eight squares at once, real") && !table.contains("one square"), "{table}");
     let table = output(0, &["bench", "sliders", "--seconds", AN_INSTANT, "--filter", "queen/real"]);
