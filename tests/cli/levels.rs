@@ -22,9 +22,14 @@ thread_local! {
     static SHOWN: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
+/// The level at which this thread runs the program.
+pub(super) fn shown() -> Option<&'static str> {
+    SHOWN.get()
+}
+
 /// Lets a command see the CPU that this thread shows.
 pub(super) fn apply(command: &mut Command) {
-    if let Some(level) = SHOWN.get() {
+    if let Some(level) = shown() {
         // The environment may ask for a tier that this level does not have.
         command.env(LEVEL, level).env_remove("LANEFISH_TIER");
     }
@@ -92,7 +97,6 @@ at_each_level! {
         kernel_rows_have_all_fields_and_agree
         decode_and_scan_rows_are_verified
         pipeline_rows_have_shares_and_speedups
-        the_pipeline_of_one_thread_has_no_duplicates_and_a_verdict
         filter_input_and_tables
         a_filter_without_matches_is_an_error_that_lists_all_titles
         every_row_can_be_filtered_by_its_title
@@ -115,12 +119,13 @@ at_each_level! {
 }
 
 /// The tests of `info` and `bench` that need not run again: they set the level themselves, or no CPU matters to them.
-const NOT_AGAIN: [&str; 7] = [
+const NOT_AGAIN: [&str; 8] = [
     "a_level_hides_what_the_cpu_has_beyond_it",
     "a_level_that_does_not_exist_hides_everything",
     "files_without_information",
     "info_is_immediate",
     "tables_say_how_they_are_compressed",
+    "the_pipeline_of_one_thread_has_no_duplicates_and_a_verdict",
     "what_cannot_be_saved_or_compared_is_an_error",
     "wrong_arguments",
 ];
@@ -203,6 +208,10 @@ fn difference(own: &Outcome, other: &Outcome) -> Option<String> {
     }
     let (name, was, is) =
         own.iter().map(|(name, bytes)| (name, bytes, &other[name])).find(|(_, own, other)| own != other)?;
+    if [was, is].iter().any(|bytes| std::str::from_utf8(bytes).is_err()) {
+        let at = was.iter().zip(is).take_while(|(was, is)| was == is).count();
+        return Some(format!("{name}: {} and {} bytes differ at byte {at}", was.len(), is.len()));
+    }
     let lines = |bytes: &[u8]| -> Vec<String> {
         bytes
             .split(|&byte| byte == b'\n')
@@ -268,7 +277,10 @@ fn all_commands_on_all_formats_do_the_same_at_every_level() {
             let Some(arguments) = tasks.get(number) else { return wrong };
             let folder = |level: &str| top.path().join(format!("{number}-{level}"));
             let own = run(&folder("own"), arguments);
-            successful.fetch_add(usize::from(own["the status"] == b"Some(0)"), Ordering::Relaxed);
+            successful.fetch_add(
+                usize::from(own["the status"] == b"Some(0)" || own["the status"] == b"Some(1)"),
+                Ordering::Relaxed,
+            );
             for level in levels() {
                 let other = showing(Some(level), || run(&folder(level), arguments));
                 wrong.extend(difference(&own, &other).map(|what| (number, level, what)));
@@ -284,7 +296,7 @@ fn all_commands_on_all_formats_do_the_same_at_every_level() {
         writeln!(text, "{level}: {}: {what}", tasks[*number].join(" ")).expect("written");
     }
     assert!(wrong.is_empty(), "{} of {} commands differ\n{text}", wrong.len(), tasks.len());
-    // Commands that all fail would agree.
+    // Commands that all fail would agree. Records that are rejected, which most samples have, are no failure.
     let successful = successful.into_inner();
     println!("{} commands, {successful} successful, at {:?}", tasks.len(), levels());
     assert!(10 * successful > 7 * tasks.len(), "{successful} of {}", tasks.len());
