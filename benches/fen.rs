@@ -4,11 +4,14 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::chess::fen::{self, CastlingStyle, FenOptions};
 use lanefish::chess::{Position, Validity};
 use std::hint::black_box;
-use std::path::Path;
+
+#[allow(dead_code, reason = "of what tests need, a benchmark only needs the folder")]
+#[path = "../src/testing.rs"]
+mod testing;
 
 /// Six-field FEN lines: the shared sample of Lichess positions, or random play if it is missing.
 fn lines() -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/epd/popularpos_lichess_v3.epd.zst");
+    let path = testing::shared_folder().join("epd/popularpos_lichess_v3.epd.zst");
     let positions: Vec<Position> = match std::fs::read(&path) {
         Ok(packed) => {
             let text = zstd::decode_all(&packed[..]).expect("a zstd file");

@@ -146,6 +146,8 @@ pub mod report;
 pub mod sql;
 pub mod stats;
 pub mod table;
+#[cfg(test)]
+mod testing;
 
 pub(crate) use lanefish_core::{canonical, replay, seed, setters};
 pub use lanefish_core::{chess, packed, perft, queries, sliders, tiers};

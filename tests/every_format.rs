@@ -13,16 +13,31 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-fn positions() -> Vec<Position> {
+/// How much a sample has.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    /// Records of formats whose records are made one by one.
+    pub(crate) positions: usize,
+    /// Lines of the EPD file.
+    pub(crate) lines: usize,
+    /// Copies of the twelve games from which other formats are converted.
+    pub(crate) copies: usize,
+}
+
+/// Enough for two blocks or chunks of every format.
+const LARGE: Size = Size { positions: 3000, lines: usize::MAX, copies: 60 };
+
+fn positions(count: usize) -> Vec<Position> {
     let path: Arc<Path> = Path::new("data/sample.epd").into();
     let chunk = Chunk::new(Arc::clone(&path), fs::read(&path).unwrap().into());
     let decoded = Format::EPD.decode(&chunk, &DecodeOptions::default());
     let batch = &decoded.batches[0];
-    (0..3000).map(|row| batch.position(row).unwrap()).collect()
+    (0..count).map(|row| batch.position(row).unwrap()).collect()
 }
 
 /// Records, some of them bad where the format can have bad ones.
-fn sample(format: Format, directory: &Path) -> Vec<u8> {
+fn sample(format: Format, directory: &Path, size: Size) -> Vec<u8> {
+    let positions = || positions(size.positions);
     let lines = |line: &dyn Fn(usize, &Position) -> String| {
         let positions = positions();
         let line = |(number, position)| match number % 97 {
@@ -34,15 +49,17 @@ fn sample(format: Format, directory: &Path) -> Vec<u8> {
     let converted = |name: &str| {
         let path = directory.join(name);
         let file = RecordFile::new(&path, None, FileOptions::default().allow_loss(true)).unwrap();
-        // Enough for two blocks.
-        let inputs = Inputs::of([Path::new("data/lichess-2025-05.pgn"); 60]);
+        let inputs = Inputs::of(std::iter::repeat_n(Path::new("data/lichess-2025-05.pgn"), size.copies));
         let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap()));
-        assert!(summary.failure.is_none() && summary.records > 20_000);
+        assert!(summary.failure.is_none() && summary.records > 334 * size.copies as u64);
         fs::read(path).unwrap()
     };
     match format.name() {
         "fen" => lines(&|_, position| format!("{position}\n")),
-        "epd" => fs::read("data/sample.epd").unwrap(),
+        "epd" => {
+            let text = fs::read_to_string("data/sample.epd").unwrap();
+            text.split_inclusive('\n').take(size.lines).collect::<String>().into_bytes()
+        }
         "perft" => lines(&|number, position| format!("id {number}\nepd {position}\nperft 1 20\n")),
         "pgn" => fs::read("data/lichess-2025-05.pgn").unwrap(),
         "puzzles" => lines(&|number, position| {
@@ -123,8 +140,13 @@ fn sample(format: Format, directory: &Path) -> Vec<u8> {
 
 /// A file of each format, named so that it is recognized.
 pub(crate) fn samples(directory: &Path) -> Vec<(Format, PathBuf)> {
+    samples_of(LARGE, directory)
+}
+
+/// The same of this size.
+pub(crate) fn samples_of(size: Size, directory: &Path) -> Vec<(Format, PathBuf)> {
     let of = |&format: &Format| {
-        let bytes = sample(format, directory);
+        let bytes = sample(format, directory, size);
         let name = match format.about().extensions.first() {
             Some(extension) => format!("sample.{extension}"),
             None => format!("sample-{format}"),

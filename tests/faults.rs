@@ -30,13 +30,11 @@ fn shim() -> Option<&'static Path> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/shim.c");
         let compiled =
             Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl").status();
-        if compiled.is_ok_and(|status| status.success()) {
-            Some((dir, library))
-        } else {
-            eprintln!("SKIPPED: no C compiler for the faults");
-            None
-        }
+        compiled.is_ok_and(|status| status.success()).then_some((dir, library))
     });
+    if shim.is_none() {
+        crate::support::skipped("no C compiler for the faults");
+    }
     shim.as_ref().map(|(_, library)| library.as_path())
 }
 

@@ -241,7 +241,7 @@ fn pipe_in(directory: &Path) -> Option<PathBuf> {
     if made.is_ok_and(|status| status.success()) {
         return Some(pipe);
     }
-    eprintln!("SKIPPED: no mkfifo");
+    crate::support::skipped("no mkfifo");
     None
 }
 

@@ -27,7 +27,7 @@ struct Check<'a>(&'a [Case]);
 impl Visitor for Check<'_> {
     fn visit<A: Sliders>(&mut self) {
         let Some(algorithm) = A::detect() else {
-            eprintln!("SKIPPED: {} needs {:?}, which this CPU lacks", A::NAME, A::NEEDS);
+            crate::support::skipped(&format!("{} needs {:?}, which this CPU lacks", A::NAME, A::NEEDS));
             return;
         };
         let wrong = algorithm.enter(
@@ -68,7 +68,7 @@ fn all_relevant_occupancies() {
 fn lanes_on_all_relevant_occupancies() {
     fn check<S: Simd>(piece: SliderPiece, queries: &[Query]) {
         let Some(simd) = S::detect() else {
-            eprintln!("SKIPPED: this CPU lacks one of {:?}", S::FEATURES);
+            crate::support::skipped(&format!("this CPU lacks one of {:?}", S::FEATURES));
             return;
         };
         let groups = groups_of(queries);

@@ -5,22 +5,10 @@ use lanefish::input::Access;
 use lanefish::packed::{Group, Packed};
 use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
 use std::io::Read;
-use std::path::PathBuf;
 
-/// A file of the shared sample data, or `None`, with a message, if the data is missing.
-pub(crate) fn shared_data(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
-    if !path.exists() {
-        static WARNED: std::sync::Once = std::sync::Once::new();
-        // Written directly: the test harness would hide the output of tests that pass.
-        WARNED.call_once(|| {
-            let line = "\nSKIPPED: ../shared/data is missing; the tests that need it checked nothing\n";
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-        });
-        return None;
-    }
-    Some(path)
-}
+#[path = "../src/testing.rs"]
+mod testing;
+pub(crate) use testing::{shared_data, skipped};
 
 /// The text of a file of the shared sample data, decompressed; `None` as in [`shared_data`].
 pub(crate) fn shared_text(name: &str) -> Option<String> {

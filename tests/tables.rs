@@ -747,19 +747,15 @@ except ImportError: pass
 "#;
     let python = std::env::var_os("LANEFISH_PYTHON").unwrap_or_else(|| "python3".into());
     let output = std::process::Command::new(python).args(["-c", script]).current_dir(directory.path()).output();
-    let skipped = |what: &str| {
-        let line = format!("\nSKIPPED: {what}; files of it were not read\n");
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-    };
     let Ok(output) = output else {
-        return skipped("python3 is missing");
+        return crate::support::skipped("python3 is missing");
     };
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
     let there = String::from_utf8(output.stdout).unwrap();
     for library in ["pyarrow", "polars", "duckdb"] {
         if !there.lines().any(|line| line == library) {
-            skipped(&format!("python3 has no {library}"));
+            crate::support::skipped(&format!("python3 has no {library}"));
         }
     }
     let expected: Vec<String> = fens

@@ -980,15 +980,11 @@ feather.write_feather(table.cast(pa.schema(types, metadata=table.schema.metadata
 "#;
     let python = std::env::var_os("LANEFISH_PYTHON").unwrap_or_else(|| "python3".into());
     let output = std::process::Command::new(python).args(["-c", script]).current_dir(directory.path()).output();
-    let skipped = |_| {
-        let line = "\nSKIPPED: python3 has no pyarrow; files that it wrote again were not read\n";
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-    };
-    let Ok(output) = output.map_err(skipped) else {
-        return;
+    let Ok(output) = output else {
+        return crate::support::skipped("python3 is missing");
     };
     if output.status.code() == Some(3) {
-        return skipped(std::io::ErrorKind::NotFound.into());
+        return crate::support::skipped("python3 has no pyarrow");
     }
     assert!(output.status.success(), "{output:?}");
     for entry in std::fs::read_dir(directory.path()).unwrap() {

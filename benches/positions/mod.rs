@@ -4,12 +4,15 @@
 use lanefish::chess::Position;
 use lanefish::chess::fen::{self, FenOptions};
 use lanefish::chess::random::{Random, RandomPlay, Start};
-use std::path::Path;
+
+#[allow(dead_code, reason = "of what tests need, a benchmark only needs the folder")]
+#[path = "../../src/testing.rs"]
+mod testing;
 
 /// Half a million openings, middlegames and endgames of the shared sample sets, or as many positions of random play if
 /// those are missing.
 pub(crate) fn shuffled() -> Vec<Position> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/epd");
+    let directory = testing::shared_folder().join("epd");
     let names = [
         "popularpos_lichess_v3.epd.zst",
         "UHO_4060_v2.half_a.epd.zst",

@@ -5,16 +5,26 @@ import pathlib
 import random
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "sql"))
+from skipped import skipped  # noqa: E402
+
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
 def package(name):
     """A package, or a skipped test."""
     return pytest.importorskip(name, reason=f"SKIPPED: {name} is not installed")
+
+
+def pytest_runtest_logreport(report):
+    """Says which tests were skipped, with those of the other languages."""
+    if report.skipped and not hasattr(report, "wasxfail"):
+        skipped(report.nodeid, str(report.longrepr[2]).removeprefix("Skipped: ").removeprefix("SKIPPED: "))
 
 
 @pytest.fixture(scope="session")

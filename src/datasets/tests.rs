@@ -11,6 +11,7 @@ use crate::pipeline::{Job, ReadOptions, RunOptions, Summary, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Column, Columns, Fields, Tile};
+use crate::testing::shared_data;
 use crate::tiers::Tier;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -26,12 +27,7 @@ const FEN: usize = 3;
 fn inputs() -> Inputs {
     let mut names: Vec<PathBuf> =
         ["data/sample.epd", "data/sample.boards", "data/lichess-2025-05.pgn"].map(PathBuf::from).to_vec();
-    let shared = PathBuf::from("../shared/data");
-    let others = ["pgn", "jsonl", "csv", "epd"].map(|name| shared.join(name));
-    names.extend(others.into_iter().filter(|path| path.is_dir()));
-    if names.len() == 3 {
-        eprintln!("SKIPPED: real games are missing; only the samples of the project are used");
-    }
+    names.extend(["pgn", "jsonl", "csv", "epd"].into_iter().filter_map(shared_data));
     Inputs::resolve(&names, crate::formats::is_supported).unwrap()
 }
 

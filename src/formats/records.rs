@@ -751,13 +751,9 @@ mod tests {
 
     #[test]
     fn all_ways_agree_on_real_files() {
-        let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/nnue");
-        let read = |name: &str| match std::fs::read(shared.join(name)) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                eprintln!("SKIPPED: {name}: {error}");
-                Vec::new()
-            }
+        let read = |name: &str| {
+            let path = crate::testing::shared_data(&format!("nnue/{name}"));
+            path.map(|path| std::fs::read(path).unwrap()).unwrap_or_default()
         };
         for stem in ["slice_a", "example"] {
             for name in ["bullet.data", "marlin.data", "sfen.bin"] {

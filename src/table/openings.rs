@@ -111,11 +111,7 @@ mod tests {
     /// `data/openings.tsv` is what this makes of the list of Lichess; with `LANEFISH_OPENINGS` set it is written again.
     #[test]
     fn the_list_is_that_of_lichess() {
-        let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data/openings");
-        if !source.exists() {
-            eprintln!("SKIPPED: ../shared/data is missing; the list of openings was not checked");
-            return;
-        }
+        let Some(source) = crate::testing::shared_data("openings") else { return };
         let mut openings: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
         let mut positions = BTreeMap::new();
         let mut fewest = 32;

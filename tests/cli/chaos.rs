@@ -12,6 +12,10 @@ use std::time::{Duration, Instant};
 const SECONDS: u64 = 45;
 /// Number of queries at a time.
 const CLIENTS: usize = 3;
+/// The least share of right answers, in percent.
+const LEAST_RIGHT: u32 = 50;
+/// The least number of answers, of any kind: one in this number of seconds.
+const SECONDS_PER_ANSWER: u64 = 4;
 
 fn signal(process: &Process, name: &str) -> bool {
     let sent = Command::new("kill").args([&format!("-{name}"), &process.id().to_string()]).status();
@@ -94,20 +98,21 @@ fn answers_are_right_or_errors() {
         cluster.add(&["--work-dir", &work]);
     }
     if !signal(&cluster.executors[0], "CONT") {
-        eprintln!("SKIPPED: no `kill` command");
+        crate::support::skipped("no `kill` command");
         return;
     }
     let seed = u64::from(std::process::id());
     println!("seed {seed}");
     let seconds = std::env::var("LANEFISH_CHAOS_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
-    let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(SECONDS));
+    let seconds = seconds.unwrap_or(SECONDS);
+    let end = Instant::now() + Duration::from_secs(seconds);
     let mut chaos = Chaos { random: Random::new(seed), stopped: Vec::new(), killed: Vec::new() };
     let ask = |cluster: &Cluster, which: usize| {
         let arguments = ["sql", "--cluster", &cluster.address, &queries[which]];
         let mut client = Command::new(assert_cmd::cargo::cargo_bin("lanefish"));
         client.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started")
     };
-    let (mut right, mut failed) = (0, 0);
+    let (mut right, mut failed) = (0_u32, 0_u32);
     let mut clients: Vec<(usize, Child, Instant)> = Vec::new();
     let mut next = chaos.soon(3);
     while Instant::now() < end || !clients.is_empty() {
@@ -139,8 +144,11 @@ fn answers_are_right_or_errors() {
         }
         assert!(clients.iter().all(|(_, _, begin)| begin.elapsed() < 2 * PATIENCE), "no answer");
     }
-    println!("{right} right, {failed} failed");
-    assert!(right > 0);
+    let answers = right + failed;
+    let share = 100 * right / answers.max(1);
+    println!("{answers} answers in {seconds} s, {right} right: {share} %");
+    assert!(u64::from(answers) >= seconds / SECONDS_PER_ANSWER, "{answers} answers in {seconds} s");
+    assert!(share >= LEAST_RIGHT, "{right} of {answers} answers are right: {share} %");
     chaos.go_on(&mut cluster, &work, true);
     let done = ask(&cluster, 0).wait_with_output().expect("ended");
     assert_eq!(String::from_utf8_lossy(&done.stdout), expected[0], "{}", String::from_utf8_lossy(&done.stderr));

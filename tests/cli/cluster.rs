@@ -481,8 +481,7 @@ fn tiny(dir: &Dir) -> Option<Tiny> {
         .stderr(Stdio::null())
         .status();
     if !mounted.is_ok_and(|status| status.success()) {
-        let line = "\nSKIPPED: no small file system can be mounted; full work directories are not tested\n";
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        crate::support::skipped("no small file system can be mounted");
         return None;
     }
     Some(Tiny(path))
@@ -561,7 +560,7 @@ fn processes_end_when_they_are_asked_to() {
     for process in [&mut cluster.executors[0], &mut cluster.scheduler] {
         let sent = Command::new("kill").arg(process.child.id().to_string()).status();
         if !sent.is_ok_and(|status| status.success()) {
-            eprintln!("SKIPPED: no `kill` command");
+            crate::support::skipped("no `kill` command");
             return;
         }
         let status = process.child.wait().expect("ended");

@@ -374,7 +374,7 @@ fn tables_have_the_rows_before_a_failure() {
 fn a_terminal_gets_a_table() {
     let has_script = std::process::Command::new("script").arg("--version").output().is_ok();
     if !has_script {
-        return eprintln!("skipped: `script` makes a terminal, and is not installed");
+        return crate::support::skipped("`script`, which makes a terminal, is not installed");
     }
     let famous = sample("famous.epd");
     let program = lanefish(&[]);

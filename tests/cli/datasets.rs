@@ -282,7 +282,7 @@ fn signal(child: &Child, name: &str) -> bool {
         .status()
         .is_ok_and(|status| status.success());
     if !sent {
-        eprintln!("SKIPPED: no `kill` command");
+        crate::support::skipped("no `kill` command");
     }
     sent
 }
@@ -383,7 +383,7 @@ fn an_interrupted_run_over_files_leaves_nothing() {
         }
     }
     if interrupted == 0 {
-        eprintln!("SKIPPED: every run ended before it was interrupted");
+        crate::support::skipped("every run ended before it was interrupted");
     }
 }
 

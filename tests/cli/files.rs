@@ -19,7 +19,7 @@ pub(super) fn program(arguments: &[&str]) -> Command {
 pub(super) fn fifo(path: &Path) -> bool {
     let made = Command::new("mkfifo").arg(path).status().is_ok_and(|status| status.success());
     if !made {
-        eprintln!("SKIPPED: no mkfifo");
+        crate::support::skipped("no mkfifo");
     }
     made
 }

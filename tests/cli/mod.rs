@@ -29,6 +29,7 @@ mod games_where;
 mod generate;
 mod help;
 mod info;
+mod levels;
 #[cfg(unix)]
 mod limits;
 mod manifest;
@@ -73,6 +74,7 @@ fn lanefish(arguments: &[&str]) -> Command {
     };
     // The standard library prints a backtrace of a failed allocation, for which it allocates, and may then wait for itself.
     command.args(arguments).env_remove("NO_COLOR").env_remove("RUST_BACKTRACE");
+    levels::apply(&mut command);
     command
 }
 

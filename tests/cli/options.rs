@@ -104,7 +104,7 @@ fn shards_that_do_not_exist_are_refused() {
 }
 
 #[test]
-fn tiers_by_option_and_by_variable() {
+pub(super) fn tiers_by_option_and_by_variable() {
     let file = sample("perft.epd");
     let stats = json(0, &["stats", "--json", "--tier", "portable", &file]);
     assert_eq!(stats["run"]["tier"], "portable");
@@ -132,7 +132,7 @@ fn tiers_by_option_and_by_variable() {
 }
 
 #[test]
-fn a_tier_that_the_cpu_lacks_is_a_clear_error() {
+pub(super) fn a_tier_that_the_cpu_lacks_is_a_clear_error() {
     let info = json(0, &["info", "--json"]);
     let available: Vec<&str> = info["tiers"].as_array().unwrap().iter().filter_map(|t| t.as_str()).collect();
     for tier in ["portable", "bmi2", "avx2", "avx512"] {
@@ -377,7 +377,7 @@ fn an_interrupted_run_leaves_no_file() {
     if !signal.is_ok_and(|status| status.success()) {
         child.kill().unwrap();
         child.wait().unwrap();
-        eprintln!("SKIPPED: no `kill` command");
+        crate::support::skipped("no `kill` command");
         return;
     }
     assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -94,7 +94,7 @@ impl Asked {
             .stderr(Stdio::piped())
             .spawn();
         let Ok(mut python) = python else {
-            eprintln!("SKIPPED: the shapes of queries are not compared, because python3 is missing");
+            crate::support::skipped("python3 is missing");
             return None;
         };
         let mut input = python.stdin.take().expect("piped");
@@ -103,7 +103,7 @@ impl Asked {
         let written = writer.join().expect("no panic");
         let stderr = String::from_utf8_lossy(&answered.stderr);
         if stderr.contains("sqlite3") && stderr.contains("ModuleNotFoundError") || stderr.contains("no full joins") {
-            eprintln!("SKIPPED: the shapes of queries are not compared: {stderr}");
+            crate::support::skipped(&format!("SQLite cannot be asked: {stderr}"));
             return None;
         }
         assert!(answered.status.success(), "{stderr}");

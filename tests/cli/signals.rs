@@ -33,7 +33,7 @@ fn send(child: &Child, signal: &str) -> bool {
         .status()
         .is_ok_and(|status| status.success());
     if !sent {
-        eprintln!("SKIPPED: no `kill` command");
+        crate::support::skipped("no `kill` command");
     }
     sent
 }
@@ -113,7 +113,7 @@ fn a_run_that_opens_a_silent_pipe_is_ended() {
     let (silent, out) = (dir.name("pipe.fen"), dir.name("out.csv"));
     let made = Command::new("mkfifo").arg(&silent).status();
     if !made.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: no mkfifo");
+        crate::support::skipped("no mkfifo");
         return;
     }
     for threads in ["1", "2", "8"] {
@@ -171,7 +171,7 @@ fn ignored_hangups_stay_ignored() {
     let pipe = dir.path("pipe.fen");
     let made = Command::new("mkfifo").arg(&pipe).status();
     if !made.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: no mkfifo");
+        crate::support::skipped("no mkfifo");
         return;
     }
     let mut child = Command::new("sh")

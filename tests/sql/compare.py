@@ -1,6 +1,6 @@
 """Asks lanefish and DuckDB the queries of queries.sql, and compares their rows.
 
-    python compare.py LANEFISH SHARED_DATA_DIR [SCHEDULER]
+    python compare.py LANEFISH [SCHEDULER]
 
 LANEFISH is the program; with SCHEDULER, the address of one, its queries run on that cluster, where only `order by` makes
 an order. Its `sql` reads the files themselves, of every format; DuckDB reads the Parquet file that its
@@ -25,6 +25,8 @@ try:
     import duckdb
 except ImportError:
     duckdb = None
+
+from skipped import shared_data, skipped, skipped_without_data
 
 QUERIES = pathlib.Path(__file__).with_name("queries.sql")
 AT_ONCE = 2
@@ -307,16 +309,16 @@ def compare(program, data, options):
 
 def main():
     """The command line."""
-    if len(sys.argv) not in (3, 4):
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    program, data = map(pathlib.Path, sys.argv[1:3])
-    options = ["--cluster", sys.argv[3]] if len(sys.argv) == 4 else []
+    program, data = pathlib.Path(sys.argv[1]), shared_data()
+    options = ["--cluster", sys.argv[2]] if len(sys.argv) == 3 else []
     if duckdb is None:
-        print("SKIPPED: the package duckdb is not installed")
+        skipped("compare.py", "the package duckdb is not installed")
         return
     missing = [path for path in FILES.values() if not glob.glob(str(data / path))]
     if missing:
-        print(f"SKIPPED: {data} has no {missing[0]}")
+        skipped_without_data("compare.py", f"the shared data has no {missing[0]}")
         return
     try:
         sys.exit(0 if compare(program, data, options) else 1)

@@ -1,6 +1,6 @@
 """Asks lanefish and DuckDB which records the conditions of conditions.txt take, and compares their numbers.
 
-    python conditions.py LANEFISH SHARED_DATA_DIR
+    python conditions.py LANEFISH
 
 lanefish is asked twice: with `compute --where`, and with a query of `sql`. DuckDB reads the Parquet file that
 `compute --columns all` writes of the same records; boards, hashes and curves are computed here, from their definitions.
@@ -15,6 +15,8 @@ import sys
 import tempfile
 
 import duckdb
+
+from skipped import shared_data, skipped_without_data
 
 CONDITIONS = pathlib.Path(__file__).with_name("conditions.txt")
 AT_ONCE = 2
@@ -130,12 +132,15 @@ def asked(program, *arguments):
 
 
 def main():
-    program, shared = sys.argv[1], pathlib.Path(sys.argv[2])
+    program, games = sys.argv[1], shared_data() / "pgn" / "lichess_db_1000k.pgn"
+    if not games.exists():
+        skipped_without_data("conditions.py", "the shared data has no games")
+        return
     conditions = [
         line for line in CONDITIONS.read_text().splitlines() if line.strip() and not line.startswith("-- ")
     ]
     with tempfile.TemporaryDirectory() as directory:
-        records, table = str(shared / "pgn" / "lichess_db_1000k.pgn"), f"{directory}/records.parquet"
+        records, table = str(games), f"{directory}/records.parquet"
         columns = "all,tag:Event,tag:Result"
         subprocess.run([program, "-q", "compute", records, "--columns", columns, "-o", table], check=True)
         texts = [translated(condition) for condition in conditions]

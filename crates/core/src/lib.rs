@@ -62,6 +62,10 @@ pub mod setters;
 #[doc(hidden)]
 pub mod simd;
 pub mod sliders;
+#[cfg(test)]
+#[allow(dead_code, reason = "the tests of this crate need no data")]
+#[path = "../../../src/testing.rs"]
+mod testing;
 #[doc(hidden)]
 pub mod text;
 pub mod tiers;

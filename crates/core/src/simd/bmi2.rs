@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn gather_and_scatter() {
         let Some(bmi2) = Bmi2::detect() else {
-            eprintln!("SKIPPED: this CPU has no BMI2");
+            crate::testing::skipped("this CPU has no BMI2");
             return;
         };
         assert_eq!(bmi2.pext(0b1010_1100, 0b1111_0000), 0b1010);

@@ -300,7 +300,7 @@ mod tests {
 
     fn lanes_reverse_and_unite<T: FourLanes>() {
         let Some(token) = T::detect() else {
-            eprintln!("SKIPPED: this CPU lacks one of {:?}", T::FEATURES);
+            crate::testing::skipped(&format!("this CPU lacks one of {:?}", T::FEATURES));
             return;
         };
         let mut bits = [0x0123_4567_89AB_CDEF, 1, !0 << 60, 0xDEAD_BEEF_CAFE_F00D];
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn bits_are_picked() {
         let Some(token) = Avx512Bitalg::detect() else {
-            eprintln!("SKIPPED: this CPU lacks one of {:?}", Avx512Bitalg::FEATURES);
+            crate::testing::skipped(&format!("this CPU lacks one of {:?}", Avx512Bitalg::FEATURES));
             return;
         };
         let bits = 0xDEAD_BEEF_0123_4567u64;

@@ -22,7 +22,7 @@ fn bytes(words: [u64; 3], operation: impl Fn(u8, u8) -> u8) -> u64 {
 
 fn operations_are_as_defined<S: Simd>() {
     let Some(simd) = S::detect() else {
-        eprintln!("SKIPPED: this CPU lacks one of {:?}", S::FEATURES);
+        crate::testing::skipped(&format!("this CPU lacks one of {:?}", S::FEATURES));
         return;
     };
     let mut random = Random::new(7);

@@ -365,7 +365,7 @@ mod tests {
             assert_eq!(uses(before) & !uses(after), 0, "{} {}", before.name, after.name);
             assert_eq!(needs(before) & !needs(after), 0, "{} {}", before.name, after.name);
         }
-        for entry in TIERS {
+        for entry in &TIERS {
             assert_eq!(needs(entry) & !uses(entry), 0, "{}", entry.name);
         }
     }

@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn ranks_by_vectors_are_those_of_one_pass() {
         let Some(vectors) = RankText::detect() else {
-            eprintln!("SKIPPED: this CPU has no AVX2");
+            crate::testing::skipped("this CPU has no AVX2");
             return;
         };
         let mut boards: Vec<[u64; 4]> =
