@@ -69,3 +69,8 @@ mod testing;
 #[doc(hidden)]
 pub mod text;
 pub mod tiers;
+
+/// The examples of the first page, which are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod first_page {}
