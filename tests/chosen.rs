@@ -12,7 +12,8 @@ use lanefish::table::Columns;
 use lanefish::tiers::Tier;
 use std::collections::BTreeSet;
 
-const COLUMNS: &str = "index,legal_moves,in_check,score,ply,eco,tag:Event,fen,raw_score,mate,result,halfmove";
+const COLUMNS: &str = "index,legal_moves,in_check,score,ply,eco,tag:Event,fen,raw_score,mate,result,halfmove,\
+    score_before,score_placeholder,eco_position,opening_position,game_plies,plies_left";
 
 fn inputs() -> Inputs {
     let mut names: Vec<_> =
@@ -124,6 +125,11 @@ fn samples_are_random_and_the_same_for_the_same_seed() {
         assert!(taken.is_sorted_by_key(|row| field(row, 0).parse::<u64>().unwrap()));
         let limited = all_ways(&sample(&count.to_string(), 3).skip(1).limit(Some(20))).0;
         assert!(limited.iter().eq(taken.iter().skip(1).take(20)), "{count}");
+        // More than there are, and more than a part of a sample that does not fit in memory.
+        for skip in [taken.len() - 1, taken.len(), taken.len() + 1, all.len() + 100] {
+            let rest = all_ways(&sample(&count.to_string(), 3).skip(skip as u64).limit(None)).0;
+            assert!(rest.iter().eq(taken.iter().skip(skip)), "{count}, {skip}");
+        }
     }
     // A sample is a smaller one and more.
     let (few, many) = (all_ways(&sample("50", 9)).0, all_ways(&sample("60", 9)).0);

@@ -510,3 +510,48 @@ fn reversed_ranges_and_invalid_dates_are_rejected() {
         assert!(stderr.contains(option) || stderr.contains(value), "{stderr}");
     }
 }
+
+/// Chosen positions are rows of all positions, with their moves, whatever the games before and after them.
+#[test]
+fn chosen_positions_have_the_moves_of_all_positions() {
+    // Games that the lanes leave to one board, and games all of whose positions are chosen.
+    let texts = [
+        "1. e2e4 e7e5 2. g1f3 b8c6 3. f1b5 a7a6 1-0",
+        "1. e4 e5 *",
+        "1. Pe2-e4 Pe7-e5 2. Ng1-f3 Nb8-c6 3. Bf1-b5 Pa7-a6 1-0",
+        "1. d4 1-0",
+        "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. 0-0 Nf6 5. d3 0-0 0-1",
+        "1. c4 c5 2. Nc3 *",
+        "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6",
+        "*",
+        "1. e4 e5 2. Nf3 Nf6 3. Nxe5 d6 4. Nf3 Nxe4 1/2-1/2",
+    ];
+    let mut random = Random::new(7);
+    let mut text = String::new();
+    for number in 0..400 {
+        text += &format!("[Event \"{number}\"]\n");
+        if random.below(5) == 0 {
+            text += "[FEN \"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\"]\n[SetUp \"1\"]\n";
+        }
+        text += &format!("\n{}\n\n", texts[random.below(texts.len() as u64) as usize]);
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("games.pgn");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let rows = |options: &[&str]| -> Vec<String> {
+        let (csv, _) = run(&[&["compute", "--columns", "game,ply,move,san,fen", "-q", path], options].concat());
+        csv.lines().skip(1).map(str::to_owned).collect()
+    };
+    let all = rows(&[]);
+    let plies = |row: &String| row.split(',').nth(1).unwrap().parse::<u32>().unwrap();
+    assert!(all.len() > 1_500);
+    for end in 0..8 {
+        let chosen: Vec<String> = all.iter().filter(|row| plies(row) <= end).cloned().collect();
+        assert_eq!(rows(&["--plies", &format!("0..{end}")]), chosen, "--plies 0..{end}");
+    }
+    for every in 2..5 {
+        let chosen: Vec<String> = all.iter().filter(|row| plies(row) % every == 0).cloned().collect();
+        assert_eq!(rows(&["--every", &every.to_string()]), chosen, "--every {every}");
+    }
+}

@@ -1,5 +1,6 @@
 //! Whole records as rows of a [store](super::store). In memory they are stored one after the other, each with its key,
-//! so that moving a record touches one place. In files they are stored as blocks of boards files.
+//! so that moving a record touches one place. In files they are stored as blocks of boards files, followed by what these
+//! do not store: keys, numbers, whether White stands for the side to move, derived fields, and tags.
 //!
 //! Other fields and tags stay columns. They are joined before rows of several piles are taken, and cost nothing if
 //! there are none.
@@ -7,7 +8,7 @@
 use super::store::Pile;
 use crate::formats::boards;
 use crate::packed::{Group, Packed};
-use crate::table::{Array, Batch, Field, Texts, extend_columns};
+use crate::table::{Array, Batch, Field, Texts, Values, extend_columns};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ struct Row {
     board: Packed,
     halfmove: u16,
     fullmove: u16,
+    /// [`Batch::is_from_mover`].
+    is_from_mover: bool,
 }
 
 /// Rows of a batch, by their places, with these keys.
@@ -26,7 +29,8 @@ fn rows_of(batch: &Batch, rows: impl Iterator<Item = usize>, keys: &[u64], to: &
     let groups = batch.groups();
     to.extend(keys.iter().zip(rows).map(|(&key, row)| {
         let board = groups[row / Group::LEN].get(row % Group::LEN);
-        Row { key, board, halfmove: batch.halfmove[row], fullmove: batch.fullmove[row] }
+        let (halfmove, fullmove) = (batch.halfmove[row], batch.fullmove[row]);
+        Row { key, board, halfmove, fullmove, is_from_mover: batch.is_from_mover }
     }));
 }
 
@@ -160,6 +164,7 @@ impl Records {
 /// A batch of rows, without other fields.
 fn batch_of<'a>(mut rows: impl ExactSizeIterator<Item = &'a Row>) -> Batch {
     let len = rows.len();
+    let mut is_from_mover = len > 0;
     let (mut halfmove, mut fullmove) = (Vec::with_capacity(len), Vec::with_capacity(len));
     let mut groups = Vec::with_capacity(len.div_ceil(Group::LEN));
     for lanes in (0..len).step_by(Group::LEN).map(|start| (len - start).min(Group::LEN)) {
@@ -169,13 +174,14 @@ fn batch_of<'a>(mut rows: impl ExactSizeIterator<Item = &'a Row>) -> Batch {
             group.set(lane, row.board);
             clocks[0][lane] = row.halfmove;
             clocks[1][lane] = row.fullmove;
+            is_from_mover &= row.is_from_mover;
         }
         groups.push(group);
         halfmove.extend_from_slice(&clocks[0][..lanes]);
         fullmove.extend_from_slice(&clocks[1][..lanes]);
     }
     let mut batch = Batch::owned(groups, len);
-    (batch.halfmove, batch.fullmove) = (halfmove, fullmove);
+    (batch.halfmove, batch.fullmove, batch.is_from_mover) = (halfmove, fullmove, is_from_mover);
     batch
 }
 
@@ -232,6 +238,11 @@ impl Joined {
         self.piles[place.pile as usize].numbers[place.row as usize]
     }
 
+    /// Whether White stands for the side to move in the record, because its format does not say whose move it is.
+    pub(crate) fn is_from_mover(&self, place: Place) -> bool {
+        self.piles[place.pile as usize].rows[place.row as usize].is_from_mover
+    }
+
     /// A batch of these records.
     pub(crate) fn batch(&self, places: impl ExactSizeIterator<Item = Place> + Clone) -> Batch {
         let piles: Vec<&[Row]> = self.piles.iter().map(|pile| &*pile.rows).collect();
@@ -283,6 +294,15 @@ impl Pile for Records {
         self.rows.iter().for_each(|row| to.extend_from_slice(&row.key.to_ne_bytes()));
         to.extend_from_slice(bytemuck::cast_slice(&self.numbers));
         let start = to.len();
+        to.extend(self.rows.iter().map(|row| u8::from(row.is_from_mover)));
+        for (code, field) in (0..).zip(Field::DERIVED) {
+            if let Some(values) = batch.fields.get(&field) {
+                to.push(code);
+                (0..self.rows.len())
+                    .for_each(|row| to.extend_from_slice(&values.number(row).unwrap_or(NO_NUMBER).to_ne_bytes()));
+            }
+        }
+        to.push(END_OF_DERIVED);
         for (name, texts) in &self.columns.tags {
             put_text(Some(name), to);
             (0..self.rows.len()).for_each(|row| put_text(texts.get(row), to));
@@ -305,11 +325,23 @@ impl Pile for Records {
         let mut keys: Vec<u64> = numbers.collect();
         let numbers = keys.split_off(rows);
         bytes.truncate(start);
-        let batch = boards::of_block(bytes).map_err(|_| wrong())?;
+        let mut batch = boards::of_block(bytes).map_err(|_| wrong())?;
         if batch.len() != rows {
             return Err(wrong());
         }
-        let mut rest = &tags[..];
+        let (from_mover, mut rest) = tags.split_at_checked(rows).ok_or_else(wrong)?;
+        loop {
+            let (&code, after) = rest.split_first().ok_or_else(wrong)?;
+            rest = after;
+            if code == END_OF_DERIVED {
+                break;
+            }
+            let field = *Field::DERIVED.get(usize::from(code)).ok_or_else(wrong)?;
+            let (numbers, after) = rest.split_at_checked(8 * rows).ok_or_else(wrong)?;
+            rest = after;
+            let numbers = numbers.as_chunks().0.iter().map(|bytes| i64::from_ne_bytes(*bytes));
+            batch.fields.insert(field, derived(field, numbers).ok_or_else(wrong)?);
+        }
         let mut tags = BTreeMap::new();
         while !rest.is_empty() {
             let name = take_text(&mut rest).flatten().ok_or_else(wrong)?;
@@ -321,7 +353,29 @@ impl Pile for Records {
         }
         let mut all = Vec::with_capacity(rows);
         rows_of(&batch, 0..rows, &keys, &mut all);
+        all.iter_mut().zip(from_mover).for_each(|(row, &flag)| row.is_from_mover = flag != 0);
         Ok(Self { rows: all, numbers, columns: Columns { fields: batch.fields, tags } })
+    }
+}
+
+/// Stored instead of a derived number that is missing.
+const NO_NUMBER: i64 = i64::MIN;
+/// Stored after the last derived field.
+const END_OF_DERIVED: u8 = u8::MAX;
+
+/// A column of a derived field; `None` if a number does not fit.
+fn derived(field: Field, numbers: impl Iterator<Item = i64>) -> Option<Array> {
+    fn values<T: Copy + Default + TryFrom<i64>>(numbers: impl Iterator<Item = i64>) -> Option<Values<T>> {
+        let mut values = Values::default();
+        for number in numbers {
+            values.push(if number == NO_NUMBER { None } else { Some(T::try_from(number).ok()?) });
+        }
+        Some(values)
+    }
+    match field.column(0) {
+        Array::U16(_) => values(numbers).map(Array::U16),
+        Array::I16(_) => values(numbers).map(Array::I16),
+        _ => unreachable!("derived fields are small numbers"),
     }
 }
 

@@ -72,8 +72,10 @@ pub(super) fn run_sampled<'a>(
             };
             let start = before;
             before += leaf.len() as u64;
-            let rows = requested.start.max(start)..requested.end.min(before);
-            Ok(Some((leaf, rows.start - start..rows.end.max(rows.start) - start)))
+            // A leaf may end before the first requested record, or begin after the last one.
+            let first = requested.start.clamp(start, before);
+            let end = requested.end.clamp(first, before);
+            Ok(Some((leaf, first - start..end - start)))
         };
         batches.run_any(next, |(leaf, rows)| sorted(leaf, rows), job, sink)
     });
@@ -212,7 +214,10 @@ fn sorted(leaf: Leaf<Records>, taken: Range<u64>) -> Result<Vec<Batch>, Error> {
     let mut batches = Vec::new();
     let mut rest = &order[taken.start as usize..taken.end as usize];
     while let Some(&(first, _)) = rest.first() {
-        let end = rest.iter().position(|&(number, _)| far(first, number)).unwrap_or(rest.len());
+        // All records of a batch say alike whose move it is.
+        let flag = records.is_from_mover(rest[0].1);
+        let is_other = |&(number, place): &(u64, Place)| far(first, number) || records.is_from_mover(place) != flag;
+        let end = rest.iter().take(BATCH_LEN).position(is_other).unwrap_or(rest.len());
         let (these, others) = rest.split_at(end.min(BATCH_LEN));
         let mut next = records.batch(these.iter().map(|&(_, place)| place));
         next.first_index = first;

@@ -157,3 +157,18 @@ fn truncated_containers_give_the_records_before_their_end() {
         assert_eq!(verified["files"][0]["records"], read.len() / 32, "{verified}");
     }
 }
+
+/// Samples know whose scores they have, in memory and beyond.
+#[test]
+fn samples_are_still_from_the_movers_side() {
+    let path = file("bullet-one-bad-of-200.data");
+    let dir = Dir::new();
+    let many = dir.file("many.data", record().repeat(40_000));
+    for (path, size, memory) in [(&path, 5, "1G"), (&path, 1_000, "1G"), (&many, 20_000, "1M")] {
+        let arguments = ["-q", "stats", "--json", "--sample", &size.to_string(), "--memory", memory, path];
+        let done = lanefish(&arguments).assert().get_output().stdout.clone();
+        let stats: serde_json::Value = serde_json::from_slice(&done).unwrap();
+        assert!(stats["positions"].as_u64().unwrap() > 0, "{stats}");
+        assert_eq!(stats["from_mover"], stats["positions"], "--sample {size} --memory {memory} {path}");
+    }
+}

@@ -293,9 +293,11 @@ impl Rows<'_> {
         self.halfmove[rows.clone()].copy_from_slice(&facts.map(|facts| facts as u16));
         self.fullmove[rows].copy_from_slice(&facts.map(|facts| (facts >> 16) as u16));
         if !self.moves.is_empty() {
-            // Each move is that of the row before; where a game begins, it is none.
-            let rows = first - 1..first - 1 + Group::LEN;
-            self.moves[rows].copy_from_slice(&facts.map(|facts| (facts >> Order::MOVE) as u16));
+            // Each move is that of the row before. The row before the start of a game is that of another game, which may
+            // have been played elsewhere and have a move.
+            for ((mv, facts), order) in self.moves[first - 1..first - 1 + Group::LEN].iter_mut().zip(facts).zip(orders) {
+                *mv = if order & Order::START.bits == 0 { (facts >> Order::MOVE) as u16 } else { *mv };
+            }
         }
     }
 
@@ -308,7 +310,7 @@ impl Rows<'_> {
             self.groups[row / Group::LEN].set(lane, group.get(lane));
             self.halfmove[row] = facts as u16;
             self.fullmove[row] = (facts >> 16) as u16;
-            if !self.moves.is_empty() && row > 0 {
+            if !self.moves.is_empty() && row > 0 && orders[lane] & Order::START.bits == 0 {
                 self.moves[row - 1] = (facts >> Order::MOVE) as u16;
             }
         }
