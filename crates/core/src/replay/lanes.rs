@@ -295,7 +295,8 @@ impl Rows<'_> {
         if !self.moves.is_empty() {
             // Each move is that of the row before. The row before the start of a game is that of another game, which may
             // have been played elsewhere and have a move.
-            for ((mv, facts), order) in self.moves[first - 1..first - 1 + Group::LEN].iter_mut().zip(facts).zip(orders) {
+            let moves = &mut self.moves[first - 1..first - 1 + Group::LEN];
+            for ((mv, facts), order) in moves.iter_mut().zip(facts).zip(orders) {
                 *mv = if order & Order::START.bits == 0 { (facts >> Order::MOVE) as u16 } else { *mv };
             }
         }
