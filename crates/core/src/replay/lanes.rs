@@ -146,7 +146,7 @@ pub struct Rows<'a> {
     pub fullmove: &'a mut [u16],
     /// The move that is played from each row; empty if they are not requested.
     pub moves: &'a mut [u16],
-    /// Rows with a square of [`Field::KeyEnPassant`](crate::table::Field::KeyEnPassant).
+    /// Rows with a square of `Field::KeyEnPassant`.
     pub idle_en_passants: Vec<(usize, u8)>,
     /// Rows to which no legal move leads; the rest of their games is not played.
     pub failed: Vec<usize>,

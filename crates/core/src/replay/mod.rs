@@ -3,14 +3,14 @@
 //! Two ideas make it fast. First, the board *is* the four planes of [`crate::packed`], so that a move is a
 //! few masks on four words, a capture does not depend on the captured piece, and writing a position out is
 //! copying it. Second, a SAN move is resolved backwards, with no move list: the candidates are the pieces
-//! of the named kind within [`REACH`] of the target square, and nearly always there is just one. One table
+//! of the named kind within `REACH` of the target square, and nearly always there is just one. One table
 //! serves all kinds of moves, pawn steps and captures included, so that there is no branch on the piece.
 //! A candidate must find the squares between empty, and the king safe after the move.
 //!
 //! If that does not find exactly one move (two candidates that differ only by a pin, castling, unusual
 //! spellings), [`crate::chess`] decides; such moves are rare.
 //!
-//! [`lanes`] plays eight such games at once.
+//! `lanes` plays eight such games at once.
 
 mod king_safety;
 mod lanes;
