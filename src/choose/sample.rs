@@ -100,7 +100,7 @@ pub enum SampleError {
     #[error("{0}")]
     Expression(#[from] crate::choose::expression::ExpressionError),
     /// An expression that is not a number.
-    #[error("`{0}`: a probability is needed, from 0 to 1")]
+    #[error("`{0}`: a probability is needed, a number from 0 to 1; --where takes conditions")]
     Kind(String),
 }
 
@@ -135,7 +135,8 @@ impl Sample {
         }
         let formula = definitions.formula(text)?;
         match formula.kind() {
-            Type::Text => Err(SampleError::Kind(text.to_owned())),
+            // A condition belongs to `--where`; as a probability it would take records, but no sample.
+            Type::Text | Type::Boolean => Err(SampleError::Kind(text.to_owned())),
             _ => Ok(Self::Formula(formula)),
         }
     }

@@ -1,5 +1,6 @@
 //! `dedup`: one of several equal records, or the number of distinct records.
 
+use super::SOMETHING_WRONG;
 use super::args::{OutputArgs, ReadArgs};
 use super::conclusion;
 use super::invocation::{Invocation, Nothing, RunChoice, files_with};
@@ -126,7 +127,8 @@ impl DedupArgs {
         if done.summary.failure.is_none() {
             self.note(invocation, &deduplicated);
         }
-        conclusion::conclude(invocation, done, self.json, written, self.numbers(&deduplicated))
+        let status = conclusion::conclude(invocation, done, self.json, written, self.numbers(&deduplicated))?;
+        Ok(status.max(status_of(&deduplicated)))
     }
 
     /// Reports how many records are kept.
@@ -137,7 +139,7 @@ impl DedupArgs {
         invocation.note(format_args!("{kept}, {duplicates}{of} left out"));
         if done.rejected_against > 0 {
             let bad = counted(done.rejected_against, "bad record");
-            invocation.note(format_args!("--against: {bad} were not compared; verify lists them"));
+            invocation.note(format_args!("--against: {bad} were not compared"));
         }
     }
 
@@ -180,7 +182,8 @@ impl DedupArgs {
         if done.summary.failure.is_none() {
             self.note(invocation, &counted);
         }
-        conclusion::conclude(invocation, done, self.json, 0, self.numbers(&counted))
+        let status = conclusion::conclude(invocation, done, self.json, 0, self.numbers(&counted))?;
+        Ok(status.max(status_of(&counted)))
     }
 
     /// Counts the distinct records, by each key.
@@ -219,6 +222,11 @@ impl DedupArgs {
         let own = [("distinct", json!(distinct)), ("duplicates", json!(records - kept))];
         conclusion::conclude(invocation, done, self.json, 0, own)
     }
+}
+
+/// The exit status because of the files of `--against`.
+const fn status_of(done: &Deduplicated) -> u8 {
+    if done.rejected_against > 0 { SOMETHING_WRONG } else { 0 }
 }
 
 /// Prints the number of distinct records for each key.

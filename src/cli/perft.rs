@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::chess::Position;
 use lanefish::formats::Chunk;
-use lanefish::formats::text::{id, perft_counts};
+use lanefish::formats::text::{id, perft_counts, unreadable_perft_counts};
 use lanefish::perft::{self, Count};
 use lanefish::pipeline::{FileSummary, Job};
 use lanefish::queries::Queries;
@@ -78,6 +78,19 @@ impl PerftArgs {
         };
         let work = Work { total, seconds: begin.elapsed().as_secs_f64() };
         drop(phase);
+        for case in &cases {
+            for (line, text) in &case.unreadable {
+                let place = case.place(*line);
+                invocation.note(format_args!("{place}: `{text}` is no count, it must be a number: {}", case.position));
+                wrong.push(json!({
+                    "file": case.file.display().to_string(),
+                    "line": line,
+                    "id": case.name,
+                    "fen": case.position.to_string(),
+                    "unreadable": text,
+                }));
+            }
+        }
         if self.json {
             let mut object = Map::new();
             object.insert("fen".to_owned(), json!(position.to_string()));
@@ -144,15 +157,11 @@ impl PerftArgs {
                 total = [total, count].into_iter().sum();
                 let nodes = count.nodes;
                 if nodes != expected {
-                    let file = case.file.display();
-                    let place = match line {
-                        Some(line) => format!("{file}:{line}"),
-                        None => file.to_string(),
-                    };
+                    let place = case.place(line);
                     invocation
                         .note(format_args!("{place}: {nodes} at depth {depth}, not {expected}: {}", case.position));
                     wrong.push(json!({
-                        "file": file.to_string(),
+                        "file": case.file.display().to_string(),
                         "line": line,
                         "id": case.name,
                         "fen": case.position.to_string(),
@@ -227,7 +236,11 @@ impl Work {
 
 /// The first file with positions but without a single count: it would check nothing.
 fn without_counts<'a>(files: &'a [FileSummary], cases: &[Case]) -> Option<&'a Path> {
-    let counted: HashSet<&Path> = cases.iter().filter(|case| !case.counts.is_empty()).map(|case| &*case.file).collect();
+    let counted: HashSet<&Path> = cases
+        .iter()
+        .filter(|case| !case.counts.is_empty() || !case.unreadable.is_empty())
+        .map(|case| &*case.file)
+        .collect();
     let mut paths = files.iter().map(|file| &*file.path);
     paths.find(|path| !counted.contains(path))
 }
@@ -239,6 +252,16 @@ struct Case {
     position: Position,
     name: Option<String>,
     counts: Vec<Known>,
+    /// Counts that are no numbers, as they are written, and their lines.
+    unreadable: Vec<(Option<u64>, String)>,
+}
+
+impl Case {
+    /// The file, and the line if it is known.
+    fn place(&self, line: Option<u64>) -> String {
+        let file = self.file.display();
+        line.map_or_else(|| file.to_string(), |line| format!("{file}:{line}"))
+    }
 }
 
 /// The expected number of nodes at one depth.
@@ -303,7 +326,10 @@ impl Cases {
             expected,
             line: self.lines.map(|(_, before)| before + 1 + lines_before_count(text, depth)),
         });
+        let line_of = |depth| self.lines.map(|(_, before)| before + 1 + lines_before_count(text, depth));
+        let unreadable = unreadable_perft_counts(operations).map(|(depth, text)| (line_of(depth), text.to_owned()));
         Some(Case {
+            unreadable: unreadable.collect(),
             file: Arc::clone(&chunk.file),
             position: batch.position(row).ok()?,
             name: id(operations).map(str::to_owned),

@@ -9,7 +9,7 @@ use super::kept::Kept;
 use crate::canonical::{ROOTS, fold, hash_of_planes};
 use crate::choose::{Choose, Chooser};
 use crate::distinct::{canonical_at, castling_files};
-use crate::error::Error;
+use crate::error::{Error, Reject};
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::partition::distinct::{Collected, Exact};
@@ -639,7 +639,7 @@ impl Dedup {
     fn decide<P: Pile>(
         &self,
         inputs: &Inputs,
-        options: RunOptions<'_>,
+        mut options: RunOptions<'_>,
         (fields, refusal): (Fields, Option<Refusal>),
         add: impl Fn(&mut P, &Batch, usize, u64, u64) + Sync,
         places: impl Fn(Vec<P>) -> Vec<[u64; 2]> + Sync,
@@ -655,11 +655,15 @@ impl Dedup {
             let read = options.read.clone().choose(Choose::default()).skip(0).limit(None).shard(None);
             let mut against = RunOptions::new(options.analyzer).threads(threads).read(read);
             against.interrupt = options.interrupt;
+            let mut on_reject = options.on_reject.take();
+            let mut pass_on = |reject: &Reject| on_reject.as_mut().map_or(Ok(()), |on_reject| on_reject(reject));
+            against.on_reject = Some(&mut pass_on);
             let ranking = Ranking { keep, never: true };
             let (entered, end, used) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
             let enter = Enter { store: &store, ranking, fields, entered, end, add: &add, used, refusal: None };
             let compared = run(&self.against, against, &enter, |_| store.check()).into_result()?;
             done.rejected_against = compared.rejected;
+            options.on_reject = on_reject;
         }
         let ranking = Ranking { keep, never: false };
         let (entered, end, used) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::default());

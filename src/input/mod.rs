@@ -471,11 +471,12 @@ impl Input {
     /// If it is compressed as a whole, or cannot be read or written to a temporary file.
     pub fn into_random_access(mut self, what: &str) -> Result<RandomAccess, Error> {
         if let Some(compression) = self.compression {
+            let article = if what.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
             return Err(Error::UnknownFormat {
                 path: self.path,
                 reason: format!(
-                    "is a {what} file compressed as a whole ({}): decompress it first; such files have compression \
-                     of their own",
+                    "is {article} {what} file compressed as a whole ({}): decompress it first; such files have \
+                     compression of their own",
                     compression.name()
                 ),
             });

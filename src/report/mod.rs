@@ -341,12 +341,12 @@ pub struct OtherGroups {
 }
 
 /// Unit of the column `clock`, in its numbers per minute.
-const MINUTE: i64 = 6000;
+const MINUTE: i128 = 6000;
 
 impl GroupColumn {
     /// A value of the column, as shown: a number, a range, a text, or `none`. Clocks are shown in minutes.
     pub fn label(&self, value: &GroupValue) -> String {
-        let number = |number: i64| match self.name.as_str() {
+        let number = |number: i128| match self.name.as_str() {
             "clock" if number % MINUTE == 0 => (number / MINUTE).to_string(),
             "clock" => format!("{:.2}", number as f64 / MINUTE as f64),
             _ => number.to_string(),
@@ -355,9 +355,9 @@ impl GroupColumn {
         match value {
             GroupValue::Number(first) if self.width == 1 => format!("{}{unit}", number(*first)),
             GroupValue::Number(first) if self.name == "clock" => {
-                format!("{} to {}{unit}", number(*first), number(first.saturating_add(self.width as i64)))
+                format!("{} to {}{unit}", number(*first), number(first + i128::from(self.width)))
             }
-            GroupValue::Number(first) => format!("{first} to {}", first.saturating_add(self.width as i64 - 1)),
+            GroupValue::Number(first) => format!("{first} to {}", first + i128::from(self.width) - 1),
             GroupValue::Text(text) => text.clone(),
             GroupValue::Missing => "none".to_owned(),
         }
@@ -411,8 +411,8 @@ impl Groups {
 /// The value that the positions of a group have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroupValue {
-    /// A number, or the first of a range.
-    Number(i64),
+    /// A number, or the first of a range: any signed or unsigned number of 64 bits.
+    Number(i128),
     /// A text.
     Text(String),
     /// The records have no value.

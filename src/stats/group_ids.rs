@@ -37,15 +37,16 @@ impl GroupIds {
     /// Finds the numbers of the values of the rows of a tile that count; the others have [`NO_ID`].
     pub(super) fn find(&mut self, tile: &Tile<'_>, by: &GroupBy, ids: &mut [u32]) {
         for (at, (column, width)) in by.columns().enumerate() {
+            let width = i128::from(width);
             if self.columns.len() == at {
                 self.columns.push(ColumnIds::new());
             }
             if at == 0 {
-                self.columns[0].find(tile, column, width as i64, ids);
+                self.columns[0].find(tile, column, width, ids);
                 continue;
             }
             let mut seconds = vec![NO_ID; tile.len];
-            self.columns[at].find(tile, column, width as i64, &mut seconds);
+            self.columns[at].find(tile, column, width, &mut seconds);
             let mut last = ([NO_ID; 2], NO_ID);
             for row in rows_of(tile.mask) {
                 let pair = [ids[row], seconds[row]];
@@ -89,7 +90,7 @@ impl ColumnIds {
         Self { values: Vec::new(), ids: HashMap::new(), near: vec![NO_ID; NEAR] }
     }
 
-    fn find(&mut self, tile: &Tile<'_>, column: &ChosenColumn, width: i64, ids: &mut [u32]) {
+    fn find(&mut self, tile: &Tile<'_>, column: &ChosenColumn, width: i128, ids: &mut [u32]) {
         let array = column.fill(tile);
         match &array {
             Array::Flag(column) => self.find_ranges(column, width, tile.mask, ids),
@@ -98,11 +99,7 @@ impl ColumnIds {
             Array::I16(column) => self.find_ranges(column, width, tile.mask, ids),
             Array::U32(column) => self.find_ranges(column, width, tile.mask, ids),
             // Sets of squares and keys are also numbers, although hardly useful for grouping.
-            Array::U64(column) => {
-                let numbers = column.values().iter().map(|&number| number as i64);
-                let column = Values::from_clean_parts(numbers.collect(), column.present().to_vec());
-                self.find_ranges(&column, width, tile.mask, ids);
-            }
+            Array::U64(column) => self.find_ranges(column, width, tile.mask, ids),
             Array::Text(_) | Array::Strings(_) => self.find_texts(&array, tile.mask, ids),
             Array::Boards(_) => unreachable!("no column of the catalogue has boards"),
         }
@@ -110,10 +107,10 @@ impl ColumnIds {
 
     /// Finds the ranges of numbers.
     #[inline(always)]
-    fn find_ranges<T: Copy + Default + Into<i64>>(
+    fn find_ranges<T: Copy + Default + Into<i128>>(
         &mut self,
         column: &Values<T>,
-        width: i64,
+        width: i128,
         mask: &[u64],
         ids: &mut [u32],
     ) {
@@ -161,9 +158,9 @@ impl ColumnIds {
 
     #[cold]
     #[inline(never)]
-    fn id_of_range(&mut self, range: Option<i64>, width: i64) -> u32 {
+    fn id_of_range(&mut self, range: Option<i128>, width: i128) -> u32 {
         let id = self.id(match range {
-            Some(range) => GroupValue::Number(range.saturating_mul(width)),
+            Some(range) => GroupValue::Number(range * width),
             None => GroupValue::Missing,
         });
         let near = range.and_then(|range| self.near.get_mut(usize::try_from(range).ok()?));

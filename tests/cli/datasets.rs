@@ -571,3 +571,20 @@ fn real_files_are_shuffled_deduplicated_split_and_sampled_as_by_plain_loops() {
         assert!(files > 40, "{files}");
     }
 }
+
+/// Bad records of `--against` are listed like those of the inputs, and the status says that there are some.
+#[test]
+fn bad_records_of_against_are_rejected() {
+    let dir = Dir::new();
+    let input = dir.file("a.fen", format!("{START}\n{KIWIPETE}\n"));
+    let against = dir.file("b.fen", format!("{START}\nrubbish\n"));
+    let (out, rejects) = (dir.name("c.fen"), dir.name("rejects"));
+    for output in [&["-o", &out, "--force"][..], &[]] {
+        let arguments = ["dedup", "--key", "stm", &input, "--against", &against, "--rejects", &rejects, "--force"];
+        let stderr = stderr_of(1, &[&arguments[..], output].concat());
+        assert!(stderr.contains("--against: "), "{stderr}");
+        let text = fs::read_to_string(&rejects).unwrap();
+        assert!(text.starts_with(&format!("{against}:2\t")), "{text}");
+    }
+    assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 1);
+}

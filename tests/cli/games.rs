@@ -576,3 +576,20 @@ fn a_table_of_games() {
     let arguments = ["games", "--format", "table", "--columns", "plies,white", "--limit", "1", &games];
     assert_eq!(stderr_of(0, &arguments), "");
 }
+
+/// `--drop-bad-games` leaves out bad games also where games are listed or copied.
+#[test]
+fn bad_games_are_dropped_as_games() {
+    let dir = Dir::new();
+    let game = |name: &str, moves: &str| format!("[White \"{name}\"]\n\n{moves} 1-0\n\n");
+    let good = [game("a", "1. e4 e5 2. Nf3"), game("c", "1. d4")];
+    let input = dir.file("x.pgn", [&good[0], &game("b", "1. e4 e5 2. Ke4 Nc6"), &good[1]].map(String::as_str).concat());
+    for (options, count) in [(&[][..], 3), (&["--drop-bad-games"][..], 2)] {
+        let rows = output(1, &[&["-q", "games", "--columns", "white", &input], options].concat());
+        assert_eq!(rows.lines().count(), 1 + count, "{rows}");
+    }
+    let copy = dir.name("copy.pgn");
+    lanefish(&["-q", "games", "--drop-bad-games", &input, "-o", &copy]).assert().code(1);
+    let text = fs::read_to_string(&copy).unwrap();
+    assert!(!text.contains("\"b\"") && text.contains("\"a\"") && text.contains("\"c\""), "{text}");
+}

@@ -127,3 +127,20 @@ fn usage() {
     stderr_of(2, &["perft", "8/8/8/8/8/8/8/8 w - -", "2"]);
     stderr_of(2, &["perft", "--suite", "no-such-file"]);
 }
+
+/// A count that is no number is not passed over.
+#[test]
+fn counts_that_are_no_numbers_are_wrong() {
+    let dir = Dir::new();
+    for (count, text) in
+        [("1,400", "D2 1,400"), ("", "D2"), ("400x", "D2 400x"), ("-400", "D2 -400"), ("4e2", "D2 4e2")]
+    {
+        let suite = dir.file("suite.epd", format!("{START} ;D1 20 ;D2 {count}\n"));
+        let stderr = stderr_of(1, &["perft", "--suite", &suite]);
+        assert!(stderr.contains(&format!("suite.epd:1: `{text}` is no count")), "{stderr}");
+        let report = json(1, &["perft", "--json", "--suite", &suite]);
+        assert_eq!((&report["counts"], &report["wrong"][0]["unreadable"]), (&1.into(), &text.into()), "{report}");
+    }
+    let suite = dir.file("suite.epd", format!("{START} ;D1 20 ;D2\t400\n"));
+    assert_eq!(json(0, &["perft", "--json", "--suite", &suite])["counts"], 2);
+}

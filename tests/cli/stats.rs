@@ -712,3 +712,28 @@ fn failed_runs_leave_no_directory() {
     output(0, &["-q", "stats", &sample("perft.epd"), "--csv", &csv]);
     assert!(dir.path("new/deep").is_dir());
 }
+
+/// Keys and sets of squares are unsigned, also as groups.
+#[test]
+fn groups_of_keys_are_the_keys() {
+    let input = sample("famous.epd");
+    for column in ["key", "attacks_white", "key/1000000000000000000"] {
+        let name = column.split('/').next().unwrap();
+        let rows = output(0, &["-q", "compute", "--masks", "decimal", "--columns", name, &input]);
+        let width: u64 = column.split_once('/').map_or(1, |(_, width)| width.parse().unwrap());
+        let mut expected: Vec<u64> =
+            rows.lines().skip(1).map(|row| row.parse::<u64>().unwrap() / width * width).collect();
+        expected.sort_unstable();
+        expected.dedup();
+        let report = json(0, &["-q", "stats", "--json", "--by", column, "--top", "10000", &input]);
+        let mut found: Vec<u64> = report["groups"]["values"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|group| group["value"].as_u64().unwrap_or_else(|| panic!("{}", group["value"])))
+            .collect();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{column}");
+        assert!(expected.iter().any(|&value| value > i64::MAX as u64), "{column}");
+    }
+}

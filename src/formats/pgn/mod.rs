@@ -389,8 +389,10 @@ fn decode_games(
         if requested.scores_before {
             records.find_scores_before(start);
         }
-        if game.bad.is_some() && selection.drop_bad_games {
-            leave_out("drop-bad-games", 0, positions);
+        let is_dropped = game.bad.is_some() && selection.drop_bad_games;
+        if is_dropped {
+            // Among positions the game still counts, as bad; among games it is left out.
+            leave_out("drop-bad-games", u64::from(options.game_rows), positions);
             records.leave_out(start, game.start);
         } else if selects {
             let hash = if selection.max_per_game.is_some() { records.hash(start) } else { 0 };
@@ -413,7 +415,7 @@ fn decode_games(
                 lost::count(bytes, text, selection.variations, &mut lost_texts);
             }
         }
-        if options.game_rows {
+        if options.game_rows && !is_dropped {
             let place = if before == 0 { 0 } else { game.start };
             if let Some(last) = records.last_row().filter(|_| !options.game_places) {
                 later.push((decoded.game_rows.len(), last));

@@ -19,7 +19,7 @@ mod blocks;
 mod decode;
 mod operations;
 
-pub use operations::{id, operand, perft_counts};
+pub use operations::{id, operand, perft_counts, unreadable_perft_counts};
 
 pub(super) use decode::{Refusal, SaidByOperations, UsualLines, unusual, usual};
 

@@ -184,9 +184,25 @@ pub(super) fn separate(operations: &mut String) {
 /// assert_eq!(perft_counts("id \"x\"; D3 8902;").collect::<Vec<_>>(), [(3, 8902)]);
 /// ```
 pub fn perft_counts(operations: &str) -> impl Iterator<Item = (u32, u64)> {
-    operations.split(';').filter_map(|operation| {
-        let (depth, nodes) = operation.trim().strip_prefix('D')?.split_once(' ')?;
-        Some((depth.parse().ok()?, nodes.trim().parse().ok()?))
+    counts(operations).filter_map(|(_, depth, nodes)| Some((depth, nodes?)))
+}
+
+/// The perft counts among operations that are not numbers; see [`perft_counts`].
+///
+/// ```
+/// use lanefish::formats::text::unreadable_perft_counts;
+/// assert_eq!(unreadable_perft_counts(";D1 20 ;D2 1,400").collect::<Vec<_>>(), [(2, "D2 1,400")]);
+/// ```
+pub fn unreadable_perft_counts(operations: &str) -> impl Iterator<Item = (u32, &str)> {
+    counts(operations).filter_map(|(text, depth, nodes)| nodes.is_none().then_some((depth, text)))
+}
+
+/// Operations that give a perft count, with their depths and the number, if it is one.
+fn counts(operations: &str) -> impl Iterator<Item = (&str, u32, Option<u64>)> {
+    operations.split(';').map(str::trim).filter_map(|operation| {
+        let count = operation.strip_prefix('D')?;
+        let (depth, nodes) = count.split_once(char::is_whitespace).unwrap_or((count, ""));
+        Some((operation, depth.parse().ok()?, nodes.trim().parse().ok()))
     })
 }
 

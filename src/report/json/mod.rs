@@ -88,7 +88,10 @@ impl Report {
             let one_or_all = |mut list: Vec<Value>| if list.len() == 1 { list.remove(0) } else { json!(list) };
             let values = groups.values.iter().map(|(values, report)| {
                 let values = values.iter().map(|value| match value {
-                    GroupValue::Number(number) => json!(number),
+                    GroupValue::Number(number) => match i64::try_from(*number) {
+                        Ok(number) => json!(number),
+                        Err(_) => json!(*number as u64),
+                    },
                     GroupValue::Text(text) => json!(text),
                     GroupValue::Missing => Value::Null,
                 });
@@ -201,7 +204,7 @@ impl Report {
                     Value::Null => Ok(GroupValue::Missing),
                     Value::String(text) => Ok(GroupValue::Text(text.clone())),
                     number => {
-                        let number = number.as_i64();
+                        let number = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
                         number.map(GroupValue::Number).ok_or_else(|| value.not("a number, a text or null"))
                     }
                 });
