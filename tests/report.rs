@@ -477,7 +477,7 @@ fn groups_add_up_and_are_what_they_say() {
                 return text.map_or(GroupValue::Missing, |text| GroupValue::Text(text.to_owned()));
             }
         };
-        found.map_or(GroupValue::Missing, GroupValue::Number)
+        found.map_or(GroupValue::Missing, |number| GroupValue::Number(number.into()))
     };
     let value = |by: &str, row: usize| -> Vec<GroupValue> { by.split(',').map(|by| value_of(by, row)).collect() };
     let best = Tier::best().analyzer().unwrap();
@@ -599,7 +599,7 @@ fn games_count_once() {
                 for (value, of_group) in report.groups.unwrap().values {
                     let is_of_group = |row: usize| match &value[0] {
                         GroupValue::Number(first) => {
-                            number(row, Field::Ply).is_some_and(|ply| (*first..first + 40).contains(&ply))
+                            number(row, Field::Ply).is_some_and(|ply| (*first..first + 40).contains(&ply.into()))
                         }
                         GroupValue::Text(text) => {
                             number(row, Field::Result).map(|result| ["0-1", "1/2-1/2", "1-0"][result as usize])

@@ -78,19 +78,6 @@ impl PerftArgs {
         };
         let work = Work { total, seconds: begin.elapsed().as_secs_f64() };
         drop(phase);
-        for case in &cases {
-            for (line, text) in &case.unreadable {
-                let place = case.place(*line);
-                invocation.note(format_args!("{place}: `{text}` is no count, it must be a number: {}", case.position));
-                wrong.push(json!({
-                    "file": case.file.display().to_string(),
-                    "line": line,
-                    "id": case.name,
-                    "fen": case.position.to_string(),
-                    "unreadable": text,
-                }));
-            }
-        }
         if self.json {
             let mut object = Map::new();
             object.insert("fen".to_owned(), json!(position.to_string()));
@@ -174,6 +161,19 @@ impl PerftArgs {
         }
         let work = Work { total, seconds: begin.elapsed().as_secs_f64() };
         drop(phase);
+        for case in &cases {
+            for (line, text) in &case.unreadable {
+                let place = case.place(*line);
+                invocation.note(format_args!("{place}: `{text}` is no count, it must be a number: {}", case.position));
+                wrong.push(json!({
+                    "file": case.file.display().to_string(),
+                    "line": line,
+                    "id": case.name,
+                    "fen": case.position.to_string(),
+                    "unreadable": text,
+                }));
+            }
+        }
         let ok = wrong.is_empty();
         if self.json {
             let mut object = Map::from_iter([
