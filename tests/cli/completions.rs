@@ -14,10 +14,12 @@ fn completions_for_every_shell() {
 /// The names that bash offers for the last of these words.
 #[cfg(unix)]
 fn offered_by_bash(words: &[&str]) -> Vec<String> {
-    let script = output(0, &["completions", "bash"]);
+    // As a file: with SQL and the cluster the script is longer than an argument may be.
+    let dir = Dir::new();
+    let script = dir.file("lanefish.bash", output(0, &["completions", "bash"]));
     let [.., before, last] = words else { panic!("two words or more") };
     let call = format!(
-        "{script}\nCOMP_WORDS=(\"$@\"); COMP_CWORD={}; _lanefish lanefish '{last}' '{before}'; \
+        "source '{script}'\nCOMP_WORDS=(\"$@\"); COMP_CWORD={}; _lanefish lanefish '{last}' '{before}'; \
          printf '%s\\n' \"${{COMPREPLY[@]}}\"",
         words.len() - 1
     );

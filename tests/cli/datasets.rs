@@ -579,7 +579,7 @@ fn bad_records_of_against_are_rejected() {
     let input = dir.file("a.fen", format!("{START}\n{KIWIPETE}\n"));
     let against = dir.file("b.fen", format!("{START}\nrubbish\n"));
     let (out, rejects) = (dir.name("c.fen"), dir.name("rejects"));
-    for output in [&["-o", &out, "--force"][..], &[]] {
+    for output in [&["-o", &out][..], &[]] {
         let arguments = ["dedup", "--key", "stm", &input, "--against", &against, "--rejects", &rejects, "--force"];
         let stderr = stderr_of(1, &[&arguments[..], output].concat());
         assert!(stderr.contains("--against: "), "{stderr}");
