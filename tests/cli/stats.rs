@@ -717,7 +717,7 @@ fn failed_runs_leave_no_directory() {
 #[test]
 fn groups_of_keys_are_the_keys() {
     let input = sample("famous.epd");
-    for column in ["key", "attacks_white", "key/1000000000000000000"] {
+    for column in ["key", "attacks_white", "key/1000000"] {
         let name = column.split('/').next().unwrap();
         let rows = output(0, &["-q", "compute", "--masks", "decimal", "--columns", name, &input]);
         let width: u64 = column.split_once('/').map_or(1, |(_, width)| width.parse().unwrap());
