@@ -38,7 +38,7 @@
 //! ```
 //! use lanefish_core::{chess::Position, perft, tiers};
 //!
-//! assert_eq!(perft::perft(&Position::default(), 5, tiers::best(), 1)?, 4_865_609);
+//! assert_eq!(perft::perft(&Position::standard(), 5, tiers::best(), 1)?, 4_865_609);
 //! # Ok::<(), perft::ThreadsError>(())
 //! ```
 
