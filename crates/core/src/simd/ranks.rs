@@ -257,7 +257,7 @@ mod x86 {
     /// The CPU must have AVX2, POPCNT and BMI1.
     #[inline(always)]
     pub(super) unsafe fn read(text: &[u8; WINDOW]) -> Option<Board> {
-        // SAFETY: the caller vouches for the features; 32 bytes can be read from each of the two places.
+        // SAFETY: the caller vouches for the features; each slice has as many bytes as are read from it.
         unsafe {
             let load = |at: usize| _mm256_loadu_si256(text[at..at + 32].as_ptr().cast());
             let (low, high) = (load(0), load(32));
@@ -272,7 +272,7 @@ mod x86 {
                 return None;
             }
             let len = blanks.trailing_zeros();
-            let at = |start: usize| i64::from_le_bytes(std::array::from_fn(|byte| text[start + byte]));
+            let at = |start: usize| text[start..start + 8].as_ptr().cast::<i64>().read_unaligned();
             let mut next = || {
                 // A blank follows the last slash within 64 bytes.
                 let start = (slashes.trailing_zeros() as usize + 1) % 64;
