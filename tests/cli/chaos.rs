@@ -15,9 +15,9 @@ const CLIENTS: usize = 3;
 /// The least share of right answers, in percent. Of the runs that were looked at, the worst had all of them right; an
 /// answer may be wrong in one way only: an error with status 2.
 const LEAST_RIGHT: u32 = 50;
-/// The least number of answers, of any kind: one in this number of seconds. Beside a build on two cores there were 8 in
-/// 120 seconds, because stopped executors hold all queries up.
-const SECONDS_PER_ANSWER: u64 = 30;
+/// The least number of answers, of any kind: one in this number of seconds. On two cores there were 8 in 120 seconds beside
+/// a build, and 3 beside all other tests, because stopped executors hold all queries up.
+const SECONDS_PER_ANSWER: u64 = 60;
 
 fn signal(process: &Process, name: &str) -> bool {
     let sent = Command::new("kill").args([&format!("-{name}"), &process.id().to_string()]).status();
