@@ -149,6 +149,20 @@ pub enum Error {
         /// Its number over all inputs.
         record: u64,
     },
+    /// The records of a game do not follow one another in a file, but whole games are requested.
+    #[error(
+        "{path}: the games are scattered: with record {record}, game {game} comes again, but whole games are needed; \
+         `lanefish shuffle --by game` brings the records of each game together",
+        path = shown(path)
+    )]
+    ScatteredGames {
+        /// The file.
+        path: Arc<Path>,
+        /// The number of the record in the file.
+        record: u64,
+        /// The number of its game in the file.
+        game: u64,
+    },
     /// A condition on games uses values that differ between the positions of a game.
     #[error("`{condition}` is not a condition on games: it uses columns that differ between the records of a game")]
     NotOfGames {
@@ -246,6 +260,7 @@ impl Error {
             Self::Selection { .. }
             | Self::TooManyGroups { .. }
             | Self::NoGame { .. }
+            | Self::ScatteredGames { .. }
             | Self::NotOfGames { .. }
             | Self::Once { .. }
             | Self::Changed { .. }

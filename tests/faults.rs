@@ -73,7 +73,10 @@ impl<'a> Job<'a> {
         let before = Files::from([
             ("x.epd".to_owned(), text.clone().into_bytes()),
             ("x.epd.zst".to_owned(), zstd::encode_all(text.as_bytes(), 1).expect("compressed")),
-            ("x.pgn".to_owned(), b"1. e4 e5 *\n\n".repeat(200)),
+            (
+                "x.pgn".to_owned(),
+                (0..200).flat_map(|n| format!("[White \"{n}\"]\n\n1. e4 e5 *\n\n").into_bytes()).collect(),
+            ),
             ("old.boards".to_owned(), b"old".to_vec()),
             ("old.txt".to_owned(), b"old".to_vec()),
         ]);

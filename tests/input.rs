@@ -214,12 +214,13 @@ fn what_cannot_be_read_is_an_error_with_its_name() {
     let error = Inputs::resolve(&[missing], is_supported).unwrap_err().to_string();
     assert!(error.contains("missing.fen"), "{error}");
 
-    let cases: [(&str, &[u8], bool); 9] = [
-        ("empty.fen", b"", false),
-        ("empty", b"", false),
-        ("empty.pgn", b"\n", false),
+    let cases: [(&str, &[u8], bool); 10] = [
+        ("empty.fen", b"", true),
+        ("empty", b"", true),
+        ("empty.pgn", b"\n", true),
         ("empty.csv", b"fen,score\n", true),
         ("empty.fen.zst", b"", false),
+        ("empty.bullet", b"", false),
         ("empty.boards", b"", false),
         ("one", b"\x01", false),
         ("words.txt", b"It was a dark and stormy night.\n", false),

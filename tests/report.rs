@@ -376,6 +376,7 @@ fn report_of(
     let inputs = Inputs::resolve(paths, lanefish::formats::is_supported).unwrap();
     let mut options = RunOptions::new(analyzer);
     change(&mut options);
+    let job = if options.read.shard.is_some() { job.of_a_part(&inputs) } else { job };
     let summary = run(&inputs, options, &job, |counted| job.add(counted));
     assert!(summary.failure.is_none(), "{:?}", summary.failure);
     job.finish(summary.rejected, false).unwrap()
@@ -616,7 +617,7 @@ fn games_count_once() {
             let whole = report_of(paths, best, Statistics::new().grouped_by("ply/40".parse().unwrap()), |_| {});
             let mut merged: Option<Report> = None;
             for index in [3, 0, 6, 1, 5, 2, 4] {
-                let job = Statistics::new().grouped_by("ply/40".parse().unwrap()).of_a_part();
+                let job = Statistics::new().grouped_by("ply/40".parse().unwrap());
                 let part = report_of(paths, best, job, |options| options.read.shard = Shard::new(index, 7));
                 let part = Report::from_json(&part.to_json().into()).unwrap();
                 match &mut merged {

@@ -101,7 +101,7 @@ pub(crate) fn stats<'py>(
         let threads = options.threads;
         let mut job = Statistics::new();
         if options.read.shard.is_some() {
-            job = job.of_a_part();
+            job = job.of_a_part(&inputs);
         }
         if details {
             job = job.with_details();

@@ -66,6 +66,21 @@ impl Chooser for AtRandom {
     }
 }
 
+/// Takes the records whose draws are not larger than one.
+pub(crate) struct DrawnUpTo {
+    pub(crate) seed: u64,
+    pub(crate) largest: u64,
+}
+
+impl Chooser for DrawnUpTo {
+    fn name(&self) -> &'static str {
+        "sample"
+    }
+    fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
+        keep(tile, mask, |row| draw(tile.batch.index(row), self.seed).bits() <= self.largest);
+    }
+}
+
 /// Takes each record with its own probability.
 pub(crate) struct ByFormula<'a> {
     pub(crate) seed: u64,

@@ -18,7 +18,7 @@ mod left_out;
 mod sample;
 mod set;
 
-pub(crate) use chooser::{AtRandom, ByFormula, Chooser, choose, draw};
+pub(crate) use chooser::{AtRandom, ByFormula, Chooser, DrawnUpTo, choose, draw};
 pub use expression::{Condition, Definitions, ExpressionError, Formula};
 pub use games::{EcoRange, Selection, TimeControl};
 pub(crate) use games::{ROWS_OF_GAMES, hash_on};

@@ -56,6 +56,9 @@ impl GamesArgs {
             return list_columns(self.json);
         }
         self.read.reading.chosen.check_of_games()?;
+        if self.read.reading.keep_en_passant {
+            bail!("--keep-en-passant: final positions have no en passant squares without a legal capture");
+        }
         let chosen = self.columns.as_deref().map(super::choice::game_columns).transpose()?;
         let shown = Shown::of(self.format, &self.output, Content::Games)?;
         let columns = match (chosen, shown) {

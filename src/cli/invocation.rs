@@ -216,6 +216,11 @@ impl<'a> Invocation<'a> {
         self.prepared.borrow().iter().flat_map(|prepared| files_with(&prepared.inputs)).collect()
     }
 
+    /// Whether standard input is among the inputs, once they have been prepared.
+    pub(crate) fn reads_stdin(&self) -> bool {
+        self.prepared.borrow().iter().any(|prepared| prepared.inputs.sources.iter().any(Source::is_stdin))
+    }
+
     /// Prepares a single input.
     pub(crate) fn prepare_source(&self, source: Source) {
         self.prepared.replace(Some(Prepared { names: Vec::new(), inputs: Inputs::of([source]) }));

@@ -45,8 +45,12 @@ struct Input {
 impl Input {
     fn new(path: &Arc<Path>) -> Result<Self> {
         let failed = |source| Error::Open { path: Arc::clone(path), source };
-        if path.as_os_str() == "-" {
-            bail!("--manifest: standard input cannot be read again: name files");
+        // Under these names it can be another file when the manifest is verified.
+        if path.as_os_str() == "-" || ["/dev", "/proc"].iter().any(|directory| path.starts_with(directory)) {
+            bail!("--manifest: {} cannot be read again: name files", path.display());
+        }
+        if path.to_str().is_none() {
+            bail!("--manifest: the name {} is not UTF-8, so a manifest cannot hold it", path.display());
         }
         let metadata = fs::metadata(path).map_err(failed)?;
         if !metadata.is_file() {
@@ -123,12 +127,18 @@ impl Manifests {
         outputs: impl IntoIterator<Item = &'a Output>,
     ) -> Result<Self> {
         let all = |paths: &[Arc<Path>]| paths.iter().map(Input::new).collect::<Result<Vec<_>>>();
+        if invocation.reads_stdin() {
+            bail!("--manifest: standard input cannot be read again: name files");
+        }
         let (inputs, against) = (all(&invocation.input_paths())?, all(against)?);
         let mut files = Vec::new();
         for output in outputs {
             let Some(file) = output.file() else {
                 bail!("--manifest: the output is not a regular file and cannot be read again");
             };
+            if file.path().to_str().is_none() {
+                bail!("--manifest: the name {} is not UTF-8, so a manifest cannot hold it", file.path().display());
+            }
             let mut name = OsString::from(file.path());
             name.push(SUFFIX);
             files.push(invocation.open_beside(Path::new(&name))?);

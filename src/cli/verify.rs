@@ -71,7 +71,9 @@ impl VerifyArgs {
         } else {
             super::print(text(&summary, ok).as_bytes())?;
         }
-        for file in summary.files.iter().filter(|file| file.records == 0 && file.damage.is_empty()) {
+        for file in
+            summary.files.iter().filter(|file| file.records == 0 && file.damage.is_empty() && file.note.is_none())
+        {
             invocation.note(format_args!("{} has no records", file.path.display()));
         }
         // Parts that need more than the options allow were not read.
@@ -95,7 +97,7 @@ fn object(summary: &Summary, ok: bool) -> Map<String, Value> {
             json!({
                 "path": file.path.display().to_string(),
                 "format": file.format.map(Format::name),
-                "records": file.records,
+                "records": file.records - file.left_out,
                 "rejected": file.rejected,
                 "reasons": file.reasons,
                 "damage": damage,
@@ -115,7 +117,7 @@ fn text(summary: &Summary, ok: bool) -> String {
             "{}: {}, {} records, {} rejected{}",
             one_line::of(&file.path.display().to_string()),
             file.format.map_or("unknown format", Format::name),
-            grouped(file.records),
+            grouped(file.records - file.left_out),
             grouped(file.rejected),
             if good { ", ok" } else { "" },
         );

@@ -40,7 +40,7 @@ pub enum Key {
     Position,
     /// The position as the side to move sees it: with colours exchanged if Black is to move.
     Relative,
-    /// Every field.
+    /// Every field but the number of the game, and with [`Dedup::counts`] the count.
     Record,
 }
 
@@ -107,7 +107,7 @@ pub struct Distinct {
     pub castling: u64,
     /// Also by legal en passant squares.
     pub position: u64,
-    /// By every field.
+    /// By every field but [`Field::Game`].
     pub record: u64,
 }
 
@@ -292,6 +292,15 @@ struct Whole {
     rows: Vec<[u64; 5]>,
 }
 
+/// How many equal records a record stands for.
+#[inline]
+fn count_at(batch: &Batch, row: usize) -> u64 {
+    match batch.values(Field::Count) {
+        Some(Array::U64(counts)) => counts.get(row).copied().unwrap_or(1),
+        _ => 1,
+    }
+}
+
 /// Number of bytes of the data about a row.
 const ROW: usize = size_of::<[u64; 5]>();
 
@@ -300,8 +309,8 @@ impl Whole {
         let start = row.checked_sub(1).map_or(0, |before| self.rows[before][0]);
         &self.bytes[start as usize..self.rows[row][0] as usize]
     }
-    /// Adds a record.
-    fn push(&mut self, batch: &Batch, row: usize, rank: u64, place: u64) {
+    /// Adds a record; with `adds_up`, records may differ in their counts.
+    fn push(&mut self, batch: &Batch, row: usize, rank: u64, place: u64, adds_up: bool) {
         let start = self.bytes.len();
         let board = batch.board(row);
         for plane in [board.color, board.types[0], board.types[1], board.types[2]] {
@@ -309,7 +318,10 @@ impl Whole {
         }
         self.bytes.extend_from_slice(&batch.halfmove[row].to_le_bytes());
         self.bytes.extend_from_slice(&batch.fullmove[row].to_le_bytes());
-        for (&field, values) in batch.fields.iter().filter(|(_, values)| values.is_present(row)) {
+        // Games are numbered over all inputs, so the number of a game says where it was found.
+        let is_compared = |field| field != Field::Game && !(adds_up && field == Field::Count);
+        let fields = batch.fields.iter().filter(|&(&field, values)| is_compared(field) && values.is_present(row));
+        for (&field, values) in fields {
             self.bytes.push(field as u8);
             match (values.number(row), values.text(row)) {
                 (Some(number), _) => self.bytes.extend_from_slice(&number.to_le_bytes()),
@@ -322,7 +334,7 @@ impl Whole {
         }
         let mut hasher = std::hash::DefaultHasher::new();
         hasher.write(&self.bytes[start..]);
-        self.rows.push([self.bytes.len() as u64, hasher.finish(), rank, place, 1]);
+        self.rows.push([self.bytes.len() as u64, hasher.finish(), rank, place, count_at(batch, row)]);
     }
     fn add(&mut self, from: &Self, row: usize) {
         self.bytes.extend_from_slice(from.row(row));
@@ -566,7 +578,9 @@ impl Dedup {
         let mut summary = Summary::default();
         let kept = match self.key {
             Key::Record => {
-                let add = |rows: &mut Whole, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place);
+                let add = |rows: &mut Whole, batch: &Batch, row, rank, place| {
+                    rows.push(batch, row, rank, place, self.counts);
+                };
                 let places = |rows: Whole| {
                     let rows = rows.distinct().rows;
                     rows.into_iter().map(|row| [row[3], row[4]]).collect()
@@ -591,9 +605,10 @@ impl Dedup {
             key if self.counts => {
                 let add = |entries: &mut Vec<Counted>, batch: &Batch, row, rank, place| {
                     let [black, t0, t1, t2, state] = key_at(key, batch, row);
-                    entries.push([black, t0, t1, t2, state | place, rank, 1]);
+                    entries.push([black, t0, t1, t2, state | place, rank, count_at(batch, row)]);
                 };
-                self.decide(inputs, options, (Fields::NONE, refusal), add, places::<Counted>, (&mut summary, &mut done))
+                let fields = Fields::of(&[Field::Count]);
+                self.decide(inputs, options, (fields, refusal), add, places::<Counted>, (&mut summary, &mut done))
             }
             key if matches!(self.keep, Keep::First | Keep::Last) => {
                 let add = |entries: &mut Vec<Short>, batch: &Batch, row, _, place| {
@@ -691,7 +706,7 @@ impl Dedup {
         };
         let threads = options.threads;
         let ranking = Ranking { keep: &Keep::First, never: false };
-        let add = |rows: &mut Whole, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place);
+        let add = |rows: &mut Whole, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place, false);
         let (fields, entered, end, used) = (Fields::ALL, AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
         let enter = Enter { store: &store, ranking, fields, entered, end, add, used, refusal: None };
         let both = Both { enter, exact: &exact };

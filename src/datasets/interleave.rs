@@ -2,19 +2,22 @@
 //!
 //! The next record always comes from an input with a probability proportional to the records that it has left, so all
 //! ways of mixing are equally likely. A first run counts the records of each input. Then all inputs are read at the
-//! same time, a little ahead, and each record is taken from the chosen input.
+//! same time, a little ahead, and each record is taken from the chosen input. Both runs give records and games the same
+//! numbers, and so choose the same records.
 
 use super::shuffle::Unit;
+use crate::choose::{Chooser, DrawnUpTo, Sample, draw};
 use crate::error::Error;
-use crate::formats::Chunk;
-use crate::input::{Inputs, Source};
+use crate::formats::Totals;
+use crate::input::Inputs;
 use crate::jobs::{Sender, Stream};
-use crate::pipeline::{AnyJob, AnySink, BatchRun, Job, ReadOptions, Refusal, RunOptions, Summary, erased, run};
+use crate::locks::Unpoisoned;
+use crate::pipeline::{AnyJob, AnySink, BatchRun, Job, Part, ReadOptions, Refusal, RunOptions, Summary, erased, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
-use crate::table::{Array, Batch, Field, Fields, Tile};
+use crate::table::{Batch, Field, Fields, Tile};
 use crate::tiers::Analyzer;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -54,40 +57,65 @@ const BATCH_LEN: usize = 1 << 14;
 /// Minimum size of chunks when many inputs are read at the same time.
 const SMALLEST_CHUNK: usize = 64 << 10;
 
-/// The result of the first run for an input.
+/// The records of an input that are taken.
 #[derive(Clone, Debug, Default)]
 struct Counted {
+    /// The totals before the input.
+    before: Totals,
+    /// The numbers of the first and the last of them.
+    numbers: Option<(u64, u64)>,
     records: u64,
     /// Runs of records of the same game.
     games: u64,
-    first_game: Option<u64>,
     last_game: Option<u64>,
-    /// A record without a game.
-    without: Option<u64>,
 }
 
-impl Counted {
-    fn add(&mut self, next: Self) {
-        let goes_on = self.last_game.is_some() && self.last_game == next.first_game;
-        self.records += next.records;
-        self.games += next.games - u64::from(goes_on);
-        self.first_game = self.first_game.or(next.first_game);
-        self.last_game = next.last_game.or(self.last_game);
-        self.without = self.without.or(next.without);
+/// What the first run finds out: which records the second run has to take, and how many each input has.
+#[derive(Default)]
+struct Taken {
+    inputs: Vec<Counted>,
+    /// The largest draw of a record in an exact sample, with the seed of the sample. No two records have the same draw,
+    /// so these records are those whose draws are not larger.
+    largest_draw: Option<(u64, u64)>,
+    /// A record without a game.
+    without_game: Option<u64>,
+}
+
+impl Taken {
+    /// Adds records, which are in the order of their numbers; `starts` has the totals before each input so far.
+    fn add(&mut self, records: &[(u64, Option<u64>)], starts: &[Totals]) {
+        for &(number, game) in records {
+            // Inputs without records begin at the same number as the next one.
+            let input = starts.partition_point(|start| start.records <= number) - 1;
+            while self.inputs.len() <= input {
+                self.inputs.push(Counted { before: starts[self.inputs.len()], ..Counted::default() });
+            }
+            let counted = &mut self.inputs[input];
+            let (first, _) = *counted.numbers.get_or_insert((number, number));
+            counted.numbers = Some((first, number));
+            counted.records += 1;
+            counted.games += u64::from(game.is_some() && game != counted.last_game);
+            counted.last_game = game.or(counted.last_game);
+            if game.is_none() {
+                self.without_game = self.without_game.or(Some(number));
+            }
+            if let Some((largest, seed)) = &mut self.largest_draw {
+                *largest = draw(number, *seed).bits().max(*largest);
+            }
+        }
     }
 }
 
-/// Counts the records of each input.
-struct Count<'a> {
-    inputs: &'a [Source],
+/// Passes on the numbers of the taken records and of their games.
+struct Count {
     /// The decoded fields, the same as in the second run, so that decoding reports the same.
     fields: Fields,
     lost_tags: bool,
     refusal: Option<Refusal>,
 }
 
-impl Job for Count<'_> {
-    type Part = Vec<(usize, Counted)>;
+impl Job for Count {
+    type Part = Vec<(u64, Option<u64>)>;
     fn queries(&self) -> Queries {
         Queries::NONE
     }
@@ -103,31 +131,10 @@ impl Job for Count<'_> {
     fn begin(&self) -> Self::Part {
         Vec::new()
     }
-    fn source(&self, part: &mut Self::Part, chunk: &Chunk, _lines: Option<u64>) {
-        let is_it = |input: &Source| Arc::ptr_eq(input.name(), &chunk.file);
-        let place = self
-            .inputs
-            .iter()
-            .position(is_it)
-            .or_else(|| self.inputs.iter().position(|input| **input.name() == *chunk.file));
-        part.push((place.unwrap_or(0), Counted::default()));
-    }
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {
-        let Some((_, counted)) = part.last_mut() else {
-            return;
-        };
         let games = tile.batch.values(Field::Game);
-        for row in tile.rows() {
-            let game = games.and_then(|games| games.number(row)).map(|game| game as u64);
-            let is_new = game.is_some() && game != counted.last_game;
-            counted.records += 1;
-            counted.games += u64::from(is_new);
-            counted.first_game = counted.first_game.or(game);
-            counted.last_game = game.or(counted.last_game);
-            if game.is_none() {
-                counted.without = counted.without.or(Some(tile.batch.index(row)));
-            }
-        }
+        let game = |row| games.and_then(|games| games.number(row)).map(|game| game as u64);
+        part.extend(tile.rows().map(|row| (tile.batch.index(row), game(row))));
     }
 }
 
@@ -177,7 +184,7 @@ impl Interleave {
     fn run_any<'a>(
         &self,
         inputs: &Inputs,
-        options: RunOptions<'_>,
+        mut options: RunOptions<'_>,
         job: AnyJob<'a>,
         sink: &mut AnySink<'_, 'a>,
     ) -> Summary {
@@ -191,52 +198,29 @@ impl Interleave {
         };
         let batches = BatchRun::of(&options);
         let (read, chunk_size) = (options.read.clone(), options.chunk_size);
-        let mut counted = vec![Counted::default(); inputs.sources.len()];
-        let count = Count { inputs: &inputs.sources, fields, lost_tags: job.reads_lost_tags(), refusal: job.refusal() };
+        let starts = Arc::new(Mutex::new(Vec::new()));
+        options.starts = Some(Arc::clone(&starts));
+        let exact = matches!(read.choose.sample, Some(Sample::Count(_)));
+        let mut taken = Taken { largest_draw: exact.then_some((0, read.choose.seed)), ..Taken::default() };
+        let count = Count { fields, lost_tags: job.reads_lost_tags(), refusal: job.refusal() };
         let mut summary = run(inputs, options, &count, |part| {
-            part.into_iter().for_each(|(input, more)| counted[input].add(more));
+            taken.add(&part, &starts.lock().unpoisoned());
             Ok(())
         });
         if summary.failure.is_some() {
             return summary;
         }
-        let record = counted.iter().find_map(|counted| counted.without);
-        if let (Unit::Game, Some(record)) = (self.by, record) {
+        if let (Unit::Game, Some(record)) = (self.by, taken.without_game) {
             summary.failure = Some(Error::NoGame { record });
             return summary;
         }
         let chunk_size = (chunk_size / inputs.sources.len().max(1)).max(SMALLEST_CHUNK);
         let pass = Pass { fields, refusal: job.refusal() };
-        let mixer = reads(inputs, &read, batches.analyzer)
-            .and_then(|reads| Mixer::new(self, inputs, &reads, &counted, pass, (batches.analyzer, chunk_size)));
+        let mixer = Mixer::new(self, inputs, &read, &taken, pass, (batches.analyzer, chunk_size));
         let done = mixer.and_then(|mut mixer| batches.run(move || mixer.next(), |batch| Ok(vec![batch]), job, sink));
         summary.failure = done.err();
         summary
     }
-}
-
-/// Options for reading each input separately, without `skip` and `limit`, which apply to all of them together.
-fn reads(inputs: &Inputs, read: &ReadOptions, analyzer: &'static dyn Analyzer) -> Result<Vec<ReadOptions>, Error> {
-    let mut left = read.skip..read.limit.map_or(u64::MAX, |limit| read.skip.saturating_add(limit));
-    if left == (0..u64::MAX) {
-        return Ok(vec![read.clone(); inputs.sources.len()]);
-    }
-    let mut reads = Vec::new();
-    for source in &inputs.sources {
-        let own = read.clone().skip(left.start).limit(Some(left.end - left.start));
-        reads.push(own);
-        let whole = RunOptions::new(analyzer).read(read.clone().skip(0).limit(None).strict(false));
-        let count = Pass { fields: Fields::NONE, refusal: None };
-        let mut records = 0;
-        let summary = run(&Inputs::of([source.clone()]), whole, &count, |part: Batch| {
-            records += part.len() as u64;
-            Ok(())
-        });
-        // If records are chosen, only the chosen ones count; otherwise bad ones count as well.
-        let read = if summary.left_out.is_empty() { summary.records } else { records };
-        left = left.start.saturating_sub(read)..left.end.saturating_sub(read);
-    }
-    Ok(reads)
 }
 
 /// An input that is being read.
@@ -247,10 +231,6 @@ struct Mixed {
     rows: std::ops::Range<usize>,
     /// The records that were taken for the batch of the output.
     taken: Batch,
-    /// The number of the first game among those of all inputs.
-    first_game: Option<u64>,
-    /// The offset that is added to numbers of games.
-    games_before: Option<u64>,
     expected: u64,
 }
 
@@ -274,7 +254,6 @@ impl Mixed {
                 Poll::Pending => {}
                 Poll::Ready(Some(batch)) => {
                     (self.batch, self.rows) = (batch, 0..0);
-                    self.number_games();
                 }
                 Poll::Ready(None) => {
                     let ended = self.stream.take().map(Stream::end);
@@ -288,18 +267,6 @@ impl Mixed {
             }
         }
         Ok(true)
-    }
-
-    /// Numbers games continuously over all inputs.
-    fn number_games(&mut self) {
-        let Some(Array::U64(games)) = self.batch.fields.get_mut(&Field::Game) else {
-            return;
-        };
-        let first = (0..games.len()).find_map(|row| games.get(row).copied());
-        if let (None, Some(first), Some(number)) = (self.games_before, first, self.first_game) {
-            self.games_before = Some(number.saturating_sub(first));
-        }
-        games.add(self.games_before.unwrap_or(0));
     }
 
     /// Takes the next record.
@@ -381,30 +348,38 @@ impl Mixer {
     fn new(
         how: &Interleave,
         inputs: &Inputs,
-        reads: &[ReadOptions],
-        counted: &[Counted],
+        read: &ReadOptions,
+        taken: &Taken,
         pass: Pass,
         (analyzer, chunk_size): (&'static dyn Analyzer, usize),
     ) -> Result<Self, Error> {
+        // The numbers and the draws tell which records are taken. Bad records have been reported.
+        let mut read = read.clone().skip(0).limit(None).strict(false);
+        read.choose.sample = read.choose.sample.filter(|_| taken.largest_draw.is_none());
         let mut sources = Vec::new();
-        for ((source, counted), read) in inputs.sources.iter().zip(counted).zip(reads) {
-            let (inputs, read) = (Inputs::of([source.clone()]), read.clone());
-            let work = move |sender: &Sender<Batch>| {
-                let mut options = RunOptions::new(analyzer).read(read).chunk_size(chunk_size);
-                options.interrupt = Some(sender.interrupt());
-                run(&inputs, options, &pass, |part| sender.send(part))
-            };
+        for (source, counted) in inputs.sources.iter().zip(&taken.inputs) {
+            let mut stream = None;
+            if let Some((first, last)) = counted.numbers {
+                let (inputs, read, before) = (Inputs::of([source.clone()]), read.clone(), counted.before);
+                let largest = taken.largest_draw.map(|(largest, seed)| DrawnUpTo { seed, largest });
+                let work = move |sender: &Sender<Batch>| {
+                    let mut options = RunOptions::new(analyzer).read(read).chunk_size(chunk_size);
+                    options.interrupt = Some(sender.interrupt());
+                    options.only = largest.as_ref().map(|largest| largest as &dyn Chooser);
+                    options.part = Some(Part { before, numbers: first..last + 1 });
+                    run(&inputs, options, &pass, |part| sender.send(part))
+                };
+                stream = Some(Stream::begin(WAITING, work)?);
+            }
             sources.push(Mixed {
-                stream: Some(Stream::begin(WAITING, work)?),
+                stream,
                 batch: Batch::new(),
                 rows: 0..0,
                 taken: Batch::new(),
-                first_game: counted.first_game,
-                games_before: None,
                 expected: counted.records,
             });
         }
-        let units = counted.iter().map(|counted| match how.by {
+        let units = taken.inputs.iter().map(|counted| match how.by {
             Unit::Record => counted.records,
             Unit::Game => counted.games,
         });

@@ -66,7 +66,7 @@ impl Keys for Order {
     fn fields(&self) -> Fields {
         match self.by {
             Unit::Record => Fields::NONE,
-            Unit::Game => Fields::of(&[Field::Game]),
+            Unit::Game => Fields::of(&[Field::Game, Field::Ply]),
         }
     }
     fn keys(&self, batch: &Batch, rows: &[u32], keys: &mut Vec<u64>) -> Result<(), Error> {
@@ -153,13 +153,16 @@ struct Sort {
 }
 
 impl Sort {
-    /// The records of a leaf in the order of their keys; records with equal keys are in the order of their numbers.
-    fn sorted(&mut self, leaf: Leaf<Records>, has_numbers: bool) -> Result<Vec<Batch>, Error> {
+    /// The records of a leaf in the order of their keys. The records of a game are in the order of their numbers, or of
+    /// their plies if all of them have one: in a file that was shuffled, numbers tell nothing.
+    fn sorted(&mut self, leaf: Leaf<Records>, of_games: bool) -> Result<Vec<Batch>, Error> {
         let records = Joined::of(leaf.piles()?);
         self.by_key(&records);
-        if has_numbers {
-            for equal in self.order.chunk_by_mut(|(key, _), (next, _)| key == next) {
-                equal.sort_unstable_by_key(|&(_, place)| records.number(place));
+        if of_games {
+            for game in self.order.chunk_by_mut(|(key, _), (next, _)| key == next) {
+                let have_plies = game.iter().all(|&(_, place)| records.ply(place).is_some());
+                let ply = |place| records.ply(place).filter(|_| have_plies);
+                game.sort_unstable_by_key(|&(_, place)| (ply(place), records.number(place)));
             }
         }
         let batches = self.order.chunks(BATCH_LEN);

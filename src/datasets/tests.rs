@@ -200,7 +200,7 @@ fn key_of(key: Key, row: &str) -> String {
         Key::Stm => 2,
         Key::Castling => 3,
         Key::Position | Key::Relative => 4,
-        Key::Record => return all[1..].join("|"),
+        Key::Record => return all[GAME + 1..].join("|"),
     };
     if key == Key::Relative && fen[1] == "b" {
         let exchanged = |text: &str| -> String {

@@ -30,9 +30,8 @@ use super::fixed::{self, WriteFixed};
 use super::piece_codes::{self, LEN, PIECES, Words};
 use super::records::{self, BadRecord, Eight, Fixed, Record};
 use super::training::{self, result_of_mover, score_of_mover};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, Losses, Sampled, Watch};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled};
 use crate::chess::{Color, Square};
-use crate::error::Damage;
 use crate::packed::{Group, Planes};
 use crate::simd::nibbles::Bits;
 use crate::simd::{Lanes, Simd, inlined};
@@ -74,8 +73,8 @@ impl Codec for Bullet {
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         Some(&Self)
     }
-    fn watch(&self) -> Option<Box<dyn Watch>> {
-        Some(Box::new(Sideless))
+    fn begin(&self, _: Option<&[u8]>, _: &DecodeOptions) -> Result<Option<String>, String> {
+        Ok(Some(LACKS.to_owned()))
     }
 }
 
@@ -157,20 +156,9 @@ fn flipped_boards<S: Simd>(simd: S, group: &Group, words: &mut Words, kings: &mu
     black as u8
 }
 
-/// Adds the remark on what the records lack.
-#[derive(Debug)]
-struct Sideless;
-
-impl Watch for Sideless {
-    fn chunk(&mut self, _: Option<Evidence>, _: u64) -> Vec<Damage> {
-        Vec::new()
-    }
-    fn end(&mut self, _: u64) -> (Vec<Damage>, Option<&'static str>) {
-        let note = "records have no side to move, castling rights, en passant squares and clocks: they are read as White \
-                    to move, and legal moves are counted without castling and en passant";
-        (Vec::new(), Some(note))
-    }
-}
+/// What the records lack.
+const LACKS: &str = "records have no side to move, castling rights, en passant squares and clocks: they are read as White to \
+                     move, and legal moves are counted without castling and en passant";
 
 impl Fixed<LEN> for Bullet {
     const CARRIES: Fields = Fields::of(&[Field::Score, Field::Result]);

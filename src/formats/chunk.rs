@@ -1,6 +1,6 @@
 //! The arguments of decoders: a chunk, and the options for decoding it.
 
-use super::layout::Extent;
+use super::layout::{Extent, Requested};
 use super::tables;
 use crate::chess::validity::Validity;
 use crate::choose::Selection;
@@ -121,6 +121,8 @@ pub struct Chunk {
     pub frame: Option<u64>,
     /// Which part of the bytes belongs to the chunk.
     pub(crate) extent: Extent,
+    /// Whether the shards take turns in the input, so that the bytes before and after these may belong to others.
+    pub(crate) in_turns: bool,
     /// The first line of the input, if it determines how all others are read.
     pub header: Option<Arc<[u8]>>,
 }
@@ -128,7 +130,21 @@ pub struct Chunk {
 impl Chunk {
     /// Makes a chunk at the start of an input.
     pub fn new(file: Arc<Path>, bytes: Bytes) -> Self {
-        Self { file, bytes, offset: 0, truncated: false, frame: None, extent: Extent::All, header: None }
+        Self {
+            file,
+            bytes,
+            offset: 0,
+            truncated: false,
+            frame: None,
+            extent: Extent::All,
+            in_turns: false,
+            header: None,
+        }
+    }
+
+    /// Whether the records before and after those of a batch may belong to other shards.
+    pub(crate) fn is_in_turns(&self) -> bool {
+        self.in_turns || matches!(self.extent, Extent::Sections(Requested::Turn(_)))
     }
 
     /// Checks that a file that is read in place still has all bytes of the chunk. If the file was truncated, the

@@ -119,6 +119,8 @@ pub struct Totals {
     pub records: u64,
     /// Games over all inputs.
     pub games: u64,
+    /// Inputs, with this one.
+    pub inputs: u64,
     /// Lines of this input.
     pub lines: u64,
     /// Games before this input.
@@ -130,6 +132,7 @@ pub struct Totals {
 impl Totals {
     /// Begins an input.
     pub(crate) fn begin(&mut self) {
+        self.inputs += 1;
         self.lines = 0;
         self.games = self.games.max(self.games_after);
         self.games_before = self.games;
@@ -146,7 +149,11 @@ impl Decoded {
                 // If files store game numbers, their numbers continue those of the files before.
                 match self.games {
                     0 => {
-                        batch.stored_games = Some(StoredGames::new(Arc::clone(&chunk.file), totals.games_before));
+                        batch.stored_games = Some(StoredGames {
+                            input: totals.inputs.saturating_sub(1),
+                            before: totals.games_before,
+                            in_turns: chunk.is_in_turns(),
+                        });
                         games.add(totals.games_before);
                         if let Some(block) = &mut batch.block {
                             block.games_before = totals.games_before;

@@ -34,7 +34,7 @@ impl Refusal {
     }
     /// The fields on which the decision depends.
     pub(crate) fn fields(self) -> Fields {
-        self.0.needs()
+        self.0.needs().union(self.0.decides_by())
     }
     /// Passes on the rows that are refused, in order, each once, with a name for the reason and a message.
     pub(crate) fn rows(self, tile: &Tile<'_>) -> Vec<(usize, &'static str, String)> {
@@ -67,6 +67,11 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
         Fields::NONE
     }
 
+    /// The fields by which it [refuses](Self::refuse) records.
+    fn decides_by(&self) -> Fields {
+        self.needs()
+    }
+
     /// The places where output of this format can be cut.
     fn cut(&self) -> Cut {
         Cut::Anywhere
@@ -79,9 +84,9 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
     /// Refuses those records of a tile that the format cannot hold at all.
     fn refuse(&self, _tile: &Tile<'_>, _refuse: &mut Refuse<'_>) {}
 
-    /// The records of a tile that are left out without being refused, because the output implies them after the record
-    /// before.
-    fn implied(&self, _tile: &Tile<'_>) -> Vec<usize> {
+    /// The records of a tile that are left out without being refused, and whether the output implies them after the
+    /// record before.
+    fn unwritten(&self, _tile: &Tile<'_>) -> Vec<(usize, bool)> {
         Vec::new()
     }
 

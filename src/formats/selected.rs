@@ -16,6 +16,7 @@ use crate::error::Damage;
 use crate::games::{Date, Facts, GameRow, Outcome, Variant};
 use crate::table::{Array, Batch, Field, Fields};
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -196,6 +197,61 @@ fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &Selection) {
     // requested.
     if let Some((_, first)) = game.first_mut() {
         first.left_out = left_out;
+    }
+}
+
+/// Checks that the records of each game of a file follow one another. Games may come in any order, as `shuffle --by game`
+/// leaves them.
+#[derive(Debug, Default)]
+pub(crate) struct GamesInOrder {
+    /// Number of records of the file so far.
+    records: u64,
+    /// The last game.
+    last: Option<u64>,
+    /// The games so far: a bit for each, in blocks of [`GAMES_OF_BLOCK`] games.
+    seen: BTreeMap<u64, Box<[u64; GAMES_OF_BLOCK as usize / 64]>>,
+    /// A game that comes again was found.
+    scattered: bool,
+}
+
+const GAMES_OF_BLOCK: u64 = 4096;
+/// The maximum number of blocks: for 64 MiB. A file with more must have its games in ascending order.
+const MOST_BLOCKS: usize = 1 << 17;
+
+impl GamesInOrder {
+    /// The record of the next chunk with which it turns out that the games of the file are scattered, and its game.
+    pub(crate) fn add(&mut self, decoded: &Decoded) -> Option<(u64, u64)> {
+        let before = self.records;
+        self.records += decoded.records;
+        if self.scattered {
+            return None;
+        }
+        for batch in &decoded.batches {
+            let Some(Array::U64(games)) = batch.values(Field::Game) else { continue };
+            for row in 0..batch.len() {
+                let Some(&game) = games.get(row).filter(|&&game| self.last != Some(game)) else { continue };
+                if self.comes_again(game) {
+                    self.scattered = true;
+                    self.seen.clear();
+                    return Some((before + batch.first_index + batch.ordinal(row), game));
+                }
+                self.last = Some(game);
+            }
+        }
+        None
+    }
+
+    /// Whether a game has been there before.
+    fn comes_again(&mut self, game: u64) -> bool {
+        let block = game / GAMES_OF_BLOCK;
+        if self.seen.len() >= MOST_BLOCKS && !self.seen.contains_key(&block) {
+            return self.last.is_some_and(|last| game < last);
+        }
+        let bits = self.seen.entry(block).or_insert_with(|| Box::new([0; GAMES_OF_BLOCK as usize / 64]));
+        let (word, bit) = ((game % GAMES_OF_BLOCK / 64) as usize, 1 << (game % 64));
+        let is_known = bits[word] & bit != 0;
+        bits[word] |= bit;
+        is_known
     }
 }
 

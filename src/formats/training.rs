@@ -9,7 +9,7 @@ use crate::chess::{Color, Move, Square};
 use crate::replay::Board;
 use crate::simd::bmi2::Bmi2;
 use crate::simd::inlined;
-use crate::table::{Array, Batch, Field, Tile, Values, is_sentinel};
+use crate::table::{Array, Batch, Field, Fields, Tile, Values, is_sentinel};
 use std::ops::Range;
 
 /// The score that would be stored for a mate in 0 moves, as in the formats of Stockfish.
@@ -196,12 +196,18 @@ impl<'a> Rows<'a> {
             || self.batch.position(row).is_ok_and(|position| position.castles_as_standard())
     }
 
-    /// Whether a record is the last position of a game, and follows from the move of the record before it in its batch.
-    pub(super) fn is_last_of_game(&self, row: usize) -> bool {
+    /// Whether a record of a tile is the last position of a game, and follows from the move of the record before it in
+    /// the batch, which is taken.
+    fn is_last_of_game(&self, tile: &Tile<'_>, row: usize) -> bool {
         let Some(before) = row.checked_sub(1).filter(|&before| value(self.games, before).is_some()) else {
             return false;
         };
-        value(self.games, before) == value(self.games, row)
+        let is_taken = match before.checked_sub(tile.start) {
+            Some(place) => tile.mask[place / 64] >> (place % 64) & 1 != 0,
+            None => tile.follows_taken,
+        };
+        is_taken
+            && value(self.games, before) == value(self.games, row)
             && self.board_after(before).map(Board::unmarked) == Some(self.board(row).unmarked())
     }
 }
@@ -251,11 +257,16 @@ pub(super) fn without_move_as_a1a1(tile: &Tile<'_>, losses: &mut Losses) {
     losses.fill("the move a1a1", (tile.count() - with_move) as u64);
 }
 
-/// The records of a tile without a move.
-pub(super) fn without_move<'a>(tile: &'a Tile<'_>) -> impl Iterator<Item = usize> + 'a {
+/// The records of a tile without a move, and whether each is the last position of a game that follows from the record
+/// before it.
+pub(super) fn without_move<'a>(tile: &'a Tile<'_>) -> impl Iterator<Item = (usize, bool)> + 'a {
     let columns = Rows::of(tile.batch);
-    tile.rows().filter(move |&row| !columns.has_move(row))
+    let rows = tile.rows().filter(move |&row| !columns.has_move(row));
+    rows.map(move |row| (row, columns.is_last_of_game(tile, row)))
 }
+
+/// The fields that tell which records [without a move](without_move) are last positions of games.
+pub(super) const OF_LAST_POSITIONS: Fields = Fields::of(&[Field::Move, Field::Game, Field::KeyEnPassant]);
 
 /// Refuses the records of a tile whose move is not legal.
 pub(super) fn illegal_moves(tile: &Tile<'_>, refuse: &mut Refuse<'_>) {

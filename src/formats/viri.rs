@@ -295,13 +295,15 @@ impl Encoder for Viri {
     }
     fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
         training::illegal_moves(tile, refuse);
-        let columns = Rows::of(tile.batch);
-        for row in training::without_move(tile).filter(|&row| !columns.is_last_of_game(row)) {
+        for (row, _) in training::without_move(tile).filter(|&(_, is_implied)| !is_implied) {
             refuse(row, "no_move", "viriformat cannot hold a record without a move".to_owned());
         }
     }
-    fn implied(&self, tile: &Tile<'_>) -> Vec<usize> {
-        // All other records without a move are refused.
+    fn decides_by(&self) -> Fields {
+        training::OF_LAST_POSITIONS
+    }
+    fn unwritten(&self, tile: &Tile<'_>) -> Vec<(usize, bool)> {
+        // Others have been refused, but that was before records were put into another order.
         training::without_move(tile).collect()
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {

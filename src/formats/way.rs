@@ -6,11 +6,19 @@
 //! ([`find`]). [`Way::join`] sees the chunks in order and carries values from one to the next; it changes only the
 //! first rows of a chunk, up to the first one that has a value of its own.
 
-use super::Decoded;
+use super::{Decoded, Remark};
 use crate::table::{Array, Batch, Field, Fields, Values, is_sentinel, openings};
 
 /// The fields that are found on the way.
 pub(crate) const OF_THE_WAY: Fields = Fields::of(&[Field::PositionOpening, Field::ScoreBefore, Field::LastScore]);
+
+/// Files whose games have no way, because their records do not follow one another.
+pub(crate) static SCATTERED: Remark = Remark {
+    what: "file",
+    how: "with scattered games: where columns need earlier records of the game, they have no value; `lanefish shuffle \
+          --by game` brings the records of each game together",
+    is_detail: false,
+};
 
 /// The game of a record, if it has one, and its ply.
 type Place = (Option<u64>, u16);

@@ -105,7 +105,8 @@ impl Conversion {
         for start in (0..batch.len()).step_by(ROWS) {
             let len = (batch.len() - start).min(ROWS);
             let mask: [u64; ROWS / 64] = first_rows(len);
-            self.encoder.losses(&Tile::new(tiers::best(), batch, start, len, &answers, &mask), &mut part.losses);
+            let tile = Tile::new(tiers::best(), batch, start, len, &answers, &mask).after(start > 0);
+            self.encoder.losses(&tile, &mut part.losses);
         }
     }
 
@@ -181,14 +182,19 @@ impl Job for Conversion {
         Some(Refusal::of(self.encoder))
     }
     fn tile(&self, part: &mut Self::Part, tile: &Tile<'_>) {
-        let implied = self.encoder.implied(tile);
-        if implied.is_empty() {
+        let unwritten = self.encoder.unwritten(tile);
+        if unwritten.is_empty() {
             return self.records(part, tile);
         }
-        part.losses.lack("last positions of games, which follow from the moves before", implied.len() as u64);
         let mut mask = tile.mask.to_vec();
-        for row in implied.into_iter().map(|row| row - tile.start) {
-            mask[row / 64] &= !(1 << (row % 64));
+        for (row, is_implied) in unwritten {
+            if is_implied {
+                part.losses.lack("last positions of games, which follow from the moves before", 1);
+            } else {
+                part.losses.lack("positions without a move, apart from the moves that led to them", 1);
+            }
+            let place = row - tile.start;
+            mask[place / 64] &= !(1 << (place % 64));
         }
         self.records(part, &tile.masked(&mask));
     }

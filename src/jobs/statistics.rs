@@ -1,6 +1,7 @@
 //! Statistics of all records.
 
 use crate::error::Error;
+use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::output::Space;
 use crate::partition::distinct::{Collected, Exact};
@@ -8,8 +9,8 @@ use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::report::{GroupValue, Groups, OtherGroups, Report};
 use crate::stats::{
-    ANNOTATIONS, GameOrder, GameResults, Games, GroupBy, GroupSizes, Grouped, LargestGroups, MOST_GROUPS, MOST_VALUES,
-    Stats,
+    ANNOTATIONS, GameOrder, GameResults, Games, GroupBy, GroupSizes, Grouped, InputNames, LargestGroups, MOST_GROUPS,
+    MOST_VALUES, Stats,
 };
 use crate::table::{Field, Fields, Tile};
 use std::collections::{BTreeMap, HashMap};
@@ -24,7 +25,8 @@ pub struct Statistics {
     largest: Option<Arc<LargestGroups>>,
     exact: Option<Exact>,
     threads: usize,
-    is_part: bool,
+    /// The names of the inputs, if the run reads only a part of them.
+    part_of: Option<InputNames>,
     shelf: Mutex<Vec<Counted>>,
 }
 
@@ -91,10 +93,10 @@ impl Statistics {
         Ok(self)
     }
     /// Prepares for merging: the run reads only a part of its inputs, such as a shard, and games that may go on in
-    /// another part are counted once when the reports are merged.
+    /// another part are counted once when the reports are merged. Files are recognized by their absolute paths.
     #[must_use]
-    pub fn of_a_part(mut self) -> Self {
-        self.is_part = true;
+    pub fn of_a_part(mut self, inputs: &Inputs) -> Self {
+        self.part_of = Some(InputNames::of(inputs));
         self
     }
     /// The sink for the run: adds the counts of one chunk.
@@ -163,11 +165,13 @@ impl Statistics {
         all.add_rejected(rejected);
         let ends = order.ends();
         let report_of = |mut stats: Stats| {
-            // Within the run, the games in the middle of a file are complete.
-            stats.close_games(|(file, game)| {
-                self.is_part && ends.as_ref().and_then(|ends| ends.get(file)).is_some_and(|ends| ends.contains(game))
-            });
+            // Within the run, the other games are complete.
+            let ends = ends.as_ref();
+            stats.close_games(|game| self.part_of.is_some() && ends.is_some_and(|ends| ends.contains(game)));
             let mut report = stats.report(keep_en_passant);
+            if let Some(names) = &self.part_of {
+                report.open_games = stats.open_games(names);
+            }
             if ends.is_none() {
                 report.scatter_games();
             }

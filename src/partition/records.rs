@@ -238,6 +238,12 @@ impl Joined {
         self.piles[place.pile as usize].numbers[place.row as usize]
     }
 
+    /// The ply of a record.
+    pub(crate) fn ply(&self, place: Place) -> Option<u16> {
+        let Some(Array::U16(plies)) = self.columns.fields.get(&Field::Ply) else { return None };
+        plies.get(self.starts[place.pile as usize] + place.row as usize).copied()
+    }
+
     /// Whether White stands for the side to move in the record, because its format does not say whose move it is.
     pub(crate) fn is_from_mover(&self, place: Place) -> bool {
         self.piles[place.pile as usize].rows[place.row as usize].is_from_mover

@@ -190,6 +190,7 @@ fn hand_over<J: Job>(
     results: &mut [GroupResults],
 ) {
     let queries = job.queries();
+    let mut follows_taken = false;
     for start in (0..batch.len()).step_by(ROWS) {
         let len = (batch.len() - start).min(ROWS);
         let first = start / Group::LEN;
@@ -202,7 +203,8 @@ fn hand_over<J: Job>(
             let all = mask;
             only.choose(&Tile::new(analyzer, batch, start, len, results, &all), &mut mask[..len.div_ceil(64)]);
         }
-        job.tile(part, &Tile::new(analyzer, batch, start, len, results, &mask));
+        job.tile(part, &Tile::new(analyzer, batch, start, len, results, &mask).after(follows_taken));
+        follows_taken = mask[ROWS / 64 - 1] >> 63 != 0;
     }
 }
 

@@ -144,6 +144,11 @@ impl Cutter {
         })
     }
 
+    /// Whether shards take turns in the input.
+    pub(super) fn is_in_turns(&self) -> bool {
+        self.sieve.as_ref().is_some_and(Sieve::is_in_turns)
+    }
+
     /// Whether the input was read to its end: with shards, by the one with the last part.
     pub(super) fn is_whole(&self) -> bool {
         self.sieve.as_ref().is_none_or(Sieve::has_end)

@@ -138,6 +138,7 @@ impl Supply for Feed<'_> {
                     truncated: current.error.is_some(),
                     frame: current.frame,
                     extent: current.extent.clone(),
+                    in_turns: current.is_in_turns(),
                     header: current.opened.header.clone(),
                 };
                 current.offset += len;

@@ -40,6 +40,8 @@ pub(super) struct Judge<'a, J: Job> {
     pub(super) refusal: Option<Refusal>,
     /// The choice among the good records.
     pub(super) choices: &'a [&'a dyn Chooser],
+    /// The choice of an earlier run.
+    pub(super) only: Option<&'a dyn Chooser>,
     /// The new values for these records.
     pub(super) set: Option<&'a Assignments>,
     /// The queries for the job, for the choices and for new values, and the query for invalid boards.
@@ -83,6 +85,7 @@ impl<'a, J: Job> Judge<'a, J> {
             job,
             refusal: job.refusal(),
             choices: settings.choices,
+            only: settings.only,
             set: settings.set,
             queries: choices.fold(own | Queries::INVALID, |all, queries| all | queries),
             format,
@@ -119,16 +122,22 @@ impl<'a, J: Job> Judge<'a, J> {
         }
         let in_range = |row: usize| self.range.contains(&batch.index(row));
         let all_in_range = batch.is_empty() || (in_range(0) && in_range(batch.len() - 1));
+        let mut before = Before::default();
         for start in (0..batch.len()).step_by(ROWS) {
             let Some((mut mask, mut more)) = self.tile(batch, start, all_in_range) else {
+                before = Before::default();
                 continue;
             };
             let len = (batch.len() - start).min(ROWS);
-            more &= self.refuse(batch, start, &mut mask);
-            if self.choices.is_empty() || mask != [0; WORDS] {
+            more &= self.refuse(batch, start, &mut mask, before.could_be_taken);
+            let could_be_taken = ends_taken(&mask);
+            self.choose_only(batch, start, &mut mask);
+            if self.choices.is_empty() && self.only.is_none() || mask != [0; WORDS] {
                 self.count_sentinels(batch, start, &mask);
-                self.job.tile(self.part, &Tile::new(self.analyzer, batch, start, len, self.results, &mask));
+                let tile = Tile::new(self.analyzer, batch, start, len, self.results, &mask);
+                self.job.tile(self.part, &tile.after(before.is_taken));
             }
+            before = Before { could_be_taken, is_taken: ends_taken(&mask) };
             if !more {
                 return false;
             }
@@ -167,6 +176,7 @@ impl<'a, J: Job> Judge<'a, J> {
         }
         let changed = Arc::new(changes.apply(batch));
         let queries = self.job.queries();
+        let (mut before, mut end) = (Before::default(), 0);
         for (start, mask) in masks.into_iter().filter(|(_, mask)| *mask != [0; WORDS]) {
             let len = (batch.len() - start).min(ROWS);
             let first = start / Group::LEN;
@@ -175,9 +185,17 @@ impl<'a, J: Job> Judge<'a, J> {
                 self.analyzer.analyze(groups, queries, self.results);
             }
             let mut mask = mask;
-            let goes_on = self.refuse(&changed, start, &mut mask);
+            if start != end {
+                before = Before::default();
+            }
+            let goes_on = self.refuse(&changed, start, &mut mask, before.could_be_taken);
+            let could_be_taken = ends_taken(&mask);
+            self.choose_only(&changed, start, &mut mask);
             self.count_sentinels(&changed, start, &mask);
-            self.job.tile(self.part, &Tile::new(self.analyzer, &changed, start, len, self.results, &mask));
+            let tile = Tile::new(self.analyzer, &changed, start, len, self.results, &mask);
+            self.job.tile(self.part, &tile.after(before.is_taken));
+            before = Before { could_be_taken, is_taken: ends_taken(&mask) };
+            end = start + len;
             if !goes_on {
                 return false;
             }
@@ -198,13 +216,24 @@ impl<'a, J: Job> Judge<'a, J> {
         }
     }
 
+    /// Applies the choice of an earlier run.
+    fn choose_only(&mut self, batch: &Arc<Batch>, start: usize, mask: &mut [u64; WORDS]) {
+        if let Some(only) = self.only.filter(|_| *mask != [0; WORDS]) {
+            let len = (batch.len() - start).min(ROWS);
+            let could_be_taken = *mask;
+            let tile = Tile::new(self.analyzer, batch, start, len, self.results, &could_be_taken);
+            only.choose(&tile, &mut mask[..len.div_ceil(64)]);
+        }
+    }
+
     /// Removes the records that the job cannot take from the mask; false if nothing after the first of them is
     /// requested.
-    fn refuse(&mut self, batch: &Arc<Batch>, start: usize, mask: &mut [u64; WORDS]) -> bool {
+    fn refuse(&mut self, batch: &Arc<Batch>, start: usize, mask: &mut [u64; WORDS], follows_taken: bool) -> bool {
         let Some(refusal) = self.refusal.filter(|_| *mask != [0; WORDS]) else { return true };
         let len = (batch.len() - start).min(ROWS);
         let taken = *mask;
-        for (row, reason, message) in refusal.rows(&Tile::new(self.analyzer, batch, start, len, self.results, &taken)) {
+        let tile = Tile::new(self.analyzer, batch, start, len, self.results, &taken);
+        for (row, reason, message) in refusal.rows(&tile.after(follows_taken)) {
             let place = row - start;
             mask[place / 64] &= !(1 << (place % 64));
             self.reject(batch, row, vec![reason], message);
@@ -355,6 +384,7 @@ pub(crate) fn judge_alone<J: Job>(
         job,
         refusal: job.refusal(),
         choices: &[],
+        only: None,
         set: None,
         queries: job.queries() | Queries::INVALID,
         format,
@@ -371,6 +401,20 @@ pub(crate) fn judge_alone<J: Job>(
     let batches: Vec<Arc<Batch>> = decoded.batches.into_iter().map(Arc::new).collect();
     let (rejects, ..) = judge.batches(&batches);
     (part, rejects)
+}
+
+/// The record before a tile, in its batch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    /// Whether the job could take it.
+    could_be_taken: bool,
+    /// Whether the earlier run has chosen it, too.
+    is_taken: bool,
+}
+
+/// Whether the last record of a whole tile is in a mask.
+fn ends_taken(mask: &[u64; WORDS]) -> bool {
+    mask[WORDS - 1] >> 63 != 0
 }
 
 /// Keeps only the records of a mask for which `is` holds.

@@ -46,7 +46,7 @@ pub use summary::{FileSummary, Summary};
 use crate::choose::Condition;
 use crate::choose::{AtRandom, ByFormula, Choose, Chooser, LeftOut, Sample, Selection};
 use crate::error::{Error, Reject};
-use crate::formats::{self, Chunk, DecodeOptions, Format};
+use crate::formats::{self, Chunk, DecodeOptions, Format, Totals};
 use crate::games::GameRow;
 use crate::input::{Access, Inputs};
 use crate::output::Space;
@@ -62,9 +62,10 @@ use sampled::run_sampled;
 use settings::{Chosen, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use summary::Collector;
 
@@ -157,14 +158,28 @@ pub struct RunOptions<'a> {
     pub past_damage: bool,
     /// The memory for sorting, and the directory for temporary files.
     pub space: Space,
-    /// The final choice among the good records, after all other choices.
+    /// The choice of an earlier run, by numbers of records. It comes after all other choices and limits, and after records
+    /// that the job cannot take have been refused: so they are refused as in the earlier run.
     pub(crate) only: Option<&'a dyn Chooser>,
+    /// Reads a part of what an earlier run read, with the same numbers.
+    pub(crate) part: Option<Part>,
+    /// Receives the totals before each input, before the records of the input are handed over.
+    pub(crate) starts: Option<Arc<Mutex<Vec<Totals>>>>,
     /// Called for each rejected record, in order.
     pub on_reject: Option<&'a mut OnReject<'a>>,
     /// Called regularly with the progress of the run.
     pub on_progress: Option<&'a mut OnProgress<'a>>,
     /// Set by another thread to end the run with [`Error::Interrupted`].
     pub interrupt: Option<&'a AtomicBool>,
+}
+
+/// A part of the inputs of an earlier run.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// The totals before the part.
+    pub(crate) before: Totals,
+    /// The numbers of the requested records; they are used instead of `skip` and `limit`.
+    pub(crate) numbers: Range<u64>,
 }
 
 impl RunOptions<'_> {
@@ -178,6 +193,8 @@ impl RunOptions<'_> {
             past_damage: false,
             space: Space::default(),
             only: None,
+            part: None,
+            starts: None,
             on_reject: None,
             on_progress: None,
             interrupt: None,
@@ -337,28 +354,30 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         Some(Sample::Count(_)) | None => None,
     };
     choices.extend(sample.as_deref());
-    // Limits do not apply to the first run, because its choice is known only after everything has been read.
-    let before_limits = choices.len();
-    choices.extend(options.only);
     let mut tags: BTreeSet<Arc<str>> = decode.tags.iter().cloned().collect();
     for choice in &choices {
         decode.fields = decode.fields.union(choice.fields());
         tags.extend(choice.tags());
     }
     decode.fields = decode.fields.union(set.fields());
-    decode.blocks = job.passes_blocks_on() && choices.is_empty() && set.is_empty() && decode.games.is_none();
+    decode.blocks = job.passes_blocks_on()
+        && choices.is_empty()
+        && options.only.is_none()
+        && set.is_empty()
+        && decode.games.is_none();
     tags.extend(set.tags());
     decode.tags = tags.into_iter().collect();
     let mut collector = Collector {
         summary: Summary {
             left_out: options_set
-                .chain(choices[..before_limits].iter().map(|choice| choice.name()))
+                .chain(choices.iter().map(|choice| choice.name()))
                 .map(|name| (name, LeftOut::default()))
                 .collect(),
             ..Summary::default()
         },
-        holds_any: Vec::new(),
+        holds: Vec::new(),
         strict,
+        starts: options.starts.take(),
         on_reject: options.on_reject.take(),
     };
     // Only one shard reports broken entries found instead of inputs.
@@ -386,15 +405,20 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         decode_records.fields = decode_records.fields.union(selection.fields());
     }
     let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit));
-    let counts_chosen = before_limits > 0 && requested != (0..u64::MAX);
+    let counts_chosen = !choices.is_empty() && requested != (0..u64::MAX);
     let settings = Settings {
         knows_lines: shard.is_none(),
         analyzer: options.analyzer,
-        records: if job.reads_games() || counts_chosen { 0..u64::MAX } else { requested.clone() },
+        records: match &options.part {
+            Some(part) => part.numbers.clone(),
+            None if job.reads_games() || counts_chosen => 0..u64::MAX,
+            None => requested.clone(),
+        },
+        before: options.part.as_ref().map(|part| part.before).unwrap_or_default(),
         chosen: counts_chosen.then(|| Chosen::new(requested.clone())),
         choices: &choices,
         set: (!set.is_empty()).then_some(&set),
-        before_limits,
+        only: options.only,
         games: if job.reads_games() { requested } else { 0..u64::MAX },
         decode,
         decode_records,
@@ -426,7 +450,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     let shared = Shared::new(feed, &settings, chunks);
     let (sender, parts) = channel();
     // Whether all inputs are read to their ends.
-    let mut is_complete = shard.is_none() && skip == 0 && limit.is_none();
+    let mut is_complete = shard.is_none() && skip == 0 && limit.is_none() && options.part.is_none();
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
             let sender = sender.clone();

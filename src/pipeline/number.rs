@@ -2,11 +2,11 @@
 
 use super::feed::Work;
 use super::settings::Settings;
-use super::summary::{FileSummary, Outcome};
+use super::summary::{FileSummary, Holds, Outcome};
 use crate::choose::{LeftOutBy, Selection};
 use crate::error::{Error, Reject};
-use crate::formats::selected::{Edges, Held, cannot_select, keep_games};
-use crate::formats::way::{OF_THE_WAY, Way};
+use crate::formats::selected::{Edges, GamesInOrder, Held, cannot_select, keep_games};
+use crate::formats::way::{OF_THE_WAY, SCATTERED, Way};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, LostTags, Totals, Watch};
 use crate::table::Batch;
 use std::borrow::Cow;
@@ -42,13 +42,25 @@ pub(super) struct Count {
     watch: Option<Box<dyn Watch>>,
     /// Selects among games that begin in one chunk and end in another.
     edges: Edges,
+    /// Whether the games of the file are in order, if this matters.
+    games_in_order: GamesInOrder,
     /// The way to the last record, for fields of later records that depend on it.
     way: Way,
     /// Whether later chunks are ignored: the limit is reached, or something failed.
     pub(super) over: bool,
 }
 
+/// Whether a text has only blanks and marks of byte order.
+fn is_blank(text: &[u8]) -> bool {
+    text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text).trim_ascii().is_empty()
+}
+
 impl Count {
+    /// The counters after these totals.
+    pub(super) fn new(totals: Totals) -> Self {
+        Self { totals, ..Self::default() }
+    }
+
     /// Whether all requested records or games have been read.
     fn is_full(&self, settings: &Settings<'_>) -> bool {
         self.totals.records >= settings.records.end || self.game_rows >= settings.games.end
@@ -90,7 +102,9 @@ impl Count {
                 self.totals.begin();
                 self.edges.end_file();
                 self.way = Way::default();
-                outcome.begins = Some(FileSummary {
+                self.games_in_order = GamesInOrder::default();
+                let file = FileSummary {
+                    left_out: 0,
                     path: Arc::clone(path),
                     format: *format,
                     compression: *compression,
@@ -99,7 +113,8 @@ impl Count {
                     reasons: BTreeMap::new(),
                     damage: Vec::new(),
                     note: note.clone().map(Cow::Owned),
-                });
+                };
+                outcome.begins = Some((file, self.totals));
                 return requested;
             }
             Work::Broken { file, .. } => {
@@ -119,7 +134,20 @@ impl Count {
                 self.limit_records(decoded, *format, chunk, settings);
                 self.limit_games(decoded, *format, chunk, settings);
                 self.skip_lost_tags(decoded, *format, chunk, settings);
-                if settings.decode.fields.intersects(OF_THE_WAY) && !format.about().selects {
+                let needs_games = settings.selection(*format).is_some_and(Selection::needs_whole_games);
+                let needs_way = settings.decode.fields.intersects(OF_THE_WAY) && !format.about().selects;
+                if (needs_games || needs_way)
+                    && let Some((record, game)) = self.games_in_order.add(decoded)
+                {
+                    if needs_games {
+                        self.over = true;
+                        let path = Arc::clone(&chunk.file);
+                        outcome.failure = Some(Error::ScatteredGames { path, record, game });
+                        return requested;
+                    }
+                    decoded.remarks.add(&SCATTERED, 1);
+                }
+                if needs_way {
                     self.way.join(decoded);
                 }
                 let before = self.totals;
@@ -162,6 +190,9 @@ impl Count {
                         decoded.truncate(first - chunk.offset);
                         self.totals.records = before.records + decoded.records;
                     }
+                }
+                if self.totals.records == before.records && !is_blank(&chunk.bytes) {
+                    outcome.holds = Holds::NoRecord;
                 }
                 let range = settings.records.clone();
                 outcome.records = overlap(before.records..self.totals.records, &range);

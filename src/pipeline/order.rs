@@ -79,7 +79,7 @@ type Task = Doing<Work, Option<Decoded>, (usize, FrameJob), Box<Numbered>>;
 impl<'a> Shared<'a> {
     /// The state at the beginning of a run, with room for this number of chunks.
     pub(super) fn new(feed: Feed<'a>, settings: &'a Settings<'a>, room: u64) -> Self {
-        let count = Count::default();
+        let count = Count::new(settings.before);
         Self {
             feed: Mutex::new(Numbering::new(feed)),
             line: Mutex::new(Line::new(Counting { count, settings }, room)),
@@ -255,8 +255,8 @@ fn judge<J: Job>(
             for ((format, chunk, decoded), batches) in held.chain(own).zip(&batches) {
                 let judge = Judge {
                     texts: decoded.texts.as_deref(),
-                    choices: &settings.choices[..settings.before_limits],
                     set: None,
+                    only: None,
                     ..Judge::new(settings, &Numbers, (format, chunk), range.clone(), &mut numbers, scratch)
                 };
                 judge.batches(batches);

@@ -1,7 +1,7 @@
 //! The constant data that all workers of a run share, and the count of the chosen records.
 
 use crate::choose::{Assignments, Chooser, Selection};
-use crate::formats::{DecodeOptions, Decoded, Format, selected};
+use crate::formats::{DecodeOptions, Decoded, Format, Totals, selected};
 use crate::games::GameRow;
 use crate::locks::Unpoisoned;
 use crate::tiers::Analyzer;
@@ -21,6 +21,8 @@ pub(super) struct Settings<'a> {
     pub(super) decode_records: DecodeOptions,
     /// Whether all lines of the inputs are read.
     pub(super) knows_lines: bool,
+    /// The totals before the first input.
+    pub(super) before: Totals,
     /// Numbers of the requested records, and of the requested rows of games.
     pub(super) records: Range<u64>,
     pub(super) games: Range<u64>,
@@ -28,8 +30,8 @@ pub(super) struct Settings<'a> {
     pub(super) choices: &'a [&'a dyn Chooser],
     /// The new values for these records.
     pub(super) set: Option<&'a Assignments>,
-    /// Number of the choices that apply before limits.
-    pub(super) before_limits: usize,
+    /// The choice of an earlier run among the records that the job can take. It needs no queries and no fields.
+    pub(super) only: Option<&'a dyn Chooser>,
     /// The requested records among the chosen ones; `records` are then all records.
     pub(super) chosen: Option<Chosen>,
     pub(super) past_damage: bool,

@@ -217,6 +217,11 @@ impl Sieve {
         }
     }
 
+    /// Whether the shards take turns.
+    pub(super) fn is_in_turns(&self) -> bool {
+        matches!(self.plan, Plan::Turns(_))
+    }
+
     /// Whether this shard has the last part, and so performs the checks at the end of the input.
     pub(super) fn has_end(&self) -> bool {
         !self.is_over && (self.is_own || self.shard.is_last() && matches!(self.plan, Plan::One { .. }))

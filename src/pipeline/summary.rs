@@ -5,13 +5,26 @@
 use super::{FIRST_REJECTS, OnReject};
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Error, Place, Reject, shown};
-use crate::formats::{Format, LostTags, Misfit, Misfits, Remarks};
+use crate::formats::{Format, LostTags, Misfit, Misfits, Remarks, Totals};
 use crate::input::Compression;
+use crate::locks::Unpoisoned;
 use crate::text::numbers::counted;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
+/// What an input holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Holds {
+    /// No byte, or only blanks.
+    #[default]
+    Blanks,
+    /// Comments, for instance.
+    NoRecord,
+    /// Records, also those that are not chosen, and games without a position.
+    Records,
+}
 
 /// The records read and rejected, and how the run ended.
 #[derive(Debug, Default)]
@@ -107,6 +120,9 @@ pub struct FileSummary {
     pub compression: Option<Compression>,
     /// Records read, good and bad.
     pub records: u64,
+    /// Of these, the good ones that [`where`](crate::choose::Choose::filter) and
+    /// [`sample`](crate::choose::Choose::sample) left out.
+    pub left_out: u64,
     /// Number of bad records among them.
     pub rejected: u64,
     /// How often each reason was given.
@@ -121,7 +137,9 @@ pub struct FileSummary {
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) file: usize,
-    pub(super) begins: Option<FileSummary>,
+    pub(super) begins: Option<(FileSummary, Totals)>,
+    /// What a chunk without records holds.
+    pub(super) holds: Holds,
     pub(super) records: u64,
     pub(super) games: u64,
     pub(super) games_taken: u64,
@@ -141,9 +159,11 @@ pub(super) struct Outcome {
 /// Combines the outcomes in order.
 pub(super) struct Collector<'a> {
     pub(super) summary: Summary,
-    /// Whether each input holds anything, also games without a position and records that are not chosen.
-    pub(super) holds_any: Vec<bool>,
+    /// What each input holds.
+    pub(super) holds: Vec<Holds>,
     pub(super) strict: bool,
+    /// Receives the totals before each input.
+    pub(super) starts: Option<Arc<Mutex<Vec<Totals>>>>,
     pub(super) on_reject: Option<&'a mut OnReject<'a>>,
 }
 
@@ -170,11 +190,17 @@ impl Collector<'_> {
     }
 
     /// After a run over whole inputs: finds those that hold nothing although their formats have no way to say so. With
-    /// `past_damage` these are damaged, otherwise the first of them is the failure of the run.
+    /// `past_damage` these are damaged, otherwise the first of them is the failure of the run. Blank text files are empty
+    /// datasets, unless `strict` is given; a pipe whose other end failed is blank as well.
     pub(super) fn refuse_empty(&mut self, past_damage: bool) {
-        for (file, _) in self.summary.files.iter_mut().zip(&self.holds_any).filter(|&(_, &holds_any)| !holds_any) {
+        for (file, &holds) in self.summary.files.iter_mut().zip(&self.holds) {
             let can_be_empty = file.format.is_none_or(|format| format.about().can_be_empty);
-            if can_be_empty || !file.damage.is_empty() {
+            if holds == Holds::Records || can_be_empty || !file.damage.is_empty() {
+                continue;
+            }
+            let is_text = file.format.is_some_and(Format::is_text);
+            if is_text && holds == Holds::Blanks && !self.strict && file.path.as_os_str() != "-" {
+                file.note.get_or_insert(Cow::Borrowed("the file is empty"));
                 continue;
             }
             let error = Error::NoRecord { path: Arc::clone(&file.path) };
@@ -207,11 +233,17 @@ impl Collector<'_> {
         sink: &mut dyn FnMut(T) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let summary = &mut self.summary;
-        summary.files.extend(outcome.begins);
+        if let Some((file, before)) = outcome.begins {
+            summary.files.push(file);
+            if let Some(starts) = &self.starts {
+                starts.lock().unpoisoned().push(before);
+            }
+        }
         let rejected = outcome.rejects.len() as u64;
-        self.holds_any.resize(summary.files.len(), false);
-        if let Some(holds_any) = self.holds_any.get_mut(outcome.file) {
-            *holds_any |= outcome.records > 0 || outcome.games > 0 || rejected > 0 || !outcome.left_out.is_empty();
+        self.holds.resize(summary.files.len(), Holds::Blanks);
+        if let Some(holds) = self.holds.get_mut(outcome.file) {
+            let holds_any = outcome.records > 0 || outcome.games > 0 || rejected > 0 || !outcome.left_out.is_empty();
+            *holds = (*holds).max(if holds_any { Holds::Records } else { outcome.holds });
         }
         summary.records += outcome.records;
         summary.rejected += rejected;
@@ -220,12 +252,15 @@ impl Collector<'_> {
         summary.remarks.merge(&outcome.remarks);
         summary.lost_tags.merge(&outcome.lost_tags);
         outcome.misfits.into_iter().for_each(|misfit| summary.misfits.add(misfit, 1));
+        let of_records = outcome.left_out.iter().filter(|(option, _)| ["where", "sample"].contains(option));
+        let left_out: u64 = of_records.map(|(_, left_out)| left_out.positions).sum();
         for (option, more) in outcome.left_out {
             summary.left_out.entry(option).or_default().add(more);
         }
         let reasons = outcome.rejects.iter().flat_map(|reject| &reject.reasons);
         if let Some(file) = summary.files.get_mut(outcome.file) {
             file.records += outcome.records;
+            file.left_out += left_out;
             file.rejected += rejected;
             if let Some(note) = outcome.note {
                 file.note.get_or_insert(note.into());

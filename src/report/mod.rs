@@ -216,7 +216,10 @@ impl Results {
 /// A game whose number is stored in its file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct OpenGame {
+    /// The absolute path of the file.
     pub(crate) file: String,
+    /// How often the same file was among the inputs before.
+    pub(crate) time: u64,
     pub(crate) game: u64,
 }
 

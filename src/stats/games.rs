@@ -8,20 +8,51 @@
 //! dataset); its games are not counted then, because that would need memory for all of them.
 //!
 //! Formats of games decode all records of a game together. Other formats store game numbers, and their games may go on
-//! in another chunk or shard. Such games stay *open*: they are kept by name, file and number, so that merging counts
-//! them once. A chunk has at most two, its first and its last game.
+//! in another chunk or shard. Such games stay *open*: they are kept by input and number, so that merging counts them
+//! once. A chunk has at most two, its first and its last game. In reports, inputs have names by which other runs know
+//! them, see [`InputNames`].
 
+use crate::input::Inputs;
 use crate::report::{OpenGame, Results};
-use crate::table::{Array, Field, StoredGames, Tile};
-use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
-use std::sync::Arc;
+use crate::table::{Array, Field, StoredGame, StoredGames, Tile};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
 
 /// The result of games without one, as a value of [`Field::Result`].
 const UNKNOWN: u8 = 3;
 
-/// A game whose number is stored in its file.
-type Stored = (Arc<Path>, u64);
+/// The names of inputs that are the same in all runs: the absolute path without links, and how often the same file is
+/// among the inputs before. A file that is given twice is two inputs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InputNames(Vec<(String, u64)>);
+
+impl InputNames {
+    pub(crate) fn of(inputs: &Inputs) -> Self {
+        let (mut names, mut times) = (Vec::new(), HashMap::<String, u64>::new());
+        let mut archive = (PathBuf::new(), PathBuf::new());
+        for source in &inputs.sources {
+            let mut path = source.name().to_path_buf();
+            if let Some(file) = source.container() {
+                // Archives have many inputs one after another.
+                if archive.0 != **file {
+                    archive = (file.to_path_buf(), file.canonicalize().unwrap_or_else(|_| file.to_path_buf()));
+                }
+                let member = path.strip_prefix(file).map(PathBuf::from).unwrap_or_default();
+                path = if member.as_os_str().is_empty() { archive.1.clone() } else { archive.1.join(member) };
+            }
+            let path = path.to_string_lossy().into_owned();
+            let times = times.entry(path.clone()).or_default();
+            names.push((path, *times));
+            *times += 1;
+        }
+        Self(names)
+    }
+
+    fn of_game(&self, StoredGame { input, game }: StoredGame) -> OpenGame {
+        let (file, time) = self.0.get(input as usize).cloned().unwrap_or_default();
+        OpenGame { file, time, game }
+    }
+}
 
 /// Numbers of games by result.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +60,7 @@ pub(crate) struct GameResults {
     /// Black won, draw, White won, unknown.
     counts: [u64; 4],
     /// The results of games that may go on elsewhere.
-    open: BTreeMap<Stored, u8>,
+    open: BTreeMap<StoredGame, u8>,
 }
 
 impl GameResults {
@@ -46,7 +77,7 @@ impl GameResults {
     }
 
     /// Adds an open game. Should its records disagree, the result does not depend on their order.
-    fn open(&mut self, game: Stored, result: u8) {
+    fn open(&mut self, game: StoredGame, result: u8) {
         let known = self.open.entry(game).or_insert(result);
         *known = result.min(*known);
     }
@@ -56,12 +87,12 @@ impl GameResults {
             *ours += theirs;
         }
         for (game, &result) in &other.open {
-            self.open(game.clone(), result);
+            self.open(*game, result);
         }
     }
 
     /// Counts the open games, except those for which `stays` holds.
-    pub(super) fn close(&mut self, stays: impl Fn(&Stored) -> bool) {
+    pub(super) fn close(&mut self, stays: impl Fn(&StoredGame) -> bool) {
         for (game, result) in std::mem::take(&mut self.open) {
             if stays(&game) {
                 self.open.insert(game, result);
@@ -71,14 +102,17 @@ impl GameResults {
         }
     }
 
-    /// All games, and the open ones among them.
-    pub(super) fn report(&self) -> (Results, BTreeMap<OpenGame, u8>) {
+    /// All games.
+    pub(super) fn report(&self) -> Results {
         let mut all = self.clone();
         all.close(|_| false);
         let [black, draw, white, unknown] = all.counts;
-        let name = |(file, game): &Stored| OpenGame { file: file.to_string_lossy().into_owned(), game: *game };
-        let open = self.open.iter().map(|(game, &result)| (name(game), result));
-        (Results { white, draw, black, unknown }, open.collect())
+        Results { white, draw, black, unknown }
+    }
+
+    /// The open games, by the names of their inputs.
+    pub(super) fn open_games(&self, names: &InputNames) -> BTreeMap<OpenGame, u8> {
+        self.open.iter().map(|(&game, &result)| (names.of_game(game), result)).collect()
     }
 }
 
@@ -88,15 +122,17 @@ pub(super) struct FoundGame {
     pub(super) group: u16,
     result: u8,
     /// If the game may go on in another chunk.
-    stored: Option<Stored>,
+    stored: Option<StoredGame>,
 }
 
 /// The first and the last game of a chunk, of those that were found in it.
 #[derive(Debug)]
 struct Ends {
-    file: Arc<Path>,
+    input: u64,
     first: u64,
     last: u64,
+    /// Whether the records before and after may be in other shards.
+    is_piece: bool,
 }
 
 /// Finds the games of some of the chunks.
@@ -110,6 +146,8 @@ pub(crate) struct Games {
     first: Option<u64>,
     /// The file, if it stores game numbers.
     stored: Option<StoredGames>,
+    /// The number of the first record of the present batch.
+    batch: Option<u64>,
     /// Games that are complete, or that end with the chunk.
     found: Vec<FoundGame>,
     /// The ends of the present chunk, for each of its files.
@@ -127,10 +165,13 @@ impl Games {
         let Some(Array::U64(games)) = tile.batch.values(Field::Game) else {
             return;
         };
-        if self.stored != tile.batch.stored_games {
+        let stored = tile.batch.stored_games;
+        let is_piece = stored.is_some_and(|stored| stored.in_turns) && self.batch != Some(tile.batch.first_index);
+        if self.stored != stored || is_piece {
             self.end_file();
-            self.stored.clone_from(&tile.batch.stored_games);
+            self.stored = stored;
         }
+        self.batch = Some(tile.batch.first_index);
         let results = match tile.batch.values(Field::Result) {
             Some(Array::U8(results)) => Some(results),
             _ => None,
@@ -181,17 +222,17 @@ impl Games {
     fn complete(&mut self, is_last: bool) {
         let Some(game) = self.now else { return };
         let may_go_on = is_last || self.first == Some(game);
-        let stored = self.stored.as_ref().filter(|_| may_go_on).map(|stored| stored.game(game));
-        let found = self.groups.drain(..).map(|(group, result)| FoundGame { group, result, stored: stored.clone() });
+        let stored = self.stored.filter(|_| may_go_on).map(|stored| stored.game(game));
+        let found = self.groups.drain(..).map(|(group, result)| FoundGame { group, result, stored });
         self.found.extend(found);
     }
 
     /// Ends the part of the chunk that comes from one file.
     fn end_file(&mut self) {
         self.complete(true);
-        if let (Some(stored), Some(first), Some(last)) = (&self.stored, self.first, self.now) {
-            let ((file, first), (_, last)) = (stored.game(first), stored.game(last));
-            self.ends.push(Ends { file, first, last });
+        if let (Some(stored), Some(first), Some(last)) = (self.stored, self.first, self.now) {
+            let (first, last) = (stored.game(first).game, stored.game(last).game);
+            self.ends.push(Ends { input: stored.input, first, last, is_piece: stored.in_turns });
         }
         (self.now, self.first) = (None, None);
     }
@@ -222,15 +263,26 @@ impl GameOrder {
         self.scattered |= games.scattered;
     }
 
-    /// The first and the last game of each file; `None` if the records of a game may be anywhere.
-    pub(crate) fn ends(mut self) -> Option<HashMap<Arc<Path>, [u64; 2]>> {
+    /// The games that may go on in other shards; `None` if the records of a game may be anywhere.
+    pub(crate) fn ends(mut self) -> Option<HashSet<StoredGame>> {
         self.chunks.sort_by_key(|&(chunk, _)| chunk);
-        let mut files: HashMap<Arc<Path>, [u64; 2]> = HashMap::new();
-        for (_, Ends { file, first, last }) in self.chunks {
-            let [_, before] = files.entry(file).or_insert([first, first]);
-            self.scattered |= first < *before;
-            *before = last;
+        let mut open = HashSet::new();
+        let mut before: Option<StoredGame> = None;
+        for (_, Ends { input, first, last, is_piece }) in self.chunks {
+            let [first, last] = [first, last].map(|game| StoredGame { input, game });
+            match before.filter(|before| before.input == input) {
+                Some(before) => self.scattered |= first < before,
+                None => {
+                    open.extend(before);
+                    open.insert(first);
+                }
+            }
+            if is_piece {
+                open.extend([first, last]);
+            }
+            before = Some(last);
         }
-        (!self.scattered).then_some(files)
+        open.extend(before);
+        (!self.scattered).then_some(open)
     }
 }

@@ -25,7 +25,7 @@ mod tally;
 mod tests;
 
 pub(crate) use annotations::ANNOTATIONS;
-pub(crate) use games::{GameOrder, GameResults, Games};
+pub(crate) use games::{GameOrder, GameResults, Games, InputNames};
 pub use group_by::{GroupBy, GroupByError};
 pub(crate) use group_ids::MOST_VALUES;
 pub(crate) use groups::{GroupSizes, Grouped};
@@ -35,17 +35,16 @@ use crate::chess::Color;
 use crate::kernels::BoardCounts;
 use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS, Queries};
-use crate::report::{Castling, HeatMap, Histogram, Mates, Report, Results};
-use crate::table::{Array, Batch, Field, Tile, Values, bits_where, is_sentinel, rows_of};
+use crate::report::{Castling, HeatMap, Histogram, Mates, OpenGame, Report, Results};
+use crate::table::{Array, Batch, Field, StoredGame, Tile, Values, bits_where, is_sentinel, rows_of};
 use crate::tiers::Analyzer;
 use annotations::{Annotations, Columns};
 use details::{Boards, Details};
 use flags::Flags;
 use heat::SquareMaps;
 use joint::Joint;
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
 use tally::Tally;
 
 /// Statistics of any number of positions.
@@ -411,8 +410,13 @@ impl Stats {
     }
 
     /// Counts open games, except those for which `stays` holds.
-    pub(crate) fn close_games(&mut self, stays: impl Fn(&(Arc<Path>, u64)) -> bool) {
+    pub(crate) fn close_games(&mut self, stays: impl Fn(&StoredGame) -> bool) {
         self.games.close(stays);
+    }
+
+    /// The open games, by the names of their inputs.
+    pub(crate) fn open_games(&self, names: &InputNames) -> BTreeMap<OpenGame, u8> {
+        self.games.open_games(names)
     }
 
     /// Number of positions.
@@ -438,7 +442,7 @@ impl Stats {
         let phase = Histogram::new(0, joint.phase());
         let details = details.map(|(details, signatures)| details.report(signatures, joint.by_material(), &phase));
         let scores = self.scores.as_ref();
-        let (game_results, open_games) = self.games.report();
+        let game_results = self.games.report();
         let (puzzles, evaluations) = self.annotations.report();
         Report {
             positions: self.positions,
@@ -474,7 +478,7 @@ impl Stats {
             attacks: [HeatMap(maps[12]), HeatMap(maps[13])],
             results: Results { white, draw, black, unknown: self.positions - white - draw - black },
             game_results,
-            open_games,
+            open_games: BTreeMap::new(),
             scattered_games: false,
             scores: scores.map_or_else(Histogram::default, |scores| {
                 Histogram::new(Scores::FIRST, scores.counts.counts().to_vec())

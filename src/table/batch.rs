@@ -12,7 +12,6 @@ use crate::input::{Bytes, Mapped};
 use crate::packed::{Group, Packed, UnpackError};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 /// A run of records in the order of their input.
@@ -70,22 +69,28 @@ impl Block {
     }
 }
 
-/// A file that stores the numbers of its games.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An input that stores the numbers of its games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoredGames {
-    file: Arc<Path>,
+    /// Its number among the inputs.
+    pub(crate) input: u64,
     /// Number of games in the inputs before it, by which the stored numbers were raised.
-    before: u64,
+    pub(crate) before: u64,
+    /// Whether the records before and after the batch may be in other shards.
+    pub(crate) in_turns: bool,
+}
+
+/// A game whose number is stored in its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct StoredGame {
+    pub(crate) input: u64,
+    pub(crate) game: u64,
 }
 
 impl StoredGames {
-    /// Notes that the numbers of a file were raised by this number.
-    pub(crate) fn new(file: Arc<Path>, before: u64) -> Self {
-        Self { file, before }
-    }
-    /// The file, and the number in it of a game that is counted over all inputs.
-    pub(crate) fn game(&self, game: u64) -> (Arc<Path>, u64) {
-        (Arc::clone(&self.file), game.wrapping_sub(self.before))
+    /// The number in its input of a game that is counted over all inputs.
+    pub(crate) fn game(self, game: u64) -> StoredGame {
+        StoredGame { input: self.input, game: game.wrapping_sub(self.before) }
     }
 }
 
@@ -236,7 +241,7 @@ impl Batch {
         let mut selected = Self {
             first_index: self.first_index,
             is_from_mover: self.is_from_mover,
-            stored_games: self.stored_games.clone(),
+            stored_games: self.stored_games,
             ..Self::default()
         };
         let rows = || rows.iter().map(|&row| row as usize);

@@ -38,7 +38,7 @@ pub use tile::{Record, Tile};
 pub use values::Values;
 pub use words::Words;
 
-pub(crate) use batch::{Block, StoredGames, extend_columns};
+pub(crate) use batch::{Block, StoredGame, StoredGames, extend_columns};
 pub(crate) use field::{DATE_TEXT, RAW_SCORE, SCORE_SENTINEL, is_sentinel};
 #[cfg(feature = "parquet")]
 pub(crate) use fill::score_sentinels;

@@ -29,6 +29,8 @@ pub struct Tile<'a> {
     pub(crate) results: &'a [GroupResults],
     /// A bit for each record, set if the record counts: bad ones and those that are not requested do not.
     pub(crate) mask: &'a [u64],
+    /// Whether the record of the batch before the first one counts.
+    pub(crate) follows_taken: bool,
     /// The positions, for columns that need more than planes and results.
     positions: OnceCell<Vec<Position>>,
 }
@@ -93,8 +95,15 @@ impl<'a> Tile<'a> {
             groups: &batch.groups()[first..first + groups],
             results: &results[..groups],
             mask: &mask[..len.div_ceil(64)],
+            follows_taken: false,
             positions: OnceCell::new(),
         }
+    }
+    /// The same tile after another one of its batch, whose last record counts or not.
+    #[must_use]
+    pub(crate) fn after(mut self, follows_taken: bool) -> Self {
+        self.follows_taken = follows_taken;
+        self
     }
     /// The same tile with another mask of the records that count, with a bit for each record from the first one on.
     ///
@@ -102,7 +111,7 @@ impl<'a> Tile<'a> {
     /// If the mask ends before the tile.
     #[must_use]
     pub fn masked(&self, mask: &'a [u64]) -> Self {
-        Self::new(self.analyzer, self.batch, self.start, self.len, self.results, mask)
+        Self::new(self.analyzer, self.batch, self.start, self.len, self.results, mask).after(self.follows_taken)
     }
     /// The records that count.
     ///

@@ -506,6 +506,110 @@ fn skipped_records_are_not_there() {
     }
 }
 
+/// The second reading of `interleave` numbers records and games as the first one does, so it takes the same records as
+/// `convert`: whatever chooses them, whatever they are set to.
+#[test]
+fn interleaving_takes_the_records_that_converting_takes() {
+    let dir = Dir::new();
+    let (converted, mixed) = (dir.name("converted.boards"), dir.name("mixed.boards"));
+    let bad = dir.file("bad.epd", format!("{START}\nnothing\n{KIWIPETE}\n"));
+    let nothing = dir.file("nothing.pgn", "");
+    let boards = games(&dir, "games.boards", 1);
+    let pgn = sample("lichess-2025-05.pgn");
+    let inputs = [bad.as_str(), "data/famous.epd", &pgn, &nothing, &boards, &boards, "data/sample.epd"];
+    let choices: [&[&str]; 13] = [
+        &[],
+        &["--where", "index % 3 = 1"],
+        &["--where", "game % 2 = 1"],
+        &["--where", "uniform(index) < 0.4"],
+        &["--where", "uniform(game) < 0.4"],
+        &["--sample", "0.3"],
+        &["--sample", "case when pieces > 20 then 0.1 else 0.7 end"],
+        &["--sample", "500"],
+        &["--sample", "500", "--seed", "9", "--where", "index % 2 = 0"],
+        &["--sample", "100000"],
+        &["--set", "score = index % 30000"],
+        &["--set", "score = index % 30000", "--set", "ply = coalesce(game, 7)", "--sample", "300"],
+        &["--plies", "10..20", "--where", "game is not null and index % 5 > 0"],
+    ];
+    let ranges: [&[&str]; 4] = [&[], &["--skip", "70"], &["--limit", "150"], &["--skip", "40", "--limit", "333"]];
+    for choice in choices {
+        for range in ranges {
+            let run = |command: &str, out: &str, more: &[&str]| {
+                // Boards have no values for `--plies` where records have no ply.
+                let inputs = if choice.contains(&"--plies") { &inputs[2..6] } else { &inputs[..] };
+                let mut done = program();
+                done.args(["-q", command, "--force", "-o", out]).args(inputs).args(choice).args(range).args(more);
+                let done = done.output().unwrap();
+                assert!(
+                    done.status.code() < Some(2),
+                    "{command} {choice:?} {range:?}: {}",
+                    String::from_utf8_lossy(&done.stderr)
+                );
+                rows_of(out, &[]).unwrap_or_default()
+            };
+            let expected = run("convert", &converted, &[]);
+            for threads in ["1", "4"] {
+                let found = run("interleave", &mixed, &["--threads", threads]);
+                assert!(sorted(found) == sorted(expected.clone()), "{choice:?} {range:?}");
+            }
+        }
+    }
+}
+
+/// Whatever needs whole games refuses a file whose games are scattered, and leaves no output; what only misses earlier
+/// records says so once.
+#[test]
+fn scattered_games_are_refused_where_whole_games_are_needed() {
+    let dir = Dir::new();
+    let boards = games(&dir, "games.boards", 2);
+    let made = |command: &[&str], name: &str| {
+        let out = dir.name(name);
+        output(0, &[&["-q"], command, &["-o", out.as_str()]].concat());
+        out
+    };
+    let files = [
+        made(&["shuffle", &boards], "shuffled.boards"),
+        made(&["interleave", &boards, &boards], "mixed.boards"),
+        made(&["shuffle", &boards], "shuffled.parquet"),
+        made(&["shuffle", &boards], "shuffled.arrow"),
+    ];
+    let whole: [&[&str]; 6] = [
+        &["games"],
+        &["convert", "--last"],
+        &["convert", "--every", "3"],
+        &["convert", "--max-per-game", "2"],
+        &["compute", "--columns", "fen", "--last"],
+        &["shuffle", "--every", "2"],
+    ];
+    for file in &files {
+        for command in whole {
+            let out = dir.name("out.csv");
+            let extension = if command[0] == "convert" || command[0] == "shuffle" { "boards" } else { "csv" };
+            let out = out.replace("csv", extension);
+            let done = program().args(command).args([file.as_str(), "-o", &out]).output().unwrap();
+            let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert_eq!(done.status.code(), Some(2), "{command:?} {file}: {said}");
+            assert!(said.contains(file.as_str()) && said.contains("shuffle --by game"), "{said}");
+            assert!(!dir.path(&out).exists(), "{command:?} {file}");
+        }
+        let said = output(0, &["compute", "--columns", "eco_position,score_before", file]);
+        assert!(!said.is_empty());
+        let said = stderr_of(0, &["compute", "--columns", "eco_position", file]);
+        assert_eq!(said.matches("scattered games").count(), 1, "{said}");
+    }
+    // Files of whole games, in another order or not, are taken, and so are several files whose numbers begin anew.
+    let ordered = [boards.clone(), made(&["shuffle", "--by", "game", &files[0]], "ordered.boards")];
+    let last = |file: &str| {
+        let last = dir.name("last.boards");
+        output(0, &["-q", "convert", "--force", "--last", file, &boards, "-o", &last]);
+        sorted(rows_of(&last, &[]).unwrap())
+    };
+    let games = output(0, &["games", &boards]).lines().count() - 1;
+    assert_eq!(last(&ordered[0]).len(), 2 * games);
+    assert!(last(&ordered[1]) == last(&ordered[0]));
+}
+
 /// Every command against plain loops over the rows of all real files, with so little memory that parts are divided several
 /// times, and with any number of threads.
 #[test]
@@ -587,4 +691,45 @@ fn bad_records_of_against_are_rejected() {
         assert!(text.starts_with(&format!("{against}:2\t")), "{text}");
     }
     assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 1);
+}
+
+/// Equal records of several games are equal, although each game has its own number; counts add up.
+#[test]
+fn equal_records_of_different_games_are_equal() {
+    let dir = Dir::new();
+    let pgn = sample("lichess-2025-05.pgn");
+    let boards = games(&dir, "games.boards", 1);
+    let out = dir.name("out.boards");
+    let rows = |input: &str, columns: &str| {
+        let text = output(0, &["-q", "compute", "--columns", columns, input]);
+        text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let of_one = |inputs: &[&str], more: &[&str]| {
+        output(0, &[&["-q", "dedup", "--force", "--key", "record", "-o", out.as_str()], inputs, more].concat());
+    };
+    let columns = "fen,move,ply,result";
+    for inputs in [[pgn.as_str(), &pgn], [&boards, &boards], [&pgn, &boards]] {
+        of_one(&inputs[..1], &[]);
+        let once = rows(&out, columns);
+        of_one(&inputs, &[]);
+        let twice = rows(&out, columns);
+        if inputs != [pgn.as_str(), &boards] {
+            assert_eq!(once, twice, "{inputs:?}");
+        }
+    }
+    // Counts of counted files.
+    let (first, second) = (dir.name("first.parquet"), dir.name("second.boards"));
+    for key in ["record", "position", "stm"] {
+        let dedup = |inputs: &[&str], out: &str| {
+            output(0, &[&["-q", "dedup", "--force", "--counts", "--key", key, "-o", out], inputs].concat());
+        };
+        dedup(&[&boards, &boards, &boards], &first);
+        dedup(&[&boards], &second);
+        let sum = |file: &str| rows(file, "count").iter().map(|count| count.parse::<u64>().unwrap()).sum::<u64>();
+        let records = rows(&boards, "fen").len() as u64;
+        assert_eq!((sum(&first), sum(&second)), (3 * records, records), "{key}");
+        dedup(&[&first, &second, &boards], &out);
+        assert_eq!(sum(&out), 5 * records, "{key}");
+        assert_eq!(rows(&out, "fen").len(), rows(&second, "fen").len(), "{key}");
+    }
 }

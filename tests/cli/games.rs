@@ -65,7 +65,7 @@ fn a_container_with_an_incomplete_header_is_truncated() {
             assert!(stderr.contains("are truncated"), "{name}: {stderr}");
         }
     }
-    assert!(stderr_of(2, &["games", &dir.file("a.pgn", "")]).contains("no records"));
+    assert!(stderr_of(0, &["games", &dir.file("a.pgn", "")]).contains("the file is empty"));
 }
 
 /// The JSON of `stats` without the `run` key.

@@ -72,3 +72,29 @@ fn a_file_that_is_no_manifest_is_an_error() {
         assert!(said.contains("x.manifest.json"), "{content}: {said}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_read_again_has_no_manifest() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = Dir::new();
+    let (input, out) = (sample("sample.epd"), dir.name("out.boards"));
+    for name in [&[][..], &["-"], &["/dev/stdin"], &["/dev/fd/0"], &["/proc/self/fd/0"]] {
+        let mut run = super::program();
+        run.args(["convert", "--manifest", "-o", &out]).args(name).stdin(fs::File::open(&input).unwrap());
+        let done = run.output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(2), "{name:?}: {said}");
+        assert!(said.contains("cannot be read again"), "{name:?}: {said}");
+        assert!(dir.list().is_empty(), "{name:?}");
+    }
+    let odd = dir.path("").join(std::ffi::OsStr::from_bytes(b"odd\xFF.epd"));
+    fs::copy(&input, &odd).unwrap();
+    let odd_out = dir.path("").join(std::ffi::OsStr::from_bytes(b"out\xFF.boards"));
+    for (from, to) in [(odd.as_os_str(), out.as_ref()), (input.as_ref(), odd_out.as_os_str())] {
+        let done = super::program().args(["convert", "--manifest"]).arg(from).arg("-o").arg(to).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.code() == Some(2) && said.contains("is not UTF-8"), "{said}");
+    }
+    assert_eq!(dir.list().len(), 1);
+}

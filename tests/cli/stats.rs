@@ -197,9 +197,28 @@ fn mates_are_counted_without_scores_too() {
 }
 
 #[test]
-fn an_empty_input_is_an_error_unless_it_says_that_it_is_empty() {
+fn an_empty_input_is_an_error_unless_it_is_a_blank_text_or_says_that_it_is_empty() {
     let dir = Dir::new();
-    for (name, text) in [("a.fen", "# nothing\n\n"), ("a.pgn", ""), ("a.bullet", ""), ("a.jsonl", "\n")] {
+    let blanks = format!("\u{FEFF}{}\n", " \n\t\r\n".repeat(5000));
+    for (name, text) in
+        [("b.fen", ""), ("b.pgn", &blanks), ("b.tsv.fen", "\r\n"), ("b.plain", ""), ("b.jsonl", "\n"), ("b.epd", "")]
+    {
+        let file = dir.file(name, text);
+        for command in ["stats", "games", "verify"] {
+            if command != "games" || name.ends_with("pgn") {
+                let said = stderr_of(0, &[command, &file]);
+                assert!(said.contains("the file is empty") && said.contains(&file), "{command} {name}: {said}");
+            }
+        }
+        let stderr = stderr_of(0, &["stats", &sample("sample.epd"), &file]);
+        assert_eq!(stderr.matches("the file is empty").count(), 1, "{stderr}");
+        assert_eq!(json(0, &["-q", "stats", "--json", &file])["positions"], 0);
+        fails(2, &["stats", "--strict", &file], "no records: in this format");
+        let out = dir.name("out.boards");
+        output(0, &["convert", "--force", &file, "-o", &out]);
+        assert_eq!(json(0, &["stats", "--json", &out])["positions"], 0);
+    }
+    for (name, text) in [("a.fen", "# nothing\n\n"), ("a.pgn", "% nothing\n"), ("a.bullet", ""), ("a.viri", "")] {
         let file = dir.file(name, text);
         fails(2, &["stats", &file], "no records: in this format");
         fails(2, &["stats", &sample("sample.epd"), &file], "no records: in this format");

@@ -206,3 +206,93 @@ fn what_inputs_have_without_limit_stays_bounded() {
         assert_eq!(merged["details"].take(), report["details"], "{games}");
     }
 }
+
+/// Games are counted once when shards are merged: in files of one frame, in archives and in pipes, where the shards take
+/// turns, in files that are given twice, and under other names of a file.
+#[test]
+fn merged_shards_count_each_game_once() {
+    let dir = Dir::new();
+    // Many short games, so that turns of shards end within games.
+    let games: String = (0..3000)
+        .map(|game| {
+            let (result, moves) =
+                [("1-0", "1. e4 e5 2. Nf3"), ("0-1", "1. d4"), ("1/2-1/2", "1. c4 c5 2. g3 g6")][game % 3];
+            format!("[Result \"{result}\"]\n\n{moves} {result}\n\n")
+        })
+        .collect();
+    let pgn = dir.file("games.pgn", games);
+    let made = |name: &str| {
+        let out = dir.name(name);
+        output(0, &["-q", "convert", "-o", &out, &pgn]);
+        out
+    };
+    let boards = made("games.boards");
+    let csv = dir.name("games.csv");
+    output(0, &["-q", "compute", "--columns", "fen,game,result", "-o", &csv, &pgn]);
+    let zip = |name: &str, of: &[&str]| {
+        let contents: Vec<_> = of.iter().map(|file| std::fs::read(file).unwrap()).collect();
+        let files = contents.iter().enumerate().map(|(at, content)| (format!("{at}/x.boards"), content));
+        let files: Vec<(String, &Vec<u8>)> = files.collect();
+        let entries = files.iter().map(|(name, content)| (name.as_str(), content.as_slice()));
+        dir.file(name, crate::zip::Zip::of(entries, true))
+    };
+    let compressed = |file: &str, name: &str| {
+        let content = std::fs::read(file).unwrap();
+        dir.file(name, zstd::encode_all(content.as_slice(), 3).unwrap())
+    };
+    let (csv_zst, boards_zst) = (compressed(&csv, "one.csv.zst"), compressed(&boards, "one.boards.zst"));
+    let (one, two) = (zip("one.zip", &[&boards]), zip("two.zip", &[&boards, &boards]));
+    let parquet = made("games.parquet");
+    let link = dir.name("link.boards");
+    std::os::unix::fs::symlink(&boards, &link).unwrap();
+    let long = boards.replace("/games.boards", "/./games.boards");
+    // The inputs of the shards in turn; the last one is repeated.
+    let all: [&[&[&str]]; 11] = [
+        &[&[&boards]],
+        &[&[&csv]],
+        &[&[&parquet]],
+        &[&[&csv_zst]],
+        &[&[&boards_zst]],
+        &[&[&one]],
+        &[&[&two]],
+        &[&[&boards, &boards]],
+        &[&[&csv_zst, &boards_zst, &boards, &csv_zst, &boards]],
+        &[&[&boards], &[&link], &[&long]],
+        &[&[&boards, &link, &long]],
+    ];
+    let merged = |parts: &[String]| {
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        json(0, &[&["stats", "--merge", "--json"], &parts[..]].concat())["game_results"].clone()
+    };
+    for inputs in all {
+        for count in [1, 2, 7] {
+            let parts: Vec<String> = (0..count)
+                .map(|shard| {
+                    let inputs = inputs[shard.min(inputs.len() - 1)];
+                    let shard = format!("{shard}/{count}");
+                    let part = output(0, &[&["-q", "stats", "--json", "--shard", &shard], inputs].concat());
+                    dir.file(&format!("{}.json", shard.replace('/', "-")), part)
+                })
+                .collect();
+            let times = inputs[0].len() as u64 * if inputs[0] == [two.as_str()] { 2 } else { 1 };
+            let expected = json!({"white": 1000 * times, "draw": 1000 * times, "black": 1000 * times, "unknown": 0});
+            assert_eq!(merged(&parts), expected, "{inputs:?} {count}");
+        }
+    }
+    // A pipe, whose shards take turns as well.
+    let parts = ["0/3", "1/3", "2/3"].map(|shard| {
+        let mut part = super::program();
+        part.args(["-q", "stats", "--json", "--shard", shard, "-"]).stdin(std::fs::File::open(&boards_zst).unwrap());
+        dir.file(&format!("pipe-{}.json", &shard[..1]), part.output().unwrap().stdout)
+    });
+    assert_eq!(merged(&parts), json!({"white": 1000, "draw": 1000, "black": 1000, "unknown": 0}));
+    // Two files of one name in different directories are two.
+    let parts = ["a", "b"].map(|name| {
+        std::fs::create_dir(dir.name(name)).unwrap();
+        std::fs::copy(&boards, dir.name(&format!("{name}/x.boards"))).unwrap();
+        let mut part = super::program();
+        part.args(["-q", "stats", "--json", "--shard", "0/1", "x.boards"]).current_dir(dir.name(name));
+        dir.file(&format!("{name}.json"), part.output().unwrap().stdout)
+    });
+    assert_eq!(merged(&parts), json!({"white": 2000, "draw": 2000, "black": 2000, "unknown": 0}));
+}

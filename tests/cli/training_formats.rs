@@ -441,3 +441,79 @@ fn long_chunks_of_binpack_are_read_like_short_ones() {
     let message = stderr_of(2, &["-q", "stats", &path]);
     assert!(message.contains("the last chunk is truncated"), "{message}");
 }
+
+/// A position without a move is left out of chains without being a reject only where it follows from the move of the
+/// record before it, which is written.
+#[test]
+fn last_positions_follow_only_from_records_that_are_written() {
+    let dir = Dir::new();
+    let games: String = (0..700)
+        .map(|game| {
+            let moves = ["1. e4 e5 2. Nf3 Nc6", "1. d4", "1. c4 c5 2. g3", "1. e4 c5 2. Nf3 d6 3. d4 cxd4"][game % 4];
+            format!("[White \"{game}\"]\n[Result \"1-0\"]\n\n{moves} 1-0\n\n")
+        })
+        .collect();
+    let pgn = dir.file("games.pgn", games);
+    let boards = dir.name("games.boards");
+    output(0, &["-q", "convert", &pgn, "-o", &boards]);
+    let plies: usize = (0..700).map(|game| [4, 1, 3, 6][game % 4]).sum();
+    let rejected = |input: &str, choice: &[&str], set: &[&str]| {
+        let (out, rejects) = (dir.name("out.vf"), dir.name("rejects"));
+        let mut done =
+            lanefish(&["-q", "convert", "--allow-loss", "--force", input, "-o", &out, "--rejects", &rejects]);
+        let status = done.args(choice).args(set).output().unwrap().status.code();
+        let text = fs::read_to_string(&rejects).unwrap_or_default();
+        assert!(text.lines().all(|line| line.contains("no_move")), "{text}");
+        assert_eq!(status, Some(if text.is_empty() { 0 } else { 1 }), "{choice:?}");
+        let written = fs::metadata(&out).unwrap().len();
+        (text.lines().count(), written > 0)
+    };
+    for input in [&pgn, &boards] {
+        for set in [&[][..], &["--set", "score = coalesce(score, 0)"]] {
+            // All, all with a move, only those without one, those without one and others than the ones before them.
+            assert_eq!(rejected(input, &[], set), (0, true), "{input}");
+            assert_eq!(rejected(input, &["--where", "move is not null"], set), (0, true));
+            assert_eq!(rejected(input, &["--where", "move is null"], set), (700, false));
+            assert_eq!(rejected(input, &["--where", "move is null or ply = 0"], set), (525, true));
+            assert_eq!(rejected(input, &["--where", "move is null or (ply = 0 and game % 4 <> 1)"], set), (700, true));
+            assert_eq!(rejected(input, &["--last"], set), (700, false));
+            assert_eq!(rejected(input, &["--skip", "4", "--limit", "1"], set), (1, false));
+            assert_eq!(rejected(input, &["--skip", "3", "--limit", "2"], set), (0, true));
+        }
+        // Neither `dedup` nor a sample refuses what `convert` takes.
+        let out = dir.name("dedup.vf");
+        for set in [&[][..], &["--set", "score = coalesce(score, 0)"]] {
+            for counts in [false, true] {
+                let mut done =
+                    lanefish(&["-q", "dedup", "--allow-loss", "--force", "--key", "record", input, "-o", &out]);
+                let done = done.args(set).args(counts.then_some("--counts")).output().unwrap();
+                assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+            }
+        }
+        let said = stderr_of(0, &["dedup", "--allow-loss", "--force", input, "-o", &out]);
+        assert!(said.contains("without a move") || said.contains("last positions"), "{said}");
+        let shuffled = dir.name("shuffled.vf");
+        let said = stderr_of(0, &["shuffle", "--allow-loss", "--force", input, "-o", &shuffled]);
+        assert!(said.contains("positions without a move, apart from the moves that led to them"), "{said}");
+        assert_eq!(output(0, &["-q", "compute", "--columns", "fen", &shuffled]).lines().count(), plies + 1);
+        let games = stderr_of(0, &["shuffle", "--allow-loss", "--force", "--by", "game", input, "-o", &shuffled]);
+        assert!(!games.contains("apart from"), "{games}");
+    }
+}
+
+#[test]
+fn what_bulletformat_lacks_is_said_wherever_reading_ends() {
+    let dir = Dir::new();
+    let fen = dir
+        .file("a.fen", (1..=9).map(|n| format!("4k3/8/8/8/8/8/{}/4K2R w K - 0 {n}\n", "P1P1P1P1")).collect::<String>());
+    let bullet = dir.name("a.bullet");
+    output(0, &["-q", "convert", &fen, "--set", "score = 12", "--set", "result = '1-0'", "-o", &bullet]);
+    for more in [&[][..], &["--limit", "3"], &["--skip", "2", "--limit", "1"], &["--sample", "2"], &["--shard", "1/2"]]
+    {
+        let said = stderr_of(0, &[&["stats", &bullet], more].concat());
+        assert_eq!(said.matches("no side to move").count(), 1, "{more:?}: {said}");
+        let out = dir.name("out.txt");
+        let said = stderr_of(0, &[&["convert", "--force", "--to", "text", &bullet, "-o", &out], more].concat());
+        assert_eq!(said.matches("no side to move").count(), 1, "{more:?}: {said}");
+    }
+}

@@ -338,3 +338,30 @@ fn rejects_do_not_depend_on_columns() {
         }
     }
 }
+
+/// What `--where` and `--sample` leave out is not verified, and so not counted.
+#[test]
+fn records_that_are_not_chosen_are_not_counted() {
+    let dir = Dir::new();
+    let (input, pgn) = (sample("sample.epd"), sample("lichess-2025-05.pgn"));
+    let bad = dir.file("bad.fen", format!("{START}\nnothing\n{START}\n"));
+    for (choice, status) in [
+        (&["--where", "not in_check"][..], 1),
+        (&["--where", "index % 3 = 0"], 1),
+        (&["--sample", "0.5"], 1),
+        (&["--plies", "3.."], 2),
+    ] {
+        for input in [&input, &pgn, &bad] {
+            if status == 2 && *input != pgn {
+                continue;
+            }
+            let arguments = [&["--json", input.as_str()], choice].concat();
+            let status = i32::from(*input == bad);
+            let verified = json(status, &[&["-q", "verify"], &arguments[..]].concat());
+            let counted = json(status, &[&["-q", "stats"], &arguments[..]].concat());
+            let file = &verified["files"][0];
+            let good = file["records"].as_u64().unwrap() - file["rejected"].as_u64().unwrap();
+            assert_eq!(good, counted["positions"], "{choice:?} {input}");
+        }
+    }
+}

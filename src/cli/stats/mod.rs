@@ -21,6 +21,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
 use lanefish::jobs::{GroupCounts, Statistics};
+use lanefish::pipeline;
 use lanefish::report::{Comparison, Report, csv, html, left_out_to_json, run_to_json};
 use lanefish::stats::{GroupBy, LargestGroups, MOST_GROUPS};
 use lanefish::text::numbers::{bytes, grouped, short};
@@ -335,10 +336,12 @@ impl StatsArgs {
         if self.exact_distinct {
             job = job.with_exact_distinct(&reading.space.beside(None), invocation.threads)?;
         }
-        if invocation.global().shard.is_some() {
-            job = job.of_a_part();
-        }
-        let mut timed = invocation.read(inputs, reading, RunChoice::default(), &job, |part| job.add(part))?;
+        let mut timed = invocation.read_by(inputs, reading, RunChoice::default(), |inputs, options| {
+            if invocation.global().shard.is_some() {
+                job = std::mem::take(&mut job).of_a_part(inputs);
+            }
+            pipeline::run(inputs, options, &job, |part| job.add(part))
+        })?;
         if matches!(timed.summary.failure, Some(Error::TooManyGroups { .. })) {
             let failure = timed.summary.failure.take();
             return Ok((failure.map(Err), timed));

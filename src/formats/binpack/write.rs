@@ -91,9 +91,8 @@ impl Encoder for Writing {
     fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
         training::illegal_moves(tile, refuse);
     }
-    fn implied(&self, tile: &Tile<'_>) -> Vec<usize> {
-        let columns = Rows::of(tile.batch);
-        training::without_move(tile).filter(|&row| columns.is_last_of_game(row)).collect()
+    fn unwritten(&self, tile: &Tile<'_>) -> Vec<(usize, bool)> {
+        training::without_move(tile).filter(|&(_, is_implied)| is_implied).collect()
     }
     fn losses(&self, tile: &Tile<'_>, losses: &mut Losses) {
         lost_columns(tile, losses, |field| field == Field::Mate || self.fields().contains(field));

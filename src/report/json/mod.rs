@@ -157,7 +157,10 @@ impl Report {
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
         if !self.open_games.is_empty() {
             let games = self.open_games.iter();
-            let games = games.map(|(OpenGame { file, game }, result)| json!([file, game, result]));
+            let games = games.map(|(OpenGame { file, time, game }, result)| match time {
+                0 => json!([file, game, result]),
+                time => json!([file, game, result, time]),
+            });
             put("open_games", games.collect());
         }
         if !self.scores.is_empty() {
@@ -436,7 +439,8 @@ fn games_from(root: &Reader<'_>, positions: u64) -> Result<(Results, BTreeMap<Op
             let file = file.and_then(Value::as_str).ok_or_else(wrong)?.to_owned();
             let game = game.and_then(Value::as_u64).ok_or_else(wrong)?;
             let result = result.and_then(Value::as_u64).filter(|&result| result <= 3).ok_or_else(wrong)?;
-            open_games.insert(OpenGame { file, game }, result as u8);
+            let time = open.value.get(3).map_or(Some(0), Value::as_u64).ok_or_else(wrong)?;
+            open_games.insert(OpenGame { file, time, game }, result as u8);
         }
     }
     Ok((Results { white, draw, black, unknown }, open_games, false))

@@ -79,7 +79,7 @@ fn count(
     sender: &Sender<Batch>,
     told: &Told,
 ) -> Result<()> {
-    let mut job = Statistics::new().of_a_part();
+    let mut job = Statistics::new().of_a_part(&source.inputs);
     if counting.details {
         job = job.with_details();
     }

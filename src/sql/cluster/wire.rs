@@ -284,6 +284,7 @@ impl SummaryWire {
             // Every shard of a file has the same note.
             if !all.files.iter().any(is_same) {
                 all.files.push(FileSummary {
+                    left_out: 0,
                     path: path.into(),
                     format: format.parse::<Format>().ok(),
                     compression: None,
