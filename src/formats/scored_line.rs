@@ -2,6 +2,7 @@
 
 use super::lines::{first_line, without_mark};
 use super::records::BadRecord;
+use crate::games::{Outcome, Verdict};
 use crate::text::numbers::whole;
 
 /// Whether a line has a position, a score and a result.
@@ -105,13 +106,16 @@ fn number(text: &[u8]) -> Option<i16> {
     whole(text)?.try_into().ok()
 }
 
+/// The code of a result: points of White, also in brackets, or any form of [`Verdict`].
 fn result_of(text: &[u8]) -> Option<u8> {
     let text = text.strip_prefix(b"[").and_then(|text| text.strip_suffix(b"]")).unwrap_or(text);
     match text {
-        b"1.0" | b"1" | b"1-0" | b"1.00" => Some(2),
-        b"0.5" | b".5" | b"1/2" | b"1/2-1/2" | b"0.50" => Some(1),
-        b"0.0" | b"0" | b"0-1" | b"0.00" => Some(0),
-        _ => None,
+        b"1" => Some(Outcome::White.code()),
+        b"0" => Some(Outcome::Black.code()),
+        _ => match Verdict::of_score(text).or_else(|| Verdict::of(text))? {
+            Verdict::Outcome(outcome) => Some(outcome.code()),
+            Verdict::Unequal | Verdict::Unknown => None,
+        },
     }
 }
 
