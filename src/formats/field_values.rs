@@ -50,6 +50,11 @@ pub(super) fn start_of(text: &[u8]) -> Vec<u8> {
 
 /// Adds a number to the column of a field, as a missing one if it is out of range; says whether it is in range.
 pub(super) fn push(field: Field, values: &mut Array, number: Option<i128>) -> bool {
+    if number == Some(0) && matches!(field, Field::WhiteElo | Field::BlackElo) {
+        // This is how some programs write that a player has no rating.
+        values.push_missing();
+        return true;
+    }
     let number = number.filter(|&number| match field {
         Field::Result => (0..=2).contains(&number),
         Field::Move => u16::try_from(number).is_ok_and(|bits| Move::from_bits(bits).is_some()),

@@ -3,16 +3,15 @@
 //! A format of games implements [`Facts`] for its games and consults a [`Selection`](crate::choose::Selection) to
 //! decide which of them, and which of their positions, to deliver. A [`GameRow`] has everything known about a game.
 
-mod date;
 mod outcome;
 
-pub use crate::table::Speed;
-pub use date::Date;
+pub use crate::table::{Date, Speed};
 pub use outcome::Outcome;
 pub(crate) use outcome::Verdict;
 
 use crate::chess::{Move, Position};
 use crate::table::{Array, Batch, Field, Fields};
+use std::str::FromStr;
 
 /// The facts about a game that a [`Selection`](crate::choose::Selection) needs. Unknown texts are empty.
 pub trait Facts {
@@ -161,6 +160,16 @@ impl GameRow {
             start: 0,
             end: 0,
         }
+    }
+}
+
+impl FromStr for Date {
+    type Err = SelectionError;
+    fn from_str(text: &str) -> Result<Self, SelectionError> {
+        Self::parse(text.as_bytes()).ok_or_else(|| SelectionError {
+            text: text.to_owned(),
+            expected: "a date such as 2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05 or 2025",
+        })
     }
 }
 
