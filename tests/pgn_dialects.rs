@@ -36,7 +36,8 @@ fn comments_of_engines_are_scores_of_the_position_before() {
     let scores = [None, Some(-31), Some(35), None, Some(116), None, Some(60), Some(20), None];
     assert_eq!(column(&decoded, Field::Score), scores);
     let mates = column(&decoded, Field::Mate);
-    assert_eq!(mates[3], Some(6));
+    // In plies: Black will be mated after six.
+    assert_eq!(mates[3], Some(3));
     assert_eq!(mates.iter().flatten().count(), 1);
     // TCEC: White's view, and the time left.
     let text =
@@ -82,7 +83,11 @@ fn results_with_an_en_dash() {
         let strict = DecodeOptions::default().strict_pgn(true);
         assert_eq!(decode_with(&as_token.concat(), &strict).rejects.len(), 1);
     }
-    for token in ["1–1", "0–0", "½", "1–½"] {
+    for token in ["1:0", "1 - 0", "½", "1/2", "0.5-0.5", "½ — ½", "+:-"] {
+        let tag = format!("[Result \"{token}\"]\n\n1. e4 e5\n");
+        assert!(column(&decode(tag.as_bytes()), Field::Result)[0].is_some(), "{token}");
+    }
+    for token in ["1–1", "0–0", "1–½"] {
         let tag = format!("[Result \"{token}\"]\n\n1. e4 e5\n");
         assert_eq!(column(&decode(tag.as_bytes()), Field::Result)[0], None, "{token}");
     }

@@ -192,8 +192,8 @@ fn comments_of_engines_are_scores() {
     assert_eq!(summary.rejected, 0);
     let scores = [None, None, Some(35), Some(31), None, None, Some(116), Some(0), None];
     assert_eq!(numbers(&batch, Field::Score)[..9], scores);
-    // White mates in 7; Black, to move, is mated in 6.
-    assert_eq!(numbers(&batch, Field::Mate)[4..6], [Some(7), Some(6)]);
+    // White mates in 7 plies; Black, to move, is mated in 6.
+    assert_eq!(numbers(&batch, Field::Mate)[4..6], [Some(4), Some(3)]);
     assert_eq!(numbers(&batch, Field::Score)[9..], [Some(24), Some(-10), None]);
     assert_eq!(numbers(&batch, Field::Clock)[9..], [Some(178_765), Some(179_000), None]);
     let (batch, _) = records(&file("eval-chessbase.pgn"));
@@ -219,7 +219,7 @@ fn comments_of_more_engines_are_scores() {
     let (batch, summary) = records(&file("openbench.pgn"));
     assert_eq!((summary.rejected, noted(&summary, "not read")), (0, 0));
     assert_eq!(numbers(&batch, Field::Score)[..3], [Some(57), Some(44), None]);
-    assert_eq!(numbers(&batch, Field::Mate)[2..4], [Some(5), Some(4)]);
+    assert_eq!(numbers(&batch, Field::Mate)[2..4], [Some(3), Some(2)]);
     assert_eq!(numbers(&batch, Field::Score)[5..], [Some(57), Some(44), None]);
     for (name, scores) in [
         ("xboard-minutes.pgn", &[35, -31, 40, -10][..]),

@@ -8,7 +8,7 @@ use super::expression::Condition;
 use crate::games::{Date, Facts, Outcome, SelectionError, Variant};
 use crate::packed::Packed;
 use crate::setters::setters;
-use crate::table::{Batch, Field, Fields, Speed};
+use crate::table::{Batch, Control, Field, Fields, Speed};
 use std::cmp::Ordering;
 use std::str::FromStr;
 
@@ -176,9 +176,10 @@ impl Selection {
         if !self.time_controls.is_empty() {
             let tag = game.time_control();
             // An unknown value is `?` or empty.
-            let fits = |control: &TimeControl| control.fits(if tag.is_empty() { b"?" } else { tag });
+            let parsed = Control::parse(tag);
+            let fits = |control: &TimeControl| control.fits(if tag.is_empty() { b"?" } else { tag }, parsed.as_ref());
             if !self.time_controls.iter().any(fits) {
-                return Some(("time-control", false));
+                return Some(("time-control", parsed.is_none()));
             }
         }
         if !self.results.is_empty() && !self.results.contains(&game.outcome()) {
@@ -319,15 +320,17 @@ fn split_mix(state: &mut u64) -> u64 {
 pub enum TimeControl {
     /// A class, by the expected time of a player: seconds plus forty increments.
     Class(Speed),
-    /// Exactly this, as in the tag: `300+3`.
+    /// Exactly this time control, as in the tag, or in another form that means the same: `300+3`.
     Exactly(String),
 }
 
 impl TimeControl {
-    fn fits(&self, tag: &[u8]) -> bool {
+    fn fits(&self, tag: &[u8], parsed: Option<&Control>) -> bool {
         match self {
-            Self::Class(speed) => Speed::of_tag(tag) == Some(*speed),
-            Self::Exactly(text) => text.as_bytes() == tag,
+            Self::Class(speed) => parsed.map(Control::speed) == Some(*speed),
+            Self::Exactly(text) => {
+                text.as_bytes() == tag || parsed.is_some() && Control::parse(text.as_bytes()).as_ref() == parsed
+            }
         }
     }
 }

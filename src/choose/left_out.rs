@@ -33,8 +33,8 @@ pub struct LeftOut {
     pub games: u64,
     /// Positions, including those of the games.
     pub positions: u64,
-    /// Number of these games that were left out because the tested value is unknown: dates that are missing or cannot
-    /// be parsed.
+    /// Number of these games that were left out because the tested value is unknown: dates and time controls that are
+    /// missing or cannot be parsed.
     pub unknown: u64,
 }
 
@@ -60,7 +60,10 @@ impl LeftOut {
     pub fn sentence(&self, option: &str) -> String {
         let unknown = match self.unknown {
             0 => String::new(),
-            games => format!(", {} for a date that is unknown or cannot be read", counted(games, "game")),
+            games => {
+                let what = if option == "time-control" { "time control" } else { "date" };
+                format!(", {} for a {what} that is unknown or cannot be read", counted(games, "game"))
+            }
         };
         let parts = [(self.games, "game"), (self.positions, "position")];
         let parts: Vec<String> =

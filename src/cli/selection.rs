@@ -49,8 +49,8 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "ELO")]
     max_elo: Option<u16>,
 
-    /// Only games with these time controls: ultrabullet, bullet, blitz, rapid, classical, correspondence, or tag values
-    /// (300+3)
+    /// Only games with these time controls: ultrabullet, bullet, blitz, rapid, classical, correspondence, or tag values in
+    /// any form (300+3)
     #[arg(long, value_name = "CLASS|SPEC", value_delimiter = ',', allow_hyphen_values = true)]
     time_control: Vec<TimeControl>,
 

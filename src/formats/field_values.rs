@@ -7,6 +7,7 @@ use super::lines::text_of;
 use crate::chess::validity::Validity;
 use crate::chess::{Move, MoveKind};
 use crate::error::Damage;
+use crate::games::Verdict;
 use crate::table::{self, Array, Batch, Field, Values, Words};
 use std::collections::HashMap;
 
@@ -49,6 +50,11 @@ pub(super) fn start_of(text: &[u8]) -> Vec<u8> {
 
 /// Adds a number to the column of a field, as a missing one if it is out of range; says whether it is in range.
 pub(super) fn push(field: Field, values: &mut Array, number: Option<i128>) -> bool {
+    if number == Some(0) && matches!(field, Field::WhiteElo | Field::BlackElo) {
+        // This is how some programs write that a player has no rating.
+        values.push_missing();
+        return true;
+    }
     let number = number.filter(|&number| match field {
         Field::Result => (0..=2).contains(&number),
         Field::Move => u16::try_from(number).is_ok_and(|bits| Move::from_bits(bits).is_some()),
@@ -75,15 +81,14 @@ pub(super) fn push(field: Field, values: &mut Array, number: Option<i128>) -> bo
     }
 }
 
-/// A result as PGN has it.
+/// A result in any of its forms.
 pub(super) fn result_of(text: Option<&[u8]>) -> Result<Option<i128>, Wrong> {
-    match text.map(<[u8]>::trim_ascii) {
-        None | Some(b"" | b"*" | b"?") => Ok(None),
-        Some(b"1-0") => Ok(Some(2)),
-        Some(b"1/2-1/2") => Ok(Some(1)),
-        Some(b"0-1") => Ok(Some(0)),
-        Some(other) => {
-            let shown = start_of(other).escape_ascii().to_string();
+    let text = text.unwrap_or_default();
+    match Verdict::of(text) {
+        Some(Verdict::Outcome(outcome)) => Ok(Some(outcome.code().into())),
+        Some(Verdict::Unknown) => Ok(None),
+        Some(Verdict::Unequal) | None => {
+            let shown = start_of(text.trim_ascii()).escape_ascii().to_string();
             Err(("unknown_result", format!("result `{shown}` is unknown")))
         }
     }

@@ -1,5 +1,5 @@
-//! Counts what is left out of the records of text tables, for a note at the end: values that do not fit their field,
-//! and keys that are not read.
+//! Counts what is left out of records, for a note at the end: values in tables, EPD operations and tags that do not fit
+//! their field, texts that are not understood, and keys that are not read.
 //!
 //! A chunk lists them one by one, each with its place, so that only those in requested records are counted. The summary
 //! keeps the number of each kind, and the first example.
@@ -22,6 +22,8 @@ const MOST_KINDS: usize = 100;
 pub enum MisfitKind {
     /// A value that this field cannot have.
     Value(Field),
+    /// A text of this field that is kept, but not understood, so that columns made of it have no value.
+    Text(Field),
     /// A key that the first line of its file does not have, and that is not read.
     Key(Box<str>),
 }
@@ -98,6 +100,20 @@ impl fmt::Display for Note<'_> {
             MisfitKind::Value(field) => {
                 let (values, were) = (counted(*times, "value"), if *times == 1 { "was" } else { "were" });
                 write!(f, "{values} that `{}` cannot hold {were} left out, first `{value}`", field.name())?;
+            }
+            MisfitKind::Text(field) => {
+                let (values, were) = (counted(*times, "value"), if *times == 1 { "was" } else { "were" });
+                let lacking = match field {
+                    Field::Date => "they have no month",
+                    Field::TimeControl => "they have no speed",
+                    _ => "they count as unknown",
+                };
+                let lacking = if *times == 1 {
+                    lacking.replace("they have", "it has").replace("they count", "it counts")
+                } else {
+                    lacking.to_owned()
+                };
+                write!(f, "{values} of `{}` {were} not understood ({lacking}), first `{value}`", field.name())?;
             }
             MisfitKind::Key(key) => {
                 let key = one_line::of(key);

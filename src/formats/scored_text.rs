@@ -2,9 +2,10 @@
 //!
 //! Lines of the trainer bullet and its relatives: six fields of FEN (or the first four), the score in centipawns, and
 //! the result as `1.0`, `0.5` or `0.0`, between bars. Blanks, commas and semicolons instead of bars are read as well,
-//! and so are results such as `1`, `0`, `1/2`, `1-0`, `0-1`, `1/2-1/2`, also in brackets. A result in brackets or with
-//! a point may come before the score. Lines with an invalid score or result, or with a score beyond 16 bits, are
-//! rejected. Blank lines and lines that begin with `#` are skipped.
+//! and so are results such as `1`, `0`, `1/2` and all forms that PGN has (`1-0`, `½-½`, …), also in brackets. A result
+//! that no number could be may come before the score. Lines with an invalid score or result, with a score that is not a
+//! whole number of 16 bits, or without a score are rejected; the move number of a position is never taken for one. Lines
+//! that are all without a score are EPD. Blank lines and lines that begin with `#` are skipped.
 //!
 //! Lines are written with bars, six fields, and results with a point.
 
@@ -194,6 +195,14 @@ mod tests {
             (";31950;1/2-1/2", 31950, 1),
             (",-32768,[1.0]", i16::MIN, 2),
             (" | +5 | 1-0 ", 5, 2),
+            (" | 20 | 1:0", 20, 2),
+            (" | 20 | ½-½", 20, 1),
+            (" | 20 | 0–1", 20, 0),
+            (" 1-0 20", 20, 2),
+            (" 1/2-1/2 0", 0, 1),
+            ("[0.5] -7", -7, 1),
+            (" -7[0.5]", -7, 1),
+            (" | 20 | 0.500", 20, 1),
         ] {
             let line = format!("{FEN}{rest}");
             let (fen, found, outcome) = divide(line.as_bytes()).unwrap();
@@ -204,9 +213,35 @@ mod tests {
             (" | x | 1.0", "invalid_score"),
             (" | 20 | 0.7", "invalid_result"),
             (" | 1.5 | 0.5", "invalid_score"),
+            (" [1.0] 35.5", "invalid_score"),
+            (" 0.5 35.5", "invalid_score"),
+            (" | 20 | 0-0", "invalid_result"),
+            (" | 20 | 1/2-0", "invalid_result"),
+            (" [0.7] 20", "invalid_result"),
         ] {
             let bad = divide(format!("{FEN}{rest}").as_bytes()).unwrap_err();
             assert_eq!(bad.reason, reason, "{rest}");
+        }
+        // Without a score, no field of the position becomes one.
+        const FOUR: &str = "8/8/8/4k3/8/4K3/8/8 b - -";
+        for fen in [FEN, FOUR, "8/8/8/4k3/8/4K3/8/8 b - - 0 1", "8/8/8/4k3/8/4K3/8/8 b - e3 12 45"] {
+            for rest in [
+                " [1.0]", "[0.5]", " | 1.0", "|0.5", ";0.0", "; 1.0", ", 1-0", ",0-1", " 1.0", " 1-0", " 1/2-1/2",
+                " ½-½", " | 1:0", " | 1", ";0", " 1", " | 35", " -35", "", " |", " [1]", " [1-0]",
+            ] {
+                let bad = divide(format!("{fen}{rest}").as_bytes()).unwrap_err();
+                assert_eq!(bad.reason, "incomplete_line", "{fen}{rest}");
+            }
+            for rest in [" | 35 | 1.0", ";35;1.0", " [1.0] 35", " 35 [1.0]", ",35,1-0", " 35 0.5", " 1.0 | 35"] {
+                let line = format!("{fen}{rest}");
+                let (found, score, _) = divide(line.as_bytes()).unwrap();
+                assert_eq!((found, score), (fen.as_bytes(), 35), "{line}");
+            }
+        }
+        assert!(sniff(format!("{FEN} [1.0] 35.5\n").as_bytes()));
+        for rest in [" [1.0]", " | 1.0", ";0.5", ", 1-0", " 0.0"] {
+            assert!(!sniff(format!("{FEN}{rest}\n").as_bytes()), "{rest}");
+            assert!(!sniff(format!("{FOUR}{rest}\n").as_bytes()), "{rest}");
         }
         assert_eq!(usual_values(b"x | -35 | 0.5"), Some((1, -35, 1)));
         for line in ["x | 35 | 0.7", "x |35 | 1.0", "x | | 1.0", "x | 40000 | 1.0", "x | 100000 | 1.0", "| 1.0", "1.0"]

@@ -3,13 +3,15 @@
 //! A format of games implements [`Facts`] for its games and consults a [`Selection`](crate::choose::Selection) to
 //! decide which of them, and which of their positions, to deliver. A [`GameRow`] has everything known about a game.
 
-mod date;
+mod outcome;
 
-pub use crate::table::Speed;
-pub use date::Date;
+pub use crate::table::{Date, Speed};
+pub use outcome::Outcome;
+pub(crate) use outcome::Verdict;
 
 use crate::chess::{Move, Position};
 use crate::table::{Array, Batch, Field, Fields};
+use std::str::FromStr;
 
 /// The facts about a game that a [`Selection`](crate::choose::Selection) needs. Unknown texts are empty.
 pub trait Facts {
@@ -29,61 +31,6 @@ pub trait Facts {
     fn date(&self) -> Option<Date>;
     /// Its rules; `None` for variants that are not supported.
     fn variant(&self) -> Option<Variant>;
-}
-
-/// How a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
-pub enum Outcome {
-    /// White won.
-    White,
-    /// Black won.
-    Black,
-    /// A draw.
-    Draw,
-}
-
-impl Outcome {
-    /// The PGN token.
-    pub const fn token(self) -> &'static str {
-        match self {
-            Self::White => "1-0",
-            Self::Black => "0-1",
-            Self::Draw => "1/2-1/2",
-        }
-    }
-    /// 0 Black won, 1 draw, 2 White won: the code of [`crate::table::Field::Result`].
-    pub const fn code(self) -> u8 {
-        match self {
-            Self::Black => 0,
-            Self::Draw => 1,
-            Self::White => 2,
-        }
-    }
-    /// The outcome of a token or tag, also with an en dash or the sign ½; `None` for `*` and anything else.
-    pub fn from_token(token: &[u8]) -> Option<Self> {
-        let known = Self::SPELLINGS.iter().find(|(spelling, _)| *spelling == token);
-        match token {
-            b"1/2" => Some(Self::Draw),
-            _ => known.map(|&(_, outcome)| outcome),
-        }
-    }
-    /// All spellings of whole results: with a hyphen or an en dash, in UTF-8 or Windows-1252.
-    pub(crate) const SPELLINGS: [(&[u8], Self); 13] = [
-        (b"1-0", Self::White),
-        (b"0-1", Self::Black),
-        (b"1/2-1/2", Self::Draw),
-        ("1–0".as_bytes(), Self::White),
-        ("0–1".as_bytes(), Self::Black),
-        ("1/2–1/2".as_bytes(), Self::Draw),
-        (b"1\x960", Self::White),
-        (b"0\x961", Self::Black),
-        (b"1/2\x961/2", Self::Draw),
-        ("½-½".as_bytes(), Self::Draw),
-        ("½–½".as_bytes(), Self::Draw),
-        (b"\xBD-\xBD", Self::Draw),
-        (b"\xBD\x96\xBD", Self::Draw),
-    ];
 }
 
 /// The rules of a game.
@@ -213,6 +160,16 @@ impl GameRow {
             start: 0,
             end: 0,
         }
+    }
+}
+
+impl FromStr for Date {
+    type Err = SelectionError;
+    fn from_str(text: &str) -> Result<Self, SelectionError> {
+        Self::parse(text.as_bytes()).ok_or_else(|| SelectionError {
+            text: text.to_owned(),
+            expected: "a date such as 2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05 or 2025",
+        })
     }
 }
 

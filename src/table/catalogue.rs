@@ -437,7 +437,14 @@ pub static COLUMNS: &[Column] = &[
         opening_family,
         "name of the opening up to its first colon, such as Sicilian Defense",
     ),
-    made_of(&[Field::Date], "month", Kind::Text, NOTHING, month, "month of the date as YYYY.MM, or its year as YYYY"),
+    made_of(
+        &[Field::Date],
+        "month",
+        Kind::Text,
+        NOTHING,
+        month,
+        "month of the date, in any notation that --since takes, as YYYY.MM, or its year as YYYY",
+    ),
     made_of(
         &[Field::WhiteElo, Field::BlackElo],
         "mean_elo",

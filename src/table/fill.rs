@@ -1,6 +1,7 @@
 //! Filling columns: a record as a lane with its results, and the columns that need more than a line in the catalogue.
 
 use super::array::{Array, Texts};
+use super::date::Date;
 use super::field::{Field, is_sentinel};
 use super::openings::{self, Opening};
 use super::speed::Speed;
@@ -369,11 +370,7 @@ pub(super) fn opening_family(tile: &Tile<'_>) -> Array {
 
 /// The months of the dates, or the years where only these are known.
 pub(super) fn month(tile: &Tile<'_>) -> Array {
-    derived_texts(tile, Field::Date, |date| {
-        let year = date.get(..4).filter(|year| year.bytes().all(|byte| byte.is_ascii_digit()))?;
-        let month = date.get(5..7).filter(|month| month.parse::<u8>().is_ok_and(|month| (1..=12).contains(&month)));
-        Some(month.map_or_else(|| year.to_owned(), |month| format!("{year}.{month}")))
-    })
+    derived_texts(tile, Field::Date, |date| Date::parse(date.as_bytes()).map(Date::month_text))
 }
 
 /// The texts that a function makes of those of a field, each of which it sees once.

@@ -10,6 +10,7 @@ mod batch;
 mod catalogue;
 mod choice;
 mod column;
+mod date;
 mod exchange;
 mod field;
 mod fill;
@@ -20,6 +21,7 @@ pub(crate) mod runs;
 mod speed;
 mod strings;
 mod tile;
+mod time_control;
 mod values;
 mod words;
 
@@ -31,6 +33,7 @@ pub use choice::{
     ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, FAMILIES, FOLDERS, TAGS, UnknownColumn,
 };
 pub use column::{Column, Kind};
+pub use date::Date;
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use speed::Speed;
 pub use strings::Strings;
@@ -43,4 +46,5 @@ pub(crate) use field::{DATE_TEXT, RAW_SCORE, SCORE_SENTINEL, is_sentinel};
 #[cfg(feature = "parquet")]
 pub(crate) use fill::score_sentinels;
 pub(crate) use tile::{first_rows, rows_of};
+pub(crate) use time_control::Control;
 pub(crate) use values::{bits_where, spread_bits};

@@ -57,6 +57,7 @@ mod text_safety;
 mod text_tables;
 mod training;
 mod training_formats;
+mod unread;
 mod verify;
 mod zip;
 

@@ -1,11 +1,11 @@
 //! The columns in which all records of a game have the same value, from its tags.
 
 use super::tag;
-use super::tags::Name;
+use super::tags::{Name, rating};
 use super::{Game, Pgn, date};
-use crate::formats::Codec;
-use crate::games::Outcome;
-use crate::table::{Array, Batch, Field, Fields, Texts};
+use crate::formats::{Codec, MisfitKind};
+use crate::games::{Date, Outcome};
+use crate::table::{Array, Batch, Control, Field, Fields, Texts};
 use std::sync::Arc;
 
 /// The columns in which all rows of a game have the same value.
@@ -14,7 +14,12 @@ pub(super) struct GameColumns {
     tags: Vec<(Arc<str>, Texts)>,
     /// For the value of a tag.
     buffer: Vec<u8>,
+    /// The values of tags that were not read or not understood.
+    unread: Unread,
 }
+
+/// Values of tags that were not read or not understood.
+type Unread = Vec<(MisfitKind, Vec<u8>)>;
 
 impl GameColumns {
     /// Columns with room for this number of rows.
@@ -35,6 +40,7 @@ impl GameColumns {
             columns: columns.collect(),
             tags: tags.iter().map(|name| (Arc::clone(name), Texts::default())).collect(),
             buffer: Vec::new(),
+            unread: Vec::new(),
         }
     }
 
@@ -49,6 +55,7 @@ impl GameColumns {
     pub(super) fn extend(&mut self, game: &Game<'_>, number: u64, rows: usize) {
         let tags = &game.tags;
         for (field, values) in &mut self.columns {
+            let field = *field;
             match (field, values) {
                 (Field::Game, Array::U64(column)) => column.push_many(Some(number), rows),
                 (Field::Result, Array::U8(column)) => {
@@ -58,10 +65,12 @@ impl GameColumns {
                     column.push_many(Some(game.plies.min(u16::MAX.into()) as u16), rows);
                 }
                 (Field::WhiteElo, Array::U16(column)) => {
-                    column.push_many(tags.number_of(const { Name::new("WhiteElo") }), rows);
+                    let value = tags.value(const { Name::new("WhiteElo") });
+                    column.push_many(read_rating(field, value, &mut self.unread), rows);
                 }
                 (Field::BlackElo, Array::U16(column)) => {
-                    column.push_many(tags.number_of(const { Name::new("BlackElo") }), rows);
+                    let value = tags.value(const { Name::new("BlackElo") });
+                    column.push_many(read_rating(field, value, &mut self.unread), rows);
                 }
                 (field, Array::Text(column)) => {
                     let value = match field {
@@ -75,6 +84,9 @@ impl GameColumns {
                         Field::Termination => tags.value(const { Name::new("Termination") }),
                         _ => None,
                     };
+                    if let Some(value) = value.filter(|value| !is_understood(field, value)) {
+                        self.unread.push((MisfitKind::Text(field), value.to_vec()));
+                    }
                     push_tag(column, value, rows, &mut self.buffer);
                 }
                 (_, values) => (0..rows).for_each(|_| values.push_missing()),
@@ -83,6 +95,11 @@ impl GameColumns {
         for (name, column) in &mut self.tags {
             push_tag(column, tags.get(name), rows, &mut self.buffer);
         }
+    }
+
+    /// The values of tags that were not read or not understood, of the games since the last call.
+    pub(super) fn take_unread(&mut self) -> impl Iterator<Item = (MisfitKind, Vec<u8>)> {
+        std::mem::take(&mut self.unread).into_iter()
     }
 
     /// Returns the columns that have any value.
@@ -97,6 +114,24 @@ impl GameColumns {
                 batch.tags.insert(name, values);
             }
         }
+    }
+}
+
+/// The rating in the value of a tag.
+fn read_rating(field: Field, value: Option<&[u8]>, unread: &mut Unread) -> Option<u16> {
+    let value = value?;
+    rating(value).unwrap_or_else(|()| {
+        unread.push((MisfitKind::Value(field), value.to_vec()));
+        None
+    })
+}
+
+/// Whether the value of a tag is one from which other columns can be made, or says that it is unknown.
+fn is_understood(field: Field, value: &[u8]) -> bool {
+    match field {
+        Field::Date => Date::is_unknown(value) || Date::parse(value).is_some(),
+        Field::TimeControl => Control::is_unknown(value) || Control::parse(value).is_some(),
+        _ => true,
     }
 }
 

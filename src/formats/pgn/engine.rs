@@ -12,7 +12,8 @@
 //!
 //! TCEC's `wv` is from White's point of view and all others from the mover's; all are of the position *before* the
 //! move, unlike `[%eval]`. Numbers may have a decimal comma and a typographic minus. A comment must have one of these
-//! forms as a whole, so that prose with numbers is not taken for a score. Text that only [looks](looks_like_one) like
+//! forms as a whole, so that prose with numbers is not taken for a score. The numbers of mates are those of the comment:
+//! most programs count plies, some moves, and only all comments of a game can tell (`settle_mates` in `records`). Text that only [looks](looks_like_one) like
 //! an evaluation is counted.
 
 use super::values::{Eval, LONGEST_CLOCK, clock, mate_in, mate_sign, pawns, sign};
@@ -178,7 +179,7 @@ fn seconds(text: &[u8]) -> Option<&[u8]> {
     (!rest.starts_with(b"/")).then_some(rest)
 }
 
-/// Pawns with decimals, or the sign of a mate and a number of moves; and the text after it.
+/// Pawns with decimals, or the sign of a mate and a number of moves or plies; and the text after it.
 pub(super) fn value(text: &[u8]) -> Option<(Eval, &[u8])> {
     let (negative, unsigned) = sign(text);
     if let Some(rest) = mate_sign(unsigned) {

@@ -79,7 +79,7 @@ pub(super) use values::mate_in;
 
 use super::layout::Text;
 use super::way::OF_THE_WAY;
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, LostTags, Remark, Watch};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, LostTags, Misfit, Remark, Watch};
 use crate::chess::validity::Validity;
 use crate::choose::{Condition, LeftOut, Selection};
 use crate::error::Damage;
@@ -374,6 +374,7 @@ fn decode_games(
             let unread = records.take_unread();
             remarks.add_with(&UNREAD_EVALUATIONS, unread.count, unread.first.as_deref());
         }
+        records.settle_mates();
         let verdict = selection.leaves_out(&game);
         if let Some((name, unknown)) =
             verdict.or_else(|| selection.condition_leaves_out(|condition| record(&game, condition)))
@@ -407,6 +408,15 @@ fn decode_games(
         }
         origins.resize(records.len(), game.start as u32);
         columns.extend(&game, number, kept);
+        for (kind, value) in columns.take_unread().filter(|_| kept != 0) {
+            let place = Place {
+                line: Some(lines.up_to(game.start) + 1),
+                offset: game.start as u64,
+                record: decoded.records,
+                ..Place::start_of(Arc::clone(&chunk.file))
+            };
+            decoded.misfits.push(Misfit::new(kind, place, &value));
+        }
         if options.lost_tags && kept != 0 {
             lost_tags.game(&game.tags, number);
             if records.may_lose_text() {
@@ -504,7 +514,7 @@ fn record(game: &Game<'_>, condition: &Condition) -> Batch {
 
 impl Facts for Game<'_> {
     fn elos(&self) -> [Option<u16>; 2] {
-        ["WhiteElo", "BlackElo"].map(|name| self.tags.number(name))
+        ["WhiteElo", "BlackElo"].map(|name| self.tags.rating(name))
     }
     fn time_control(&self) -> &[u8] {
         self.tags.get("TimeControl").unwrap_or_default()

@@ -286,21 +286,9 @@ impl<'a> Tags<'a> {
         }
     }
 
-    /// The value of a tag that is a number; `None` also if it is `?` or not a number.
-    pub fn number(&self, name: &str) -> Option<u16> {
-        self.number_of(Name::new(name))
-    }
-
-    /// As [`Self::number`].
-    pub(super) fn number_of(&self, name: Name<'_>) -> Option<u16> {
-        let value = self.value(name)?;
-        let digits = value.iter().take_while(|byte| byte.is_ascii_digit());
-        let (mut number, mut any) = (0u16, false);
-        for digit in digits {
-            number = number.checked_mul(10)?.checked_add(u16::from(digit - b'0'))?;
-            any = true;
-        }
-        any.then_some(number)
+    /// The value of a tag that is a rating; `None` also if there is none, such as `?` or `0`, or if it is not understood.
+    pub fn rating(&self, name: &str) -> Option<u16> {
+        rating(self.get(name)?).ok().flatten()
     }
 
     /// The `FEN` tag.
@@ -326,6 +314,58 @@ impl<'a> Tags<'a> {
     }
 }
 
+/// The rating that the value of a tag has; `None` if it says that there is no rating: `-`, `?`, `unr.`, `0`.
+///
+/// A rating is a number of at most four digits. Blanks, commas and points may divide thousands, and text may follow, but
+/// no other number: `1500?`, `2400 (FIDE)`, `2,400`.
+///
+/// # Errors
+/// If the value is not understood.
+pub(super) fn rating(value: &[u8]) -> Result<Option<u16>, ()> {
+    if let [a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', d @ b'0'..=b'9'] = *value {
+        let digit = |byte: u8| u16::from(byte - b'0');
+        return Ok(Some(((digit(a) * 10 + digit(b)) * 10 + digit(c)) * 10 + digit(d)));
+    }
+    rare_rating(value.trim_ascii())
+}
+
+#[cold]
+fn rare_rating(value: &[u8]) -> Result<Option<u16>, ()> {
+    const NONE: [&[u8]; 8] = [b"unr", b"unr.", b"unrated", b"none", b"n/a", b"na", b"null", b"*"];
+    if value.iter().all(|byte| b"?-. ".contains(byte)) || NONE.iter().any(|none| value.eq_ignore_ascii_case(none)) {
+        return Ok(None);
+    }
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (first, mut rest) = value.split_at(digits(value));
+    let mut number = first.to_vec();
+    if let [b',' | b'.' | b' ' | b'\'', thousands @ ..] = rest
+        && (1..=2).contains(&first.len())
+        && digits(thousands) == 3
+    {
+        number.extend_from_slice(&thousands[..3]);
+        rest = &thousands[3..];
+    } else if let [b'.' | b',', zeros @ ..] = rest
+        && zeros.first() == Some(&b'0')
+    {
+        // Decimals that say nothing.
+        rest = &zeros[zeros.iter().take_while(|&&byte| byte == b'0').count()..];
+    }
+    // Another number, or the rest of this one.
+    let next = rest.trim_ascii_start();
+    let next = next.strip_prefix(b"-").or_else(|| next.strip_prefix(b"/")).unwrap_or(next);
+    let next = next.strip_prefix(b".").or_else(|| next.strip_prefix(b",")).unwrap_or(next);
+    if number.is_empty() || next.trim_ascii_start().first().is_some_and(u8::is_ascii_digit) {
+        return Err(());
+    }
+    let zeros = number.iter().take_while(|&&byte| byte == b'0').count();
+    let number = &number[zeros..];
+    if number.len() > 4 {
+        return Err(());
+    }
+    let number = number.iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0'));
+    Ok(Some(number).filter(|&number| number != 0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,6 +381,52 @@ mod tests {
             offset += line.len();
         }
         Tags::new(section.as_bytes(), marked)
+    }
+
+    #[test]
+    fn ratings_have_several_forms() {
+        for (value, expected) in [
+            ("2400", Ok(Some(2400))),
+            ("800", Ok(Some(800))),
+            ("0800", Ok(Some(800))),
+            ("1500?", Ok(Some(1500))),
+            ("1500P", Ok(Some(1500))),
+            ("2400 (FIDE)", Ok(Some(2400))),
+            ("2400*", Ok(Some(2400))),
+            ("2,400", Ok(Some(2400))),
+            ("2 300", Ok(Some(2300))),
+            ("2.400", Ok(Some(2400))),
+            ("2'400", Ok(Some(2400))),
+            (" 2400 ", Ok(Some(2400))),
+            ("2400.0", Ok(Some(2400))),
+            ("2400.00", Ok(Some(2400))),
+            ("0", Ok(None)),
+            ("0000", Ok(None)),
+            ("", Ok(None)),
+            ("-", Ok(None)),
+            ("----", Ok(None)),
+            ("?", Ok(None)),
+            ("unr.", Ok(None)),
+            ("Unrated", Ok(None)),
+            ("12000", Err(())),
+            ("65536", Err(())),
+            ("12,000", Err(())),
+            ("2300.5", Err(())),
+            ("2,40", Err(())),
+            ("2,4000", Err(())),
+            ("FIDE 2400", Err(())),
+            ("2400/2300", Err(())),
+            ("2400-2300", Err(())),
+            ("2400 2300", Err(())),
+            ("24 00", Err(())),
+            ("-5", Err(())),
+            ("abc", Err(())),
+        ] {
+            assert_eq!(rating(value.as_bytes()), expected, "{value}");
+        }
+        for number in 0..=9999u16 {
+            assert_eq!(rating(number.to_string().as_bytes()), Ok(Some(number).filter(|&number| number != 0)));
+        }
     }
 
     #[test]

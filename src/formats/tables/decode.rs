@@ -225,7 +225,12 @@ impl Decoder<'_> {
                     Ok(line) => {
                         let [halfmove, fullmove] = line.clocks;
                         idle_en_passants.add(self.batch.len(), line.idle_en_passant);
-                        said.add(self.batch.len(), &line);
+                        let mut unread = Vec::new();
+                        let remarks = &mut self.decoded.remarks;
+                        said.add(self.batch.len(), &line, remarks, |field, value| {
+                            unread.push((field, value.to_owned()))
+                        });
+                        unread.into_iter().for_each(|(field, value)| self.misfit(row, field, value.as_bytes()));
                         self.batch.push(line.board, halfmove, fullmove);
                         self.good.push(row);
                         if let Some(operations) = &mut operations {

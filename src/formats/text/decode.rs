@@ -1,7 +1,7 @@
 //! Decodes lines of FEN, EPD and perft lists.
 
 use super::blocks::{BLOCK_REACH, Line};
-use super::operations::{Said, clocks_of_operations, separate};
+use super::operations::{Said, Unread, clocks_of_operations, result_alone, separate};
 use crate::chess::fen::{self, FenOptions, UsualReader};
 use crate::chess::validity::Validity;
 use crate::chess::{Position, Square};
@@ -9,9 +9,10 @@ use crate::error::{Place, Reject};
 use crate::formats::field_values::push;
 use crate::formats::lines::{text_of, without_mark};
 use crate::formats::records::{DROPPED_EN_PASSANT, IdleEnPassants};
-use crate::formats::{Chunk, DecodeOptions, Decoded, Remarks, too_long};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Misfit, MisfitKind, Remark, Remarks, too_long};
 use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, Fields, Texts};
+use crate::text::one_line;
 use memchr::memchr;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -62,15 +63,24 @@ impl SaidByOperations {
         let fields = fields.into_iter().filter(|&field| Said::FIELDS.contains(field));
         Self { fields: fields.collect(), values: Vec::new() }
     }
-    /// Adds the fields of a record.
-    pub(in crate::formats) fn add(&mut self, row: usize, line: &ReadLine<'_>) {
+    /// Adds the fields of a record. `unread` is called for each value that cannot be read.
+    pub(in crate::formats) fn add(
+        &mut self,
+        row: usize,
+        line: &ReadLine<'_>,
+        remarks: &mut Remarks,
+        mut unread: impl FnMut(Field, &str),
+    ) {
         if self.fields == Fields::NONE || line.rest.is_empty() {
             return;
         }
-        let said = Said::of(&String::from_utf8_lossy(line.rest), &line.position, self.fields);
+        let mut not_read = Unread::new();
+        let operations = String::from_utf8_lossy(line.rest);
+        let said = Said::of(&operations, &line.position, self.fields, remarks, &mut not_read);
         if said != Said::default() {
             self.values.push((row, said));
         }
+        not_read.into_iter().for_each(|(field, value)| unread(field, value));
     }
     /// Adds the columns to a batch in which some record has a value.
     pub(in crate::formats) fn finish(self, batch: &mut Batch) {
@@ -142,6 +152,13 @@ impl UsualLines {
     }
 }
 
+/// Text in brackets after a position that is neither an operation nor a result.
+static UNREAD_BRACKETS: Remark =
+    Remark { what: "position", how: "with text in brackets after it that was not read", is_detail: false };
+
+/// Maximum number of bytes of such text that a note quotes.
+const SHOWN: usize = 60;
+
 /// Reads any line, the first `len` bytes of a text, from the byte `skip` on.
 ///
 /// # Errors
@@ -162,18 +179,30 @@ pub(in crate::formats) fn unusual<'a>(
             return Err(Refusal::new([error.expected.name()], error.to_string()));
         }
     };
-    if let Some(&first) = fen.rest.first()
-        && !fen::may_be_operations(fen.rest)
-    {
-        let message = format!(
-            "column {}: found `{}`, expected EPD operations or the end of the line",
-            line.len() - fen.rest.len() + 1,
-            first.escape_ascii()
-        );
-        return Err(Refusal::new(["fen_trailing_text"], message));
+    if let Some(&first) = fen.rest.first() {
+        if let Some(result) = result_alone(fen.rest) {
+            fen.rest = result;
+        } else if !fen::may_be_operations(fen.rest) {
+            let message = format!(
+                "column {}: found `{}`, expected EPD operations or the end of the line",
+                line.len() - fen.rest.len() + 1,
+                first.escape_ascii()
+            );
+            return Err(Refusal::new(["fen_trailing_text"], message));
+        } else if fen.rest.strip_prefix(b"moves").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))
+        {
+            // A command of UCI, for the position after these moves.
+            let column = line.len() - fen.rest.len() + 1;
+            let message = format!("column {column}: `moves`: moves after the position, which are not played");
+            return Err(Refusal::new(["fen_trailing_text"], message));
+        } else if first == b'[' {
+            let end = memchr(b']', fen.rest).map_or(fen.rest.len(), |end| end + 1);
+            let shown = text_of(&fen.rest[..end.min(SHOWN)]);
+            remarks.add_with(&UNREAD_BRACKETS, 1, Some(&one_line::of(&shown)));
+        }
     }
     if fen.rest.len() > 5 {
-        clocks_of_operations(&mut fen);
+        clocks_of_operations(&mut fen, remarks);
     }
     let mut idle_en_passant = None;
     if fen.dropped_en_passant() {
@@ -207,6 +236,11 @@ pub(in crate::formats) fn unusual<'a>(
             })
         }
     }
+}
+
+/// The place of the record that begins here, after this number of lines and records of the chunk.
+pub(in crate::formats) fn place(chunk: &Chunk, lines: u64, records: u64, start: usize) -> Place {
+    Place { line: Some(lines + 1), offset: start as u64, record: records, ..Place::start_of(Arc::clone(&chunk.file)) }
 }
 
 /// About the length of a line of FEN: room for as many records is made at once.
@@ -328,7 +362,11 @@ impl Decoder<'_> {
         let remarks = &mut self.decoded.remarks;
         match unusual(text, len, skip, self.options, remarks) {
             Ok(line) => {
-                self.said.add(self.batch.len(), &line);
+                let Decoded { remarks, misfits, lines, records, .. } = &mut self.decoded;
+                self.said.add(self.batch.len(), &line, remarks, |field, value| {
+                    let place = place(self.chunk, *lines, *records, start);
+                    misfits.push(Misfit::new(MisfitKind::Value(field), place, value.as_bytes()));
+                });
                 self.idle_en_passants.add(self.batch.len(), line.idle_en_passant);
                 self.push(start, line.board, line.clocks, line.rest);
             }
@@ -410,16 +448,7 @@ impl Decoder<'_> {
         message: String,
     ) {
         self.decoded.rejects.push(Reject {
-            place: Place {
-                file: Arc::clone(&self.chunk.file),
-                line: Some(self.decoded.lines + 1),
-                offset: start as u64,
-                record: self.decoded.records,
-                game: None,
-                ply: None,
-                frame: None,
-                row: None,
-            },
+            place: place(self.chunk, self.decoded.lines, self.decoded.records, start),
             reasons: reasons.into_iter().collect(),
             message: Cow::Owned(message),
             raw: line.to_vec(),

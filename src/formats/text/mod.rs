@@ -5,7 +5,10 @@
 //! Text after the FEN fields of a line, such as EPD operations or perft counts, is kept in [`Field::Operations`]. Some
 //! of the operations are fields of the record as well: the first move of `bm`, if it is legal, is its [`Field::Move`],
 //! the evaluation `ce` its [`Field::Score`], a mate `dm` its [`Field::Mate`], and `acd` its [`Field::Depth`]. In EPD,
-//! `ce` and `dm` are from the view of the side to move, and a `ce` beyond 32,000 is a mate.
+//! `ce` and `dm` are from the view of the side to move, and a `ce` beyond 32,000 is a mate. The [`Field::Result`] is that
+//! of `result`, or of a comment (`c0` to `c9`) that is nothing but a result. Trainers also write lines with a position
+//! and a result alone, such as `FEN [1.0]` or `FEN | 1-0`; the result becomes the operation `c9 "1-0";`. Values of these
+//! operations that cannot be read are counted, for a note with the first of them. A line `FEN moves e2e4` is rejected.
 //!
 //! FEN is written with six fields and nothing else. EPD keeps the operations of the record after the first four
 //! fields, or after all six if the clocks are not those of a new game: readers of EPD take two numbers
@@ -21,23 +24,22 @@ mod operations;
 
 pub use operations::{id, operand, perft_counts, unreadable_perft_counts};
 
-pub(super) use decode::{Refusal, SaidByOperations, UsualLines, unusual, usual};
+pub(super) use decode::{Refusal, SaidByOperations, UsualLines, place, unusual, usual};
 
 use super::encode::{Encoded, Encoder, lost_fields};
 use super::layout::Text;
 use super::lines::without_mark;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses};
-use crate::chess::fen::{CastlingStyle, Coded};
+use crate::chess::fen::{self, CastlingStyle, Coded, FenOptions};
 use crate::table::{Batch, Field, Fields, Tile};
 use crate::text::one_line;
 use crate::text::room::Room;
-use operations::is_in_operations;
 pub(super) use operations::operation_of;
+use operations::{Said, is_in_operations, result_alone};
 use std::ops::Range;
 
 /// The fields that a line may have.
-pub(super) const CARRIES: Fields =
-    Fields::of(&[Field::Score, Field::Mate, Field::Move, Field::Depth, Field::Operations, Field::KeyEnPassant]);
+pub(super) const CARRIES: Fields = Said::FIELDS.union(Fields::of(&[Field::Operations, Field::KeyEnPassant]));
 
 /// The layout of lines, some of which belong together.
 #[derive(Clone, Copy, Debug)]
@@ -197,6 +199,9 @@ fn sniff(head: &[u8]) -> Option<Kind> {
         // Training data.
         if super::scored_line::sniff(line) {
             return None;
+        }
+        if fen::parse(line, FenOptions::default()).is_ok_and(|fen| result_alone(fen.rest).is_some()) {
+            return Some(Kind::Epd);
         }
         let mut tokens = line.split(|byte| byte.is_ascii_whitespace()).filter(|token| !token.is_empty());
         let board = tokens.next()?;

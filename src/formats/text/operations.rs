@@ -3,13 +3,15 @@
 use crate::chess::fen;
 use crate::chess::validity::Validity;
 use crate::chess::{Color, Move, Position};
-use crate::formats::pgn;
+use crate::formats::{Remark, Remarks, pgn};
+use crate::games::{Outcome, Verdict};
 use crate::table::{Batch, Field, Fields, MOST_CENTIPAWNS};
+use crate::text::one_line;
 use memchr::{memchr, memchr2, memmem};
 use std::borrow::Cow;
 
 /// Takes the clocks from the operations `hmvc` and `fmvn`, where they are not fields.
-pub(super) fn clocks_of_operations(fen: &mut fen::Fen<'_>) {
+pub(super) fn clocks_of_operations(fen: &mut fen::Fen<'_>, remarks: &mut Remarks) {
     // Few lines have them, and both opcodes contain `mv`.
     if memmem::find(fen.rest, b"mv").is_none() {
         return;
@@ -17,7 +19,14 @@ pub(super) fn clocks_of_operations(fen: &mut fen::Fen<'_>) {
     let Ok(operations) = std::str::from_utf8(fen.rest) else {
         return;
     };
-    let number = |opcode| operand(operations, opcode)?.trim().parse().ok();
+    let mut number = |opcode| {
+        let text = operand(operations, opcode)?.trim();
+        let number = text.parse().ok();
+        if number.is_none() {
+            remarks.add_with(&UNREAD_CLOCK, 1, Some(&shown(&format!("{opcode} {text}"))));
+        }
+        number
+    };
     if let Some(halfmove) = number("hmvc") {
         fen.position.halfmove = halfmove;
     }
@@ -26,6 +35,46 @@ pub(super) fn clocks_of_operations(fen: &mut fen::Fen<'_>) {
     }
 }
 
+/// The result that text after a position consists of, if there is nothing else: points of White, or any other form of a
+/// result, perhaps in brackets, perhaps after a bar, comma or semicolon. It is returned as the operation that EPD has
+/// for it.
+pub(super) fn result_alone(rest: &[u8]) -> Option<&'static [u8]> {
+    let is_between = |byte: &u8| matches!(byte, b'|' | b';' | b',') || byte.is_ascii_whitespace();
+    let start = rest.iter().position(|byte| !is_between(byte))?;
+    let end = rest.iter().rposition(|byte| !is_between(byte))? + 1;
+    let text = &rest[start..end];
+    let text = text.strip_prefix(b"[").and_then(|text| text.strip_suffix(b"]")).unwrap_or(text).trim_ascii();
+    match Verdict::of_score(text).or_else(|| Verdict::of(text))? {
+        Verdict::Outcome(Outcome::White) => Some(b"c9 \"1-0\";"),
+        Verdict::Outcome(Outcome::Draw) => Some(b"c9 \"1/2-1/2\";"),
+        Verdict::Outcome(Outcome::Black) => Some(b"c9 \"0-1\";"),
+        Verdict::Unequal | Verdict::Unknown => None,
+    }
+}
+
+/// Clocks among operations that are not numbers.
+static UNREAD_CLOCK: Remark =
+    Remark { what: "EPD operation", how: "for a clock that is not a number was not read", is_detail: false };
+
+/// Scores beyond the range of the column.
+pub(in crate::formats) static CUT_SCORE: Remark =
+    Remark { what: "score", how: "beyond 310 pawns read as 310 pawns", is_detail: false };
+
+/// Maximum number of letters of an operation that a note quotes.
+const SHOWN: usize = 60;
+
+/// An operation as a note quotes it.
+fn shown(text: &str) -> String {
+    let mut shown = one_line::of(&text.chars().take(SHOWN).collect::<String>()).to_string();
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Values of operations that were not read, and the fields that should have them.
+pub(in crate::formats) type Unread<'a> = Vec<(Field, &'a str)>;
+
 /// The values of operations that are fields as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Said {
@@ -33,39 +82,81 @@ pub(super) struct Said {
     pub(super) score: Option<i16>,
     pub(super) mate: Option<i16>,
     pub(super) depth: Option<u16>,
+    /// The code of [`Field::Result`].
+    pub(super) result: Option<u8>,
 }
 
 impl Said {
     /// The fields that operations may give.
-    pub(super) const FIELDS: Fields = Fields::of(&[Field::Move, Field::Score, Field::Mate, Field::Depth]);
+    pub(super) const FIELDS: Fields =
+        Fields::of(&[Field::Move, Field::Score, Field::Mate, Field::Depth, Field::Result]);
 
     /// The first move of `bm`, if it is legal; the evaluation `ce` and the mate `dm`, which are from the view of the
-    /// side to move; the depth `acd`. If there are several operations of one name, the first counts.
-    pub(super) fn of(operations: &str, position: &Position, fields: Fields) -> Self {
+    /// side to move; the depth `acd`; the result, from `result` or a comment `c0` to `c9` that is nothing but a result.
+    /// If there are several operations of one name, the first counts. Values of these fields that cannot be read are
+    /// added to the list.
+    pub(super) fn of<'a>(
+        operations: &'a str,
+        position: &Position,
+        fields: Fields,
+        remarks: &mut Remarks,
+        unread: &mut Unread<'a>,
+    ) -> Self {
         let (mut best, mut evaluation, mut mate, mut depth) = (None, None, None, None);
+        let mut result = None;
         for operation in each(operations) {
             let operation = operation.trim_ascii_start();
             let Some((opcode, operand)) = operation.split_once(' ') else {
                 continue;
             };
-            let place = match opcode {
-                "bm" => &mut best,
-                "ce" => &mut evaluation,
-                "dm" => &mut mate,
-                "acd" => &mut depth,
+            let operand = without_doubled(opcode, operand.trim_ascii());
+            let place = match opcode.as_bytes() {
+                b"bm" => &mut best,
+                b"ce" => &mut evaluation,
+                b"dm" => &mut mate,
+                b"acd" => &mut depth,
+                b"result" | [b'c', b'0'..=b'9'] if fields.contains(Field::Result) => {
+                    match result_of(opcode, operand) {
+                        Some(Verdict::Outcome(outcome)) if result.is_none_or(|code| code == outcome.code()) => {
+                            result = Some(outcome.code());
+                        }
+                        Some(Verdict::Unknown) => {}
+                        // Also a second result that is another one.
+                        Some(_) => unread.push((Field::Result, operand)),
+                        None if opcode == "result" => unread.push((Field::Result, operand)),
+                        None => {}
+                    }
+                    continue;
+                }
                 _ => continue,
             };
-            place.get_or_insert(operand.trim_ascii());
+            place.get_or_insert(operand);
         }
+        let mut of_field = |field, text: Option<&'a str>, is_read: bool| {
+            if let Some(text) = text.filter(|_| !is_read && fields.contains(field)) {
+                unread.push((field, text));
+            }
+        };
         let number = |text: Option<&str>| text?.parse::<i32>().ok();
-        let evaluation = number(evaluation).and_then(|number| Evaluation::of(number, position.side_to_move));
-        let mate = number(mate).filter(|&moves| moves != 0).map(|moves| mate_of(moves, position.side_to_move));
-        let mate = mate.or(evaluation.and_then(Evaluation::mate));
+        let mv = best.filter(|_| fields.contains(Field::Move)).and_then(|moves| best_move(moves, position));
+        of_field(Field::Move, best, mv.is_some());
+        let said = number(evaluation).and_then(|number| Evaluation::of(number, position.side_to_move));
+        of_field(Field::Score, evaluation, said.is_some());
+        let is_cut = matches!((said, number(evaluation)), (Some(Evaluation::Centipawns(score)), Some(number))
+            if u32::from(score.unsigned_abs()) < number.unsigned_abs());
+        remarks.add_with(&CUT_SCORE, u64::from(is_cut && fields.contains(Field::Score)), evaluation);
+        let moves_to_mate = number(mate).filter(|&moves| moves != 0);
+        of_field(Field::Mate, mate, moves_to_mate.is_some());
+        let to_mate = moves_to_mate.map(|moves| mate_of(moves, position.side_to_move));
+        let to_mate = to_mate.or(said.and_then(Evaluation::mate));
+        let acd = depth.and_then(|text| text.parse().ok());
+        of_field(Field::Depth, depth, acd.is_some());
         Self {
-            mv: best.filter(|_| fields.contains(Field::Move)).and_then(|moves| best_move(moves, position)),
-            score: evaluation.and_then(Evaluation::score).filter(|_| mate.is_none()),
-            mate,
-            depth: depth.and_then(|text| text.parse().ok()),
+            mv,
+            score: said.and_then(Evaluation::score).filter(|_| to_mate.is_none()),
+            mate: to_mate,
+            depth: acd,
+            result,
         }
     }
 
@@ -76,9 +167,27 @@ impl Said {
             Field::Score => self.score.map(i64::from),
             Field::Mate => self.mate.map(i64::from),
             Field::Depth => self.depth.map(i64::from),
+            Field::Result => self.result.map(i64::from),
             _ => None,
         }
     }
+}
+
+/// An operand without the opcode before it, where a program wrote that twice: `bm bm Rxf4;`.
+fn without_doubled<'a>(opcode: &str, mut operand: &'a str) -> &'a str {
+    while let Some(rest) = operand.strip_prefix(opcode).filter(|rest| rest.starts_with([' ', '\t'])) {
+        operand = rest.trim_ascii_start();
+    }
+    operand
+}
+
+/// What an operation says about the end of the game: `result`, or a comment. Trainers have results in `c9`, which may be
+/// points of White as well; other comments must have the points of both sides.
+fn result_of(opcode: &str, operand: &str) -> Option<Verdict> {
+    let text = operand.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(operand).trim_ascii();
+    let is_of_both = text.len() > 1 && !matches!(text, "1/2" | "½");
+    let verdict = Verdict::of(text.as_bytes()).filter(|_| is_of_both || opcode == "result");
+    verdict.or_else(|| Verdict::of_score(text.as_bytes()).filter(|_| matches!(opcode, "result" | "c9")))
 }
 
 /// The operand of `ce`, as White sees it.
@@ -155,7 +264,10 @@ pub(super) fn is_in_operations(batch: &Batch, row: usize, field: Field) -> bool 
     };
     if Said::FIELDS.contains(field) {
         let position = batch.position(row).ok();
-        let said = position.and_then(|position| Said::of(operations, &position, Fields::of(&[field])).get(field));
+        let said = position.and_then(|position| {
+            let fields = Fields::of(&[field]);
+            Said::of(operations, &position, fields, &mut Remarks::default(), &mut Unread::new()).get(field)
+        });
         let without_flag = |bits: i64| Move::from_bits(bits as u16).map(|mv| mv.to_bits().into());
         return said
             == values.number(row).and_then(|number| match field {

@@ -7,7 +7,7 @@ use super::super::misfits::{Misfit, MisfitKind};
 use super::super::puzzles;
 use super::super::records::{BadRecord, IdleEnPassants};
 use super::super::separated::{Separated, Splitter};
-use super::super::text::{Refusal, SaidByOperations, UsualLines, unusual};
+use super::super::text::{Refusal, SaidByOperations, UsualLines, place, unusual};
 use super::super::{Chunk, DecodeOptions, Decoded, too_long};
 use super::Syntax;
 use super::cell::Cell;
@@ -19,7 +19,6 @@ use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, Fields, Values};
 use memchr::memchr;
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// The values of a line.
 #[derive(Clone, Copy)]
@@ -248,7 +247,11 @@ impl<'a> Decoder<'a> {
             }
         }
         if let Some(read) = rest {
-            self.said.add(number, &read);
+            let Decoded { remarks, misfits, lines, records, .. } = &mut self.decoded;
+            self.said.add(number, &read, remarks, |field, value| {
+                let place = place(self.chunk, *lines, *records, start);
+                misfits.push(Misfit::new(MisfitKind::Value(field), place, value.as_bytes()));
+            });
             if let Some(operations) = &mut self.operations {
                 operations.pad(number);
                 operations.push(Some(read.rest));
@@ -345,12 +348,7 @@ impl<'a> Decoder<'a> {
 
     /// Adds the next record, which begins at a byte of the chunk.
     fn place(&self, start: usize) -> Place {
-        Place {
-            line: Some(self.decoded.lines + 1),
-            offset: start as u64,
-            record: self.decoded.records,
-            ..Place::start_of(Arc::clone(&self.chunk.file))
-        }
+        place(self.chunk, self.decoded.lines, self.decoded.records, start)
     }
 
     #[cold]

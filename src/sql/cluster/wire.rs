@@ -188,9 +188,10 @@ pub(super) struct SummaryWire {
 /// Values that were left out of records, with the first of each kind.
 #[derive(Serialize, Deserialize)]
 struct MisfitWire {
-    /// The name of the field or key, and whether it is a field.
+    /// The name of the field or key, and whether it is a field, and one whose text is kept.
     name: String,
     is_field: bool,
+    is_text: bool,
     times: u64,
     place: PlaceWire,
     value: String,
@@ -301,17 +302,19 @@ impl SummaryWire {
 
 impl MisfitWire {
     fn of(misfit: Misfit, times: u64) -> Self {
+        let is_text = matches!(misfit.kind, MisfitKind::Text(_));
         let (name, is_field) = match misfit.kind {
-            MisfitKind::Value(field) => (field.name().to_owned(), true),
+            MisfitKind::Value(field) | MisfitKind::Text(field) => (field.name().to_owned(), true),
             MisfitKind::Key(key) => (key.into(), false),
         };
-        Self { name, is_field, times, place: PlaceWire::of(&misfit.place), value: misfit.value.into() }
+        Self { name, is_field, is_text, times, place: PlaceWire::of(&misfit.place), value: misfit.value.into() }
     }
 
     /// `None` if there is no such field.
     fn into_misfit(self) -> Option<(Misfit, u64)> {
         let kind = if self.is_field {
-            MisfitKind::Value(Field::ALL.into_iter().find(|field| field.name() == self.name)?)
+            let field = Field::ALL.into_iter().find(|field| field.name() == self.name)?;
+            if self.is_text { MisfitKind::Text(field) } else { MisfitKind::Value(field) }
         } else {
             MisfitKind::Key(self.name.into())
         };

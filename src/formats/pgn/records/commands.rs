@@ -3,7 +3,7 @@
 use super::{NO_CLOCK, NO_SCORE, Records, Requested, note};
 use crate::chess::Color;
 use crate::formats::pgn::scan::Commands;
-use crate::formats::pgn::values::{clock, eval, is_no_eval, is_whole, plain_clock};
+use crate::formats::pgn::values::{Eval, clock, eval, is_no_eval, is_whole, plain_clock};
 use crate::formats::pgn::{engine, lex};
 use memchr::{memchr, memchr_iter};
 
@@ -40,7 +40,13 @@ impl Records {
         let said = engine::said(comment, side);
         if self.requested.scores {
             match said.eval {
-                Some(eval) => note(&mut self.scores, before, eval.packed(), NO_SCORE),
+                Some(eval) => {
+                    let is_first = self.scores.get(before).is_none_or(|&score| score == NO_SCORE);
+                    note(&mut self.scores, before, eval.packed(), NO_SCORE);
+                    if let Eval::Mate(number) = eval {
+                        self.mates.add(number, side, is_first.then_some(before));
+                    }
+                }
                 None if engine::looks_like_one(comment) => self.unread.add(comment),
                 None => {}
             }

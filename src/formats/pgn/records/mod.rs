@@ -6,8 +6,8 @@ mod later;
 pub(super) use commands::reads;
 pub(super) use later::LaterRow;
 
-use super::values::{LONGEST_CLOCK, NO_SCORE, is_score, mate_of};
-use crate::chess::Move;
+use super::values::{Eval, LONGEST_CLOCK, NO_SCORE, is_score, mate_of};
+use crate::chess::{Color, Move};
 use crate::choose::hash_on;
 use crate::kernels::replay::Order;
 use crate::packed::{Group, Packed};
@@ -66,6 +66,8 @@ pub(super) struct Records {
     parents: Vec<u32>,
     /// The evaluations of the game that could not be read.
     unread: Unread,
+    /// The mates in the comments of engines of the game.
+    mates: Mates,
     /// Whether the text of the game may contain more than is read.
     has_more_text: bool,
     /// How the position of each row of the tile is reached, if games may be played later.
@@ -86,6 +88,36 @@ pub(super) struct Unread {
     pub(super) count: u64,
     /// The first of them, as shown.
     pub(super) first: Option<Box<str>>,
+}
+
+/// The mates in the comments of engines of a game. cutechess and programs like it count plies to the mate, others moves.
+/// In plies, the number of the side that mates is odd, and that of the other side is even; if the number of some comment
+/// is not, those of the game are moves.
+#[derive(Debug, Default)]
+struct Mates {
+    /// The rows that have a number of a comment.
+    rows: Vec<usize>,
+    /// Whether some number cannot be one of plies.
+    are_moves: bool,
+}
+
+impl Mates {
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.are_moves = false;
+    }
+    /// Adds the number of a comment, as White sees it, on a move of this colour, and the row that has the number now.
+    #[cold]
+    fn add(&mut self, number: i16, mover: Color, row: Option<usize>) {
+        let mover_mates = (number > 0) == (mover == Color::White);
+        self.are_moves |= number != 0 && mover_mates != (number % 2 != 0);
+        self.rows.extend(row);
+    }
+}
+
+/// Moves to mate, from plies.
+fn moves_of_plies(plies: i16) -> i16 {
+    plies / 2 + plies % 2
 }
 
 /// Maximum number of letters of a comment that a note quotes.
@@ -160,6 +192,7 @@ impl Records {
             last_scores: room(requested.scores_before, rows),
             parents: Vec::new(),
             unread: Unread::default(),
+            mates: Mates::default(),
             has_more_text: false,
             orders: requested.lanes.then(|| OrderRows::with_capacity(rows.min(2 * TILE))),
             failed: Vec::new(),
@@ -191,6 +224,7 @@ impl Records {
     /// Begins a game.
     pub(super) fn begin_game(&mut self) {
         self.unread = Unread::default();
+        self.mates.clear();
         self.has_more_text = false;
         self.played_later_from = None;
     }
@@ -198,6 +232,18 @@ impl Records {
     /// The evaluations of the game that could not be read.
     pub(super) fn take_unread(&mut self) -> Unread {
         std::mem::take(&mut self.unread)
+    }
+
+    /// Turns the mates in the comments of engines of the game into moves, if they are plies.
+    pub(super) fn settle_mates(&mut self) {
+        if !self.mates.are_moves {
+            for &row in &self.mates.rows {
+                if let Some(score) = self.scores.get_mut(row) {
+                    *score = Eval::Mate(moves_of_plies(mate_of(*score))).packed();
+                }
+            }
+        }
+        self.mates.clear();
     }
 
     /// If texts are requested: whether the text of the game may contain more than moves and commands that are read.

@@ -7,6 +7,13 @@ pub(super) fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
+/// Whether a byte separates a position from what follows it, so that no blank is needed between them: EPD operations
+/// without a blank before them, and results in lines of training data.
+#[inline(always)]
+pub(super) fn is_separator(byte: u8) -> bool {
+    matches!(byte, b';' | b',' | b'|' | b'[')
+}
+
 /// A reader over the bytes of a line.
 pub(super) struct Cursor<'a> {
     pub(super) line: &'a [u8],
@@ -35,6 +42,14 @@ impl<'a> Cursor<'a> {
         match self.peek() {
             Some(byte) if !is_blank(byte) => Err(self.error(field, Expected::Blank)),
             _ => Ok(()),
+        }
+    }
+    /// As [`Self::end_of_field`], for the last field without which there is no position: what follows may begin at once.
+    #[inline(always)]
+    pub(super) fn end_of_position(&self, field: FenField) -> Result<(), FenError> {
+        match self.peek() {
+            Some(byte) if is_separator(byte) => Ok(()),
+            _ => self.end_of_field(field),
         }
     }
 }

@@ -11,7 +11,7 @@
 //! codes are then gathered into bitboards eight at a time.
 
 use super::coded::Coded;
-use super::cursor::{Cursor, is_blank};
+use super::cursor::{Cursor, is_blank, is_separator};
 use super::usual::UsualReader;
 use super::{Expected, Fen, FenError, FenField, FenOptions, PositionError};
 use crate::chess::bitboard::Bitboard;
@@ -182,7 +182,7 @@ impl<'a> Cursor<'a> {
         let field = FenField::EnPassant;
         if self.peek() == Some(b'-') {
             self.at += 1;
-            self.end_of_field(field)?;
+            self.end_of_position(field)?;
             return Ok(None);
         }
         let Some(file) = self.peek().filter(|byte| matches!(byte, b'a'..=b'h')) else {
@@ -193,11 +193,12 @@ impl<'a> Cursor<'a> {
             return Err(self.error(field, Expected::Square));
         };
         self.at += 1;
-        self.end_of_field(field)?;
+        self.end_of_position(field)?;
         Ok(Some(Square::new((rank - b'1') * 8 + (file - b'a'))))
     }
 
-    /// A token of digits, ended by a blank, a `;` or the end of the line. `None` without one; `Err(())` beyond u16.
+    /// A token of digits, ended by a blank, a separator or the end of the line. `None` without one; `Err(())` beyond
+    /// u16.
     #[inline(always)]
     fn number(&mut self) -> Option<Result<u16, ()>> {
         let start = self.at;
@@ -206,7 +207,7 @@ impl<'a> Cursor<'a> {
             value = (value * 10 + u32::from(digit - b'0')).min(1 << 16);
             self.at += 1;
         }
-        let ended = self.peek().is_none_or(|byte| is_blank(byte) || byte == b';');
+        let ended = self.peek().is_none_or(|byte| is_blank(byte) || is_separator(byte));
         if self.at == start || !ended {
             self.at = start;
             return None;

@@ -90,6 +90,40 @@ fn clocks_are_two_numbers_and_else_operations_begin() {
     assert_eq!(line.rest, b"12 bm Kd2;");
 }
 
+/// Operations may begin at once, and so may the results of training data.
+#[test]
+fn separators_end_the_fields_of_a_position() {
+    fn read(text: &[u8]) -> Fen<'_> {
+        parse(text, FenOptions::default()).unwrap()
+    }
+    let [one, two, three, four] = [&b"8/8/8/4k3/8/8/8/4K3 b - -"[..], b" 12 34", b";", b" dtm; id \"x\";"];
+    for (text, clocks, rest) in [
+        ([one, b"", three, four], (0, 1), &b"; dtm; id \"x\";"[..]),
+        ([one, two, three, four], (12, 34), b"; dtm; id \"x\";"),
+        ([one, b"", three, b"hmvc 5;"], (0, 1), b";hmvc 5;"),
+        ([one, b"", three, b""], (0, 1), b";"),
+        ([one, b" ", three, b""], (0, 1), b";"),
+        ([one, two, b"[1.0]", b""], (12, 34), b"[1.0]"),
+        ([one, two, b"|", b" 1.0"], (12, 34), b"| 1.0"),
+        ([one, two, b",", b" 1-0"], (12, 34), b", 1-0"),
+        ([one, b"", b"[1.0]", b""], (0, 1), b"[1.0]"),
+        ([one, b" 12", b",", b"5"], (0, 1), b"12,5"),
+    ] {
+        let text = text.concat();
+        let line = read(&text);
+        assert_eq!((line.position.halfmove, line.position.fullmove), clocks, "{}", text.escape_ascii());
+        assert_eq!(line.rest, rest, "{}", text.escape_ascii());
+    }
+    let line = read(b"rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3;id \"x\";");
+    assert_eq!(
+        (line.position.en_passant.map(|square| square.to_string()).as_deref(), line.rest),
+        (Some("e3"), &b";id \"x\";"[..])
+    );
+    for text in ["8/8/8/4k3/8/8/8/4K3 b - -x", "8/8/8/4k3/8/8/8/4K3 b -; -", "8/8/8/4k3/8/8/8/4K3;b - -"] {
+        assert!(parse(text.as_bytes(), FenOptions::default()).is_err(), "{text}");
+    }
+}
+
 #[test]
 fn castling_dialects_name_the_same_rooks() {
     let board = "1r2k1rr/8/8/8/8/8/8/RR2K2R w ";

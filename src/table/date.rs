@@ -1,9 +1,7 @@
 //! Dates as they occur in games: in several orders, and with unknown parts.
 
-use super::SelectionError;
 use std::cmp::Ordering;
 use std::fmt;
-use std::str::FromStr;
 
 /// A day, month or year of the Gregorian calendar, as far as it is known.
 ///
@@ -71,6 +69,17 @@ impl Date {
             Some(_) => return None,
         };
         (day.unwrap_or(0) <= days).then_some(Self { year, month, day })
+    }
+
+    /// Whether a text says that the date is unknown, rather than being one that cannot be parsed.
+    pub(crate) fn is_unknown(text: &[u8]) -> bool {
+        text.iter().all(|byte| b"?.-/0 \t".contains(byte))
+    }
+
+    /// The year and the month as `YYYY.MM`, or the year as `YYYY` if the month is unknown.
+    pub(crate) fn month_text(self) -> String {
+        let year = self.year;
+        self.month.map_or_else(|| format!("{year:04}"), |month| format!("{year:04}.{month:02}"))
     }
 
     /// The year, from 1 to 9999.
@@ -168,16 +177,6 @@ impl Part {
     }
 }
 
-impl FromStr for Date {
-    type Err = SelectionError;
-    fn from_str(text: &str) -> Result<Self, SelectionError> {
-        Self::parse(text.as_bytes()).ok_or_else(|| SelectionError {
-            text: text.to_owned(),
-            expected: "a date such as 2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05 or 2025",
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,5 +228,41 @@ mod tests {
             assert_eq!(Date::of_days(day), None);
         }
         assert_eq!(Date::parse(b"1997").unwrap().to_string(), "1997.??.??");
+    }
+
+    #[test]
+    fn months_are_those_of_the_dates() {
+        for (date, expected) in [
+            ("2023.04.22", Some("2023.04")),
+            ("2023-04-22", Some("2023.04")),
+            ("2023/04/22", Some("2023.04")),
+            ("22.04.2023", Some("2023.04")),
+            ("04/22/2023", Some("2023.04")),
+            ("2023.4.2", Some("2023.04")),
+            ("20230422", Some("2023.04")),
+            ("2023.04", Some("2023.04")),
+            ("2023-04-22T10:00:00Z", Some("2023.04")),
+            ("2023.??.??", Some("2023")),
+            ("2023.0.0", Some("2023")),
+            ("2023", Some("2023")),
+            ("0987.12.01", Some("0987.12")),
+            ("22 Apr 2023", None),
+            ("23.04.22", None),
+            ("2023.04.31", None),
+            ("2023.13.01", None),
+            ("2023 spring", Some("2023")),
+            ("05/03/2023", None),
+            ("????.??.??", None),
+        ] {
+            let month = Date::parse(date.as_bytes()).map(Date::month_text);
+            assert_eq!(month.as_deref(), expected, "{date}");
+        }
+        for unknown in ["", "?", "????.??.??", "0000.00.00", "----", "??/??/????", "-"] {
+            assert!(Date::is_unknown(unknown.as_bytes()), "{unknown}");
+            assert_eq!(Date::parse(unknown.as_bytes()), None, "{unknown}");
+        }
+        for other in ["22 Apr 2023", "2023.13.01", "today"] {
+            assert!(!Date::is_unknown(other.as_bytes()), "{other}");
+        }
     }
 }

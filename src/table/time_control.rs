@@ -1,0 +1,243 @@
+//! Time controls, as games have them in their tags: the one parser for the column `speed` and for selecting games.
+//!
+//! The forms are those of the standard of PGN, and those of programs that mean the same:
+//!
+//! | tag | time |
+//! | --- | --- |
+//! | `-` | no clock |
+//! | `600`, `300+3`, `0.1+0.001` | seconds, and more for each move |
+//! | `300 + 3`, `300\|3` | the same |
+//! | `1:30:00+0:30`, `5:00` | hours, minutes and seconds, or minutes and seconds |
+//! | `40/7200:3600`, `40/5400+30:1800+30` | seconds for moves, then for the rest of the game |
+//! | `1/60`, `20/600` | seconds for moves, again and again |
+//! | `*180` | an hourglass |
+//!
+//! A colon may divide periods or the parts of a time. It is one of a time if two parts of two digits follow the hours, or
+//! one follows minutes that no number of moves precedes; after a number of moves, minutes may end in `:00`, because no
+//! period has 0 seconds.
+
+use super::Speed;
+
+/// A time control that could be parsed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Control {
+    /// There is no clock.
+    NoClock,
+    /// One or more periods.
+    Periods(Vec<Period>),
+}
+
+/// A part of a time control.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Period {
+    /// The number of moves; `None` means the rest of the game.
+    moves: Option<f64>,
+    seconds: f64,
+    /// Seconds that a move adds.
+    increment: f64,
+    is_hourglass: bool,
+}
+
+impl Control {
+    /// Parses a tag; `None` if the time control is unknown or cannot be parsed.
+    pub(crate) fn parse(tag: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(tag).ok()?.trim_ascii();
+        if text == "-" {
+            return Some(Self::NoClock);
+        }
+        let mut periods = Vec::new();
+        let mut rest = text;
+        loop {
+            let (period, after) = period(rest)?;
+            periods.push(period);
+            match after.strip_prefix(':') {
+                Some(next) => rest = next,
+                None if after.is_empty() => return Some(Self::Periods(periods)),
+                None => return None,
+            }
+        }
+    }
+
+    /// Whether a tag says that the time control is unknown, rather than being one that cannot be parsed.
+    pub(crate) fn is_unknown(tag: &[u8]) -> bool {
+        tag.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b'?')
+    }
+
+    /// The class, by the time that a player has for forty moves.
+    pub(crate) fn speed(&self) -> Speed {
+        let Self::Periods(periods) = self else {
+            return Speed::Correspondence;
+        };
+        const HOUR: f64 = 3600.0;
+        if periods.iter().any(|period| period.moves.is_some_and(|moves| period.seconds >= HOUR * moves)) {
+            return Speed::Correspondence;
+        }
+        const MOVES: f64 = 40.0;
+        let mut seconds: f64 = periods.iter().map(|period| period.seconds).sum();
+        // A last period with a number of moves is repeated.
+        let moves: Option<f64> = periods.iter().map(|period| period.moves).sum();
+        if let (Some(moves), Some(last)) = (moves, periods.last()) {
+            let more = (MOVES - moves).max(0.0);
+            seconds += last.moves.map_or(0.0, |of_last| more / of_last * last.seconds);
+        }
+        let increment = periods.iter().map(|period| period.increment).fold(0.0, f64::max);
+        match seconds + MOVES * increment {
+            ..30.0 => Speed::UltraBullet,
+            ..180.0 => Speed::Bullet,
+            ..480.0 => Speed::Blitz,
+            ..1500.0 => Speed::Rapid,
+            _ => Speed::Classical,
+        }
+    }
+}
+
+/// The period that a text begins with, and the text after it.
+fn period(text: &str) -> Option<(Period, &str)> {
+    let hourglass = text.strip_prefix('*');
+    let text = hourglass.unwrap_or(text).trim_ascii_start();
+    let (moves, rest) = match number(text) {
+        Some((moves, rest)) if rest.starts_with('/') => (Some(moves).filter(|&moves| moves > 0.0)?.into(), &rest[1..]),
+        _ => (None, text),
+    };
+    let (seconds, rest) = time(rest, if moves.is_some() { PartOf::Moves } else { PartOf::Game })?;
+    let after = rest.trim_ascii_start();
+    let (increment, rest) = match after.strip_prefix(['+', '|']) {
+        Some(bonus) => time(bonus.trim_ascii_start(), PartOf::Increment)?,
+        None => (0.0, after),
+    };
+    Some((Period { moves, seconds, increment, is_hourglass: hourglass.is_some() }, rest.trim_ascii()))
+}
+
+/// What a time is part of, which tells what colons in it mean.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PartOf {
+    /// The time for the game.
+    Game,
+    /// The time for a number of moves.
+    Moves,
+    /// An increment. It has minutes only if there are none: `0:30`.
+    Increment,
+}
+
+/// Seconds, or hours, minutes and seconds, and the text after them.
+fn time(text: &str, part_of: PartOf) -> Option<(f64, &str)> {
+    let (first, rest) = number(text)?;
+    let len = text.len() - rest.len();
+    let is_short = len <= 2 && !text[..len].contains('.');
+    let part = |text: &str| -> Option<f64> {
+        let [b':', tens @ b'0'..=b'5', ones @ b'0'..=b'9', after @ ..] = text.as_bytes() else {
+            return None;
+        };
+        let ends = after.first().is_none_or(|byte| !byte.is_ascii_digit() && !matches!(byte, b'.' | b'/'));
+        ends.then(|| f64::from((tens - b'0') * 10 + (ones - b'0')))
+    };
+    let Some(second) = part(rest).filter(|_| is_short) else {
+        return Some((first, rest));
+    };
+    let has_minutes = match part_of {
+        PartOf::Game => true,
+        PartOf::Moves => second == 0.0,
+        PartOf::Increment => first == 0.0,
+    };
+    match part(&rest[3..]).filter(|_| part_of != PartOf::Increment) {
+        Some(third) => Some(((first * 60.0 + second) * 60.0 + third, &rest[6..])),
+        None if has_minutes => Some((first * 60.0 + second, &rest[3..])),
+        None => Some((first, rest)),
+    }
+}
+
+/// A number that may have decimals, and the text after it. Rust parses more than digits as numbers: `inf`, `1e9`.
+fn number(text: &str) -> Option<(f64, &str)> {
+    let len = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    let (number, rest) = text.split_at(len);
+    Some((number.parse().ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(seconds: f64, increment: f64) -> Option<Control> {
+        Some(Control::Periods(vec![Period { moves: None, seconds, increment, is_hourglass: false }]))
+    }
+
+    #[test]
+    fn times_have_several_forms() {
+        for (tag, expected) in [
+            ("600", one(600.0, 0.0)),
+            ("180+2", one(180.0, 2.0)),
+            ("300 + 3", one(300.0, 3.0)),
+            ("300|3", one(300.0, 3.0)),
+            (" 300+3 ", one(300.0, 3.0)),
+            ("0.1+0.001", one(0.1, 0.001)),
+            ("1:30:00+0:30", one(5400.0, 30.0)),
+            ("1:30:00", one(5400.0, 0.0)),
+            ("01:30:00 + 00:30", one(5400.0, 30.0)),
+            ("5:00", one(300.0, 0.0)),
+            ("5:00+0:03", one(300.0, 3.0)),
+            ("90:00+30", one(5400.0, 30.0)),
+            ("2:00:00 | 0:10", one(7200.0, 10.0)),
+            ("-", Some(Control::NoClock)),
+            ("?", None),
+            ("", None),
+            ("inf", None),
+            ("1e9", None),
+            ("60d0", None),
+            ("10/move", None),
+            ("0/600", None),
+            ("300+", None),
+            ("300+3x", None),
+            ("10m + 0s", None),
+            ("90 min + 30 sec", None),
+            ("G/90;+30", None),
+            ("1 in 5 days", None),
+            ("15'/game & 10\"/move", None),
+            ("1:30:00:", None),
+            ("1.5.2", None),
+        ] {
+            assert_eq!(Control::parse(tag.as_bytes()), expected, "{tag}");
+        }
+        assert_eq!(Control::parse(b"40/2:00:00:1:00:00"), Control::parse(b"40/7200:3600"));
+        assert_eq!(Control::parse(b"40/90:00"), Control::parse(b"40/5400"));
+        assert_eq!(Control::parse(b"40/5400+30:30+30"), Control::parse(b"40/5400 + 30 : 30 + 30"));
+        assert_ne!(Control::parse(b"*180"), Control::parse(b"180"));
+        assert!(Control::is_unknown(b"?") && Control::is_unknown(b"") && !Control::is_unknown(b"-"));
+    }
+
+    #[test]
+    fn speeds_are_by_the_time_for_forty_moves() {
+        for (tag, expected) in [
+            ("1/1", Speed::Bullet),
+            ("1/10", Speed::Blitz),
+            ("1/30", Speed::Rapid),
+            ("1/60", Speed::Classical),
+            ("1/600", Speed::Classical),
+            ("1/3600", Speed::Correspondence),
+            ("1/86400", Speed::Correspondence),
+            ("1/172800+0", Speed::Correspondence),
+            ("20/600", Speed::Rapid),
+            ("20/900", Speed::Classical),
+            ("10/60", Speed::Blitz),
+            ("40/240", Speed::Blitz),
+            ("60/240", Speed::Blitz),
+            ("40/7200:3600", Speed::Classical),
+            ("40/5400+30:1800+30", Speed::Classical),
+            ("40/90:30", Speed::Bullet),
+            ("40/60+5:30+5", Speed::Blitz),
+            ("20/60:20/60", Speed::Bullet),
+            ("10/60:10/60", Speed::Blitz),
+            ("1:30:00+0:30", Speed::Classical),
+            ("5:00", Speed::Blitz),
+            ("1:00", Speed::Bullet),
+            ("3:00+0:02", Speed::Blitz),
+            ("90+30", Speed::Rapid),
+            ("3+2", Speed::Bullet),
+            ("*180", Speed::Blitz),
+            ("600", Speed::Rapid),
+            ("0.1+0.001", Speed::UltraBullet),
+            ("-", Speed::Correspondence),
+        ] {
+            assert_eq!(Speed::of_tag(tag.as_bytes()), Some(expected), "{tag}");
+        }
+    }
+}
