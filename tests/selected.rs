@@ -175,7 +175,7 @@ fn choices() -> Vec<Choice> {
         (default().min_elo(Some(2000)), "min-elo", |game| Some(game.rated(|elo| elo >= 2000))),
         (default().max_elo(Some(1999)), "max-elo", |game| Some(game.rated(|elo| elo <= 1999))),
         (default().time_controls(speeds("blitz,correspondence")), "time-control", |game| {
-            (game.time_control != "?").then(|| matches!(game.time_control, "300+3" | "-"))
+            (game.time_control != "?").then_some(matches!(game.time_control, "300+3" | "-"))
         }),
         (default().time_controls(speeds("?")), "time-control", |game| Some(game.time_control == "?")),
         (default().time_controls(speeds("40/7200")), "time-control", |game| {

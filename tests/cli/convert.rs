@@ -71,7 +71,7 @@ fn fields_survive_in_boards() {
     {
         assert!(stderr.contains(lost), "{stderr}");
     }
-    assert_eq!(to_epd(&[&epd]).1, "");
+    assert_eq!(to_epd(&[&epd]).1, unread);
     let stderr = stderr_of(0, &["convert", "--to", "fen", &puzzles]);
     for lost in
         ["`puzzle_id` (2 records)", "`puzzle_rating` (1 record)", "`themes` (1 record)", "`operations` (2 records)"]
