@@ -44,6 +44,9 @@ mod html;
 mod input;
 /// Mates as distinct from scores, in every format.
 mod mate;
+/// Drawn command lines, compared with a plain model of the command line.
+#[cfg(all(unix, feature = "parquet"))]
+mod model;
 /// Openings by position, and how long games are.
 mod openings;
 /// Perft on the lanes.
