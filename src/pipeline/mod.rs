@@ -52,7 +52,7 @@ use crate::input::{Access, Inputs};
 use crate::output::Space;
 use crate::queries::Queries;
 use crate::setters::setters;
-use crate::table::{Field, Fields, Tile};
+use crate::table::{Fields, Tile};
 use crate::tiers::Analyzer;
 pub(crate) use any_job::{AnyJob, AnySink, erased};
 use cutter::GIANT;
@@ -360,10 +360,6 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         tags.extend(choice.tags());
     }
     decode.fields = decode.fields.union(set.fields());
-    if inputs.sources.len() > 1 {
-        // Games of later inputs are numbered after those that are stored in earlier ones; rejects name them.
-        decode.fields = decode.fields.union(Fields::of(&[Field::Game]));
-    }
     decode.blocks = job.passes_blocks_on()
         && choices.is_empty()
         && options.only.is_none()

@@ -337,14 +337,6 @@ fn rejects_do_not_depend_on_columns() {
             assert_eq!(of(columns), expected, "{file} {columns}");
         }
     }
-    // Nor on whether the numbers of the games in the inputs before are read.
-    let (boards, bad) = (dir.name("first.boards"), dir.file("bad.pgn", "1. e4 e5 *\n\n1. e4 Ke3 *\n"));
-    output(0, &["-q", "convert", &sample("lichess-2025-05.pgn"), "-o", &boards]);
-    for command in [&["compute", "--columns", "fen"][..], &["compute", "--columns", "game"], &["stats"], &["verify"]] {
-        let games = output(0, &["games", &boards]).lines().count() - 1;
-        let said = stderr_of(1, &[command, &[boards.as_str(), &bad]].concat());
-        assert!(said.contains(&format!("game {},", games + 1)), "{command:?}: {said}");
-    }
 }
 
 /// What `--where` and `--sample` leave out is not verified, and so not counted.
