@@ -16,7 +16,7 @@ mod texts;
 use std::time::{Duration, Instant};
 
 /// Number of seeds that are tried, unless the environment asks for more.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 45;
 
 /// The first difference of the case of a seed, shrunk, as text.
 fn difference(seed: u64) -> Option<String> {
