@@ -121,7 +121,7 @@ pub(crate) enum Job {
         by_game: bool,
     },
     Stats,
-    /// Statistics of so many shares, merged.
+    /// The merged statistics of this number of shards.
     Merge(u32),
     Games,
     Verify,

@@ -18,7 +18,7 @@ pub(crate) struct Place {
     pub(crate) typed: Vec<String>,
 }
 
-/// How a run ended.
+/// The exit status, the output and the messages of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Done {
     pub(crate) status: i32,

@@ -230,7 +230,7 @@ pub(crate) enum Wrapping {
     None,
     Gzip,
     Zstd,
-    /// zstd in frames of about so many bytes.
+    /// zstd in frames of about this many bytes.
     Frames(usize),
     Zip,
     /// The file is standard input.

@@ -13,8 +13,8 @@
 //! TCEC's `wv` is from White's point of view and all others from the mover's; all are of the position *before* the
 //! move, unlike `[%eval]`. Numbers may have a decimal comma and a typographic minus. A comment must have one of these
 //! forms as a whole, so that prose with numbers is not taken for a score. The numbers of mates are those of the comment:
-//! most programs count plies, some moves, and only all comments of a game can tell (`settle_mates` in `records`). Text that only [looks](looks_like_one) like
-//! an evaluation is counted.
+//! most programs count plies, some moves, and only all comments of a game can tell (`settle_mates` in `records`). Text
+//! that only [looks](looks_like_one) like an evaluation is counted.
 
 use super::values::{Eval, LONGEST_CLOCK, clock, mate_in, mate_sign, pawns, sign};
 use crate::chess::Color;

@@ -44,7 +44,7 @@ impl<'a> Cursor<'a> {
             _ => Ok(()),
         }
     }
-    /// As [`Self::end_of_field`], for the last field without which there is no position: what follows may begin at once.
+    /// As [`Self::end_of_field`], for the last field that every position has: what follows it may begin without a blank.
     #[inline(always)]
     pub(super) fn end_of_position(&self, field: FenField) -> Result<(), FenError> {
         match self.peek() {
