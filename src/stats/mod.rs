@@ -208,26 +208,22 @@ impl Stats {
             }
             start += 1;
         }
-        // What is in the other lanes may be anything.
-        let counted = places.map(|place| -> [u64; Group::LEN] {
+        let mut groups: [Group; Self::SOME] = std::array::from_fn(|at| boards.groups[places[at]]);
+        let mut results: [GroupResults; Self::SOME] = std::array::from_fn(|at| boards.results[places[at]]);
+        for (&place, (group, of_group)) in places[..len].iter().zip(groups.iter_mut().zip(&mut results)) {
             let lanes = boards.lanes(place);
-            std::array::from_fn(|lane| u64::from(lanes >> lane & 1).wrapping_neg())
-        });
-        let clear = |at: usize, words: &[u64; Group::LEN]| std::array::from_fn(|lane| words[lane] & counted[at][lane]);
-        let groups: [Group; Self::SOME] = std::array::from_fn(|at| {
-            let group = &boards.groups[places[at]];
-            Group { planes: group.planes.each_ref().map(|plane| clear(at, plane)) }
-        });
-        let results: [GroupResults; Self::SOME] = std::array::from_fn(|at| {
-            let of = &boards.results[places[at]];
-            let mut cleared = *of;
-            for words in
-                [&mut cleared.counts, &mut cleared.checkers, &mut cleared.attacks_white, &mut cleared.attacks_black]
-            {
-                *words = clear(at, words);
+            for lane in 0..Group::LEN {
+                // What is in the other lanes may be anything.
+                let counted = u64::from(lanes >> lane & 1).wrapping_neg();
+                for plane in &mut group.planes {
+                    plane[lane] &= counted;
+                }
+                of_group.counts[lane] &= counted;
+                of_group.checkers[lane] &= counted;
+                of_group.attacks_white[lane] &= counted;
+                of_group.attacks_black[lane] &= counted;
             }
-            cleared
-        });
+        }
         self.add_groups(analyzer, &groups[..len], &results[..len]);
         start
     }

@@ -65,8 +65,12 @@ impl Pieces {
         let planes = board.planes();
         let occupied = Bitboard(planes.occupied());
         let black = Bitboard(planes.color) & occupied;
+        let mut roles = [Bitboard::EMPTY; Role::ALL.len()];
+        for role in Role::ALL {
+            roles[role as usize] = Bitboard(planes.role(role));
+        }
         Self {
-            roles: Role::ALL.map(|role| Bitboard(planes.role(role))),
+            roles,
             colors: [occupied - black, black],
             occupied,
             straight: Bitboard(planes.orthogonal()),
@@ -76,7 +80,7 @@ impl Pieces {
 
     fn pins(&self, side: Color) -> Pins {
         let mut pins = Pins { pinned: Bitboard::EMPTY, pinners: Bitboard::EMPTY };
-        let [ours, theirs] = [side, !side].map(|color| self.colors[color.index()]);
+        let (ours, theirs) = (self.colors[side.index()], self.colors[(!side).index()]);
         let Some(king) = (self.roles[Role::King as usize] & ours).first() else {
             return pins;
         };
@@ -101,7 +105,9 @@ pub(super) fn value(board: &Packed, mv: Move) -> i16 {
         return 0;
     }
     let to = mv.to;
-    let [mut standing, won] = [mv.from, to].map(|square| role_at(board, square).map_or(0, worth));
+    // Loops and plain calls: what takes a closure is not always inlined.
+    let worth_at = |square| role_at(board, square).map_or(0, worth);
+    let (mut standing, won) = (worth_at(mv.from), worth_at(to));
     if standing == 0 {
         return won;
     }

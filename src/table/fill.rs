@@ -29,55 +29,66 @@ pub(super) struct Lane<'a> {
 }
 
 impl Lane<'_> {
+    #[inline(always)]
     pub(super) fn legal(&self) -> LegalCounts {
         self.results.legal(self.lane)
     }
+    #[inline(always)]
     pub(super) fn checkers(&self) -> u64 {
         self.results.checkers[self.lane]
     }
+    #[inline(always)]
     pub(super) fn white(&self) -> u64 {
         self.planes.occupied() & !self.planes.color
     }
+    #[inline(always)]
     pub(super) fn black(&self) -> u64 {
         self.planes.occupied() & self.planes.color
     }
+    #[inline(always)]
     pub(super) fn role(&self, role: Role) -> u64 {
         self.planes.role(role)
     }
+    #[inline(always)]
     pub(super) fn material(&self, side: u64) -> u16 {
-        let worth = |(role, worth)| u16::from(count(self.role(role) & side)) * worth;
-        [(Role::Pawn, 1), (Role::Knight, 3), (Role::Bishop, 3), (Role::Rook, 5), (Role::Queen, 9)]
-            .map(worth)
-            .into_iter()
-            .sum()
+        let number = |role| u16::from(count(self.role(role) & side));
+        let minors = number(Role::Knight) + number(Role::Bishop);
+        number(Role::Pawn) + 3 * minors + 5 * number(Role::Rook) + 9 * number(Role::Queen)
     }
     /// The pieces of the side to move.
+    #[inline(always)]
     pub(super) fn mover(&self) -> u64 {
         if self.is_black_to_move() { self.black() } else { self.white() }
     }
     /// The pieces of the other side.
+    #[inline(always)]
     pub(super) fn opponent(&self) -> u64 {
         if self.is_black_to_move() { self.white() } else { self.black() }
     }
+    #[inline(always)]
     pub(super) fn is_black_to_move(&self) -> bool {
         self.packed().side_to_move() == Color::Black
     }
     fn packed(&self) -> Packed {
         Packed { color: self.planes.color, types: self.planes.types }
     }
+    #[inline(always)]
     pub(super) fn points(&self, side: u64) -> u8 {
         self.material(side).min(255) as u8
     }
+    #[inline(always)]
     pub(super) fn king_of_mover(&self) -> u8 {
         let king = self.role(Role::King) & self.mover();
         let seen = if self.is_black_to_move() { king.swap_bytes() } else { king };
         first(seen) as u8
     }
+    #[inline(always)]
     pub(super) fn distinct_key(&self) -> u64 {
         let legal = self.results.counts[self.lane] >> EN_PASSANTS != 0;
         let [.., position] = keys(&Canonical::of(&self.packed(), legal));
         position
     }
+    #[inline(always)]
     pub(super) fn castles_as_standard(&self) -> bool {
         const CORNERS: u64 = 0x8100_0000_0000_0081;
         const E1: u64 = 1 << 4;
@@ -87,6 +98,7 @@ impl Lane<'_> {
         let has_king = |rank: u64, king: u64| rights & rank == 0 || kings & king != 0;
         rights & !CORNERS == 0 && has_king(0xFF, self.white() & E1) && has_king(0xFF << 56, self.black() & E8)
     }
+    #[inline(always)]
     pub(super) fn phase(&self) -> u8 {
         let minors = count(self.role(Role::Knight) | self.role(Role::Bishop));
         let heavy = count(self.role(Role::Rook)) * 2 + count(self.role(Role::Queen)) * 4;
@@ -95,20 +107,24 @@ impl Lane<'_> {
 }
 
 /// At most 64 squares.
+#[inline(always)]
 pub(super) fn count(set: u64) -> u8 {
     set.count_ones() as u8
 }
 
 /// A value for each lane, for every record of a tile, including those that do not count.
-pub(super) fn each<T: Clone + Default>(tile: &Tile<'_>, value: impl Fn(&Lane<'_>) -> T) -> Values<T> {
+pub(super) fn each<T: Copy + Default>(tile: &Tile<'_>, value: impl Fn(&Lane<'_>) -> T) -> Values<T> {
     let fill = inlined(
         #[inline(always)]
         || {
             let mut values = Vec::with_capacity(tile.groups.len() * Group::LEN);
             for (group, results) in tile.groups.iter().zip(tile.results) {
-                let of_group: [T; Group::LEN] =
-                    std::array::from_fn(|lane| value(&Lane { planes: group.get(lane).planes(), results, lane }));
-                values.extend(of_group);
+                // No `from_fn`, which is not always inlined.
+                let mut of_group = [T::default(); Group::LEN];
+                for (lane, slot) in of_group.iter_mut().enumerate() {
+                    *slot = value(&Lane { planes: group.get(lane).planes(), results, lane });
+                }
+                values.extend_from_slice(&of_group);
             }
             values
         },
@@ -155,6 +171,7 @@ pub(super) fn squares(codes: Values<u32>) -> Array {
 }
 
 /// The first square of a set.
+#[inline(always)]
 pub(super) fn first(set: u64) -> u32 {
     set.trailing_zeros()
 }

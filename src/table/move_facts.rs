@@ -48,11 +48,13 @@ pub(super) fn pieces_of_moves(tile: &Tile<'_>, piece: impl Fn(&Packed, Move) -> 
 }
 
 /// The piece that moves; a pawn that promotes is a pawn, and the king castles.
+#[inline]
 pub(super) fn moved(board: &Packed, mv: Move) -> Option<Role> {
     role_at(board, mv.from)
 }
 
 /// The piece that a move captures.
+#[inline]
 pub(super) fn captured(board: &Packed, mv: Move) -> Option<Role> {
     match mv.kind {
         MoveKind::Normal | MoveKind::Promotion(_) => role_at(board, mv.to),
@@ -62,6 +64,7 @@ pub(super) fn captured(board: &Packed, mv: Move) -> Option<Role> {
 }
 
 /// The piece on a square.
+#[inline]
 pub(super) fn role_at(board: &Packed, square: Square) -> Option<Role> {
     let planes = board.planes();
     Role::ALL.into_iter().find(|&role| Bitboard(planes.role(role)).contains(square))
@@ -82,6 +85,7 @@ pub(super) fn quiet(tile: &Tile<'_>) -> Array {
     Array::Flag(Values::from_clean_parts(flags, present))
 }
 
+#[inline]
 fn each_move(tile: &Tile<'_>, mut each: impl FnMut(usize, Move)) {
     if let Some(Array::U16(moves)) = tile.batch.values(Field::Move) {
         for row in 0..tile.len {
@@ -94,6 +98,7 @@ fn each_move(tile: &Tile<'_>, mut each: impl FnMut(usize, Move)) {
 }
 
 /// Whether a move captures, en passant included.
+#[inline]
 pub(super) fn captures(board: &Packed, mv: Move) -> bool {
     match mv.kind {
         MoveKind::Normal | MoveKind::Promotion(_) => Bitboard(board.occupied()).contains(mv.to),

@@ -8,7 +8,7 @@ use parquet::file::statistics::{Statistics, ValueStatistics};
 pub(super) enum Range {
     Flag(bool, bool),
     Signed(i32, i32),
-    /// 8 to 32 bits.
+    /// 8 or 16 bits.
     Unsigned(u32, u32),
     U64(u64, u64),
     Bytes(Vec<u8>, Vec<u8>),
@@ -16,6 +16,25 @@ pub(super) enum Range {
 
 /// Maximum length of texts that are kept.
 const LONGEST: usize = 256;
+
+/// The smallest and the largest of the texts so far.
+#[derive(Default)]
+pub(super) struct TextEnds<'a>(Option<(&'a [u8], &'a [u8])>);
+
+impl<'a> TextEnds<'a> {
+    #[inline(always)]
+    pub(super) fn add(&mut self, text: &'a [u8]) {
+        self.0 = Some(match self.0 {
+            None => (text, text),
+            Some((least, most)) => (least.min(text), most.max(text)),
+        });
+    }
+    /// `None` if there are no texts, or they are too long.
+    pub(super) fn range(&self) -> Option<Range> {
+        let (least, most) = self.0?;
+        (least.len() <= LONGEST && most.len() <= LONGEST).then(|| Range::Bytes(least.to_vec(), most.to_vec()))
+    }
+}
 
 impl Range {
     /// Of some values; `None` if there are none.
@@ -27,15 +46,9 @@ impl Range {
 
     /// Of some texts; `None` if there are none, or they are too long.
     pub(super) fn of_texts<'a>(texts: impl Iterator<Item = &'a [u8]>) -> Option<Self> {
-        let mut ends: Option<(&[u8], &[u8])> = None;
-        for text in texts {
-            ends = Some(match ends {
-                None => (text, text),
-                Some((least, most)) => (least.min(text), most.max(text)),
-            });
-        }
-        let (least, most) = ends?;
-        (least.len() <= LONGEST && most.len() <= LONGEST).then(|| Self::Bytes(least.to_vec(), most.to_vec()))
+        let mut ends = TextEnds::default();
+        texts.for_each(|text| ends.add(text));
+        ends.range()
     }
 
     /// The range of both.

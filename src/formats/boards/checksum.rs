@@ -25,6 +25,16 @@ impl Checksum {
     #[inline]
     pub fn update(&mut self, bytes: &[u8]) {
         let (rows, rest) = bytes.as_chunks::<UNIT>();
+        self.add(rows);
+        if !rest.is_empty() {
+            let mut row = [0; UNIT];
+            row[..rest.len()].copy_from_slice(rest);
+            self.add(&[row]);
+        }
+    }
+    /// Adds whole rows. By itself, so that the compiler always makes the same vectors of it.
+    #[inline(never)]
+    fn add(&mut self, rows: &[[u8; UNIT]]) {
         // These are copies, so that the sums stay in registers.
         let (mut a, mut b) = (self.sums, self.sums_of_sums);
         for (at, row) in rows.iter().enumerate() {
@@ -37,11 +47,6 @@ impl Checksum {
         }
         (self.sums, self.sums_of_sums) = (a, b);
         self.rows += rows.len() as u64;
-        if !rest.is_empty() {
-            let mut row = [0; UNIT];
-            row[..rest.len()].copy_from_slice(rest);
-            self.update(&row);
-        }
     }
     /// The checksum of the bytes so far.
     pub fn finish(&self) -> u64 {
