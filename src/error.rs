@@ -112,6 +112,16 @@ pub enum Error {
         /// The option, and the fields that it needs.
         reason: String,
     },
+    /// The formats of all inputs never have a field without which the output cannot hold a record.
+    #[error("{path}: {format} has no `{field}`, without which the output cannot hold a record", path = shown(path))]
+    Lacks {
+        /// The first input.
+        path: Arc<Path>,
+        /// Its format.
+        format: &'static str,
+        /// The field.
+        field: &'static str,
+    },
     /// An input holds no record, and its format has no way to say that it is empty.
     #[error("{path}: {NO_RECORD}", path = shown(path))]
     NoRecord {
@@ -258,6 +268,7 @@ impl Error {
             | Self::EmptyDirectory { .. }
             | Self::EmptyArchive { .. } => true,
             Self::Selection { .. }
+            | Self::Lacks { .. }
             | Self::TooManyGroups { .. }
             | Self::NoGame { .. }
             | Self::ScatteredGames { .. }

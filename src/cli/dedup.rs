@@ -139,7 +139,8 @@ impl DedupArgs {
         invocation.note(format_args!("{kept}, {duplicates}{of} left out"));
         if done.rejected_against > 0 {
             let bad = counted(done.rejected_against, "bad record");
-            invocation.note(format_args!("--against: {bad} were not compared"));
+            let were = if done.rejected_against == 1 { "was" } else { "were" };
+            invocation.note(format_args!("--against: {bad} {were} not compared"));
         }
     }
 

@@ -510,7 +510,7 @@ impl<'a> Invocation<'a> {
         for note in summary.notes(self.verbose()) {
             self.note(format_args!("{note}"));
         }
-        if matches!(summary.failure, Some(Error::Selection { .. })) {
+        if matches!(summary.failure, Some(Error::Selection { .. } | Error::Lacks { .. })) {
             return;
         }
         let mut left_out: Vec<_> = summary.left_out.iter().collect();

@@ -36,6 +36,10 @@ impl Refusal {
     pub(crate) fn fields(self) -> Fields {
         self.0.needs().union(self.0.decides_by())
     }
+    /// The fields without which the format cannot hold a record.
+    pub(crate) fn needs(self) -> Fields {
+        self.0.needs()
+    }
     /// Passes on the rows that are refused, in order, each once, with a name for the reason and a message.
     pub(crate) fn rows(self, tile: &Tile<'_>) -> Vec<(usize, &'static str, String)> {
         let mut refused = Vec::new();

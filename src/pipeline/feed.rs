@@ -74,6 +74,8 @@ pub(super) struct Feed<'a> {
     pub(super) max_record: usize,
     /// Options for reading records of formats without games, and memory limits.
     pub(super) decode: DecodeOptions,
+    /// The fields without which no record can be written.
+    pub(super) needs: Fields,
     pub(super) budget: Arc<Budget>,
     pub(super) consumed: Arc<AtomicU64>,
     pub(super) past_damage: bool,
@@ -210,6 +212,17 @@ impl Opening {
         })
     }
 
+    /// The format, and whether there is anything but blanks.
+    fn content(&mut self) -> Result<(Format, bool), Error> {
+        match self {
+            Self::Bytes(opened) => {
+                let (head, all) = opened.input.peek(HEAD)?;
+                Ok((opened.format, !(all && head.trim_ascii().is_empty())))
+            }
+            Self::Table(_, format, ..) => Ok((*format, true)),
+        }
+    }
+
     /// Starts decompressing a file of a zip archive ahead of time.
     fn read_ahead(mut self) -> Result<Self, Error> {
         if let Self::Bytes(opened) = &mut self {
@@ -265,6 +278,7 @@ impl<'a> Feed<'a> {
             max_record: decode.max_record,
             budget: Budget::of(decode.max_memory),
             decode,
+            needs: Fields::NONE,
             consumed: Arc::default(),
             past_damage: false,
             opening: VecDeque::new(),
@@ -276,7 +290,13 @@ impl<'a> Feed<'a> {
 
 impl Feed<'_> {
     /// An input at its beginning, and its properties.
-    fn begin(&self, opened: Opening) -> Result<(Current, Format, Option<Compression>, Option<String>), Error> {
+    fn begin(&self, mut opened: Opening) -> Result<(Current, Format, Option<Compression>, Option<String>), Error> {
+        if let [source] = self.inputs
+            && let (format, true) = opened.content()?
+            && let Some(field) = self.never_has(format)
+        {
+            return Err(lacks(source, format, field));
+        }
         let (path, format, tables, source, mapped) = match opened {
             Opening::Bytes(mut opened) => {
                 let (format, compression) = (opened.format, opened.input.compression());
@@ -335,6 +355,36 @@ impl Feed<'_> {
             Some(reason) => Err(Error::Selection { path: Arc::clone(path), reason }),
             None => Ok(()),
         }
+    }
+
+    /// A field that is needed, and that records of this format never have.
+    fn never_has(&self, format: Format) -> Option<Field> {
+        self.needs.iter().find(|&field| !format.about().carries.contains(field))
+    }
+
+    /// Checks whether the format of any input may have the needed fields, before anything is read, if all inputs can be
+    /// opened twice. [`Self::begin`] checks a single input.
+    pub(super) fn check_needs(&self) -> Result<(), Error> {
+        if self.needs.is_empty() || self.inputs.len() < 2 {
+            return Ok(());
+        }
+        let mut lacking = None;
+        for source in self.inputs {
+            if source.len().is_none() {
+                return Ok(());
+            }
+            let opened = Opening::new(source, self.named(), self.access, Arc::default());
+            let Ok((format, is_filled)) = opened.and_then(|mut opened| opened.content()) else {
+                return Ok(());
+            };
+            if is_filled {
+                match self.never_has(format) {
+                    None => return Ok(()),
+                    Some(field) => _ = lacking.get_or_insert((source, format, field)),
+                }
+            }
+        }
+        lacking.map_or(Ok(()), |(source, format, field)| Err(lacks(source, format, field)))
     }
 
     /// Checks the columns of all inputs that can be opened twice, before anything is read, and whether their records
@@ -522,4 +572,9 @@ impl Feed<'_> {
             }
         }
     }
+}
+
+/// The error for an input whose records never have a field that is needed.
+fn lacks(source: &Source, format: Format, field: Field) -> Error {
+    Error::Lacks { path: Arc::clone(source.name()), format: format.name(), field: field.name() }
 }

@@ -35,6 +35,9 @@ pub(super) struct Judge<'a, J: Job> {
     pub(super) stops: bool,
     /// Numbers of the records to process.
     pub(super) range: Range<u64>,
+    /// The number of the first record that the job may take. Those before it, all requested, were chosen and skipped, or
+    /// left out, or are bad.
+    pub(super) first_taken: u64,
     pub(super) job: &'a J,
     /// The function that finds good records which the job cannot take.
     pub(super) refusal: Option<Refusal>,
@@ -82,6 +85,7 @@ impl<'a, J: Job> Judge<'a, J> {
             validity: settings.decode.validity,
             stops: settings.strict,
             range,
+            first_taken: 0,
             job,
             refusal: job.refusal(),
             choices: settings.choices,
@@ -271,6 +275,9 @@ impl<'a, J: Job> Judge<'a, J> {
             let words = len.div_ceil(64);
             let tile = Tile::new(self.analyzer, batch, start, len, self.results, &good);
             choose(self.choices, &tile, &mut mask[..words], &mut self.left_out);
+            if len > 0 && batch.index(start) < self.first_taken {
+                keep(&mut mask, |row| batch.index(start + row) >= self.first_taken);
+            }
         }
         Some((mask, more))
     }
@@ -381,6 +388,7 @@ pub(crate) fn judge_alone<J: Job>(
         validity: options.validity,
         stops: false,
         range: 0..u64::MAX,
+        first_taken: 0,
         job,
         refusal: job.refusal(),
         choices: &[],

@@ -438,11 +438,12 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
             .clamp(64, GIANT),
         consumed: Arc::clone(&consumed),
         past_damage: options.past_damage,
+        needs: job.refusal().map_or(Fields::NONE, Refusal::needs),
         // With one thread, or one input, nothing else can be done at the same time.
         most_ahead: if threads > 1 && inputs.sources.len() > 1 { threads } else { 0 },
         ..Feed::new(inputs, (from, access), shard, settings.decode_records.clone())
     };
-    if let Err(error) = feed.check_all() {
+    if let Err(error) = feed.check_all().and_then(|()| feed.check_needs()) {
         collector.summary.failure = Some(error);
         return collector.summary;
     }

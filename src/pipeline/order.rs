@@ -38,7 +38,9 @@ impl Job for Numbers {
         Vec::new()
     }
     fn tile(&self, part: &mut Vec<u64>, tile: &Tile<'_>) {
-        part.extend(tile.rows().map(|row| tile.batch.index(row)));
+        for row in tile.rows() {
+            part.push(tile.batch.index(row));
+        }
     }
 }
 
@@ -239,6 +241,7 @@ fn judge<J: Job>(
 ) -> (Outcome, Option<J::Part>) {
     let Numbered { work, mut ahead, mut decoded, before, mut range, mut outcome, chunk: chunk_number, .. } = numbered;
     let mut output = None;
+    let mut first_taken = 0;
     if decoded.is_some() || !ahead.is_empty() {
         let shared = |decoded: &mut Decoded| -> Vec<Arc<Batch>> {
             std::mem::take(&mut decoded.batches).into_iter().map(Arc::new).collect()
@@ -261,7 +264,9 @@ fn judge<J: Job>(
                 };
                 judge.batches(batches);
             }
-            (range, outcome.is_last) = chosen.requested(chunk_number, &numbers, stopped);
+            let requested = chosen.requested(chunk_number, &numbers, stopped);
+            (range, outcome.is_last) = (range.start..range.end.min(requested.end), requested.is_last);
+            first_taken = requested.first_taken;
             outcome.records = overlap(before.records..before.records + outcome.records, &range);
             for decoded in ahead.iter_mut().map(|held| &mut held.decoded).chain(&mut decoded) {
                 decoded.rejects.retain(|reject| range.contains(&reject.place.record));
@@ -279,11 +284,12 @@ fn judge<J: Job>(
                 texts: texts.as_deref(),
                 lines_before: lines,
                 rejects: std::mem::take(&mut decoded.rejects),
+                first_taken,
                 ..Judge::new(settings, job, (format, chunk), range.clone(), &mut part, scratch)
             };
             let (mut rejects, left_out, remarks) = judge.batches(&batches);
             merge(&mut outcome.left_out, left_out);
-            let mut taken = range.clone();
+            let mut taken = range.start.max(first_taken)..range.end;
             taken.end = taken.end.min(before.records + decoded.records);
             if settings.strict
                 && let Some(first) = rejects.first()

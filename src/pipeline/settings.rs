@@ -75,13 +75,14 @@ impl Chosen {
     pub(super) fn new(requested: Range<u64>) -> Self {
         Self { requested, next: Mutex::new((0, 0)), counted: Condvar::new() }
     }
-    /// The numbers of the requested records of a chunk, given its chosen records, and whether later chunks have none.
-    /// Waits for all chunks before it, which other workers are already processing.
-    pub(super) fn requested(&self, chunk: u64, chosen: &[u64], stopped: &AtomicBool) -> (Range<u64>, bool) {
+    /// The number of the first chosen record of a chunk that is not skipped, the end of the records that are read, and
+    /// whether later chunks have none, given the chosen records of the chunk. Waits for all chunks before it, which other
+    /// workers are already processing.
+    pub(super) fn requested(&self, chunk: u64, chosen: &[u64], stopped: &AtomicBool) -> Requested {
         let mut next = self.next.lock().unpoisoned();
         while next.0 != chunk {
             if stopped.load(Ordering::Relaxed) {
-                return (0..0, true);
+                return Requested { first_taken: 0, end: 0, is_last: true };
             }
             next = self.counted.wait_timeout(next, PATIENCE).unpoisoned().0;
         }
@@ -91,18 +92,29 @@ impl Chosen {
         self.counted.notify_all();
         let Range { start, end } = self.requested;
         let is_last = after >= end;
-        if before >= end || after < start {
-            return (0..0, is_last);
+        if before >= end {
+            return Requested { first_taken: 0, end: 0, is_last };
         }
-        // From the last skipped record to the last taken one, so that the result does not depend on how chunks are cut.
-        let first = match start.saturating_sub(before) {
-            0 => 0,
-            skipped => chosen[skipped as usize - 1] + 1,
+        let skipped = start.saturating_sub(before);
+        let first_taken = match usize::try_from(skipped).ok().and_then(|skipped| chosen.get(skipped)) {
+            Some(&first) => first,
+            None => u64::MAX,
         };
-        let last = match end - before {
+        // Up to the last one taken, so that the result does not depend on how chunks are cut.
+        let end = match end - before {
             left if left <= chosen.len() as u64 => chosen[left as usize - 1] + 1,
             _ => u64::MAX,
         };
-        (first..last, is_last)
+        Requested { first_taken, end, is_last }
     }
+}
+
+/// What is requested of a chunk if records are chosen.
+pub(super) struct Requested {
+    /// The number of the first chosen record that is not skipped.
+    pub(super) first_taken: u64,
+    /// The end of the numbers of the records that are read.
+    pub(super) end: u64,
+    /// Whether nothing is requested of later chunks.
+    pub(super) is_last: bool,
 }

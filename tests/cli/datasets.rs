@@ -7,7 +7,7 @@ use crate::support::shared_data;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -504,6 +504,74 @@ fn skipped_records_are_not_there() {
             }
         }
     }
+}
+
+/// Behind options that choose, `--skip` counts the chosen records: what is bad on the way to them is rejected, and what is
+/// left out is counted.
+#[test]
+fn what_is_bad_before_skipped_records_is_rejected() {
+    let dir = Dir::new();
+    let lines = ["bad", START, "bad", KIWIPETE, "bad", START];
+    let path = dir.file("a.fen", lines.join("\n") + "\n");
+    for (skip, limit, rows, rejected) in
+        [(0, 9, 3, 3), (1, 9, 2, 3), (2, 9, 1, 3), (3, 9, 0, 3), (9, 9, 0, 3), (0, 1, 1, 1), (1, 1, 1, 2), (0, 0, 0, 0)]
+    {
+        let (skip, limit) = (skip.to_string(), limit.to_string());
+        for threads in ["1", "3"] {
+            let rejects = dir.name("rejects");
+            let status = i32::from(rejected > 0);
+            let done = output(
+                status,
+                &[
+                    "compute",
+                    &path,
+                    "--where",
+                    "index >= 0",
+                    "--skip",
+                    &skip,
+                    "--limit",
+                    &limit,
+                    "--columns",
+                    "fen",
+                    "--threads",
+                    threads,
+                    "--rejects",
+                    &rejects,
+                    "--force",
+                ],
+            );
+            assert_eq!(done.lines().count(), 1 + rows, "{skip} {limit}");
+            let listed = fs::read_to_string(&rejects)
+                .map_or(0, |text| text.lines().filter(|line| line.ends_with("bad")).count());
+            assert_eq!(listed, rejected, "{skip} {limit}");
+        }
+    }
+    let stderr = stderr_of(1, &["stats", &path, "--where", "legal_moves > 20", "--skip", "1"]);
+    assert!(stderr.contains("--where left out 2 positions"), "{stderr}");
+}
+
+/// What a format never has is said before anything is read.
+#[test]
+fn inputs_without_moves_are_refused_for_viriformat() {
+    let dir = Dir::new();
+    let fen = dir.file("a.fen", format!("{START}\n"));
+    let text = dir.file("a.text", format!("{START} | 10 | 0.5\n"));
+    let empty = dir.file("e.text", "");
+    let [bullet, marlin] = ["a.bullet", "a.marlin"].map(|name| dir.name(name));
+    for to in [&bullet, &marlin] {
+        output(0, &["convert", &text, "-o", to, "--allow-loss"]);
+    }
+    let inputs: [&[&str]; 5] = [&[&text], &[&bullet], &[&marlin], &[&bullet, &text], &[&empty, &text]];
+    for (number, inputs) in inputs.into_iter().enumerate() {
+        for command in [&["convert"][..], &["shuffle"], &["shuffle", "--by", "game"], &["dedup"], &["interleave"]] {
+            let to = dir.name(&format!("{}{number}.viri", command.join("")));
+            let stderr = stderr_of(2, &[command, inputs, &["-o", &to]].concat());
+            assert!(stderr.contains("has no `move`, without which the output cannot hold a record"), "{stderr}");
+            assert!(!Path::new(&to).exists());
+        }
+    }
+    // Operations of EPD, which lines of FEN may have, have moves.
+    stderr_of(1, &["convert", &text, &fen, "-o", &dir.name("x.viri")]);
 }
 
 /// The second reading of `interleave` numbers records and games as the first one does, so it takes the same records as
