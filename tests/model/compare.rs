@@ -3,6 +3,7 @@
 use super::expected::{Expected, Oracle, combined, expected};
 use super::generate::{Case, Input, Job};
 use super::options::Options;
+use super::outputs;
 use super::records::{COLUMNS, Entry, Record, stored};
 use super::run::{Done, Place, Prepared, Row, arguments, split_rows, typed};
 use std::fs;
@@ -86,6 +87,11 @@ fn compared(case: &Case, place: &mut Place) -> Result<(), String> {
     let plain = arguments(case, &prepared, against.as_ref(), &case.output("out"));
     let done = place.run_typed(&plain, piped.as_deref());
     judged(case, &model, &done, place)?;
+    match case.job {
+        Job::Shards(of) => outputs::shares(case, &model, place, &prepared, of)?,
+        Job::Merge(of) => outputs::merged(case, &model, place, (&prepared, &done), of)?,
+        _ => {}
+    }
     // The same bytes in every tier, with any number of threads, and with little memory.
     for (start, more) in [("one", "--threads=1 --tier=portable"), ("four", "--threads=4 --memory=64K")] {
         let mut again = arguments(case, &prepared, against.as_ref(), &case.output(start));
@@ -162,7 +168,7 @@ fn good(entries: &[Entry]) -> Vec<Record> {
 }
 
 /// Says where rows differ first.
-fn same_rows(got: &[Row], wanted: &[Row]) -> Result<(), String> {
+pub(crate) fn same_rows(got: &[Row], wanted: &[Row]) -> Result<(), String> {
     for (number, (got, wanted)) in got.iter().zip(wanted).enumerate() {
         for (column, (got, wanted)) in COLUMNS.iter().zip(got.iter().zip(wanted)) {
             if got != wanted {
@@ -186,9 +192,9 @@ fn judged(case: &Case, model: &Expected, done: &Done, place: &Place) -> Result<(
         let reason = model.stops.map_or(String::new(), |reason| format!(" ({reason})"));
         return Err(format!("status {}, not {status}{reason}: {}", done.status, done.stderr));
     }
-    let outputs = case.outputs("out");
+    let written_to = case.outputs("out");
     if status == 2 {
-        let left: Vec<&String> = outputs.iter().filter(|name| place.path(name).exists()).collect();
+        let left: Vec<&String> = written_to.iter().filter(|name| place.path(name).exists()).collect();
         return if left.is_empty() { Ok(()) } else { Err(format!("status 2, but there is {left:?}")) };
     }
     if done.rejected() != model.rejected {
@@ -204,25 +210,21 @@ fn judged(case: &Case, model: &Expected, done: &Done, place: &Place) -> Result<(
         }
     }
     match &case.job {
-        Job::Stats => return statistics(model, done),
-        Job::Convert | Job::Dedup { .. } => {
-            let wanted: Vec<Row> = model.records.iter().map(Record::row).collect();
-            // In most formats, an empty file cannot be read.
-            let rows = if wanted.is_empty() { Vec::new() } else { written(place, &outputs[0])? };
-            return same_rows(&rows, &wanted).map_err(|what| format!("in {}: {what}", outputs[0]));
-        }
-        _ => {}
+        Job::Stats => statistics(model, done),
+        Job::Compute => outputs::printed(model, done),
+        Job::Games => outputs::games(model, done),
+        Job::Merge(_) | Job::Shards(_) | Job::Verify => Ok(()),
+        _ => outputs::files(case, model, place, &written_to),
     }
-    Ok(())
 }
 
-fn written(place: &Place, name: &str) -> Result<Vec<Row>, String> {
+pub(crate) fn written(place: &Place, name: &str) -> Result<Vec<Row>, String> {
     let prepared = Prepared { argument: name.to_owned(), piped: None };
     Ok(place.rows(&[prepared], &[])?.0)
 }
 
 /// Some plain counts of `stats --json`.
-fn statistics(model: &Expected, done: &Done) -> Result<(), String> {
+pub(crate) fn statistics(model: &Expected, done: &Done) -> Result<(), String> {
     let json: serde_json::Value = serde_json::from_slice(&done.stdout).map_err(|error| error.to_string())?;
     let records = &model.chosen;
     let count = |takes: &dyn Fn(&Record) -> bool| records.iter().filter(|record| takes(record)).count() as u64;

@@ -29,18 +29,20 @@ pub(crate) struct Expected {
     pub(crate) changed: bool,
     /// The records before the output's format takes its toll.
     pub(crate) chosen: Vec<Record>,
+    /// The games of which a row is made.
+    pub(crate) games: Vec<u64>,
 }
 
 /// The entries of several inputs one after another: records and games are numbered on.
 pub(crate) fn combined(parts: &[Vec<Entry>]) -> Vec<Entry> {
     let (mut all, mut index, mut first_game) = (Vec::new(), 0, 0);
-    for part in parts {
+    for (input, part) in parts.iter().enumerate() {
         let mut next_game = first_game;
         for entry in part {
             let mut entry = entry.clone();
             let game = match &mut entry {
                 Entry::Good(record) => {
-                    record.index = index;
+                    (record.index, record.input) = (index, input);
                     &mut record.game
                 }
                 Entry::Bad(Some(record)) => &mut record.game,
@@ -84,6 +86,9 @@ pub(crate) fn refusal(case: &Case, parts: &[Vec<Entry>]) -> Option<&'static str>
         if (case.job == Job::Games || options.looks_at_games()) && lacks(&|record| record.game.is_some()) {
             return Some("no games");
         }
+        if (case.job == Job::Games || options.looks_at_games()) && are_scattered(entries) {
+            return Some("scattered games");
+        }
         if !options.result.is_empty() && lacks(&|record| record.result.is_some()) {
             return Some("no results");
         }
@@ -101,6 +106,15 @@ pub(crate) fn refusal(case: &Case, parts: &[Vec<Entry>]) -> Option<&'static str>
         }
     }
     None
+}
+
+/// Whether the records of some game do not follow one another, or games are out of order.
+fn are_scattered(entries: &[Entry]) -> bool {
+    let games = entries.iter().filter_map(|entry| match entry {
+        Entry::Good(record) => record.game,
+        Entry::Bad(_) => None,
+    });
+    !games.is_sorted()
 }
 
 /// Whether a game's tags are those that the options ask for, with the first option that leaves it out.
@@ -182,6 +196,33 @@ pub(crate) fn chosen(options: &Options, entries: &[Entry], oracle: &mut dyn Orac
         }
     }
     Ok(expected)
+}
+
+/// The games that the options choose: `--skip` and `--limit` count them.
+fn games(options: &Options, entries: &[Entry]) -> Expected {
+    let mut expected = Expected::default();
+    let mut games: BTreeMap<u64, (bool, bool)> = BTreeMap::new();
+    for entry in entries {
+        let (record, is_bad) = match entry {
+            Entry::Good(record) | Entry::Bad(Some(record)) => (record, matches!(entry, Entry::Bad(_))),
+            Entry::Bad(None) => continue,
+        };
+        let Some(number) = record.game else { continue };
+        let game = games.entry(number).or_insert((left_out_by(options, record).is_none(), false));
+        game.1 |= is_bad;
+    }
+    games.retain(|_, (is_chosen, is_bad)| *is_chosen && !(options.drop_bad_games && *is_bad));
+    let skip = options.skip.unwrap_or(0) as usize;
+    let limit = options.limit.map_or(usize::MAX, |limit| limit as usize);
+    let chosen: Vec<(u64, bool)> = games.into_iter().map(|(game, (_, is_bad))| (game, is_bad)).collect();
+    for (game, is_bad) in chosen.into_iter().skip(skip).take(limit) {
+        expected.games.push(game);
+        expected.rejected += u64::from(is_bad);
+    }
+    if options.strict && expected.rejected > 0 {
+        expected.stops = Some("a bad record with --strict");
+    }
+    expected
 }
 
 /// The options for games and positions, `--where` and `--sample`.
@@ -410,6 +451,9 @@ pub(crate) fn expected(
         return Ok(Expected { stops: Some(reason), ..Expected::default() });
     }
     let entries = combined(parts);
+    if case.job == Job::Games {
+        return Ok(games(&case.options, &entries));
+    }
     let mut expected = chosen(&case.options, &entries, oracle)?;
     if let Job::Dedup { key, keep, .. } = &case.job {
         let mut others = Vec::new();

@@ -1,6 +1,6 @@
 //! Draws inputs and command lines: first every pair of options that can stand together, then at random.
 
-use super::expression::{Column, Number, draw_condition, draw_number};
+use super::expression::{Column, Condition, Number, draw_condition, draw_number};
 use super::options::{NAMES, Options, Sample, Target, Value};
 use super::records::{Entry, Format, Outcome, Record, Tags, stored};
 use super::texts::{self, Game, Notation, Score, Wrapping};
@@ -120,9 +120,12 @@ pub(crate) enum Job {
     Interleave {
         by_game: bool,
     },
+    Compute,
     Stats,
     /// The merged statistics of this number of shards.
     Merge(u32),
+    /// The records of this number of shards, one after another.
+    Shards(u32),
     Games,
     Verify,
 }
@@ -349,7 +352,11 @@ impl Case {
     /// Leaves out what does not stand with the command.
     fn make_sense(&mut self) {
         let without: &[&str] = match self.job {
-            Job::Stats | Job::Verify | Job::Merge(_) => &["set", "manifest", "allow-loss"],
+            Job::Stats | Job::Verify | Job::Compute => &["set", "manifest", "allow-loss"],
+            // What counts records would count them in each shard anew.
+            Job::Merge(_) | Job::Shards(_) => {
+                &["set", "manifest", "allow-loss", "shard", "skip", "limit", "sample", "strict", "seed"]
+            }
             Job::Games => &[
                 "set",
                 "manifest",
@@ -367,6 +374,13 @@ impl Case {
         };
         for name in without {
             self.options = self.options.without(name);
+        }
+        if matches!(self.job, Job::Merge(_) | Job::Shards(_)) {
+            // Records and games are numbered within the share, and `--max-per-game` draws by the number.
+            self.options.max_per_game = None;
+            let numbers =
+                |condition: &Condition| ["index", "game"].iter().any(|name| condition.to_string().contains(name));
+            self.options.condition = self.options.condition.take().filter(|condition| !numbers(condition));
         }
         // These read their inputs twice.
         if matches!(self.job, Job::Dedup { .. } | Job::Interleave { .. }) {
@@ -386,7 +400,7 @@ impl Case {
 }
 
 fn draw_job(random: &mut Random) -> Job {
-    match random.below(16) {
+    match random.below(18) {
         0..6 => Job::Convert,
         6 => Job::Shuffle { by_game: random.below(2) == 0 },
         7..10 => Job::Dedup {
@@ -409,10 +423,9 @@ fn draw_job(random: &mut Random) -> Job {
         11 | 12 => Job::Interleave { by_game: random.below(3) == 0 },
         13 => Job::Stats,
         14 => Job::Games,
-        _ => one_of_job(random),
+        15 if random.below(2) == 0 => Job::Verify,
+        15 => Job::Merge(1 + random.below(3)),
+        16 => Job::Compute,
+        _ => Job::Shards(1 + random.below(4)),
     }
-}
-
-fn one_of_job(random: &mut Random) -> Job {
-    if random.below(2) == 0 { Job::Verify } else { Job::Merge(1 + random.below(3)) }
 }

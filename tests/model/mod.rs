@@ -8,6 +8,7 @@ mod expected;
 mod expression;
 mod generate;
 mod options;
+mod outputs;
 mod records;
 mod run;
 mod shrink;

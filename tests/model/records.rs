@@ -57,6 +57,8 @@ pub(crate) struct Record {
     pub(crate) tags: Rc<Tags>,
     /// The number of the record over all inputs.
     pub(crate) index: u64,
+    /// The number of the input from which it comes.
+    pub(crate) input: usize,
     /// `score` of the record before in the same game.
     pub(crate) score_before: Option<i32>,
     /// Plies of the whole game, where the format tells.
@@ -100,6 +102,7 @@ impl Record {
             result: None,
             tags: Rc::default(),
             index: 0,
+            input: 0,
             score_before: None,
             game_plies: None,
             count: None,
@@ -301,6 +304,7 @@ pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
             _ => {}
         }
         bare.index = stored.records.len() as u64;
+        bare.input = record.input;
         stored.records.push(bare);
     }
     histories(&mut stored.records);

@@ -196,6 +196,7 @@ pub(crate) fn arguments(case: &Case, inputs: &[Prepared], against: Option<&Prepa
         }
         Job::Split { by } => add(&["split", "--by", by, "--parts", "a=0.6,b=0.4"]),
         Job::Interleave { by_game } => add(&["interleave", "--by", if *by_game { "game" } else { "record" }]),
+        Job::Compute | Job::Shards(_) => add(&["compute", "--columns", &COLUMNS.join(","), "--format", "csv"]),
         Job::Stats | Job::Merge(_) => add(&["stats", "--json"]),
         Job::Games => add(&["games", "--columns", "game,plies,result,white", "--format", "csv"]),
         Job::Verify => add(&["verify", "--json", "--validity", "playable"]),
@@ -214,7 +215,7 @@ pub(crate) fn arguments(case: &Case, inputs: &[Prepared], against: Option<&Prepa
 impl Case {
     /// Whether the command writes records to a file.
     pub(crate) fn writes(&self) -> bool {
-        !matches!(self.job, Job::Stats | Job::Merge(_) | Job::Games | Job::Verify)
+        !matches!(self.job, Job::Compute | Job::Shards(_) | Job::Stats | Job::Merge(_) | Job::Games | Job::Verify)
     }
     /// The names of the outputs.
     pub(crate) fn outputs(&self, start: &str) -> Vec<String> {

@@ -1,0 +1,220 @@
+//! What the outputs of commands must have that put records into an order of their own, or are made of several runs.
+
+use super::compare::{same_rows, statistics, written};
+use super::expected::Expected;
+use super::generate::{Case, Job};
+use super::options::Options;
+use super::records::{COLUMNS, Record, stored};
+use super::run::{Done, Place, Prepared, Row, arguments, split_rows};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The rows of records, sorted. Chains are made anew by formats that store them: games and plies have other numbers.
+fn sorted(case: &Case, rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
+    let mut rows: Vec<Row> = rows.into_iter().map(|row| without_place(case, row)).collect();
+    rows.sort();
+    rows
+}
+
+fn without_place(case: &Case, mut row: Row) -> Row {
+    if case.to.stores_chains() {
+        drop(row.drain(1..3));
+    }
+    row
+}
+
+/// `shuffle`: all records, and by game all of a game together in their order.
+pub(crate) fn shuffled(case: &Case, model: &Expected, rows: &[Row], by_game: bool) -> Result<(), String> {
+    same_rows(&sorted(case, rows.iter().cloned()), &sorted(case, model.records.iter().map(Record::row)))?;
+    if by_game && !case.to.stores_chains() && has_games(case, model) {
+        let mut left = model.records.clone();
+        let mut next: Option<(u64, usize)> = None;
+        for row in rows {
+            let game: u64 = row[1].parse().map_err(|_| format!("a record without a game: {row:?}"))?;
+            let found = left.iter().position(|record| record.game == Some(game) && record.row() == *row);
+            let found = found.ok_or_else(|| format!("a record that is not of this game: {row:?}"))?;
+            // The first of the game that is left is the next.
+            let first = left.iter().position(|record| record.game == Some(game));
+            if first != Some(found) {
+                return Err(format!("game {game} is in another order at {row:?}"));
+            }
+            if let Some((before, remaining)) = next
+                && before != game
+                && remaining > 0
+            {
+                return Err(format!("game {before} goes on behind game {game}"));
+            }
+            left.remove(found);
+            next = Some((game, left.iter().filter(|record| record.game == Some(game)).count()));
+        }
+    }
+    Ok(())
+}
+
+fn has_games(case: &Case, model: &Expected) -> bool {
+    stored(case.to, &model.chosen).records.iter().all(|record| record.game.is_some())
+}
+
+/// `interleave`: all records, those of an input in their order.
+pub(crate) fn interleaved(case: &Case, model: &Expected, rows: &[Row]) -> Result<(), String> {
+    same_rows(&sorted(case, rows.iter().cloned()), &sorted(case, model.records.iter().map(Record::row)))?;
+    let mut inputs_of: BTreeMap<Row, BTreeSet<usize>> = BTreeMap::new();
+    for record in &model.records {
+        inputs_of.entry(without_place(case, record.row())).or_default().insert(record.input);
+    }
+    for input in 0..case.inputs.len() {
+        // Rows that other inputs have, too, may come from them.
+        let only = |row: &Row| inputs_of.get(row).is_some_and(|inputs| inputs.len() == 1 && inputs.contains(&input));
+        let got = rows.iter().map(|row| without_place(case, row.clone())).filter(only);
+        let wanted = model.records.iter().map(|record| without_place(case, record.row())).filter(only);
+        same_rows(&got.collect::<Vec<_>>(), &wanted.collect::<Vec<_>>())
+            .map_err(|what| format!("the order of input {input}: {what}"))?;
+    }
+    Ok(())
+}
+
+/// `split`: each record in one part, in the order of the input; what is equal by the key in one part.
+pub(crate) fn split(case: &Case, model: &Expected, parts: &[Vec<Row>], by: &str) -> Result<(), String> {
+    if case.to.stores_chains() {
+        // What one record tells of the next is in another place for each part.
+        return Ok(());
+    }
+    same_rows(&sorted(case, parts.concat()), &sorted(case, model.records.iter().map(Record::row)))?;
+    let mut part_of: BTreeMap<String, usize> = BTreeMap::new();
+    for (place, part) in parts.iter().enumerate() {
+        let mut left = model.records.iter();
+        for row in part {
+            let found = left.find(|record| record.row() == *row);
+            found.ok_or_else(|| format!("part {place} is in another order at {row:?}"))?;
+            let key = match by {
+                "game" => row[1].clone(),
+                "position" => row[0].split(' ').take(4).collect::<Vec<_>>().join(" "),
+                _ => continue,
+            };
+            // Without the game in the output, it is not known.
+            if key.is_empty() {
+                continue;
+            }
+            let first = *part_of.entry(key.clone()).or_insert(place);
+            if first != place {
+                return Err(format!("{key} is in parts {first} and {place}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `games`: a row for each game, in order.
+pub(crate) fn games(model: &Expected, done: &Done) -> Result<(), String> {
+    let rows = split_rows(&done.stdout);
+    let got: Vec<u64> = rows.iter().filter_map(|row| row[0].parse().ok()).collect();
+    match got == model.games {
+        true => Ok(()),
+        false => Err(format!("games {got:?}, not {:?}", model.games)),
+    }
+}
+
+/// The records of several shares, one share after another, are those of the whole.
+pub(crate) fn shares(case: &Case, model: &Expected, place: &Place, inputs: &[Prepared], of: u32) -> Result<(), String> {
+    let (mut rows, mut rejected, mut stopped) = (Vec::new(), 0, 0);
+    for share in 0..of {
+        let done = share_of(case, place, inputs, share, of, &[]);
+        match done.status {
+            2 => stopped += 1,
+            0 | 1 => rows.extend(split_rows(&done.stdout)),
+            status => return Err(format!("share {share} of {of}: status {status}: {}", done.stderr)),
+        }
+        rejected += done.rejected();
+    }
+    if let Some(reason) = model.stops {
+        return if stopped > 0 { Ok(()) } else { Err(format!("no share of {of} ends with status 2 ({reason})")) };
+    }
+    if stopped > 0 {
+        return Err(format!("{stopped} shares of {of} end with status 2"));
+    }
+    if rejected != model.rejected {
+        return Err(format!("{rejected} rejects in {of} shares, not {}", model.rejected));
+    }
+    // Games are numbered within the share.
+    let without_game = |mut row: Row| {
+        row.remove(1);
+        row
+    };
+    let mut got: Vec<Row> = rows.into_iter().map(without_game).collect();
+    let mut wanted: Vec<Row> = model.chosen.iter().map(|record| without_game(record.row())).collect();
+    got.sort();
+    wanted.sort();
+    same_rows(&got, &wanted).map_err(|what| format!("in {of} shares, sorted: {what}"))
+}
+
+fn share_of(case: &Case, place: &Place, inputs: &[Prepared], share: u32, of: u32, more: &[&str]) -> Done {
+    let options = Options { shard: Some((share, of)), ..case.options.clone() };
+    let case = Case { options, ..case.clone() };
+    let mut words = arguments(&case, inputs, None, "");
+    words.extend(more.iter().map(|&word| word.to_owned()));
+    place.run(&words, inputs.iter().find_map(|input| input.piped.clone()).as_deref())
+}
+
+/// The merged statistics of several shares are those of the whole.
+pub(crate) fn merged(
+    case: &Case,
+    model: &Expected,
+    place: &Place,
+    (inputs, whole): (&[Prepared], &Done),
+    of: u32,
+) -> Result<(), String> {
+    let mut names = Vec::new();
+    for share in 0..of {
+        let done = share_of(case, place, inputs, share, of, &[]);
+        if done.status == 2 && model.stops.is_some() {
+            return Ok(());
+        }
+        if !matches!(done.status, 0 | 1) {
+            return Err(format!("share {share} of {of}: status {}: {}", done.status, done.stderr));
+        }
+        let name = format!("share{share}.json");
+        std::fs::write(place.path(&name), &done.stdout).map_err(|error| error.to_string())?;
+        names.push(name);
+    }
+    if model.stops.is_some() {
+        return Err("no share ends with status 2".to_owned());
+    }
+    let words = [&["stats", "--json", "--merge"].map(str::to_owned)[..], &names].concat();
+    let done = place.run(&words, None);
+    if !matches!(done.status, 0 | 1) {
+        return Err(format!("merging: status {}: {}", done.status, done.stderr));
+    }
+    statistics(model, &done).map_err(|what| format!("merged: {what}"))?;
+    let [whole, merged] = [&whole.stdout, &done.stdout].map(|json| serde_json::from_slice::<serde_json::Value>(json));
+    let (whole, merged) = (whole.map_err(|error| error.to_string())?, merged.map_err(|error| error.to_string())?);
+    let differs = |(key, value): &(&String, &serde_json::Value)| {
+        !["run", "distinct", "sources"].contains(&key.as_str()) && merged.get(key) != Some(value)
+    };
+    match whole.as_object().and_then(|whole| whole.iter().find(differs)) {
+        Some((key, value)) => Err(format!("merged: {key} is {:?}, not {value}", merged.get(key))),
+        None => Ok(()),
+    }
+}
+
+/// The rows that a command printed.
+pub(crate) fn printed(model: &Expected, done: &Done) -> Result<(), String> {
+    let wanted: Vec<Row> = model.chosen.iter().map(Record::row).collect();
+    same_rows(&split_rows(&done.stdout), &wanted)
+}
+
+/// Judges the files that a command wrote.
+pub(crate) fn files(case: &Case, model: &Expected, place: &Place, outputs: &[String]) -> Result<(), String> {
+    let mut parts = Vec::new();
+    for name in outputs {
+        let rows = if model.records.is_empty() { Vec::new() } else { written(place, name)? };
+        parts.push(rows);
+    }
+    match case.job {
+        Job::Shuffle { by_game } => shuffled(case, model, &parts[0], by_game),
+        Job::Interleave { .. } => interleaved(case, model, &parts[0]),
+        Job::Split { by } => split(case, model, &parts, by),
+        _ => same_rows(&parts[0], &model.records.iter().map(Record::row).collect::<Vec<_>>()),
+    }
+    .map_err(|what| format!("in {}: {what}", outputs[0]))
+}
+
+const _: () = assert!(COLUMNS.len() == 16, "the places of `game` and `ply`");
