@@ -4,7 +4,7 @@
 //! $ cargo run --release --example arrow_consumer [FILE]...
 //! ```
 
-use lanefish::arrow::array::{Array, Int16Array, UInt16Array};
+use lanefish::arrow::array::{Array, Int16Array, Int32Array};
 use lanefish::input::Inputs;
 use lanefish::jobs::Scan;
 use lanefish::table::Columns;
@@ -32,13 +32,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let [counts, scores] = batch.columns() else {
             return Err("two columns were asked for".into());
         };
-        let counts = counts.as_any().downcast_ref::<UInt16Array>().ok_or("legal_moves is u16")?;
+        let counts = counts.as_any().downcast_ref::<Int32Array>().ok_or("legal_moves is a number")?;
         let scores = scores.as_any().downcast_ref::<Int16Array>().ok_or("score is i16")?;
         rows += batch.num_rows();
         for (count, score) in counts.iter().zip(scores) {
             if let (Some(count), Some(-50..=50)) = (count, score) {
                 even += 1;
-                moves += u64::from(count);
+                moves += i64::from(count);
             }
         }
     }

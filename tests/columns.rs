@@ -2,7 +2,7 @@
 
 use crate::support::shared_data;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, Int16Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Date32Type, Int16Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::DataType;
@@ -53,9 +53,8 @@ fn text(column: &dyn Array, row: usize) -> String {
     }
     match column.data_type() {
         DataType::Boolean => u8::from(column.as_boolean().value(row)).to_string(),
-        DataType::UInt8 => column.as_primitive::<UInt8Type>().value(row).to_string(),
-        DataType::UInt16 => column.as_primitive::<UInt16Type>().value(row).to_string(),
-        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).to_string(),
+        DataType::Int32 => column.as_primitive::<Int32Type>().value(row).to_string(),
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
         DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).to_string(),
         DataType::Int16 => column.as_primitive::<Int16Type>().value(row).to_string(),
         DataType::Date32 => column.as_primitive::<Date32Type>().value(row).to_string(),
@@ -306,9 +305,8 @@ fn range_of(array: &dyn Array) -> (Option<[Vec<u8>; 2]>, i64) {
             let values = array.as_boolean();
             ends!(|row| values.value(row), |&value: &bool| vec![value.into()])
         }
-        DataType::UInt8 => numbers!(UInt8Type, u32),
-        DataType::UInt16 => numbers!(UInt16Type, u32),
-        DataType::UInt32 => numbers!(UInt32Type, u32),
+        DataType::Int32 => numbers!(Int32Type, i32),
+        DataType::Int64 => numbers!(Int64Type, i64),
         DataType::UInt64 => numbers!(UInt64Type, u64),
         DataType::Int16 => numbers!(Int16Type, i32),
         DataType::Date32 => numbers!(Date32Type, i32),
@@ -355,7 +353,7 @@ fn statistics_are_those_of_the_values() {
         ("u16", Kind::U16),
         ("u32", Kind::U32),
         ("i16", Kind::I16),
-        ("u64", Kind::U64),
+        ("bits", Kind::Bits),
         ("word", Kind::Text),
         ("long", Kind::Text),
         ("date", Kind::Date),
@@ -476,8 +474,8 @@ fn rows_that_are_whole_blocks_are_all_written_and_read() {
         let batches: Vec<_> = reader.build().unwrap().map(Result::unwrap).collect();
         let mut row = 0;
         for batch in batches {
-            for &number in batch.column(0).as_primitive::<UInt16Type>().values() {
-                assert_eq!(number, row as u16, "{lens:?}");
+            for &number in batch.column(0).as_primitive::<Int32Type>().values() {
+                assert_eq!(number, i32::from(row as u16), "{lens:?}");
                 row += 1;
             }
         }

@@ -3,7 +3,7 @@
 use crate::support::{FAMOUS, Random};
 use arrow_array::builder::{StringDictionaryBuilder, StringViewBuilder};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int8Type, Int16Type, UInt16Type, UInt64Type};
+use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, Int16Array, Int32Array, LargeStringArray, NullArray,
     RecordBatch, StringArray, UInt16Array, UInt64Array,
@@ -61,8 +61,8 @@ fn rows(computed: &Computed) -> Vec<(Option<u64>, Option<u16>)> {
     let batches = computed.batches.iter();
     batches
         .flat_map(|batch| {
-            let index = batch.column(0).as_primitive::<UInt64Type>().iter();
-            let moves = batch.column(1).as_primitive::<UInt16Type>().iter();
+            let index = batch.column(0).as_primitive::<Int64Type>().iter().map(|it| it.map(i64::cast_unsigned));
+            let moves = batch.column(1).as_primitive::<Int32Type>().iter().map(|it| it.map(|moves| moves as u16));
             index.zip(moves).collect::<Vec<_>>()
         })
         .collect()
@@ -189,11 +189,11 @@ fn boards_and_tables_are_positions() {
     });
     let boards = FixedSizeBinaryArray::try_from_iter(boards.iter()).expect("32 bytes each");
     let boards: ArrayRef = Arc::new(boards);
-    let moves: Vec<u16> = positions.iter().map(|it| it.legal_moves().len() as u16).collect();
+    let moves: Vec<i32> = positions.iter().map(|it| it.legal_moves().len() as i32).collect();
     for (from, len) in [(0, 9), (3, 4)] {
         let sliced = boards.slice(from, len);
         let done = compute(&of_array(sliced), &columns("legal_moves"), &options()).expect("boards");
-        let found = done.batches[0].column(0).as_primitive::<UInt16Type>();
+        let found = done.batches[0].column(0).as_primitive::<Int32Type>();
         assert_eq!(found.values()[..], moves[from..from + len]);
     }
     // Fields come along; other columns may have any type.

@@ -1,9 +1,7 @@
 //! Record batches and tables for other packages.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Date32Type, Float64Type, Int16Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
+use arrow_array::types::{Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{self as arrow, Array, ArrayRef, StructArray};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use pyo3::IntoPyObjectExt;
@@ -38,11 +36,9 @@ fn append(list: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
     }
     match array.data_type() {
         DataType::Boolean => array.as_boolean().iter().try_for_each(|value| list.append(value)),
-        DataType::UInt8 => numbers!(UInt8Type),
-        DataType::UInt16 => numbers!(UInt16Type),
-        DataType::UInt32 => numbers!(UInt32Type),
-        DataType::UInt64 => numbers!(UInt64Type),
         DataType::Int16 => numbers!(Int16Type),
+        DataType::Int32 => numbers!(Int32Type),
+        DataType::UInt64 => numbers!(UInt64Type),
         DataType::Int64 => numbers!(Int64Type),
         DataType::Float64 => numbers!(Float64Type),
         DataType::Utf8 => array.as_string::<i32>().iter().try_for_each(|value| list.append(value)),

@@ -44,7 +44,7 @@ def test_pyarrow(million, expected):
 def test_pyarrow_types():
     pa = package("pyarrow")
     table = pa.table(lanefish.compute([START], "all"))
-    assert table.schema.field("legal_moves").type == pa.uint16()
+    assert table.schema.field("legal_moves").type == pa.int32()
     assert table.schema.field("in_check").type == pa.bool_()
     assert table.schema.field("date").type == pa.date32()
     assert not table.schema.field("legal_moves").nullable

@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lanefish::jobs::{Content, Written};
 use lanefish::output::rows;
-use lanefish::table::{COLUMNS, Columns, FAMILIES};
+use lanefish::table::{COLUMNS, Column, Columns, FAMILIES};
 use std::path::PathBuf;
 
 /// One row per position: legal moves, checks, attacks and any other column
@@ -41,6 +41,11 @@ pub(crate) struct ComputeArgs {
     /// Notation for sets of squares and keys; in JSON lines, hex is a string and decimal a number
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = Masks::Hex)]
     masks: Masks,
+
+    /// Write sets of squares and keys as signed numbers with the same bits, in Parquet, Arrow and text: for engines without
+    /// unsigned numbers, such as Spark
+    #[arg(long, conflicts_with = "masks")]
+    signed_masks: bool,
 
     /// Format of the rows [default: from the name given with -o, else table on a terminal and csv elsewhere]
     ///
@@ -84,7 +89,8 @@ impl ComputeArgs {
         }
         let columns = super::choice::columns(&self.columns, &self.reading.chosen.definitions()?)?;
         let shown = Shown::of(self.format, &self.output, Content::Rows)?;
-        let written = Written::Columns(&columns, self.masks.into());
+        let masks = if self.signed_masks { rows::Masks::Signed } else { self.masks.into() };
+        let written = Written::Columns(&columns, masks);
         let kinds = columns.iter().map(|column| column.kind().into());
         write::write(
             invocation,
@@ -97,11 +103,12 @@ impl ComputeArgs {
 
 fn list_columns(json: bool) -> Result<u8> {
     let defaults: Vec<&str> = Columns::DEFAULT.split(',').collect();
-    let columns = COLUMNS.iter().map(|column| ListedColumn {
+    let listed = |column: &'static Column| ListedColumn {
         name: column.name,
         kind: column.kind.name(),
         meaning: column.meaning,
+        subject: Some(column.subject()),
         is_default: defaults.contains(&column.name),
-    });
-    listing::print(columns, &FAMILIES, json)
+    };
+    listing::print(&COLUMNS.iter().map(listed).collect::<Vec<_>>(), &FAMILIES, json)
 }

@@ -76,11 +76,12 @@ impl GamesArgs {
 }
 
 fn list_columns(json: bool) -> Result<u8> {
-    let columns = GameColumn::all().iter().map(|column| ListedColumn {
+    let listed = |column: &'static GameColumn| ListedColumn {
         name: column.name(),
         kind: column.kind().name(),
         meaning: column.meaning(),
+        subject: None,
         is_default: column.is_usual(),
-    });
-    listing::print(columns, &[&TAGS], json)
+    };
+    listing::print(&GameColumn::all().iter().map(listed).collect::<Vec<_>>(), &[&TAGS], json)
 }

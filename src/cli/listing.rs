@@ -2,35 +2,39 @@
 
 use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
-use lanefish::table::ColumnFamily;
+use lanefish::table::{ColumnFamily, Subject};
 use serde_json::json;
 
 /// A column of a list.
+#[derive(Clone)]
 pub(crate) struct ListedColumn<'a> {
     pub(crate) name: &'a str,
     pub(crate) kind: &'static str,
     pub(crate) meaning: &'a str,
+    /// What its values describe, if that is not the same for all columns.
+    pub(crate) subject: Option<Subject>,
     /// Whether it is written unless other columns are chosen.
     pub(crate) is_default: bool,
 }
 
 /// Prints the columns, as a table or as a JSON array. The last entries stand for all columns of families.
-pub(crate) fn print<'a>(
-    columns: impl Iterator<Item = ListedColumn<'a>>,
-    families: &[&'static ColumnFamily],
-    json: bool,
-) -> Result<u8> {
+pub(crate) fn print(columns: &[ListedColumn<'_>], families: &[&'static ColumnFamily], json: bool) -> Result<u8> {
+    let subjects = columns.iter().any(|column| column.subject.is_some());
     let of_families = families.iter().map(|family| ListedColumn {
         name: family.pattern,
         kind: family.kind.name(),
         meaning: family.meaning,
+        subject: subjects.then_some(family.subject),
         is_default: false,
     });
-    let columns = columns.chain(of_families);
+    let columns = columns.iter().cloned().chain(of_families);
     if json {
         let columns: Vec<String> = columns
-            .map(|ListedColumn { name, kind, meaning, is_default }| {
-                let object = json!({ "name": name, "type": kind, "meaning": meaning, "default": is_default });
+            .map(|ListedColumn { name, kind, meaning, subject, is_default }| {
+                let mut object = json!({ "name": name, "type": kind, "meaning": meaning, "default": is_default });
+                if let Some(subject) = subject {
+                    object["of"] = json!(subject.name());
+                }
                 format!("  {object}")
             })
             .collect();
@@ -38,12 +42,16 @@ pub(crate) fn print<'a>(
         return Ok(0);
     }
     let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(["column", "type", "meaning"]);
-    for column in columns {
-        table.add_row([column.name, column.kind, column.meaning]);
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(if subjects {
+        vec!["column", "type", "of", "meaning"]
+    } else {
+        vec!["column", "type", "meaning"]
+    });
+    for ListedColumn { name, kind, meaning, subject, .. } in columns {
+        table.add_row(match subject {
+            Some(subject) => vec![name, kind, subject.name(), meaning],
+            None => vec![name, kind, meaning],
+        });
     }
     super::print(format!("{table}\n").as_bytes())?;
     Ok(0)

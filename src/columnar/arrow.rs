@@ -4,9 +4,7 @@ use super::described::{Described, days_of};
 use super::signature;
 use crate::table::{Array, Kind, Values};
 use arrow_array::builder::StringBuilder;
-use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Float64Type, Int16Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
+use arrow_array::types::{ArrowPrimitiveType, Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{ArrayRef, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -25,15 +23,15 @@ pub fn schema(columns: &[Described]) -> Schema {
     Schema::new_with_metadata(fields.collect::<Vec<_>>(), metadata)
 }
 
+/// The type of a column. Quantities are signed and one size larger than their values, so that a difference of two of them
+/// never wraps: NumPy, pandas and Polars compute with the types that they find. Sets of squares and keys are bits.
 fn data_type(kind: Kind) -> DataType {
     match kind {
         Kind::Flag => DataType::Boolean,
-        Kind::U8 => DataType::UInt8,
-        Kind::U16 => DataType::UInt16,
-        Kind::U32 => DataType::UInt32,
-        Kind::U64 | Kind::Bits => DataType::UInt64,
-        Kind::I16 => DataType::Int16,
-        Kind::I64 => DataType::Int64,
+        Kind::U8 | Kind::I16 => DataType::Int16,
+        Kind::U16 => DataType::Int32,
+        Kind::U32 | Kind::U64 | Kind::I64 => DataType::Int64,
+        Kind::Bits => DataType::UInt64,
         Kind::F64 => DataType::Float64,
         Kind::Text => DataType::Utf8,
         Kind::Date => DataType::Date32,
@@ -75,13 +73,13 @@ fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
             let bits = BooleanBuffer::from(flags.into_values());
             Arc::new(BooleanArray::new(bits, nulls))
         }
-        Array::U8(values) => primitive::<UInt8Type>(values),
+        Array::U8(values) => primitive::<Int16Type>(values.map(i16::from)),
         Array::I16(values) => primitive::<Int16Type>(values),
-        Array::U16(values) => primitive::<UInt16Type>(values),
-        Array::U32(values) => primitive::<UInt32Type>(values),
-        Array::U64(values) if kind == Kind::I64 => primitive::<Int64Type>(values.map(|bits| bits as i64)),
+        Array::U16(values) => primitive::<Int32Type>(values.map(i32::from)),
+        Array::U32(values) => primitive::<Int64Type>(values.map(i64::from)),
+        Array::U64(values) if kind == Kind::Bits => primitive::<UInt64Type>(values),
         Array::U64(values) if kind == Kind::F64 => primitive::<Float64Type>(values.map(f64::from_bits)),
-        Array::U64(values) => primitive::<UInt64Type>(values),
+        Array::U64(values) => primitive::<Int64Type>(values.map(|bits| bits as i64)),
         Array::Boards(boards) => {
             let nulls = nulls(boards.present(), boards.len());
             let bytes = bytemuck::cast_slice::<_, u8>(boards.values()).to_vec();

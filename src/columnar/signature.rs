@@ -25,26 +25,39 @@ pub(super) const MEANING: &str = "lanefish.meaning";
 
 /// The value of [`COLUMNS`].
 pub(super) fn of_columns(fields: &Fields) -> String {
+    columns_checksum(fields, |data| match data {
+        DataType::Int32 => 9,
+        DataType::Int64 => 10,
+        DataType::Float64 => 11,
+        data => number_of(data),
+    })
+}
+
+/// The numbers of the types that there have always been; quantities were unsigned.
+fn number_of(data: &DataType) -> u8 {
+    match data {
+        DataType::Boolean => 0,
+        DataType::UInt8 => 1,
+        DataType::UInt16 => 2,
+        DataType::UInt32 => 3,
+        DataType::UInt64 => 4,
+        DataType::Int16 => 5,
+        DataType::Utf8 => 6,
+        DataType::Date32 => 7,
+        DataType::FixedSizeBinary(32) => 8,
+        // None of ours.
+        _ => u8::MAX,
+    }
+}
+
+fn columns_checksum(fields: &Fields, number_of: impl Fn(&DataType) -> u8) -> String {
     let mut hasher = Hasher::new();
     // Other programs may have changed their order.
     let mut fields: Vec<_> = fields.iter().collect();
     fields.sort_by_key(|field| field.name());
     for field in &fields {
-        let kind = match field.data_type() {
-            DataType::Boolean => 0,
-            DataType::UInt8 => 1,
-            DataType::UInt16 => 2,
-            DataType::UInt32 => 3,
-            DataType::UInt64 => 4,
-            DataType::Int16 => 5,
-            DataType::Utf8 => 6,
-            DataType::Date32 => 7,
-            DataType::FixedSizeBinary(32) => 8,
-            // None of ours.
-            _ => u8::MAX,
-        };
         put_text(&mut hasher, field.name());
-        hasher.update(&[kind, field.is_nullable().into()]);
+        hasher.update(&[number_of(field.data_type()), field.is_nullable().into()]);
     }
     format!("{} {:08x}", fields.len(), hasher.finalize())
 }
@@ -60,7 +73,9 @@ pub(crate) fn check_columns(fields: &Fields, metadata: &HashMap<String, String>)
     let count = written.split(' ').next();
     let is_whole =
         count == Some(&*fields.len().to_string()) && fields.iter().all(|field| field.metadata().contains_key(MEANING));
-    if is_whole && *written != of_columns(fields) {
+    // As this version writes it, or the ones before.
+    let is_as_written = || *written == of_columns(fields) || *written == columns_checksum(fields, number_of);
+    if is_whole && !is_as_written() {
         Err(format!(
             "the names and types of its columns are not those with which lanefish wrote it: it is damaged, or another \
              program has changed them and kept the metadata `{COLUMNS}`"
@@ -130,4 +145,28 @@ pub(crate) fn check_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Re
 fn put_text(hasher: &mut Hasher, text: &str) {
     hasher.update(&(text.len() as u64).to_le_bytes());
     hasher.update(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::Field;
+
+    #[test]
+    fn columns_are_checked_as_this_version_or_an_earlier_one_wrote_them() {
+        let fields = |kinds: [DataType; 3]| -> Fields {
+            let fields = ["legal_moves", "game", "ratio"].into_iter().zip(kinds).map(|(name, kind)| {
+                let meaning = HashMap::from([(MEANING.to_owned(), "a meaning".to_owned())]);
+                Field::new(name, kind, false).with_metadata(meaning)
+            });
+            fields.collect()
+        };
+        let of = |written: String| HashMap::from([(COLUMNS.to_owned(), written)]);
+        let before = fields([DataType::UInt16, DataType::UInt64, DataType::Float64]);
+        let now = fields([DataType::Int32, DataType::Int64, DataType::Float64]);
+        check_columns(&before, &of(columns_checksum(&before, number_of))).unwrap();
+        check_columns(&now, &of(of_columns(&now))).unwrap();
+        check_columns(&now, &of(of_columns(&before))).unwrap_err();
+        check_columns(&before, &of(of_columns(&now))).unwrap_err();
+    }
 }

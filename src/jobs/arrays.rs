@@ -209,7 +209,7 @@ struct Work<'a> {
 /// interrupted.
 ///
 /// ```
-/// use arrow_array::{ArrayRef, StringArray, UInt16Array};
+/// use arrow_array::{ArrayRef, Int32Array, StringArray};
 /// use lanefish::jobs::{ComputeOptions, ArrowPositions, compute};
 /// use lanefish::{table::Columns, tiers};
 /// use std::sync::Arc;
@@ -221,7 +221,7 @@ struct Work<'a> {
 /// let positions = ArrowPositions::of_array(&fens.data_type().clone(), vec![fens])?;
 /// let columns = Columns::named("legal_moves")?;
 /// let computed = compute(&positions, &columns, &ComputeOptions::new(tiers::best()))?;
-/// let moves = computed.batches[0].column(0).as_any().downcast_ref::<UInt16Array>();
+/// let moves = computed.batches[0].column(0).as_any().downcast_ref::<Int32Array>();
 /// assert_eq!(moves.ok_or("numbers")?.values()[..], [20, 12]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

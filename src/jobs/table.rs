@@ -9,6 +9,7 @@ use crate::columnar::{
     dates_without_days, schema,
 };
 use crate::games::GameRow;
+use crate::output::rows::Masks;
 use crate::packed::Group;
 use crate::pipeline::{Job, TILE};
 use crate::queries::{GroupResults, Queries};
@@ -99,7 +100,13 @@ fn always(fen: bool) -> impl Iterator<Item = &'static Column> {
 /// The columns of a table with this content.
 fn described(written: Written<'_>) -> Vec<Described> {
     match written {
-        Written::Columns(columns, _) => columns.iter().map(Described::of).collect(),
+        Written::Columns(columns, masks) => {
+            let described = columns.iter().map(|column| match (Described::of(column), masks) {
+                (column @ Described { kind: Kind::Bits, .. }, Masks::Signed) => Described { kind: Kind::I64, ..column },
+                (column, _) => column,
+            });
+            described.collect()
+        }
         Written::Records { fen } => {
             let meaning = "the board in 32 bytes: four planes of 64 bits, little-endian";
             let board = Described::new("board", Kind::Board, meaning);

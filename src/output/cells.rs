@@ -12,7 +12,7 @@ use crate::text::room::Room;
 use crate::text::short_text::{ShortText, three_digits};
 use std::io::Write as _;
 
-/// The notation for sets of squares and keys.
+/// The notation for sets of squares and keys. In Parquet and Arrow they are unsigned unless they are [signed](Self::Signed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Masks {
     /// `0x` and 16 hexadecimal digits; in JSON a string.
@@ -20,6 +20,8 @@ pub enum Masks {
     Hex,
     /// Decimal digits; in JSON a number.
     Decimal,
+    /// The same bits as a signed number of 64 bits, in tables too, for engines without unsigned numbers.
+    Signed,
 }
 
 impl Masks {
@@ -27,6 +29,7 @@ impl Masks {
     pub(super) fn digits(self, kind: Kind) -> Digits {
         match kind {
             Kind::Bits if self == Self::Hex => Digits::Hex,
+            Kind::Bits if self == Self::Signed => Digits::Signed,
             Kind::I64 => Digits::Signed,
             Kind::F64 => Digits::Real,
             _ => Digits::Decimal,

@@ -1,7 +1,7 @@
 //! Columns and their types in SQL.
 //!
-//! Integers of up to 32 bits are signed and one size larger than in files, so that differences and sums of them do not
-//! wrap, and numbers of records and games are signed; sets of squares and keys stay unsigned, with all their bits.
+//! They are those of files, in which quantities are signed and one size larger than their values; scores are one size larger
+//! here, so that their differences do not wrap either. Sets of squares and keys stay unsigned, with all their bits.
 
 use crate::columnar::Described;
 use crate::table::{COLUMNS, ChosenColumn, FAMILIES, Kind};

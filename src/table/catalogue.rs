@@ -372,7 +372,7 @@ pub static COLUMNS: &[Column] = &[
         Kind::I16,
         NOTHING,
         |tile| carried_as_it_is(tile, Field::ScoreBefore),
-        "`score` of the record before in the same game or chain, also where that record is left out",
+        "`score` of the record before in the same game or chain, in which the other side moved, also where that record is left out",
     ),
     made_of(
         SCORE_PLACEHOLDER,

@@ -2,7 +2,7 @@
 
 use super::array::{Array, Texts};
 use super::catalogue::{COLUMNS, OF_GAMES};
-use super::column::{Column, Kind};
+use super::column::{Column, Kind, Subject};
 use super::field::{Field, Fields};
 use super::tile::Tile;
 use crate::queries::Queries;
@@ -22,6 +22,8 @@ pub struct ColumnFamily {
     pub kind: Kind,
     /// The meaning of their values.
     pub meaning: &'static str,
+    /// What their values describe.
+    pub subject: Subject,
 }
 
 /// Tags of games: the column `tag:Event` has the values of the tag `Event`.
@@ -30,6 +32,7 @@ pub static TAGS: ColumnFamily = ColumnFamily {
     pattern: "tag:NAME",
     kind: Kind::Text,
     meaning: "any tag of the game, such as tag:Event",
+    subject: Subject::Game,
 };
 
 /// Folders of inputs: the column `folder:month` has the text `2025-05` for records of `month=2025-05/part-0.parquet`.
@@ -39,6 +42,7 @@ pub static FOLDERS: ColumnFamily = ColumnFamily {
     pattern: "folder:NAME",
     kind: Kind::Text,
     meaning: "the value of the folder NAME=value that holds the input, such as folder:month",
+    subject: Subject::Record,
 };
 
 /// All families of columns.

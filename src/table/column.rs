@@ -55,6 +55,33 @@ impl Kind {
     }
 }
 
+/// What the values of a column describe. A record has a position and the move played from it, and may belong to a game: so
+/// the score of a record is that of its position, before the move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Subject {
+    /// The position.
+    Position,
+    /// The move played from the position.
+    Move,
+    /// The whole game.
+    Game,
+    /// The record, or the puzzle.
+    Record,
+}
+
+impl Subject {
+    /// The name in listings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Position => "position",
+            Self::Move => "move",
+            Self::Game => "game",
+            Self::Record => "record",
+        }
+    }
+}
+
 /// A named column.
 #[non_exhaustive]
 pub struct Column {
@@ -81,6 +108,19 @@ impl Column {
     /// Whether it is an unchanged field, rather than computed from the position or from fields.
     pub fn is_carried(&self) -> bool {
         self.fields.iter().any(|field| Fields::ALL.contains(field) && field.name() == self.name)
+    }
+    /// What its values describe.
+    pub fn subject(&self) -> Subject {
+        match self.name {
+            "move" | "san" | "clock" | "moved_piece" | "captured_piece" | "quiet" => Subject::Move,
+            name if name.starts_with("move_") => Subject::Move,
+            "game" | "result" | "stm_result" | "termination" | "white" | "black" | "white_elo" | "black_elo"
+            | "mean_elo" | "eco" | "opening" | "opening_family" | "time_control" | "speed" | "date" | "month"
+            | "site" | "game_plies" => Subject::Game,
+            "index" | "puzzle_id" | "puzzle_rating" | "rating_deviation" | "popularity" | "plays" | "themes"
+            | "operations" | "count" => Subject::Record,
+            _ => Subject::Position,
+        }
     }
     /// Its values for every record of a tile; those of records that do not count are unspecified.
     pub fn fill(&self, tile: &Tile<'_>) -> Array {

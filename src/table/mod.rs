@@ -32,7 +32,7 @@ pub(crate) use catalogue::OF_GAMES;
 pub use choice::{
     ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, FAMILIES, FOLDERS, TAGS, UnknownColumn,
 };
-pub use column::{Column, Kind};
+pub use column::{Column, Kind, Subject};
 pub use date::Date;
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use speed::Speed;

@@ -87,8 +87,8 @@ PLAYERS = """select white as player, count(distinct game) as games, max(white_el
 from {awkward} group by white"""
 OPENINGS = "openings/*.tsv"
 
-# Integers as `lanefish sql` has them: signed, and one size larger than in files.
-WIDER = {"UTINYINT": "SMALLINT", "USMALLINT": "INTEGER", "SMALLINT": "INTEGER", "UINTEGER": "BIGINT"}
+# Integers of which `lanefish sql` makes larger ones than files have, so that differences do not wrap.
+WIDER = ["score", "raw_score", "score_before", "stm_score", "mate", "move_see"]
 
 
 class Failure(Exception):
@@ -194,7 +194,8 @@ def write_openings(data, output):
 def create_table(duck, name, path):
     """A table of a file for DuckDB, with the types that `lanefish sql` has."""
     columns = duck.execute(f"describe select * from '{path}'").fetchall()
-    columns = [f'cast("{column}" as {WIDER.get(kind, kind)}) as "{column}"' for column, kind, *_ in columns]
+    kinds = [(column, "INTEGER" if column in WIDER else kind) for column, kind, *_ in columns]
+    columns = [f'cast("{column}" as {kind}) as "{column}"' for column, kind in kinds]
     duck.execute(f"create table \"{name}\" as select {', '.join(columns)} from '{path}'")
 
 

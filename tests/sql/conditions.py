@@ -171,12 +171,11 @@ def main():
             ],
         )
         # Integers are signed and have 64 bits, but for sets of squares and keys.
-        small = ["UTINYINT", "USMALLINT", "UINTEGER", "SMALLINT", "TINYINT", "INTEGER"]
-        wide = {"index", "game", "knodes", "count"}
+        small = ["SMALLINT", "INTEGER"]
         casts = [
             f'"{name}"::bigint as "{name}"'
             for name, kind in zip(rows.columns, map(str, rows.types))
-            if kind in small or name in wide
+            if kind in small
         ]
         replaced = f"* replace ({', '.join(casts)})"
         database.execute(f"create table records as select {replaced} from '{table}' join more on \"index\" = number")

@@ -8,7 +8,7 @@
 //! definition levels, and the compact protocol of Thrift for page headers.
 
 use super::compression::Compressor;
-use super::range::Range;
+use super::range::{Range, TextEnds};
 use crate::columnar::described::days_of;
 use crate::table::{Array, Kind, Texts, Values};
 use std::io;
@@ -172,8 +172,12 @@ impl PageEncoder {
             }
             None => self.push_values(values, all, codes),
         };
-        // Ranges are those of unsigned numbers.
-        let range = written.range.filter(|_| !matches!(kind, Kind::I64 | Kind::F64));
+        // Ranges are those of unsigned numbers, and only sets and keys are so in the file.
+        let range = written.range.filter(|range| match (kind, range) {
+            (Kind::I64 | Kind::F64, _) => false,
+            (Kind::U64, &Range::U64(_, most)) => i64::try_from(most).is_ok(),
+            _ => true,
+        });
         let encoding = match written.codes {
             Some(_) => RLE_DICTIONARY,
             None => PLAIN,
@@ -269,8 +273,8 @@ impl PageEncoder {
             Array::I16(values) => self.push_signed(&there_of(values, all)),
             Array::U32(values) => {
                 let values = there_of(values, all);
-                push_numbers(&values, u32::to_le_bytes, out);
-                Written::plain(Range::of(values.iter().copied(), Range::Unsigned))
+                push_numbers(&values, |value| u64::from(value).to_le_bytes(), out);
+                Written::plain(Range::of(values.iter().map(|&value| value.into()), Range::U64))
             }
             Array::U64(values) => {
                 let values = there_of(values, all);
@@ -300,14 +304,16 @@ impl PageEncoder {
             },
             Array::Strings(strings) => {
                 let (bytes, ends) = strings.parts();
-                let mut start = 0;
-                let texts = ends.iter().enumerate().filter_map(|(row, &end)| {
+                let (mut start, mut texts) = (0, TextEnds::default());
+                for (row, &end) in ends.iter().enumerate() {
                     let text = &bytes[start..end as usize];
                     start = end as usize;
-                    strings.is_present(row).then_some(text)
-                });
-                let range = Range::of_texts(texts.inspect(|text| push_text(text, out)));
-                Written::plain(range)
+                    if strings.is_present(row) {
+                        texts.add(text);
+                        push_text(text, out);
+                    }
+                }
+                Written::plain(texts.range())
             }
         }
     }
