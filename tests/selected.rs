@@ -26,9 +26,13 @@ struct Game {
 }
 
 impl Game {
-    /// Whether both players are rated, and so.
-    fn rated(&self, fits: impl Fn(u16) -> bool) -> bool {
-        self.elos.iter().all(|elo| elo.parse().is_ok_and(&fits))
+    /// Whether both ratings fit; `None` if only an unknown one may not.
+    fn rated(&self, fits: impl Fn(u16) -> bool) -> Option<bool> {
+        let known: Vec<bool> = self.elos.iter().filter_map(|elo| elo.parse().ok()).map(fits).collect();
+        match known.contains(&false) {
+            true => Some(false),
+            false => (known.len() == 2).then_some(true),
+        }
     }
     /// The day that counts.
     fn day(&self) -> &'static str {
@@ -172,8 +176,8 @@ fn choices() -> Vec<Choice> {
     }
     type Fact = (Selection, &'static str, fn(&Game) -> Option<bool>);
     let facts: [Fact; 10] = [
-        (default().min_elo(Some(2000)), "min-elo", |game| Some(game.rated(|elo| elo >= 2000))),
-        (default().max_elo(Some(1999)), "max-elo", |game| Some(game.rated(|elo| elo <= 1999))),
+        (default().min_elo(Some(2000)), "min-elo", |game| game.rated(|elo| elo >= 2000)),
+        (default().max_elo(Some(1999)), "max-elo", |game| game.rated(|elo| elo <= 1999)),
         (default().time_controls(speeds("blitz,correspondence")), "time-control", |game| {
             (game.time_control != "?").then_some(matches!(game.time_control, "300+3" | "-"))
         }),
@@ -209,7 +213,7 @@ fn choices() -> Vec<Choice> {
     let rated = positions[1..].iter().map(|some| Choice {
         selection: some.clone().min_elo(Some(1999)),
         option: "min-elo",
-        fits: |game| Some(game.rated(|elo| elo >= 1999)),
+        fits: |game| game.rated(|elo| elo >= 1999),
     });
     facts.into_iter().chain(all).chain(rated).collect()
 }

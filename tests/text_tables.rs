@@ -411,7 +411,10 @@ fn tables_of_the_same_values_are_the_same_records() {
         for (name, text) in [("a.csv", csv), ("a.tsv", tsv), ("a.jsonl", json)] {
             let path = file(directory.path(), name, text);
             let (batch, summary) = read(&[path], |options| options.chunk_size = 3000);
-            assert_eq!((summary.rejected, summary.misfits.is_empty()), (0, true), "{name} {seed}");
+            // Dates and time controls are any texts here.
+            let mut notes = summary.misfits.notes();
+            let all_fit = notes.all(|note| note.contains("were not understood") || note.contains("was not understood"));
+            assert_eq!((summary.rejected, all_fit), (0, true), "{name} {seed}");
             let found = lines(&batch);
             for (row, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 assert_eq!(found, expected, "{name} {seed} {row}");

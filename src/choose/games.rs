@@ -163,15 +163,17 @@ impl Selection {
 
     /// The option that leaves this game out, if any, and whether that is because the tested value is unknown.
     pub fn leaves_out(&self, game: &impl Facts) -> Option<(&'static str, bool)> {
-        let has_elo = |test: &dyn Fn(u16) -> bool| {
+        // Whether the game is left out, and whether only because a rating is unknown.
+        let by_elos = |test: &dyn Fn(u16) -> bool| {
             let elos = game.elos();
-            elos.iter().all(|elo| elo.is_some_and(test))
+            let is_known_to_fail = elos.iter().flatten().any(|&elo| !test(elo));
+            (is_known_to_fail || elos.contains(&None)).then_some(!is_known_to_fail)
         };
-        if self.min_elo.is_some_and(|min| !has_elo(&|elo| elo >= min)) {
-            return Some(("min-elo", false));
+        if let Some(unknown) = self.min_elo.and_then(|min| by_elos(&|elo| elo >= min)) {
+            return Some(("min-elo", unknown));
         }
-        if self.max_elo.is_some_and(|max| !has_elo(&|elo| elo <= max)) {
-            return Some(("max-elo", false));
+        if let Some(unknown) = self.max_elo.and_then(|max| by_elos(&|elo| elo <= max)) {
+            return Some(("max-elo", unknown));
         }
         if !self.time_controls.is_empty() {
             let tag = game.time_control();

@@ -33,8 +33,8 @@ pub struct LeftOut {
     pub games: u64,
     /// Positions, including those of the games.
     pub positions: u64,
-    /// Number of these games that were left out because the tested value is unknown: dates and time controls that are
-    /// missing or cannot be parsed.
+    /// Number of these games that were left out because the tested value is unknown: ratings, dates and time controls that
+    /// are missing or cannot be parsed.
     pub unknown: u64,
 }
 
@@ -61,7 +61,11 @@ impl LeftOut {
         let unknown = match self.unknown {
             0 => String::new(),
             games => {
-                let what = if option == "time-control" { "time control" } else { "date" };
+                let what = match option {
+                    "time-control" => "time control",
+                    "min-elo" | "max-elo" => "rating",
+                    _ => "date",
+                };
                 format!(", {} for a {what} that is unknown or cannot be read", counted(games, "game"))
             }
         };

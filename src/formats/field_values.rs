@@ -7,8 +7,8 @@ use super::lines::text_of;
 use crate::chess::validity::Validity;
 use crate::chess::{Move, MoveKind};
 use crate::error::Damage;
-use crate::games::Verdict;
-use crate::table::{self, Array, Batch, Field, Values, Words};
+use crate::games::{Date, Verdict};
+use crate::table::{self, Array, Batch, Control, Field, Values, Words};
 use std::collections::HashMap;
 
 /// Why a value is rejected: a stable name, and a message.
@@ -78,6 +78,38 @@ pub(super) fn push(field: Field, values: &mut Array, number: Option<i128>) -> bo
             other.push_missing();
             false
         }
+    }
+}
+
+/// Whether a text is one from which other columns can be made, or says that the value is unknown.
+pub(super) fn is_understood(field: Field, text: &[u8]) -> bool {
+    match field {
+        Field::Date => Date::is_unknown(text) || Date::parse(text).is_some(),
+        Field::TimeControl => Control::is_unknown(text) || Control::parse(text).is_some(),
+        _ => true,
+    }
+}
+
+/// Checks the texts of one column for those that are [not understood](is_understood). Rows of a game have the same text.
+#[derive(Default)]
+pub(super) struct Understood {
+    last: Vec<u8>,
+    is_last_odd: bool,
+}
+
+impl Understood {
+    /// Whether a text of this field is not understood.
+    #[inline]
+    pub(super) fn is_odd(&mut self, field: Field, text: &[u8]) -> bool {
+        if !matches!(field, Field::Date | Field::TimeControl) {
+            return false;
+        }
+        if self.last != text {
+            self.is_last_odd = !is_understood(field, text);
+            self.last.clear();
+            self.last.extend_from_slice(text);
+        }
+        self.is_last_odd
     }
 }
 

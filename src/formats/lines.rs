@@ -95,3 +95,8 @@ pub(super) fn text_of(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec())
         .unwrap_or_else(|error| error.as_bytes().iter().map(|&byte| windows_1252(byte)).collect())
 }
+/// Whether the text after a position is `moves`: the `position` command of UCI, for the position after these moves.
+pub(super) fn are_moves(rest: &[u8]) -> bool {
+    let word = rest.split(|byte| !byte.is_ascii_alphanumeric()).next();
+    word.is_some_and(|word| word.eq_ignore_ascii_case(b"moves"))
+}

@@ -274,22 +274,36 @@ fn read(
                 .collect();
         texts.push((Field::Operations, operations.join(" ")));
     }
-    fn number<T: std::str::FromStr>(value: Option<&[u8]>) -> Option<T> {
-        let text = std::str::from_utf8(value?).ok()?;
-        text.trim().parse().ok()
+    fn number<T: std::str::FromStr>(
+        field: Field,
+        value: Option<&[u8]>,
+        unread: &mut Vec<(Field, String)>,
+    ) -> Option<T> {
+        let text = value?.trim_ascii();
+        let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+        if number.is_none() && !text.is_empty() {
+            unread.push((field, String::from_utf8_lossy(text).into_owned()));
+        }
+        number
     }
     let value = |field, place: Option<usize>| values.get(place?).filter(|_| wants(field));
+    let mut unread = Vec::new();
     if options.lost_tags {
         *rest += rest_of_solution(moves);
     }
     Ok(Record {
         mv,
         idle_en_passant,
-        puzzle_rating: number(value(Field::PuzzleRating, places.rating)),
-        rating_deviation: number(value(Field::RatingDeviation, places.rating_deviation)),
-        popularity: number(value(Field::Popularity, places.popularity)),
-        plays: number(value(Field::Plays, places.plays)),
+        puzzle_rating: number(Field::PuzzleRating, value(Field::PuzzleRating, places.rating), &mut unread),
+        rating_deviation: number(
+            Field::RatingDeviation,
+            value(Field::RatingDeviation, places.rating_deviation),
+            &mut unread,
+        ),
+        popularity: number(Field::Popularity, value(Field::Popularity, places.popularity), &mut unread),
+        plays: number(Field::Plays, value(Field::Plays, places.plays), &mut unread),
         texts,
+        unread,
         ..Record::of(position)
     })
 }

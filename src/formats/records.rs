@@ -7,7 +7,7 @@
 //! ones and good ones with something unusual, are read again one by one, slowly, by a function that knows every reason
 //! to reject a record. Tests also compare the fast way with that function.
 
-use super::{Chunk, DecodeOptions, Decoded, Remark, Sampled};
+use super::{Chunk, DecodeOptions, Decoded, Misfit, MisfitKind, Remark, Sampled};
 use crate::chess::fen::FenError;
 use crate::chess::validity::Validity;
 use crate::chess::{Color, Move, Position, Square};
@@ -52,6 +52,8 @@ pub(super) struct Record {
     pub(super) plays: Option<u32>,
     /// Texts, looked up only if their field is requested.
     pub(super) texts: Vec<(Field, String)>,
+    /// Values of fields that could not be read.
+    pub(super) unread: Vec<(Field, String)>,
 }
 
 impl Record {
@@ -74,6 +76,7 @@ impl Record {
             popularity: None,
             plays: None,
             texts: Vec::new(),
+            unread: Vec::new(),
         }
     }
 
@@ -208,6 +211,20 @@ impl<'a> Gathered<'a> {
                 self.decoded.remarks.add(&DROPPED_EN_PASSANT, record.dropped_en_passant.into());
                 for (&field, values) in &mut self.columns {
                     add(&record, field, values);
+                }
+                if !record.unread.is_empty() {
+                    let place = Place {
+                        line: raw().0,
+                        offset: start as u64,
+                        record: self.decoded.records - 1,
+                        ..Place::start_of(Arc::clone(&self.chunk.file))
+                    };
+                    let unread = record.unread.iter();
+                    self.decoded.misfits.extend(
+                        unread.map(|(field, value)| {
+                            Misfit::new(MisfitKind::Value(*field), place.clone(), value.as_bytes())
+                        }),
+                    );
                 }
             }
             Err(bad) => {

@@ -7,7 +7,7 @@ mod outcome;
 
 pub use crate::table::{Date, Speed};
 pub use outcome::Outcome;
-pub(crate) use outcome::Verdict;
+pub(crate) use outcome::{Verdict, dash};
 
 use crate::chess::{Move, Position};
 use crate::table::{Array, Batch, Field, Fields};

@@ -124,6 +124,35 @@ impl Verdict {
         rest.is_empty().then(|| Self::of_points(white, black))
     }
 
+    /// The result that a text begins with, in any form but that of a single word such as `*`, and its length; `None` if
+    /// something follows that may belong to it.
+    #[cold]
+    pub(crate) fn at_beginning(text: &[u8]) -> Option<(Self, usize)> {
+        // No result is longer.
+        let text = &text[..text.len().min(LONGEST)];
+        let not_played = [(&b"+:-"[..], Self::Outcome(Outcome::White)), (b"-:+", Self::Outcome(Outcome::Black))];
+        let not_played =
+            not_played.into_iter().chain([(&b"=:="[..], Self::Outcome(Outcome::Draw)), (b"-:-", Self::Unequal)]);
+        for (form, verdict) in not_played {
+            if let Some(rest) = text.strip_prefix(form) {
+                return ends(rest).then_some((verdict, form.len()));
+            }
+        }
+        let (white, after_white) = points(text)?;
+        let rest = blanks(after_white);
+        let separated = dash(rest).or_else(|| rest.strip_prefix(b":")).map(blanks);
+        let Some((black, rest)) = separated.and_then(points) else {
+            // Half a point alone is that of each side.
+            let is_half = text.starts_with(b"1/2") || text.starts_with(b"\xC2\xBD") || text.starts_with(b"\xBD");
+            let is_alone = separated.is_none() && ends(after_white);
+            return (is_half && is_alone).then_some((Self::Outcome(Outcome::Draw), text.len() - after_white.len()));
+        };
+        let len = text.len() - rest.len();
+        let has_blanks = text[..len].iter().any(u8::is_ascii_whitespace);
+        let behind = if has_blanks { blanks(rest) } else { rest };
+        (ends(rest) && dash(behind).is_none()).then(|| (Self::of_points(white, black), len))
+    }
+
     fn of_points(white: Points, black: Points) -> Self {
         match (white, black) {
             (2, 0) => Self::Outcome(Outcome::White),
@@ -139,6 +168,22 @@ impl Verdict {
         let is_decimal = matches!(text, [b'0' | b'1', b'.', ..] | [b'.', ..]);
         (rest.is_empty() && is_decimal).then(|| Self::of_points(white, 2 - white))
     }
+}
+
+/// No result within other text has more bytes than this.
+const LONGEST: usize = 40;
+
+/// Whether a result may end before this text.
+fn ends(rest: &[u8]) -> bool {
+    rest.first().is_none_or(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b':' | 0xBD)))
+        && !rest.starts_with("½".as_bytes())
+        && dash(rest).is_none()
+}
+
+/// A text without blanks at its beginning.
+fn blanks(text: &[u8]) -> &[u8] {
+    let len = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    &text[len..]
 }
 
 /// The points that a text begins with, and the text after them.
@@ -168,10 +213,13 @@ fn points(text: &[u8]) -> Option<(Points, &[u8])> {
 pub(crate) fn dash(text: &[u8]) -> Option<&[u8]> {
     match text {
         [b'-', rest @ ..]
-        // Windows-1252: en and em dash. No text in UTF-8 begins with these bytes.
-        | [0x96 | 0x97, rest @ ..]
+        // Windows-1252: en and em dash, soft hyphen. No text in UTF-8 begins with these bytes.
+        | [0x96 | 0x97 | 0xAD, rest @ ..]
+        // The soft hyphen.
+        | [0xC2, 0xAD, rest @ ..]
         // Hyphens and dashes, from U+2010 to U+2015; the minus sign; small, fullwidth and other hyphens.
         | [0xE2, 0x80, 0x90..=0x95, rest @ ..]
+        | [0xE2, 0x81, 0x83, rest @ ..]
         | [0xE2, 0x88, 0x92, rest @ ..]
         | [0xEF, 0xB9, 0x98 | 0xA3, rest @ ..]
         | [0xEF, 0xBC, 0x8D, rest @ ..] => Some(rest),
@@ -264,6 +312,51 @@ mod tests {
         for (token, outcome) in Outcome::SPELLINGS {
             assert_eq!(Outcome::from_token(token), Some(outcome));
         }
+    }
+
+    #[test]
+    fn results_within_other_text() {
+        let [white, black, draw] = [Outcome::White, Outcome::Black, Outcome::Draw].map(Verdict::Outcome);
+        let unequal = Verdict::Unequal;
+        for (text, expected) in [
+            ("1:0", Some((white, 3))),
+            ("0 : 1\n", Some((black, 5))),
+            ("1 - 0 {x}", Some((white, 5))),
+            ("1 – 0", Some((white, 7))),
+            ("0.5-0.5 x", Some((draw, 7))),
+            ("1/2", Some((draw, 3))),
+            ("1/2 - 1/2", Some((draw, 9))),
+            ("½", Some((draw, 2))),
+            ("½ e4", Some((draw, 2))),
+            ("+:-", Some((white, 3))),
+            ("-:+ ", Some((black, 3))),
+            ("=:=", Some((draw, 3))),
+            ("-:-", Some((unequal, 3))),
+            ("1/2-0\r\n", Some((unequal, 5))),
+            ("0-½", Some((unequal, 4))),
+            ("0-0.5{", Some((unequal, 5))),
+            ("0-0", Some((unequal, 3))),
+            ("0 - 0", Some((unequal, 5))),
+            ("0-0-0", None),
+            ("0–0–0", None),
+            ("0 - 0 - 0", None),
+            ("1. e4", None),
+            ("1... e5", None),
+            ("1/2-", None),
+            ("1/2 - x", None),
+            ("1", None),
+            ("0", None),
+            ("1-0-0", None),
+            ("1:0:05", None),
+            ("0-05", None),
+            ("1-0x", None),
+            ("+--", None),
+            ("", None),
+        ] {
+            assert_eq!(Verdict::at_beginning(text.as_bytes()), expected, "{text}");
+        }
+        let long = format!("0.{}-1", "0".repeat(100));
+        assert_eq!(Verdict::at_beginning(long.as_bytes()), None);
     }
 
     #[test]

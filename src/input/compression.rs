@@ -1,8 +1,9 @@
 //! Compressed containers: detection and decompression.
 //!
-//! All three kinds may be concatenated (zstd frames, gzip members, bzip2 streams), and zstd files may have skippable
-//! frames anywhere, even at the start: `pzstd` stores the size of each frame in one. Windows are accepted up to a limit
-//! ([`Access::max_window`](super::Access::max_window)), and never beyond 2 GiB, the decoder's maximum.
+//! All three kinds may be concatenated (zstd frames, gzip members, bzip2 streams). Zero bytes may follow the last gzip
+//! member or bzip2 stream. Zstd files may have skippable frames anywhere, even at the start: `pzstd` stores the size of
+//! each frame in one. Windows are accepted up to a limit ([`Access::max_window`](super::Access::max_window)), and never
+//! beyond 2 GiB, the decoder's maximum.
 
 use super::window::Watch;
 use std::fmt;
@@ -87,9 +88,102 @@ impl Compression {
                 decoder.window_log_max(31)?;
                 Box::new(decoder)
             }
-            Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(inner)),
-            Self::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(inner)),
+            Self::Gzip => Box::new(Members::<_, flate2::bufread::GzDecoder<R>>::new(inner)),
+            Self::Bzip2 => Box::new(Members::<_, bzip2::bufread::BzDecoder<R>>::new(inner)),
         })
+    }
+}
+
+/// A decoder of one gzip member or one bzip2 stream.
+trait Member<R>: Read {
+    fn begin(inner: R) -> Self;
+    fn end(self) -> R;
+}
+
+impl<R: BufRead> Member<R> for flate2::bufread::GzDecoder<R> {
+    fn begin(inner: R) -> Self {
+        Self::new(inner)
+    }
+    fn end(self) -> R {
+        self.into_inner()
+    }
+}
+
+impl<R: BufRead> Member<R> for bzip2::bufread::BzDecoder<R> {
+    fn begin(inner: R) -> Self {
+        Self::new(inner)
+    }
+    fn end(self) -> R {
+        self.into_inner()
+    }
+}
+
+/// Members one after another, and zero bytes behind the last of them: tapes and block devices fill their blocks with these.
+enum Members<R, M> {
+    Within(M),
+    /// Between members, or at the end.
+    Between(R),
+    /// A member could not be begun.
+    Lost,
+}
+
+impl<R: BufRead, M: Member<R>> Members<R, M> {
+    fn new(inner: R) -> Self {
+        Self::Within(M::begin(inner))
+    }
+
+    /// Whether another member follows in the bytes.
+    fn has_next(inner: &mut R) -> io::Result<bool> {
+        let mut is_padding = false;
+        loop {
+            let bytes = match inner.fill_buf() {
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
+            is_padding |= zeros != 0;
+            match bytes.len() {
+                0 => return Ok(false),
+                len if zeros == len => inner.consume(zeros),
+                _ if is_padding => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        "the zero bytes at the end have data after them",
+                    ));
+                }
+                _ => return Ok(true),
+            }
+        }
+    }
+}
+
+impl<R: BufRead, M: Member<R>> Read for Members<R, M> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            match self {
+                Self::Within(member) => match member.read(buffer)? {
+                    0 => {
+                        if let Self::Within(member) = std::mem::replace(self, Self::Lost) {
+                            *self = Self::Between(member.end());
+                        }
+                    }
+                    read => return Ok(read),
+                },
+                Self::Between(inner) => {
+                    if !Self::has_next(inner)? {
+                        return Ok(0);
+                    }
+                    if let Self::Between(inner) = std::mem::replace(self, Self::Lost) {
+                        *self = Self::Within(M::begin(inner));
+                    }
+                }
+                Self::Lost => return Ok(0),
+            }
+        }
     }
 }
 

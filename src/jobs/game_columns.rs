@@ -203,7 +203,12 @@ pub(super) fn outcome(game: &GameRow) -> &'static str {
 }
 
 fn tag<'a>(game: &'a GameRow, name: &str) -> &'a str {
-    let found = game.tags.iter().rev().find(|(other, _)| other == name);
+    let last = |is_it: &dyn Fn(&str) -> bool| game.tags.iter().rev().find(|(other, _)| is_it(other));
+    // The names of known tags may be in another case.
+    let found = last(&|other| other == name).or_else(|| {
+        let is_known = OF_TAGS.iter().any(|(known, _)| *known == name);
+        last(&|other| is_known && other.eq_ignore_ascii_case(name))
+    });
     found.map_or("", |(_, value)| value)
 }
 

@@ -58,6 +58,7 @@ mod text_tables;
 mod training;
 mod training_formats;
 mod unread;
+mod unread_pgn;
 mod verify;
 mod zip;
 

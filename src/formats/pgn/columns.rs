@@ -3,9 +3,10 @@
 use super::tag;
 use super::tags::{Name, rating};
 use super::{Game, Pgn, date};
+use crate::formats::field_values::is_understood;
 use crate::formats::{Codec, MisfitKind};
-use crate::games::{Date, Outcome};
-use crate::table::{Array, Batch, Control, Field, Fields, Texts};
+use crate::games::Outcome;
+use crate::table::{Array, Batch, Field, Fields, Texts};
 use std::sync::Arc;
 
 /// The columns in which all rows of a game have the same value.
@@ -60,6 +61,9 @@ impl GameColumns {
                 (Field::Game, Array::U64(column)) => column.push_many(Some(number), rows),
                 (Field::Result, Array::U8(column)) => {
                     column.push_many(game.result().map(Outcome::code), rows);
+                    if let Some(text) = game.unread_result() {
+                        self.unread.push((MisfitKind::Value(field), text.to_vec()));
+                    }
                 }
                 (Field::GamePlies, Array::U16(column)) => {
                     column.push_many(Some(game.plies.min(u16::MAX.into()) as u16), rows);
@@ -93,7 +97,7 @@ impl GameColumns {
             }
         }
         for (name, column) in &mut self.tags {
-            push_tag(column, tags.get(name), rows, &mut self.buffer);
+            push_tag(column, tags.get_exactly(name), rows, &mut self.buffer);
         }
     }
 
@@ -124,15 +128,6 @@ fn read_rating(field: Field, value: Option<&[u8]>, unread: &mut Unread) -> Optio
         unread.push((MisfitKind::Value(field), value.to_vec()));
         None
     })
-}
-
-/// Whether the value of a tag is one from which other columns can be made, or says that it is unknown.
-fn is_understood(field: Field, value: &[u8]) -> bool {
-    match field {
-        Field::Date => Date::is_unknown(value) || Date::parse(value).is_some(),
-        Field::TimeControl => Control::is_unknown(value) || Control::parse(value).is_some(),
-        _ => true,
-    }
 }
 
 /// Adds the value of a tag to the rows of a game, unless it means that the value is unknown.

@@ -16,7 +16,7 @@
 //! most programs count plies, some moves, and only all comments of a game can tell (`settle_mates` in `records`). Text
 //! that only [looks](looks_like_one) like an evaluation is counted.
 
-use super::values::{Eval, LONGEST_CLOCK, clock, mate_in, mate_sign, pawns, sign};
+use super::values::{Eval, LONGEST_CLOCK, clock, mate_sign, pawns, sign};
 use crate::chess::Color;
 use memchr::{memchr, memchr_iter, memchr2_iter};
 
@@ -188,7 +188,7 @@ pub(super) fn value(text: &[u8]) -> Option<(Eval, &[u8])> {
         let len = digits(rest);
         let number = std::str::from_utf8(&rest[..len]).ok()?;
         let moves = number.parse().ok()?;
-        return Some((Eval::Mate(mate_in(negative ^ inner, moves)), &rest[len..]));
+        return Some((Eval::mate(negative ^ inner, moves), &rest[len..]));
     }
     let whole = digits(unsigned);
     let decimals = match unsigned.get(whole) {
@@ -280,7 +280,8 @@ mod tests {
             ("0.60 ", cents(60)),
             ("+0.60/4", cents(60)),
             ("+0.60 1.5s", cents(60)),
-            ("+400.00/9 1s", cents(31_000)),
+            ("+310.00/9 1s", cents(31_000)),
+            ("+400.00/9 1s", Some(Eval::Beyond(31_000))),
             ("+M7/40 0.003s", Some(Eval::Mate(7))),
             ("-M4/7 0.003s", Some(Eval::Mate(-4))),
             ("M3", Some(Eval::Mate(3))),

@@ -122,7 +122,8 @@ fn begins_game_here(bytes: &[u8], start: usize) -> bool {
     } else if !is_tag {
         ends_with_result(line) && !is_of_tags(line) && memchr(b';', line).is_none()
     } else if rest.starts_with(b"[Event \"") {
-        empty_line || !is_of_tags(line)
+        // A value that was broken over lines may end in the line before.
+        empty_line || !is_of_tags(line) && !line.trim_ascii_end().ends_with(b"\"]")
     } else if is_of_tags(line) {
         empty_line && repeats_first_tag(before, rest)
     } else {

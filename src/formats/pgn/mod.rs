@@ -36,13 +36,14 @@
 //! them. Text may be UTF-8 or ISO-8859-1, and values of tags may lack straight quotes.
 //!
 //! Unless [`DecodeOptions::strict_pgn`] is set, some text that occurs in files is accepted although the standard does
-//! not allow it: null moves (`--`, `Z0`, `0000`, `@@@@`, `null`, `pass`), results glued to a move, `½-½`, extra closing
-//! braces, words such as `ch`, `mate`, `dis+` and `e.p.`, `N` and `D` for novelties and diagrams, signs of evaluation
-//! in ASCII or Unicode, and blanks of Unicode.
+//! not allow it: null moves (`--`, `<>`, `Z0`, `0000`, `@@@@`, `null`, `pass`), results glued to a move or in other forms
+//! (`½-½`, `1:0`, `0.5-0.5`), extra closing braces, words such as `ch`, `mate`, `dis+` and `e.p.`, `N` and `D` for
+//! novelties and diagrams, signs of evaluation in ASCII or Unicode, and blanks of Unicode.
 //!
 //! Moves may also be written without the `x` of a capture or with an extra one, as in UCI (`g1f3`), long
 //! (`Ng1-f3`), with lower-case letters or figurines for the pieces, and castling as a king move, if exactly one
-//! legal move fits. A `FEN` tag may end after any of its fields, and castling rights in it that have no rook are
+//! legal move fits; with other dashes in castling, or none; in the numeric notation of correspondence chess (`5254`);
+//! and with a blank after the letter of a knight, if no pawn may be meant. A `FEN` tag may end after any of its fields, and castling rights in it that have no rook are
 //! dropped and counted. [`DecodeOptions::strict_pgn`] refuses these deviations, too. If a tag occurs several times, the
 //! last one counts. Chess960 is recognized by its `FEN`; other variants are rejected by name.
 //!
@@ -79,7 +80,10 @@ pub(super) use values::mate_in;
 
 use super::layout::Text;
 use super::way::OF_THE_WAY;
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, LostTags, Misfit, Remark, Watch};
+use super::{
+    About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, LostTags, Misfit, MisfitKind, Remark,
+    Watch,
+};
 use crate::chess::validity::Validity;
 use crate::choose::{Condition, LeftOut, Selection};
 use crate::error::Damage;
@@ -87,6 +91,7 @@ use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, Outcome, Variant};
 use crate::replay::are_lanes_faster;
 use crate::table::{Batch, Field, Fields};
+use crate::text::one_line;
 use columns::GameColumns;
 use memchr::{memchr, memchr_iter};
 use records::{LaterRow, Records, Requested, estimated_rows, rows_of_whole};
@@ -178,6 +183,21 @@ pub static IGNORED_IN_TAGS: Remark =
 /// Comments that seem to contain an evaluation.
 pub static UNREAD_EVALUATIONS: Remark =
     Remark { what: "comment", how: "with what looks like an evaluation that was not read", is_detail: false };
+
+/// Tags whose name is nearly that of a known one.
+pub static UNREAD_VARIANTS: Remark =
+    Remark { what: "tag", how: "not read, with a name almost like that of a known tag", is_detail: false };
+
+/// Digits and dashes in movetext.
+pub static SKIPPED_TOKENS: Remark =
+    Remark { what: "token", how: "of digits or dashes between moves skipped", is_detail: false };
+
+/// Comments whose evaluation is beyond the range of its column.
+pub static EVALUATIONS_BEYOND: Remark = Remark {
+    what: "comment",
+    how: "with an evaluation beyond 310 pawns or 1,000 moves to mate, read as that",
+    is_detail: false,
+};
 
 /// Games in which some tag occurs several times.
 pub static DOUBLED_TAG: Remark =
@@ -363,6 +383,12 @@ fn decode_games(
         remarks.add(&SETUP_WITHOUT_FEN, game.tags.lacks_fen().into());
         remarks.add(&IGNORED_IN_TAGS, game.tags.ignored());
         remarks.add(&DOUBLED_TAG, game.tags.has_doubled().into());
+        for name in game.tags.unread_variants() {
+            remarks.add_with(&UNREAD_VARIANTS, 1, Some(&one_line::of(&tag::text(name))));
+        }
+        if let Some(skipped) = &game.skipped {
+            remarks.add_with(&SKIPPED_TOKENS, skipped.count, Some(&skipped.first));
+        }
         let mut leave_out = |name, games, positions| {
             if games + positions != 0 {
                 let left_out: &mut LeftOut = decoded.left_out.entry(name).or_default();
@@ -373,6 +399,8 @@ fn decode_games(
         if !game.is_too_long() {
             let unread = records.take_unread();
             remarks.add_with(&UNREAD_EVALUATIONS, unread.count, unread.first.as_deref());
+            let beyond = records.take_beyond();
+            remarks.add_with(&EVALUATIONS_BEYOND, beyond.count, beyond.first.as_deref());
         }
         records.settle_mates();
         let verdict = selection.leaves_out(&game);
@@ -408,7 +436,11 @@ fn decode_games(
         }
         origins.resize(records.len(), game.start as u32);
         columns.extend(&game, number, kept);
-        for (kind, value) in columns.take_unread().filter(|_| kept != 0) {
+        // Rows of games have a result, too.
+        let reads_result = options.game_rows && !options.game_places && !is_dropped && !fields.contains(Field::Result);
+        let of_row = if reads_result { game.unread_result() } else { None };
+        let of_row = of_row.map(|text| (MisfitKind::Value(Field::Result), text.to_vec()));
+        for (kind, value) in columns.take_unread().filter(|_| kept != 0).chain(of_row) {
             let place = Place {
                 line: Some(lines.up_to(game.start) + 1),
                 offset: game.start as u64,

@@ -108,6 +108,10 @@ pub(super) fn tag(text: &[u8]) -> Tag<'_> {
     if let Some((quote, bracket)) = first {
         return made(quote, bracket + 1, false);
     }
+    if let Some(quote) = end_in_later_line(text, start) {
+        let bracket = quote + 1 + blanks(&text[quote + 1..]);
+        return made(quote, bracket + 1, false);
+    }
     let end = lex::find2(text, start, b']', b'\n');
     if text.get(end) == Some(&b']') {
         let quote = memrchr(b'"', &text[start..end]);
@@ -122,6 +126,33 @@ pub(super) fn tag(text: &[u8]) -> Tag<'_> {
         Some(b']') if value < last => made(value, bracket + 1, false),
         _ => made(value, end, false),
     }
+}
+
+/// Maximum number of lines over which a value is broken.
+const LINES: usize = 8;
+
+/// The quote that ends a value in a later line than the one in which it begins: programs that wrap long lines break values,
+/// too. The lines before have no end of a tag, and none of the later ones begins with a bracket or is empty.
+fn end_in_later_line(text: &[u8], start: usize) -> Option<usize> {
+    let line_end = |at: usize| lex::find2(text, at, b'\n', b'\n');
+    let mut end = line_end(start);
+    if text[start..end].trim_ascii_end().ends_with(b"]") {
+        return None;
+    }
+    for _ in 1..LINES {
+        let begin = end + 1;
+        end = line_end(begin.min(text.len()));
+        let line = text.get(begin..end)?.trim_ascii();
+        if line.is_empty() || line.starts_with(b"[") {
+            return None;
+        }
+        if let Some(value) = line.strip_suffix(b"]") {
+            let last = value.trim_ascii_end();
+            let at = begin + (text[begin..end].len() - text[begin..end].trim_ascii_start().len());
+            return last.ends_with(b"\"").then(|| at + last.len() - 1);
+        }
+    }
+    None
 }
 
 /// Whether a word looks like the name of a tag, rather than part of a remark in brackets.
@@ -165,7 +196,7 @@ pub(super) fn ends_regularly(line: &[u8]) -> bool {
     matches!(line, [.., b'"', b']'] | [.., b'"', b']', b'\r'])
 }
 
-/// A value as text: escapes resolved, bytes that are not UTF-8 read as Windows-1252.
+/// A value as text: escapes resolved, ends of lines read as blanks, bytes that are not UTF-8 as Windows-1252.
 pub(super) fn text(value: &[u8]) -> String {
     text_in(value, &mut Vec::new()).into_owned()
 }
@@ -179,7 +210,9 @@ pub(super) fn text_in<'a>(value: &[u8], buffer: &'a mut Vec<u8>) -> Cow<'a, str>
         Ok(text) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(buffer.iter().map(|&byte| windows_1252(byte)).collect()),
     };
-    if !text.contains('\\') {
+    // Without a branch: values are short, and nearly none has such bytes.
+    let is_special = |&byte: &u8| byte == b'\\' || byte < b' ';
+    if !text.as_bytes().iter().fold(false, |any, byte| any | is_special(byte)) {
         return text;
     }
     let mut resolved = String::with_capacity(text.len());
@@ -189,6 +222,11 @@ pub(super) fn text_in<'a>(value: &[u8], buffer: &'a mut Vec<u8>) -> Cow<'a, str>
             ('\\', Some(&escaped @ ('"' | '\\'))) => {
                 resolved.push(escaped);
                 letters.next();
+            }
+            ('\n' | '\r', _) => {
+                resolved.truncate(resolved.trim_end().len());
+                resolved.push(' ');
+                while letters.next_if(|letter| letter.is_whitespace()).is_some() {}
             }
             _ => resolved.push(letter),
         }

@@ -75,22 +75,23 @@ impl<'a> TagCounts<'a> {
 
 /// Whether a tag is a field of the records, or repeats what their positions and results say.
 fn is_carried(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"White"
-            | b"Black"
-            | b"WhiteElo"
-            | b"BlackElo"
-            | b"ECO"
-            | b"Opening"
-            | b"TimeControl"
-            | b"Date"
-            | b"UTCDate"
-            | b"Site"
-            | b"Termination"
-            | b"Result"
-            | b"FEN"
-            | b"SetUp"
-            | b"Variant"
-    )
+    const CARRIED: [&[u8]; 15] = [
+        b"White",
+        b"Black",
+        b"WhiteElo",
+        b"BlackElo",
+        b"ECO",
+        b"Opening",
+        b"TimeControl",
+        b"Date",
+        b"UTCDate",
+        b"Site",
+        b"Termination",
+        b"Result",
+        b"FEN",
+        b"SetUp",
+        b"Variant",
+    ];
+    // Names in another case are read as well.
+    CARRIED.iter().any(|carried| carried.eq_ignore_ascii_case(name))
 }

@@ -5,6 +5,7 @@
 
 use super::lex;
 use super::tag::{Tag, is_pair, tag, usual_value};
+use crate::games::Verdict;
 use crate::text::eight_bytes;
 use memchr::{memchr, memchr_iter};
 
@@ -22,6 +23,12 @@ pub(super) struct Marked {
     /// Whether the notes do not suffice and tags have to be searched for: a name occurs twice or is not followed by a
     /// blank, a line holds several tags, or there are too many other lines.
     irregular: bool,
+    /// A hash of all names noted, of each of which it knows 16 bytes.
+    signature: u64,
+    /// Whether some name is longer than that.
+    has_long_name: bool,
+    /// Whether some name is that of a known tag in another case.
+    has_variant: bool,
     /// Number of tags with text after their value, in the brackets or after them, that is ignored.
     pub(super) ignored: u32,
     /// Whether there are comments among the tags or behind them.
@@ -36,6 +43,9 @@ impl Default for Marked {
             others: [0; OTHERS],
             len: 0,
             irregular: false,
+            signature: 0,
+            has_long_name: false,
+            has_variant: false,
             ignored: 0,
             has_comments: false,
         }
@@ -67,10 +77,15 @@ fn first_word(text: &[u8]) -> u64 {
     })
 }
 
-/// The number of the bit of a name that ends with a blank, by its first eight bytes, and whether these may contain
-/// anything else that ends a name.
 #[inline(always)]
-const fn name_bit(word: u64) -> (usize, bool) {
+const fn has_blank(word: u64) -> bool {
+    zeros(word ^ (EACH * b' ' as u64)) != 0
+}
+
+/// The hash of a name that ends with a blank, by its first eight bytes, and whether these may contain anything else that
+/// ends a name.
+#[inline(always)]
+const fn name_hash(word: u64) -> (u64, bool) {
     let blank = zeros(word ^ (EACH * b' ' as u64));
     // All bytes up to the first blank, whose highest bit is zero anyway.
     let of_name = (blank & blank.wrapping_neg()).wrapping_sub(1);
@@ -78,7 +93,13 @@ const fn name_bit(word: u64) -> (usize, bool) {
     // Other bytes that end a name: those below a blank, quotes and brackets.
     let below = name.wrapping_sub(EACH * b' ' as u64) & !name & HIGH & of_name;
     let odd = below | zeros(name ^ (EACH * b'"' as u64)) | zeros(name ^ (EACH * b']' as u64));
-    ((name.wrapping_mul(HASH) >> 58) as usize, odd != 0)
+    (name.wrapping_mul(HASH), odd != 0)
+}
+
+/// The number of the bit of a name with this hash.
+#[inline(always)]
+const fn bit_of(hash: u64) -> usize {
+    (hash >> 58) as usize
 }
 
 /// The name of a tag that is looked for.
@@ -103,7 +124,7 @@ impl<'a> Name<'a> {
             is_possible &= !lex::ends_tag_name(name[at]);
             at += 1;
         }
-        Self { name, bit: name_bit(u64::from_le_bytes(ended)).0, is_possible }
+        Self { name, bit: bit_of(name_hash(u64::from_le_bytes(ended)).0), is_possible }
     }
 
     /// The text after the name of a tag, if it is this one.
@@ -120,7 +141,14 @@ impl Marked {
     #[inline(always)]
     pub(super) fn look(&mut self, section: &[u8], offset: usize) {
         let word = first_word(section.get(offset + 1..).unwrap_or_default());
-        let (bit, odd) = name_bit(word);
+        let (hash, odd) = name_hash(word);
+        let bit = bit_of(hash);
+        self.signature = self.signature.rotate_left(7) ^ hash;
+        if !has_blank(word) {
+            let word = first_word(section.get(offset + 9..).unwrap_or_default());
+            self.signature ^= name_hash(word).0.rotate_left(32);
+            self.has_long_name |= !has_blank(word);
+        }
         self.irregular |= odd || word as u8 == b' ';
         if self.names >> bit & 1 != 0 {
             return self.look_again(section, offset, bit);
@@ -156,6 +184,55 @@ impl Marked {
     }
 }
 
+/// The names of the tags that are read, and of those that mean something to readers of games.
+const KNOWN: [&str; 19] = [
+    "Event",
+    "Site",
+    "Date",
+    "UTCDate",
+    "UTCTime",
+    "Round",
+    "White",
+    "Black",
+    "Result",
+    "WhiteElo",
+    "BlackElo",
+    "ECO",
+    "Opening",
+    "TimeControl",
+    "Termination",
+    "Variant",
+    "FEN",
+    "SetUp",
+    "PlyCount",
+];
+
+/// Signatures of the names of tags in which no name is a variant of a known one. Nearly all games have the same names as
+/// one of the games before.
+#[derive(Debug, Default)]
+pub(super) struct UsualNames([u64; 8]);
+
+/// A name without what differs between its variants: case, and signs in it. Digits that look like letters are letters, and
+/// a number at the end is left out.
+fn simplified(name: &[u8]) -> Vec<u8> {
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_all = digits == name.len();
+    let shortened = if is_all { name } else { &name[..name.len() - digits] };
+    let looks_like = |name: &[u8]| -> Vec<u8> {
+        let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
+        letters
+            .map(|byte| match byte {
+                b'0' => b'o',
+                b'1' => b'l',
+                byte => byte.to_ascii_lowercase(),
+            })
+            .collect()
+    };
+    // `EC0` ends with a letter, `ECO1` with a number.
+    let whole = looks_like(name);
+    if KNOWN.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(&whole)) { whole } else { looks_like(shortened) }
+}
+
 /// The tag section of a game.
 #[derive(Clone, Copy, Debug)]
 pub struct Tags<'a> {
@@ -166,6 +243,51 @@ pub struct Tags<'a> {
 impl<'a> Tags<'a> {
     pub(super) fn new(section: &'a [u8], marked: Marked) -> Self {
         Self { section, marked }
+    }
+
+    /// Finds out whether some name is that of a known tag in another case.
+    #[inline]
+    pub(super) fn look_for_variants(&mut self, usual: &mut UsualNames) {
+        let signature = self.marked.signature;
+        let is_whole = !self.marked.irregular && !self.marked.has_long_name;
+        let known = &mut usual.0[(signature >> 61) as usize];
+        if *known == signature && is_whole {
+            return;
+        }
+        let has_variant = self.variants().next().is_some();
+        self.marked.has_variant = has_variant;
+        if !has_variant && is_whole {
+            *known = signature;
+        }
+    }
+
+    /// The names that differ from that of a known tag only in their case, or in signs or digits.
+    fn variants(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.pairs().map(|(name, _)| name).filter(|name| {
+            !KNOWN.iter().any(|known| known.as_bytes() == *name) && {
+                let simple = simplified(name);
+                KNOWN.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(&simple))
+            }
+        })
+    }
+
+    /// The names that are nearly those of known tags, and whose values are not read: those that differ in more than their
+    /// case, or stand beside the known name.
+    pub(super) fn unread_variants(&self) -> Vec<&'a [u8]> {
+        if !self.marked.has_variant {
+            return Vec::new();
+        }
+        let mut is_present = [false; KNOWN.len()];
+        for (name, _) in self.pairs() {
+            for (known, is_present) in KNOWN.iter().zip(&mut is_present) {
+                *is_present |= known.as_bytes() == name;
+            }
+        }
+        let is_read = |name: &[u8]| {
+            let known = KNOWN.iter().position(|known| known.as_bytes().eq_ignore_ascii_case(name));
+            known.is_some_and(|known| !is_present[known])
+        };
+        self.variants().filter(|name| !is_read(name)).collect()
     }
 
     /// Number of tags with text after their value that is ignored.
@@ -245,10 +367,15 @@ impl<'a> Tags<'a> {
                 })
     }
 
-    /// The raw value of a tag, `None` if there is none. If a tag occurs several times,
-    /// the last one counts.
+    /// The raw value of a tag, `None` if there is none. If a tag occurs several times, the last one counts. Without such
+    /// a tag, the name of a known tag may be in another case.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
         self.value(Name::new(name))
+    }
+
+    /// As [`Self::get`], but never of a tag whose name is in another case.
+    pub(super) fn get_exactly(&self, name: &str) -> Option<&'a [u8]> {
+        Some(self.find_exactly(Name::new(name))?.1)
     }
 
     /// As [`Self::get`].
@@ -257,8 +384,33 @@ impl<'a> Tags<'a> {
         Some(self.find(name)?.1)
     }
 
+    /// Whether the notes show that a tag has this value, in the form that nearly all programs write. This is faster than
+    /// [`Self::value`].
+    #[inline]
+    pub(super) fn has_usual(&self, name: Name<'_>, value: &str) -> bool {
+        if self.marked.irregular || self.marked.names >> name.bit & 1 == 0 {
+            return false;
+        }
+        let line = &self.section[self.marked.lines[name.bit] as usize..];
+        let rest = line.strip_prefix(b"[").and_then(|rest| rest.strip_prefix(name.name));
+        let rest = rest.and_then(|rest| rest.strip_prefix(b" \"")?.strip_prefix(value.as_bytes()));
+        rest.is_some_and(|rest| rest.starts_with(b"\"]"))
+    }
+
     /// The offset of a tag in the section, and its raw value.
     fn find(&self, name: Name<'_>) -> Option<(usize, &'a [u8])> {
+        let found = self.find_exactly(name);
+        if found.is_none() && self.marked.has_variant { self.find_variant(name) } else { found }
+    }
+
+    /// The last tag that has the name in another case.
+    #[cold]
+    fn find_variant(&self, name: Name<'_>) -> Option<(usize, &'a [u8])> {
+        let found = self.all().filter(|(_, tag)| tag.name.eq_ignore_ascii_case(name.name)).last();
+        found.map(|(offset, tag)| (offset, tag.value))
+    }
+
+    fn find_exactly(&self, name: Name<'_>) -> Option<(usize, &'a [u8])> {
         if self.marked.irregular {
             let found = self.all().filter(|(_, tag)| tag.name == name.name).last();
             return found.map(|(offset, tag)| (offset, tag.value));
@@ -289,6 +441,11 @@ impl<'a> Tags<'a> {
     /// The value of a tag that is a rating; `None` also if there is none, such as `?` or `0`, or if it is not understood.
     pub fn rating(&self, name: &str) -> Option<u16> {
         rating(self.get(name)?).ok().flatten()
+    }
+
+    /// What the `Result` tag says; `None` if there is none, or if it is not in any form of a result.
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        Verdict::of(self.value(const { Name::new("Result") })?)
     }
 
     /// The `FEN` tag.

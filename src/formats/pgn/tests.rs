@@ -77,6 +77,70 @@ fn lanes_find_what_is_found_without_them() {
     assert!(with_errors > 1000, "{with_errors}");
 }
 
+/// Words that only the slow path understands lead to the same games in lanes, in one piece and in small ones.
+#[test]
+fn unusual_words_are_read_alike_in_lanes() {
+    let words = [
+        "1:0", "0 - 1", "½", "½-½", "1/2-0", "0-½", "0-0", "0–0", "0 - 0", "O–O", "oo", "00", "0-0-0", "5254", "5755",
+        "17", "-", "–", "--", "<>", "+--", "--+", "N", "N f3", "N e5", "N f6", "D", "D h4", "D e5", "TN", "+:-",
+        "0.5-0.5", ".5-.5", "0-0x", "1.0-0", "N.", "Nf3", "e5", "e4", "2.", "2", "{x}", "$1", "(e5)", "*", "\n",
+        "\n\n",
+    ];
+    let tags = [
+        "[Event \"a\"]\n",
+        "[Event \"a\"]\n[Result \"0-0\"]\n",
+        "[Event \"a\"]\n[RESULT \"1-0\"]\n[White_Elo \"1\"]\n",
+        "[Event \"a\nb\"]\n[Result \"1/2-0\"]\n",
+        "[Event \"a\"]\n[Fen \"4k2r/8/8/8/8/8/P7/R3K3 w Qk - 3 20\"]\n",
+        "",
+    ];
+    let mut random = Random::new(12);
+    let options = [
+        DecodeOptions { fields: Fields::ALL, lost_tags: true, ..DecodeOptions::default() },
+        DecodeOptions { strict_pgn: true, game_rows: true, ..DecodeOptions::default() },
+        DecodeOptions { fields: Fields::ALL, game_rows: true, ..DecodeOptions::default() },
+    ];
+    for round in 0..3000 {
+        let mut text = String::new();
+        for _ in 0..3 {
+            text += tags[random.below(tags.len() as u32) as usize];
+            text += "\n1. e4 e5 2. Nf3 ";
+            for _ in 0..random.below(6) {
+                text += words[random.below(words.len() as u32) as usize];
+                text.push(' ');
+            }
+            text += ["1-0\n\n", "\n\n", "0-0\n\n", "0-0 {x}\n\n"][random.below(4) as usize];
+        }
+        let chunk = Chunk::new(Path::new("x.pgn").into(), text.clone().into_bytes().into());
+        let options = &options[round % 3];
+        let [found, expected] = [true, false].map(|lanes| decode_with(&chunk, options, lanes));
+        assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{text}");
+        // Cut where games begin.
+        let mut pieces = Vec::new();
+        let mut rest = text.as_bytes();
+        while let Some(end) = boundary(rest, rest.len() - 1, true) {
+            pieces.push(&rest[end..]);
+            rest = &rest[..end];
+        }
+        pieces.push(rest);
+        let parts: Vec<Decoded> = pieces
+            .iter()
+            .rev()
+            .map(|piece| decode_with(&Chunk::new(Path::new("x.pgn").into(), piece.to_vec().into()), options, true))
+            .collect();
+        let games: u64 = parts.iter().map(|part| part.games).sum();
+        let records: u64 = parts.iter().map(|part| part.records).sum();
+        let misfits: usize = parts.iter().map(|part| part.misfits.len()).sum();
+        let remarks: u64 = parts.iter().flat_map(|part| part.remarks.iter()).map(|(_, times)| times).sum();
+        let whole: u64 = expected.remarks.iter().map(|(_, times)| times).sum();
+        assert_eq!(
+            (games, records, misfits, remarks),
+            (expected.games, expected.records, expected.misfits.len(), whole),
+            "{text}"
+        );
+    }
+}
+
 #[test]
 fn an_incomplete_last_game_is_noted() {
     for (text, open) in [

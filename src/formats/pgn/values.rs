@@ -18,6 +18,8 @@ pub(super) enum Eval {
     Centipawns(i16),
     /// Moves to mate; negative if Black mates.
     Mate(i16),
+    /// One beyond the range of scores or mates; the [packed](Eval::packed) number is that of the last one in the range.
+    Beyond(i16),
 }
 
 impl Eval {
@@ -26,12 +28,18 @@ impl Eval {
         match self {
             Self::Centipawns(score) => Self::Centipawns(-score),
             Self::Mate(moves) => Self::Mate(-moves),
+            Self::Beyond(packed) => Self::Beyond(-packed),
         }
+    }
+    /// A mate in this number of moves, or in the most that are distinguished.
+    pub(super) fn mate(black_mates: bool, moves: u64) -> Self {
+        let mate = Self::Mate(mate_in(black_mates, moves));
+        if moves > LONGEST_MATE.into() { Self::Beyond(mate.packed()) } else { mate }
     }
     /// One number for both; [`mate_of`] separates them again.
     pub(super) fn packed(self) -> i16 {
         match self {
-            Self::Centipawns(score) => score,
+            Self::Centipawns(score) | Self::Beyond(score) => score,
             Self::Mate(0) => MATED,
             Self::Mate(moves) => moves + moves.signum() * MOST_CENTIPAWNS as i16,
         }
@@ -93,7 +101,7 @@ pub(super) fn eval(value: &[u8]) -> Option<Eval> {
         let (inner, moves) = sign(moves);
         let (moves, rest) = number(moves)?;
         ends(rest)?;
-        return Some(Eval::Mate(mate_in(negative ^ inner, moves.into())));
+        return Some(Eval::mate(negative ^ inner, moves.into()));
     }
     // ChessBase: centipawns and a depth. Its largest numbers mean mates, or that there is no evaluation.
     let (whole, rest) = whole(digits)?;
@@ -135,8 +143,10 @@ fn with_decimals(negative: bool, whole: u32, mut rest: &[u8]) -> Option<Eval> {
         }
     }
     ends(rest)?;
-    let total = whole.saturating_mul(100).saturating_add(cents).min(MOST_CENTIPAWNS.into()) as i16;
-    Some(Eval::Centipawns(if negative { -total } else { total }))
+    let all = whole.saturating_mul(100).saturating_add(cents);
+    let total = all.min(MOST_CENTIPAWNS.into()) as i16;
+    let total = if negative { -total } else { total };
+    Some(if all > MOST_CENTIPAWNS.into() { Eval::Beyond(total) } else { Eval::Centipawns(total) })
 }
 
 /// Moves to mate, negative if Black mates.
@@ -230,14 +240,18 @@ mod tests {
             ("99999,1", None),
             ("3,", Some(Eval::Centipawns(300))),
             ("0.35\n18", Some(Eval::Centipawns(35))),
-            ("400.00", Some(Eval::Centipawns(31_000))),
-            ("-99999999", Some(Eval::Centipawns(-31_000))),
+            ("310.00", Some(Eval::Centipawns(31_000))),
+            ("310.01", Some(Eval::Beyond(31_000))),
+            ("400.00", Some(Eval::Beyond(31_000))),
+            ("-99999999", Some(Eval::Beyond(-31_000))),
             ("#3", Some(Eval::Mate(3))),
             ("#-12", Some(Eval::Mate(-12))),
             ("#+1", Some(Eval::Mate(1))),
             ("#0", Some(Eval::Mate(0))),
             ("#-0", Some(Eval::Mate(0))),
-            ("#5000", Some(Eval::Mate(1000))),
+            ("#1000", Some(Eval::Mate(1000))),
+            ("#5000", Some(Eval::Beyond(32_000))),
+            ("#-5000", Some(Eval::Beyond(-32_000))),
             ("#", None),
             ("#x", None),
             ("1.5x", None),
@@ -295,5 +309,12 @@ mod tests {
             assert_eq!(mate_of(Eval::Mate(moves).packed()), moves);
         }
         assert_eq!(mate_of(NO_SCORE), NO_SCORE);
+        for black_mates in [false, true] {
+            assert_eq!(mate_of(Eval::mate(black_mates, 5000).packed()), if black_mates { -1000 } else { 1000 });
+            assert_eq!(
+                mate_of(Eval::mate(black_mates, 5000).reversed().packed()),
+                if black_mates { 1000 } else { -1000 }
+            );
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::columns::{Kind, Plan, Positions};
 use super::super::field_values::{
-    Dictionary, Wrong, first_word, most_texts, move_of, out_of_range, push, result_of, start_of,
+    Dictionary, Understood, Wrong, first_word, most_texts, move_of, out_of_range, push, result_of, start_of,
 };
 use super::super::lines::without_mark;
 use super::super::misfits::{Misfit, MisfitKind};
@@ -75,6 +75,24 @@ pub(super) fn decode(
     match decoder.all() {
         Ok(()) => decoder.finish(count),
         Err(Fault(damage)) => Decoded { damage: vec![damage], records: count as u64, ..Decoded::default() },
+    }
+}
+
+/// The texts of a column from which no other columns can be made, with the numbers of their records.
+#[derive(Default)]
+struct OddTexts {
+    understood: Understood,
+    texts: Vec<(usize, Box<[u8]>)>,
+}
+
+impl OddTexts {
+    #[inline]
+    fn look(&mut self, field: Field, text: Option<&[u8]>, record: usize) {
+        if let Some(text) = text
+            && self.understood.is_odd(field, text)
+        {
+            self.texts.push((record, text.into()));
+        }
     }
 }
 
@@ -305,7 +323,8 @@ impl Decoder<'_> {
         let name = field.name();
         if let Array::Text(_) = field.column(0) {
             let mut texts = Dictionary::new(most_texts(self.options));
-            self.each_value(column, Some(field), |value, at, _, _| {
+            let mut odd = OddTexts::default();
+            self.each_value(column, Some(field), |value, at, record, _| {
                 match kind {
                     Kind::Date => {
                         let date = value
@@ -319,10 +338,15 @@ impl Decoder<'_> {
                         texts.push(text.as_deref().map(str::as_bytes));
                         date?;
                     }
-                    _ => texts.push(value.text(at).filter(|text| !text.is_empty())),
+                    _ => {
+                        let text = value.text(at).filter(|text| !text.is_empty());
+                        texts.push(text);
+                        odd.look(field, text, record);
+                    }
                 }
                 Ok(())
             })?;
+            self.odd_texts(field, odd);
             self.batch.fields.insert(field, texts.finish(field)?);
             return Ok(());
         }
@@ -413,12 +437,15 @@ impl Decoder<'_> {
     fn date_texts(&mut self, column: usize) -> Result<(), Fault> {
         let days = self.batch.fields.remove(&Field::Date);
         let mut texts = Dictionary::new(most_texts(self.options));
+        let mut odd = OddTexts::default();
         self.each_value(column, None, |value, at, record, _| {
             let text = value.text(at).filter(|text| !text.is_empty());
+            odd.look(Field::Date, text, record);
             let day = days.as_ref().and_then(|days| days.text(record));
             texts.push(text.or(day.map(str::as_bytes)));
             Ok(())
         })?;
+        self.odd_texts(Field::Date, odd);
         self.batch.fields.insert(Field::Date, texts.finish(Field::Date)?);
         Ok(())
     }
@@ -480,6 +507,14 @@ impl Decoder<'_> {
         self.batch = batch;
         self.good = good;
         Ok(())
+    }
+
+    /// Counts the texts of a field from which no other columns can be made.
+    fn odd_texts(&mut self, field: Field, odd: OddTexts) {
+        for (record, text) in odd.texts {
+            let place = self.place(self.good[record]);
+            self.decoded.misfits.push(Misfit::new(MisfitKind::Text(field), place, &text));
+        }
     }
 
     #[cold]

@@ -7,7 +7,7 @@ use crate::chess::validity::Validity;
 use crate::chess::{Position, Square};
 use crate::error::{Place, Reject};
 use crate::formats::field_values::push;
-use crate::formats::lines::{text_of, without_mark};
+use crate::formats::lines::{are_moves, text_of, without_mark};
 use crate::formats::records::{DROPPED_EN_PASSANT, IdleEnPassants};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Misfit, MisfitKind, Remark, Remarks, too_long};
 use crate::packed::Packed;
@@ -189,9 +189,7 @@ pub(in crate::formats) fn unusual<'a>(
                 first.escape_ascii()
             );
             return Err(Refusal::new(["fen_trailing_text"], message));
-        } else if fen.rest.strip_prefix(b"moves").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))
-        {
-            // A command of UCI, for the position after these moves.
+        } else if are_moves(fen.rest) {
             let column = line.len() - fen.rest.len() + 1;
             let message = format!("column {column}: `moves`: moves after the position, which are not played");
             return Err(Refusal::new(["fen_trailing_text"], message));

@@ -1,7 +1,7 @@
 //! Decodes lines to records.
 
 use super::super::columns::{Kind, Plan, Positions};
-use super::super::field_values::{Dictionary, first_word, move_of, push, result_of};
+use super::super::field_values::{Dictionary, Understood, first_word, move_of, push, result_of};
 use super::super::lines::{first_line, without_end, without_mark};
 use super::super::misfits::{Misfit, MisfitKind};
 use super::super::puzzles;
@@ -53,6 +53,8 @@ struct Slot {
     column: usize,
     /// Whether the column has texts that begin with the move.
     is_line: bool,
+    /// For texts from which other columns are made.
+    understood: Understood,
     values: Column,
 }
 
@@ -142,6 +144,7 @@ impl<'a> Decoder<'a> {
             field,
             column,
             is_line: plan.line == Some(column),
+            understood: Understood::default(),
             values: match field.column(0) {
                 Array::Text(_) => Column::Texts(Dictionary::new(u64::MAX)),
                 numbers => Column::Numbers(numbers),
@@ -294,9 +297,14 @@ impl<'a> Decoder<'a> {
                 }
                 if let Some(text) = text {
                     texts.pad(number);
-                    match field {
-                        Field::Date => texts.push(Some(&date(text))),
-                        _ => texts.push(Some(text)),
+                    let text = match field {
+                        Field::Date => date(text),
+                        _ => Cow::Borrowed(text),
+                    };
+                    texts.push(Some(&text));
+                    if slot.understood.is_odd(field, &text) {
+                        let misfit = Misfit::new(MisfitKind::Text(field), self.place(start), &text);
+                        self.decoded.misfits.push(misfit);
                     }
                 }
                 return;

@@ -25,6 +25,9 @@ pub enum GameError {
     /// The FEN tag is not a position that a game can start from.
     #[error("FEN tag: {0}")]
     Start(Violations),
+    /// The FEN tag has a position and moves from there, as the `position` command of UCI.
+    #[error("FEN tag: `moves`: moves after the position, which are not played")]
+    FenMoves,
     /// An illegal move.
     #[error("illegal move `{0}`")]
     Illegal(String),
@@ -75,6 +78,7 @@ impl GameError {
             Self::Variant(_) => "variant",
             Self::Fen(error) => error.expected.name(),
             Self::Start(violations) => return violations.names().collect(),
+            Self::FenMoves => "fen_trailing_text",
             Self::Illegal(_) => "illegal_move",
             Self::Ambiguous(_) => "ambiguous_move",
             Self::Token(_) => "bad_token",

@@ -27,14 +27,16 @@ use super::records::Records;
 use super::scan::{ENOUGH, Scan};
 use super::tags::{self, Name, Tags};
 use crate::chess::Position;
-use crate::games::Outcome;
-use crate::games::Variant;
+use crate::games::{Outcome, Variant, Verdict};
 use crate::replay::{Board, San};
 use crate::simd::bmi2::Bmi2;
 use movetext::End;
 use std::ops::Range;
 use tag_section::start_position;
 use words::{result, shown};
+
+/// The name of the tag that has the result.
+const RESULT: Name<'static> = Name::new("Result");
 
 /// A game that has been read.
 #[derive(Clone, Debug)]
@@ -47,8 +49,10 @@ pub struct Game<'a> {
     pub tags: Tags<'a>,
     /// Number of plies played in the main line.
     pub plies: u32,
-    /// The result token at its end; `None` if it is missing or `*`.
+    /// The result token at its end; `None` if it is missing, `*`, or neither a win nor a draw.
     pub outcome: Option<Outcome>,
+    /// The token at its end, if its points are neither those of a win nor those of a draw.
+    pub(super) unequal: Option<&'a [u8]>,
     /// Whether a result token (`*` included) ends it, rather than the next game or the end of the text.
     pub terminated: bool,
     /// Whether this is not a game but other text, such as prose, or moves after a result; [`Game::bad`] says which.
@@ -61,14 +65,42 @@ pub struct Game<'a> {
     pub(super) has_fen_rest: bool,
     /// Whether some castling right of its start position is one of Chess960 only.
     pub(super) castles_as_chess960: bool,
+    /// Tokens of digits or dashes that have no meaning.
+    pub(super) skipped: Option<Box<Skipped>>,
     /// The error that stopped the reading.
     pub bad: Option<Box<BadGame>>,
 }
 
-impl Game<'_> {
+/// Tokens of movetext that were not read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Skipped {
+    pub(super) count: u64,
+    /// The first of them, as shown.
+    pub(super) first: String,
+}
+
+impl<'a> Game<'a> {
     /// The result of the game: the token at its end, or else its `Result` tag.
     pub fn result(&self) -> Option<Outcome> {
-        self.outcome.or_else(|| Outcome::from_token(self.tags.value(const { Name::new("Result") })?))
+        if self.unequal.is_some() {
+            return None;
+        }
+        self.outcome.or_else(|| Outcome::from_token(self.tags.value(RESULT)?))
+    }
+
+    /// The result as it is written, if it is neither a win nor a draw, nor says that it is unknown: in the tag, or at the
+    /// end of the moves.
+    #[inline]
+    pub(super) fn unread_result(&self) -> Option<&'a [u8]> {
+        // Nearly all games have the same result in both places.
+        let agrees = self.outcome.is_some_and(|outcome| self.tags.has_usual(RESULT, outcome.token()));
+        if agrees { None } else { self.rare_result() }
+    }
+
+    #[cold]
+    fn rare_result(&self) -> Option<&'a [u8]> {
+        let value = self.tags.value(RESULT);
+        value.filter(|value| matches!(Verdict::of(value), None | Some(Verdict::Unequal))).or(self.unequal)
     }
 
     /// Whether this is a game of Chess960, according to its tags or its start position.
@@ -129,6 +161,8 @@ pub struct Games<'a> {
     line: Range<usize>,
     /// Places of games, in order, that are not played later.
     played_now: &'a [usize],
+    /// Signatures of names of tags that have been looked at.
+    usual_names: tags::UsualNames,
 }
 
 /// The game being read.
@@ -148,6 +182,10 @@ struct State {
     /// The first move number, and whether it is Black's.
     number: Option<(u32, bool)>,
     bad: Option<Box<BadGame>>,
+    /// Tokens of digits or dashes that have no meaning.
+    skipped: Option<Box<Skipped>>,
+    /// Whether the letter of a piece has been a word of its own.
+    has_piece_alone: bool,
     /// When the moves are played.
     plays: Plays,
 }
@@ -183,6 +221,7 @@ impl<'a> Games<'a> {
             slow_until: 0,
             line: 0..0,
             played_now: &[],
+            usual_names: tags::UsualNames::default(),
         }
     }
 
@@ -263,7 +302,7 @@ impl<'a> Games<'a> {
     }
 
     /// The result token here, and its length.
-    fn result(&self) -> Option<(Option<Outcome>, usize)> {
+    fn result(&self) -> Option<(Verdict, usize)> {
         result(&self.bytes[self.at..], self.strict)
     }
 
@@ -313,6 +352,8 @@ impl<'a> Games<'a> {
             tagless: !tags.has_any(),
             number: None,
             bad: None,
+            skipped: None,
+            has_piece_alone: false,
             plays: Plays::Now,
         };
         let mut has_start = false;
@@ -347,7 +388,7 @@ impl<'a> Games<'a> {
             self.at += 2;
             self.refuse(&mut state, GameError::Utf16, start);
         }
-        let end = self.movetext(&mut state, records, start);
+        let end = self.movetext(&mut state, &tags, records, start);
         // This must not depend on where the text ends: a chunk must decode to the same games as the whole file.
         if end == End::NextGame && state.ply == 0 && state.bad.is_none() && tags.is_cut_off() {
             state.bad = Some(Box::new(BadGame { error: GameError::OpenTag, offset: start, ply: 0, position: None }));
@@ -362,7 +403,7 @@ impl<'a> Games<'a> {
             return Err(PlaysAgain);
         }
         let mut stray = false;
-        let mut terminated = matches!(end, End::Result(_));
+        let mut terminated = matches!(end, End::Result(..));
         let too_long = end == End::TooLong || self.at - start > self.max_record;
         if too_long {
             let from = start.saturating_add(self.max_record);
@@ -406,7 +447,11 @@ impl<'a> Games<'a> {
             tags,
             plies: state.ply,
             outcome: match end {
-                End::Result(outcome) if !too_long => outcome,
+                End::Result(Verdict::Outcome(outcome), _) if !too_long => Some(outcome),
+                _ => None,
+            },
+            unequal: match end {
+                End::Result(Verdict::Unequal, token) if !too_long => Some(&bytes[token]),
                 _ => None,
             },
             terminated,
@@ -415,6 +460,7 @@ impl<'a> Games<'a> {
             dropped_castling,
             castles_as_chess960,
             has_fen_rest,
+            skipped: state.skipped,
             bad: state.bad,
         }))
     }

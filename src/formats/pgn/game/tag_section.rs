@@ -7,6 +7,7 @@
 use super::{GameError, Games};
 use crate::chess::fen::{self, Expected, Fen, FenError, FenField, FenOptions};
 use crate::chess::validity::Validity;
+use crate::formats::lines::are_moves;
 use crate::formats::pgn::lex::{self, Comment};
 use crate::formats::pgn::tag;
 use crate::formats::pgn::tags::{self, Tags};
@@ -160,7 +161,9 @@ impl<'a> Games<'a> {
                 _ => break,
             }
         }
-        Tags::new(&bytes[start..end], marked)
+        let mut tags = Tags::new(&bytes[start..end], marked);
+        tags.look_for_variants(&mut self.usual_names);
+        tags
     }
 }
 
@@ -217,6 +220,9 @@ pub(super) fn start_position<'a>(tags: &Tags<'a>, strict: bool) -> Result<Option
     };
     let parsed = if strict { fen::parse(text, FenOptions::default()) } else { fen::parse_tag(text) };
     let start = parsed.map_err(GameError::Fen)?;
+    if are_moves(start.rest) {
+        return Err(GameError::FenMoves);
+    }
     // As in a line of a FEN file, except that operations are ignored.
     if let Some(&found) = start.rest.first()
         && (strict || !fen::may_be_operations(start.rest))

@@ -6,11 +6,13 @@
 
 use super::error::{DEEPEST, MOST_PLIES};
 use super::words::{
-    is_figurine, is_null, is_remark, result, shown, symbol, trim_remarks, trim_signs, without_result, word_len,
+    castling, ends_with_move, evaluation, is_figurine, is_null, is_remark, lacks_piece, of_numeric, result, shown,
+    symbol, trim_remarks, trim_signs, without_result, word_len,
 };
 use super::{GameError, Games, Line, Plays, State};
 use crate::formats::pgn::lex::{self, Comment};
 use crate::formats::pgn::records::Records;
+use crate::games::{Verdict, dash};
 use crate::replay::{Board, Refused, San};
 
 /// Byte classes of movetext.
@@ -59,6 +61,9 @@ impl Games<'_> {
             Class::Blank => self.at += 1,
             Class::Digit => self.number(state, records),
             Class::Move => {
+                if matches!(byte, b'O' | b'o') && self.castles(state, records) {
+                    return;
+                }
                 let end = self.word_end(start);
                 self.san(end, state, records);
             }
@@ -77,12 +82,17 @@ impl Games<'_> {
             Class::Glyph if self.strict && !matches!(byte, b'.' | b'!' | b'?') => {
                 self.refuse_token(state, start + 1);
             }
-            Class::Glyph => self.at += 1,
-            Class::Dash if bytes[start..].starts_with(b"--") => {
-                self.null_move(start + 2, state, records);
+            Class::Glyph if bytes[start..].starts_with(b"<>") => self.null_move(start + 2, state, records),
+            Class::Glyph => self.at += evaluation(&bytes[start..]).max(1),
+            Class::Dash if self.strict => {
+                let is_double = bytes[start..].starts_with(b"--");
+                self.refuse_token(state, start + 1 + usize::from(is_double));
             }
-            Class::Dash if self.strict => self.refuse_token(state, start + 1),
-            Class::Dash => self.at += 1,
+            Class::Dash => match evaluation(&bytes[start..]) {
+                0 if bytes[start..].starts_with(b"--") => self.null_move(start + 2, state, records),
+                0 => self.skip_token(start, start + 1, state),
+                len => self.at += len,
+            },
             Class::Other => self.odd(byte, state, records),
         }
     }
@@ -104,21 +114,85 @@ impl Games<'_> {
             self.null_move(start + 4, state, records);
             return;
         }
+        if rest.starts_with(b"0") && self.castles(state, records) {
+            return;
+        }
         self.skip_digits();
-        if let Some((_, len)) = result(rest, self.strict) {
-            // Within a variation.
-            self.at = start + len;
-        } else if state.number.is_none() && state.ply == 0 && state.depth == 0 {
-            let digits = &bytes[start..self.at];
-            let number = digits
-                .iter()
-                .fold(0u32, |number, digit| number.saturating_mul(10).saturating_add(u32::from(digit - b'0')));
-            let after = &bytes[self.at..];
-            let dots = after.strip_prefix(b".").unwrap_or(after).trim_ascii_start();
-            let black = after.starts_with("…".as_bytes()) || dots.starts_with(b"..");
-            if after.starts_with(b".") || black {
-                state.number = Some((number, black));
+        // `1.0-0` may be a result, and a move number with a castling move.
+        let is_number = matches!(rest, [_, b'.', ..]) && castling(&rest[2..]).is_some();
+        if let Some((verdict, len)) = result(rest, self.strict).filter(|_| !is_number) {
+            if self.plays(state) && (state.depth == 0 || verdict == Verdict::Unequal) {
+                // It does not end the game, and is no castling move either.
+                self.at = start;
+                self.refuse_token(state, start + len);
+            } else {
+                self.at = start + len;
             }
+            return;
+        }
+        let digits = &bytes[start..self.at];
+        let after = &bytes[self.at..];
+        let dots = after.strip_prefix(b".").unwrap_or(after).trim_ascii_start();
+        let black = after.starts_with("…".as_bytes()) || dots.starts_with(b"..");
+        if after.starts_with(b".") || black {
+            if state.number.is_none() && state.ply == 0 && state.depth == 0 {
+                state.number = Some((number_of(digits), black));
+            }
+        } else if !dots.starts_with(b".") && self.plays(state) {
+            self.bare_digits(start, state, records);
+        }
+    }
+
+    /// Digits without a point: a move number, a move in the numeric notation of correspondence chess, or neither.
+    #[cold]
+    fn bare_digits(&mut self, start: usize, state: &mut State, records: &mut Records) {
+        let end = self.at;
+        let digits = &self.bytes[start..end];
+        let expected = match state.plays {
+            Plays::Now => state.board.fullmove.into(),
+            Plays::Later | Plays::Again => 1 + state.ply / 2,
+        };
+        if number_of(digits) == expected {
+            return;
+        }
+        // Perhaps a castling move whose dashes are damaged. Without it, the game would go on with other moves.
+        if digits.starts_with(b"0") {
+            let end = self.word_end(start);
+            self.at = start;
+            self.refuse_token(state, end);
+            return;
+        }
+        let is_whole = !self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric());
+        match of_numeric(digits).filter(|_| is_whole && !self.strict) {
+            Some(text) => self.play_as(start, end, &text, state, records),
+            None => self.skip_token(start, end, state),
+        }
+    }
+
+    /// Castles, if an unusual spelling of a castling move is here; returns whether it is.
+    fn castles(&mut self, state: &mut State, records: &mut Records) -> bool {
+        let start = self.at;
+        let Some((text, len)) = castling(&self.bytes[start..]).filter(|_| !self.strict) else {
+            return false;
+        };
+        let is_usual =
+            matches!(&self.bytes[start..start + len], b"O-O" | b"O-O-O" | b"0-0" | b"0-0-0" | b"o-o" | b"o-o-o");
+        if !is_usual {
+            self.play_as(start, start + len, text, state, records);
+        }
+        !is_usual
+    }
+
+    /// Skips a token of digits or dashes that has no meaning, and counts it if it is not skipped anyway.
+    #[cold]
+    fn skip_token(&mut self, start: usize, end: usize, state: &mut State) {
+        self.at = end;
+        if self.plays(state) {
+            let skipped = state.skipped.get_or_insert_default();
+            if skipped.count == 0 {
+                skipped.first = shown(&self.bytes[start..end]);
+            }
+            skipped.count += 1;
         }
     }
 
@@ -185,7 +259,10 @@ impl Games<'_> {
             }
             b'}' if !self.strict => self.at += 1,
             0x80.. if !self.strict => match symbol(&bytes[start..]) {
-                Some(len) => self.at += len,
+                Some(len) => match evaluation(&bytes[start..]) {
+                    0 if dash(&bytes[start..]).is_some() => self.skip_token(start, start + len, state),
+                    sign => self.at += sign.max(len),
+                },
                 None => self.refuse_token(state, start + 1),
             },
             _ => {
@@ -252,6 +329,8 @@ impl Games<'_> {
             if self.strict {
                 self.at = start;
                 self.refuse_token(state, end);
+            } else if let [letter @ (b'N' | b'D')] | [letter @ (b'N' | b'D'), b'.'] = *text {
+                self.piece_alone(letter, start, state, records);
             }
             return;
         }
@@ -290,6 +369,74 @@ impl Games<'_> {
         }
     }
 
+    /// A move that is spelled otherwise in the text from `start` to `end`.
+    #[cold]
+    fn play_as(&mut self, start: usize, end: usize, text: &[u8], state: &mut State, records: &mut Records) {
+        self.at = end;
+        if !self.plays(state) || !self.may_move(start, state) {
+            return;
+        }
+        if state.plays != Plays::Now {
+            state.plays = Plays::Again;
+            return;
+        }
+        match play(state.board, text, false) {
+            Ok((board, bits)) => {
+                records.played(state.record, bits);
+                self.step(board, state, records);
+            }
+            Err(_) => self.refuse(state, GameError::Illegal(shown_whole(&self.bytes[start..end])), start),
+        }
+    }
+
+    /// `N` or `D` as a word that ends here. Behind a move it is the sign of a novelty or a diagram. In front of a move
+    /// that lacks its piece, it may be the letter of a knight, or of a queen in other languages, with a blank behind it:
+    /// then the move is never read as a pawn's move.
+    #[cold]
+    fn piece_alone(&mut self, letter: u8, start: usize, state: &mut State, records: &mut Records) {
+        let bytes = self.bytes;
+        let mut next = self.at;
+        while let Some(len) = match bytes[next..] {
+            [b' ' | b'\t' | b'\r' | b'\n', ..] => Some(1),
+            [0xC2, 0xA0, ..] => Some(2),
+            _ => None,
+        } {
+            next += len;
+        }
+        let end = self.word_end(next);
+        let word = trim_signs(&bytes[next..end]);
+        if next == self.at || !lacks_piece(word) {
+            return;
+        }
+        if state.plays != Plays::Now {
+            state.plays = Plays::Again;
+            return;
+        }
+        let piece = if letter == b'N' { b'N' } else { b'Q' };
+        let as_piece = play(state.board, &[&[piece], trim_remarks(word)].concat(), false);
+        let as_pawn = play(state.board, word, false);
+        let is_sign = state.ply > 0 && !state.has_piece_alone && ends_with_move(&bytes[..start]);
+        if is_sign && matches!(as_piece, Err(Refused::Illegal | Refused::Syntax)) {
+            return;
+        }
+        if !self.may_move(start, state) {
+            return;
+        }
+        let token = || shown_whole(&bytes[start..end]);
+        self.at = end;
+        match as_piece {
+            _ if is_sign && as_pawn.is_ok() => self.refuse(state, GameError::Ambiguous(token()), start),
+            _ if letter != b'N' => self.refuse(state, GameError::Token(token()), start),
+            Ok((board, bits)) => {
+                state.has_piece_alone = true;
+                records.played(state.record, bits);
+                self.step(board, state, records);
+            }
+            Err(Refused::Ambiguous) => self.refuse(state, GameError::Ambiguous(token()), start),
+            Err(_) => self.refuse(state, GameError::Illegal(token()), start),
+        }
+    }
+
     /// A null move, which ends at `end`.
     fn null_move(&mut self, end: usize, state: &mut State, records: &mut Records) {
         let start = self.at;
@@ -323,6 +470,17 @@ impl Games<'_> {
         state.record = Some(records.push(board, state.ply));
         records.comes_after(state.record_before.or(state.branch));
     }
+}
+
+/// The number that digits say.
+fn number_of(digits: &[u8]) -> u32 {
+    digits.iter().fold(0, |number: u32, digit| number.saturating_mul(10).saturating_add(u32::from(digit - b'0')))
+}
+
+/// A token as quoted in a message, with the blanks in it.
+fn shown_whole(token: &[u8]) -> String {
+    let words: Vec<String> = token.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(shown).collect();
+    words.join(" ")
 }
 
 /// Plays a move as written, without signs at its end.

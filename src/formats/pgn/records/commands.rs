@@ -43,8 +43,10 @@ impl Records {
                 Some(eval) => {
                     let is_first = self.scores.get(before).is_none_or(|&score| score == NO_SCORE);
                     note(&mut self.scores, before, eval.packed(), NO_SCORE);
-                    if let Eval::Mate(number) = eval {
-                        self.mates.add(number, side, is_first.then_some(before));
+                    match eval {
+                        Eval::Centipawns(_) => {}
+                        Eval::Mate(number) => self.mates.add(number, side, is_first.then_some(before)),
+                        Eval::Beyond(_) => self.beyond.add(comment),
                     }
                 }
                 None if engine::looks_like_one(comment) => self.unread.add(comment),
@@ -122,6 +124,9 @@ impl Records {
                         }
                         if let Some(row) = row {
                             note(&mut self.scores, row, eval.packed(), NO_SCORE);
+                        }
+                        if let Eval::Beyond(_) = eval {
+                            self.beyond.add(&text[at - 2..end + usize::from(text.get(end) == Some(&b']'))]);
                         }
                     }
                     None => {

@@ -66,6 +66,8 @@ pub(super) struct Records {
     parents: Vec<u32>,
     /// The evaluations of the game that could not be read.
     unread: Unread,
+    /// The evaluations of the game beyond the range of scores or mates.
+    beyond: Unread,
     /// The mates in the comments of engines of the game.
     mates: Mates,
     /// Whether the text of the game may contain more than is read.
@@ -192,6 +194,7 @@ impl Records {
             last_scores: room(requested.scores_before, rows),
             parents: Vec::new(),
             unread: Unread::default(),
+            beyond: Unread::default(),
             mates: Mates::default(),
             has_more_text: false,
             orders: requested.lanes.then(|| OrderRows::with_capacity(rows.min(2 * TILE))),
@@ -224,6 +227,7 @@ impl Records {
     /// Begins a game.
     pub(super) fn begin_game(&mut self) {
         self.unread = Unread::default();
+        self.beyond = Unread::default();
         self.mates.clear();
         self.has_more_text = false;
         self.played_later_from = None;
@@ -232,6 +236,11 @@ impl Records {
     /// The evaluations of the game that could not be read.
     pub(super) fn take_unread(&mut self) -> Unread {
         std::mem::take(&mut self.unread)
+    }
+
+    /// The evaluations of the game that are beyond the range of scores or mates.
+    pub(super) fn take_beyond(&mut self) -> Unread {
+        std::mem::take(&mut self.beyond)
     }
 
     /// Turns the mates in the comments of engines of the game into moves, if they are plies.
