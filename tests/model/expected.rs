@@ -3,7 +3,7 @@
 use super::expression::{Column, uniform};
 use super::generate::{Case, Input, Job, Keep, Key};
 use super::options::{Options, Sample, Target, Value};
-use super::records::{Entry, Format, Record, stored};
+use super::records::{Entry, Format, Record, held, stored};
 use lanefish::chess::{Position, Square};
 use std::collections::BTreeMap;
 
@@ -73,10 +73,22 @@ fn carries(input: &Input, records: &[Entry], wanted: impl Fn(&Record) -> bool) -
 /// Why the options do not stand for these inputs.
 pub(crate) fn refusal(case: &Case, parts: &[Vec<Entry>]) -> Option<&'static str> {
     let options = &case.options;
+    let mut filled = case.inputs.iter().zip(parts).filter(|(_, entries)| !entries.is_empty()).peekable();
+    if case.writes()
+        && case.to == Format::Viri
+        && filled.peek().is_some()
+        && filled.all(|(input, _)| !input.format().has_moves())
+    {
+        return Some("no format with moves");
+    }
     for (input, entries) in case.inputs.iter().zip(parts) {
         let lacks = |wanted: &dyn Fn(&Record) -> bool| carries(input, entries, wanted) == Some(false);
+        let is_empty = entries.is_empty() && input.format().is_text();
+        if is_empty {
+            continue;
+        }
         if (options.min_elo.is_some() || options.max_elo.is_some())
-            && lacks(&|record| record.tags.white_elo.is_some() || record.tags.black_elo.is_some())
+            && (lacks(&|record| record.tags.white_elo.is_some()) || lacks(&|record| record.tags.black_elo.is_some()))
         {
             return Some("no ratings");
         }
@@ -177,6 +189,13 @@ pub(crate) fn chosen(options: &Options, entries: &[Entry], oracle: &mut dyn Orac
         let all = expected.chosen.len();
         let skip = options.skip.unwrap_or(0) as usize;
         let limit = options.limit.map_or(usize::MAX, |limit| limit as usize);
+        if options.condition.is_none() && options.sample.is_none() {
+            // Bad records come out of the options for games and positions, too, and count.
+            let range = skip as u64..(skip as u64).saturating_add(options.limit.unwrap_or(u64::MAX));
+            expected.chosen.retain(|record| range.contains(&record.index));
+            expected.rejected = bad.iter().filter(|index| range.contains(index)).count() as u64;
+            return Ok(changed(options, expected));
+        }
         expected.chosen = expected.chosen.into_iter().skip(skip).take(limit).collect();
         // Reading ends at the limit: what is bad behind it is not met.
         let end = match expected.chosen.last() {
@@ -186,6 +205,11 @@ pub(crate) fn chosen(options: &Options, entries: &[Entry], oracle: &mut dyn Orac
         };
         expected.rejected = bad.iter().filter(|&&index| index < end).count() as u64;
     }
+    Ok(changed(options, expected))
+}
+
+/// The records with new values.
+fn changed(options: &Options, mut expected: Expected) -> Expected {
     if let Some((target, value)) = &options.set {
         let all = std::mem::take(&mut expected.chosen);
         for record in all {
@@ -195,7 +219,7 @@ pub(crate) fn chosen(options: &Options, entries: &[Entry], oracle: &mut dyn Orac
             }
         }
     }
-    Ok(expected)
+    expected
 }
 
 /// The games that the options choose: `--skip` and `--limit` count them.
@@ -205,7 +229,10 @@ fn games(options: &Options, entries: &[Entry]) -> Expected {
     for entry in entries {
         let (record, is_bad) = match entry {
             Entry::Good(record) | Entry::Bad(Some(record)) => (record, matches!(entry, Entry::Bad(_))),
-            Entry::Bad(None) => continue,
+            Entry::Bad(None) => {
+                expected.rejected += 1;
+                continue;
+            }
         };
         let Some(number) = record.game else { continue };
         let game = games.entry(number).or_insert((left_out_by(options, record).is_none(), false));
@@ -360,7 +387,7 @@ fn set(record: &Record, target: Target, value: &Value) -> Option<Record> {
             match target {
                 Target::Score | Target::RawScore => {
                     changed.score = number.map(i16::try_from).transpose().ok()?.map(i32::from);
-                    changed.mate = None;
+                    changed.mate = changed.mate.filter(|_| number.is_none());
                 }
                 Target::Ply => changed.ply = number.map(u16::try_from).transpose().ok()?.map(u32::from),
                 Target::Halfmove => changed.position.halfmove = u16::try_from(number?).ok()?,
@@ -382,7 +409,8 @@ pub(crate) fn key_of(key: Key, record: &Record) -> String {
         Key::Position => fields[..4].join(" "),
         Key::Relative if record.white_moves() => fields[..4].join(" "),
         Key::Relative => exchanged(&record.position).to_string().split(' ').take(4).collect::<Vec<_>>().join(" "),
-        Key::Record => format!("{:?}", record.row()),
+        // Equal records of several games are equal.
+        Key::Record => format!("{:?}", Record { game: None, ..record.clone() }.row()),
     }
 }
 
@@ -463,7 +491,10 @@ pub(crate) fn expected(
                 Entry::Bad(_) => expected.bad_there += 1,
             }
         }
-        expected.chosen = distinct(&expected.chosen, &others, *key, *keep);
+        // What the output cannot hold is refused before equal records are left out.
+        let (held, refused) = held(case.to, &expected.chosen);
+        expected.rejected += refused;
+        expected.chosen = distinct(&held, &others, *key, *keep);
     }
     let by_game = matches!(
         case.job,
@@ -474,7 +505,9 @@ pub(crate) fn expected(
     }
     if case.writes() {
         let written = stored(case.to, &expected.chosen);
-        expected.rejected += written.rejected;
+        if !matches!(case.job, Job::Dedup { .. }) {
+            expected.rejected += written.rejected;
+        }
         expected.changed = written.changed;
         expected.records = written.records;
         if written.changed && !case.options.allow_loss {

@@ -382,6 +382,22 @@ impl Case {
                 |condition: &Condition| ["index", "game"].iter().any(|name| condition.to_string().contains(name));
             self.options.condition = self.options.condition.take().filter(|condition| !numbers(condition));
         }
+        // What leaves nothing out asks for nothing.
+        let options = &mut self.options;
+        options.min_plies = options.min_plies.filter(|&plies| plies > 0);
+        options.skip_book = options.skip_book.filter(|&plies| plies > 0);
+        options.every = options.every.filter(|&every| every > 1);
+        options.plies = options.plies.filter(|&plies| plies != (0, None));
+        for input in &mut self.inputs {
+            // The program knows no other format by a first line that is bad.
+            if input.wrapping == Wrapping::Pipe && input.bad_lines.contains(&0) {
+                input.wrapping = Wrapping::None;
+            }
+            // Lines without a game are no games, so that these options do not count them.
+            if self.job == Job::Games && (self.options.skip.is_some() || self.options.limit.is_some()) {
+                input.bad_lines.clear();
+            }
+        }
         // These read their inputs twice.
         if matches!(self.job, Job::Dedup { .. } | Job::Interleave { .. }) {
             for input in self.inputs.iter_mut().filter(|input| input.wrapping == Wrapping::Pipe) {

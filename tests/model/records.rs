@@ -213,6 +213,14 @@ impl Format {
     pub(crate) fn compressible(self) -> bool {
         !matches!(self, Self::Parquet | Self::Arrow | Self::Arrows)
     }
+    /// Whether an empty file is an empty dataset.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Self::Fen | Self::Epd | Self::Pgn | Self::Csv | Self::Text | Self::Plain)
+    }
+    /// Whether records of this format may have a move.
+    pub(crate) fn has_moves(self) -> bool {
+        !matches!(self, Self::Text | Self::Bullet | Self::Marlin)
+    }
     pub(crate) fn stores_chains(self) -> bool {
         matches!(self, Self::Viri | Self::Binpack)
     }
@@ -309,6 +317,16 @@ pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
     }
     histories(&mut stored.records);
     stored
+}
+
+/// The records that a format can hold, and how many others there are.
+pub(crate) fn held(format: Format, records: &[Record]) -> (Vec<Record>, u64) {
+    let follows =
+        |place: usize| place > 0 && records[place].game.is_some() && continues(&records[place - 1], &records[place]);
+    let is_held = |place: &usize| format != Format::Viri || records[*place].played.is_some() || follows(*place);
+    let held: Vec<Record> = (0..records.len()).filter(is_held).map(|place| records[place].clone()).collect();
+    let refused = (records.len() - held.len()) as u64;
+    (held, refused)
 }
 
 /// Whether the second record is the next one of the same game, and what the move of the first one leads to.

@@ -77,9 +77,14 @@ pub(crate) fn pgn_entries(games: &[Game]) -> Vec<Entry> {
     for (number, game) in games.iter().enumerate() {
         let mut records = game.records(number as u64);
         histories(&mut records);
-        let first = records[0].clone();
         if let Some(bad_at) = game.bad_at {
             records.truncate(bad_at + 1);
+            // Of a bad game, the plies that were played.
+            let plies = (records.len() - 1) as u32;
+            records.iter_mut().for_each(|record| record.game_plies = Some(plies));
+        }
+        let first = records[0].clone();
+        if game.bad_at.is_some() {
             if let Some(last) = records.last_mut() {
                 last.played = None;
             }
