@@ -52,6 +52,9 @@ pub struct DecodeOptions {
     /// Whether [`Decoded::lost_tags`](super::Decoded::lost_tags) are requested.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub lost_tags: bool,
+    /// Whether they are requested for each game or record by itself: [`Decoded::lost_of_each`](super::Decoded).
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub(crate) lost_of_each: bool,
     /// Whether boards files give batches whose fields are still in their [block](crate::table::Batch::block).
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub(crate) blocks: bool,
@@ -81,6 +84,7 @@ impl Default for DecodeOptions {
             game_rows: false,
             game_places: false,
             lost_tags: false,
+            lost_of_each: false,
             blocks: false,
             strict_pgn: false,
             max_record: MAX_RECORD,
@@ -104,6 +108,14 @@ setters!(DecodeOptions {
     max_memory: u64,
     fen_column: Option<Arc<str>>,
 });
+
+impl DecodeOptions {
+    /// Whether a format without games lists what each record loses. If a selection follows, its records get other
+    /// numbers, and all of them are counted.
+    pub(crate) fn lists_lost_of_records(&self) -> bool {
+        self.lost_tags && self.lost_of_each && self.games.is_none()
+    }
+}
 
 /// A run of whole records of one input.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The results of decoders.
 
-use super::{Chunk, Evidence, LostTags, Misfit, selected, tables};
+use super::{Chunk, Evidence, LostOfEach, LostTags, Misfit, selected, tables};
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Reject};
 use crate::games::GameRow;
@@ -32,6 +32,8 @@ pub struct Decoded {
     pub remarks: Remarks,
     /// Tags of the games for which there is no field, if requested.
     pub lost_tags: LostTags,
+    /// The same for each game or record by itself, in place of the sum, if requested.
+    pub(crate) lost_of_each: Option<Box<LostOfEach>>,
     /// Games and positions skipped by the selection.
     pub left_out: LeftOutBy,
     /// The known facts of each game, if requested.

@@ -14,7 +14,7 @@ use super::json::{self, Json};
 use super::layout::Text;
 use super::lines;
 use super::records::{BadRecord, Record};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, pgn};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, LostByKey, LostTags, pgn};
 use crate::chess::Move;
 use crate::chess::fen::{self, FenOptions};
 use crate::table::{Field, Fields, MOST_CENTIPAWNS};
@@ -54,13 +54,17 @@ impl Codec for Evals {
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let mut lost = Lost::default();
-        let mut decoded =
-            lines::decode(self.about().carries, chunk, options, |line| Some(read(line, options, &mut lost)));
-        if options.lost_tags {
-            decoded.lost_tags.add_text("further lines of play", lost.lines);
-            decoded.lost_tags.add_text("shallower evaluations", lost.evaluations);
-            decoded.lost_tags.add_text("moves of lines of play after the first", lost.moves);
-        }
+        let mut each = options.lists_lost_of_records().then(LostByKey::default);
+        let mut decoded = lines::decode(self.about().carries, chunk, options, |line, number| {
+            let record = read(line, options, &mut lost);
+            if let Some(each) = &mut each {
+                let lost = std::mem::take(&mut lost);
+                each.add(number, lost, || lost.named());
+            }
+            Some(record)
+        });
+        decoded.lost_tags = lost.named();
+        decoded.lost_of_each = each.map(LostByKey::finish);
         decoded
     }
 }
@@ -97,7 +101,7 @@ struct Eval<'a> {
 }
 
 /// The parts of the evaluations for which there is no field.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Lost {
     /// Lines of play after the first of the deepest evaluation.
     lines: u64,
@@ -105,6 +109,16 @@ struct Lost {
     evaluations: u64,
     /// Moves after the first of the first line.
     moves: u64,
+}
+
+impl Lost {
+    fn named(self) -> LostTags {
+        let mut lost = LostTags::default();
+        lost.add_text("further lines of play", self.lines);
+        lost.add_text("shallower evaluations", self.evaluations);
+        lost.add_text("moves of lines of play after the first", self.moves);
+        lost
+    }
 }
 
 fn read(line: &[u8], options: &DecodeOptions, lost: &mut Lost) -> Result<Record, BadRecord> {

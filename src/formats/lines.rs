@@ -45,13 +45,13 @@ pub(super) fn line_at(bytes: &[u8], at: usize) -> (&[u8], u64) {
     (bytes[start..end].trim_ascii_end(), number)
 }
 
-/// Decodes a chunk of lines of a format; `read` returns `None` for a line that is not a record and is not meant to be
-/// one.
+/// Decodes a chunk of lines of a format; `read` gets a line and the number that its record will have in the chunk, and
+/// returns `None` for a line that is not a record and is not meant to be one.
 pub(super) fn decode(
     carries: Fields,
     chunk: &Chunk,
     options: &DecodeOptions,
-    mut read: impl FnMut(&[u8]) -> Option<Result<Record, BadRecord>>,
+    mut read: impl FnMut(&[u8], u64) -> Option<Result<Record, BadRecord>>,
 ) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
     let mut records = Gathered::new(chunk, carries, options);
@@ -66,7 +66,7 @@ pub(super) fn decode(
             records.reject(start, reject);
         } else {
             let line = without_mark(line).trim_ascii();
-            let record = if line.is_empty() { None } else { read(line) };
+            let record = if line.is_empty() { None } else { read(line, records.decoded.records) };
             if let Some(record) = record {
                 records.add(start, record, || (Some(number), line.to_vec()));
             }

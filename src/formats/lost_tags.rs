@@ -17,7 +17,7 @@ const SHOWN: usize = 20;
 
 /// The number of games that have each tag without a field, and the number of texts of each kind without a field:
 /// variations, comments, commands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LostTags {
     games: BTreeMap<Box<str>, u64>,
     /// Whether there are more names.
@@ -66,12 +66,16 @@ impl LostTags {
     }
     /// Adds the counts of another.
     pub fn merge(&mut self, other: &Self) {
+        self.merge_times(other, 1);
+    }
+    /// Adds the counts of another N times.
+    pub(crate) fn merge_times(&mut self, other: &Self, n: u64) {
         for (name, &games) in &other.games {
-            self.add(name, games);
+            self.add(name, n * games);
         }
         self.more |= other.more;
         for (kind, &times) in &other.texts {
-            self.add_text(kind, times);
+            self.add_text(kind, n * times);
         }
         self.more_texts |= other.more_texts;
     }

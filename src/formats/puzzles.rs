@@ -16,7 +16,7 @@ use super::layout::Text;
 use super::lines;
 use super::records::{BadRecord, Record};
 use super::separated::{Separated, Splitter};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, text};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, LostByKey, LostTags, text};
 use crate::chess::fen::{self, FenOptions};
 use crate::chess::validity::Validity;
 use crate::chess::{Move, Position, Square};
@@ -72,7 +72,8 @@ impl Codec for Puzzles {
         let places = chunk.header.as_deref().and_then(Places::named);
         let mut splitter = Splitter::default();
         let mut rest = 0;
-        let mut decoded = lines::decode(self.about().carries, chunk, options, |line| {
+        let mut each = options.lists_lost_of_records().then(LostByKey::default);
+        let mut decoded = lines::decode(self.about().carries, chunk, options, |line, number| {
             // A line with a position has slashes.
             if memchr(b'/', line).is_none()
                 && let Some(named) = Places::named(line)
@@ -83,11 +84,16 @@ impl Codec for Puzzles {
                     Err(BadRecord::new("puzzle_header", message))
                 });
             }
-            Some(splitter.split(line, b',').and_then(|values| read(values, places.as_ref(), options, &mut rest)))
+            let values = splitter.split(line, b',');
+            let record = values.and_then(|values| read(values, places.as_ref(), options, &mut rest));
+            if let Some(each) = &mut each {
+                let rest = std::mem::take(&mut rest);
+                each.add(number, rest, || rests_of_solutions(rest));
+            }
+            Some(record)
         });
-        if options.lost_tags {
-            decoded.lost_tags.add_text(REST_OF_SOLUTION, rest);
-        }
+        decoded.lost_tags = rests_of_solutions(rest);
+        decoded.lost_of_each = each.map(LostByKey::finish);
         decoded
     }
 }
@@ -222,8 +228,12 @@ pub(super) fn has_moves(value: &[u8]) -> Result<(), BadRecord> {
     is_moves(value).then_some(()).ok_or_else(without_moves)
 }
 
-/// The text for which there is no field, as the note of a conversion names it.
-pub(super) const REST_OF_SOLUTION: &str = "moves of solutions after the first";
+/// The moves of solutions for which there is no field, as the note of a conversion names them.
+pub(super) fn rests_of_solutions(moves: u64) -> LostTags {
+    let mut lost = LostTags::default();
+    lost.add_text("moves of solutions after the first", moves);
+    lost
+}
 
 /// Number of moves of a solution after its first. The first move of the list sets the puzzle up.
 pub(super) fn rest_of_solution(moves: &[u8]) -> u64 {

@@ -64,7 +64,20 @@ pub(super) struct Judge<'a, J: Job> {
     pub(super) left_out: LeftOutBy,
     /// The records of binpack files that were taken, and have a sentinel in place of a score.
     pub(super) not_evaluated: u64,
+    /// The numbers of the records that were taken, in order, if they are requested.
+    pub(super) taken: Option<Vec<Range<u64>>>,
     pub(super) results: &'a mut [GroupResults],
+}
+
+/// What is known about the records of a chunk once they are judged.
+pub(super) struct Judged {
+    /// All rejects, in order.
+    pub(super) rejects: Vec<Reject>,
+    pub(super) left_out: LeftOutBy,
+    /// The remarks on records that were taken.
+    pub(super) remarks: Remarks,
+    /// The numbers of the records that were taken, if they were requested.
+    pub(super) taken: Vec<Range<u64>>,
 }
 
 impl<'a, J: Job> Judge<'a, J> {
@@ -101,13 +114,13 @@ impl<'a, J: Job> Judge<'a, J> {
             rejects: Vec::new(),
             left_out: LeftOutBy::new(),
             not_evaluated: 0,
+            taken: None,
             results,
         }
     }
 
-    /// Processes the requested records of batches; returns all rejects, in order, the numbers of records left out, and
-    /// the remarks on records that were taken.
-    pub(super) fn batches(mut self, batches: &[Arc<Batch>]) -> (Vec<Reject>, LeftOutBy, Remarks) {
+    /// Processes the requested records of batches.
+    pub(super) fn batches(mut self, batches: &[Arc<Batch>]) -> Judged {
         for batch in batches {
             if !self.batch(batch) {
                 break;
@@ -116,7 +129,8 @@ impl<'a, J: Job> Judge<'a, J> {
         self.rejects.sort_by_key(|reject| reject.place.record);
         let mut remarks = Remarks::default();
         remarks.add(&binpack::NOT_EVALUATED, self.not_evaluated);
-        (self.rejects, self.left_out, remarks)
+        let taken = self.taken.unwrap_or_default();
+        Judged { rejects: self.rejects, left_out: self.left_out, remarks, taken }
     }
 
     /// Processes a batch; false if nothing after it is requested.
@@ -138,6 +152,7 @@ impl<'a, J: Job> Judge<'a, J> {
             self.choose_only(batch, start, &mut mask);
             if self.choices.is_empty() && self.only.is_none() || mask != [0; WORDS] {
                 self.count_sentinels(batch, start, &mask);
+                self.note_taken(batch, start, &mask);
                 let tile = Tile::new(self.analyzer, batch, start, len, self.results, &mask);
                 self.job.tile(self.part, &tile.after(before.is_taken));
             }
@@ -196,6 +211,7 @@ impl<'a, J: Job> Judge<'a, J> {
             let could_be_taken = ends_taken(&mask);
             self.choose_only(&changed, start, &mut mask);
             self.count_sentinels(&changed, start, &mask);
+            self.note_taken(&changed, start, &mask);
             let tile = Tile::new(self.analyzer, &changed, start, len, self.results, &mask);
             self.job.tile(self.part, &tile.after(before.is_taken));
             before = Before { could_be_taken, is_taken: ends_taken(&mask) };
@@ -217,6 +233,14 @@ impl<'a, J: Job> Judge<'a, J> {
         for (&mask, scores) in mask.iter().zip(scores.chunks(64)) {
             let rows = mask & bits_where(scores, is_sentinel);
             self.not_evaluated += u64::from(rows.count_ones());
+        }
+    }
+
+    /// Notes the numbers of the taken records of a tile, if they are requested.
+    fn note_taken(&mut self, batch: &Batch, start: usize, mask: &[u64; WORDS]) {
+        let Some(taken) = &mut self.taken else { return };
+        for row in rows_of(mask) {
+            add_number(taken, batch.index(start + row));
         }
     }
 
@@ -404,11 +428,20 @@ pub(crate) fn judge_alone<J: Job>(
         rejects: decoded.rejects,
         left_out: LeftOutBy::new(),
         not_evaluated: 0,
+        taken: None,
         results,
     };
     let batches: Vec<Arc<Batch>> = decoded.batches.into_iter().map(Arc::new).collect();
-    let (rejects, ..) = judge.batches(&batches);
+    let rejects = judge.batches(&batches).rejects;
     (part, rejects)
+}
+
+/// Adds a number to ranges of smaller ones.
+pub(super) fn add_number(ranges: &mut Vec<Range<u64>>, number: u64) {
+    match ranges.last_mut() {
+        Some(last) if last.end == number => last.end += 1,
+        _ => ranges.push(number..number + 1),
+    }
 }
 
 /// The record before a tile, in its batch.

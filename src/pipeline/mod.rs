@@ -58,6 +58,7 @@ pub(crate) use any_job::{AnyJob, AnySink, erased};
 use cutter::GIANT;
 use feed::Feed;
 use order::{Shared, StopOnDrop, work};
+pub(crate) use sampled::LostOfCandidates;
 use sampled::run_sampled;
 use settings::{Chosen, Settings};
 use std::collections::{BTreeMap, BTreeSet};
@@ -161,6 +162,8 @@ pub struct RunOptions<'a> {
     /// The choice of an earlier run, by numbers of records. It comes after all other choices and limits, and after records
     /// that the job cannot take have been refused: so they are refused as in the earlier run.
     pub(crate) only: Option<&'a dyn Chooser>,
+    /// Receives what is lost of candidates for a sample; it is counted once the sample is known.
+    pub(crate) lost_of_candidates: Option<Arc<LostOfCandidates>>,
     /// Reads a part of what an earlier run read, with the same numbers.
     pub(crate) part: Option<Part>,
     /// Receives the totals before each input, before the records of the input are handed over.
@@ -193,6 +196,7 @@ impl RunOptions<'_> {
             past_damage: false,
             space: Space::default(),
             only: None,
+            lost_of_candidates: None,
             part: None,
             starts: None,
             on_reject: None,
@@ -360,6 +364,9 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         tags.extend(choice.tags());
     }
     decode.fields = decode.fields.union(set.fields());
+    // Decoders do not know which records are chosen, so they list what each game or record loses.
+    decode.lost_of_each =
+        decode.lost_tags && (!choices.is_empty() || options.only.is_some() || options.lost_of_candidates.is_some());
     decode.blocks = job.passes_blocks_on()
         && choices.is_empty()
         && options.only.is_none()
@@ -419,6 +426,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         choices: &choices,
         set: (!set.is_empty()).then_some(&set),
         only: options.only,
+        lost_of_candidates: options.lost_of_candidates.take(),
         games: if job.reads_games() { requested } else { 0..u64::MAX },
         decode,
         decode_records,

@@ -5,7 +5,7 @@
 //! before it takes a new chunk. Threads therefore only affect how chunks overlap in time.
 
 use super::feed::{Current, Feed, Work};
-use super::judge::Judge;
+use super::judge::{Judge, Judged};
 use super::line::{Counter, Doing, Found, Line, Numbering, Patience, Wake};
 use super::number::{Count, Numbered, before_reject, merge, overlap};
 use super::settings::{PATIENCE, Settings};
@@ -285,10 +285,19 @@ fn judge<J: Job>(
                 lines_before: lines,
                 rejects: std::mem::take(&mut decoded.rejects),
                 first_taken,
+                taken: decoded.lost_of_each.is_some().then(Vec::new),
                 ..Judge::new(settings, job, (format, chunk), range.clone(), &mut part, scratch)
             };
-            let (mut rejects, left_out, remarks) = judge.batches(&batches);
+            let Judged { mut rejects, left_out, remarks, taken: taken_records } = judge.batches(&batches);
             merge(&mut outcome.left_out, left_out);
+            if let Some(mut lost) = decoded.lost_of_each.take() {
+                lost.number(before.records);
+                lost.mark(&taken_records);
+                match &settings.lost_of_candidates {
+                    Some(candidates) => candidates.add(*lost),
+                    None => outcome.lost_tags.merge(&lost.of_marked()),
+                }
+            }
             let mut taken = range.start.max(first_taken)..range.end;
             taken.end = taken.end.min(before.records + decoded.records);
             if settings.strict

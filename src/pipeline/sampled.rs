@@ -5,15 +5,19 @@
 //! temporary files. They are sorted by their hashes, and the sample is then sorted by record number again.
 
 use super::any_job::{AnyJob, AnySink, erased};
+use super::judge::add_number;
 use super::{BatchRun, Job, Refusal, RunOptions, Summary, run_all};
 use crate::choose::draw;
 use crate::error::Error;
+use crate::formats::{LostOfEach, LostTags};
 use crate::input::Inputs;
+use crate::locks::Unpoisoned;
 use crate::output::Space;
 use crate::partition::records::{Joined, Keyed, Place, Records};
 use crate::partition::store::{Leaf, Leaves, Store};
 use crate::queries::Queries;
 use crate::table::{Batch, Fields, Tile};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -41,8 +45,11 @@ pub(super) fn run_sampled<'a>(
     let seed = options.read.choose.seed;
     let batches = BatchRun::of(&options);
     let (skip, limit) = (options.read.skip, options.read.limit);
+    let last = Arc::new(AtomicU64::new(u64::MAX >> (u64::BITS - BITS)));
+    let lost = Arc::new(LostOfCandidates::new(seed, Arc::clone(&last)));
     options.read.choose.sample = None;
     options.only = None;
+    options.lost_of_candidates = job.reads_lost_tags().then(|| Arc::clone(&lost));
     (options.read.skip, options.read.limit) = (0, None);
     let candidates = Candidates {
         store: &store,
@@ -51,7 +58,7 @@ pub(super) fn run_sampled<'a>(
         count,
         seen: AtomicU64::new(0),
         hashes: (0..1 << BITS).map(|_| AtomicU64::new(0)).collect(),
-        last: AtomicU64::new(u64::MAX >> (u64::BITS - BITS)),
+        last,
         deciding: Mutex::new(0),
     };
     let mut summary = erased(&candidates, |_| store.check(), |job, sink| run_all(inputs, options, job, sink));
@@ -61,6 +68,7 @@ pub(super) fn run_sampled<'a>(
     if summary.failure.is_some() {
         return summary;
     }
+    let sampled = Sampled { job: &job, lost: Mutex::new(lost.in_order()) };
     // Limits apply to the records of the sample.
     let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit)).min(taken);
     let in_order = Leaves::of(store, &space, batches.threads).and_then(|leaves| smallest(leaves, taken, &space));
@@ -77,8 +85,11 @@ pub(super) fn run_sampled<'a>(
             let end = requested.end.clamp(first, before);
             Ok(Some((leaf, first - start..end - start)))
         };
-        batches.run_any(next, |(leaf, rows)| sorted(leaf, rows), job, sink)
+        batches.run(next, |(leaf, rows)| sorted(leaf, rows), &sampled, |(part, _)| sink(part))
     });
+    for lost in sampled.lost.into_inner().unpoisoned() {
+        summary.lost_tags.merge(&lost.of_marked());
+    }
     summary.failure = done.err();
     summary
 }
@@ -97,7 +108,7 @@ struct Candidates<'a, J> {
     /// Number of records by the leading bits of their hashes.
     hashes: Vec<AtomicU64>,
     /// The leading bits of the largest hash that may be in the sample.
-    last: AtomicU64,
+    last: Arc<AtomicU64>,
     /// Number of records when this limit was last updated.
     deciding: Mutex<u64>,
 }
@@ -121,6 +132,100 @@ impl<J> Candidates<'_, J> {
         if let Some(last) = enough {
             self.last.fetch_min(last as u64, Ordering::Relaxed);
         }
+    }
+}
+
+/// What the games, or records without games, lose that may be in the sample. Only the sample tells which of them count.
+#[derive(Debug)]
+pub(crate) struct LostOfCandidates {
+    seed: u64,
+    /// The leading bits of the largest hash that may be in the sample.
+    last: Arc<AtomicU64>,
+    chunks: Mutex<LostOfChunks>,
+}
+
+/// What is lost of the chunks so far, in any order.
+#[derive(Debug, Default)]
+struct LostOfChunks {
+    chunks: Vec<LostOfEach>,
+    /// Number of the games and records in them.
+    len: usize,
+    /// The number that was left when the last ones were dropped.
+    left: usize,
+    /// What is lost of them. Chunks share it, because nearly all games lose the same.
+    sets: HashSet<Arc<LostTags>>,
+}
+
+/// Number of games and records after which those that can no longer be in the sample are dropped.
+const MANY: usize = 1 << 20;
+
+impl LostOfCandidates {
+    fn new(seed: u64, last: Arc<AtomicU64>) -> Self {
+        Self { seed, last, chunks: Mutex::default() }
+    }
+    /// Adds what is lost of a chunk, where games and records that may be taken are marked. What has no record that may
+    /// still be in the sample is dropped, so that no more is kept than candidates.
+    pub(super) fn add(&self, mut lost: LostOfEach) {
+        let last = self.last.load(Ordering::Relaxed);
+        let is_possible = |number| draw(number, self.seed).bits() >> (u64::BITS - BITS) <= last;
+        lost.keep_marked();
+        lost.retain(|mut records| records.any(is_possible));
+        let mut all = self.chunks.lock().unpoisoned();
+        lost.share(&mut all.sets);
+        all.len += lost.len();
+        all.chunks.push(lost);
+        if all.len > MANY + 2 * all.left {
+            all.chunks.iter_mut().for_each(|chunk| chunk.retain(|mut records| records.any(is_possible)));
+            all.chunks.retain(|chunk| chunk.len() != 0);
+            all.len = all.chunks.iter().map(LostOfEach::len).sum();
+            all.left = all.len;
+        }
+    }
+    /// All chunks in order; nothing is marked yet.
+    fn in_order(&self) -> Vec<LostOfEach> {
+        let mut chunks = std::mem::take(&mut *self.chunks.lock().unpoisoned()).chunks;
+        chunks.retain(|chunk| chunk.len() != 0);
+        chunks.sort_unstable_by_key(LostOfEach::start);
+        chunks
+    }
+}
+
+/// Passes the records of the sample on, and marks what is lost of them and of their games.
+struct Sampled<'a, J> {
+    job: &'a J,
+    /// What is lost of the chunks, in order.
+    lost: Mutex<Vec<LostOfEach>>,
+}
+
+impl<J: Job> Job for Sampled<'_, J> {
+    /// The part of the job, and the numbers of the records.
+    type Part = (J::Part, Vec<Range<u64>>);
+    fn queries(&self) -> Queries {
+        self.job.queries()
+    }
+    fn fields(&self) -> Fields {
+        self.job.fields()
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        self.job.tags()
+    }
+    fn begin(&self) -> Self::Part {
+        (self.job.begin(), Vec::new())
+    }
+    fn tile(&self, (part, numbers): &mut Self::Part, tile: &Tile<'_>) {
+        tile.rows().for_each(|row| add_number(numbers, tile.batch.index(row)));
+        self.job.tile(part, tile);
+    }
+    fn end(&self, (part, numbers): &mut Self::Part, chunk: u64) {
+        let numbers = std::mem::take(numbers);
+        if let (Some(first), Some(last)) = (numbers.first(), numbers.last()) {
+            let mut lost = self.lost.lock().unpoisoned();
+            // The last chunk that begins before the first record may have it.
+            let begin = lost.partition_point(|chunk| chunk.start() <= Some(first.start)).saturating_sub(1);
+            let end = lost.partition_point(|chunk| chunk.start() < Some(last.end));
+            lost[begin.min(end)..end].iter_mut().for_each(|chunk| chunk.mark(&numbers));
+        }
+        self.job.end(part, chunk);
     }
 }
 

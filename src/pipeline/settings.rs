@@ -1,5 +1,6 @@
 //! The constant data that all workers of a run share, and the count of the chosen records.
 
+use super::sampled::LostOfCandidates;
 use crate::choose::{Assignments, Chooser, Selection};
 use crate::formats::{DecodeOptions, Decoded, Format, Totals, selected};
 use crate::games::GameRow;
@@ -7,7 +8,7 @@ use crate::locks::Unpoisoned;
 use crate::tiers::Analyzer;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 /// Time that a worker waits for data that no signal announces, such as those of a slow pipe.
@@ -34,6 +35,8 @@ pub(super) struct Settings<'a> {
     pub(super) only: Option<&'a dyn Chooser>,
     /// The requested records among the chosen ones; `records` are then all records.
     pub(super) chosen: Option<Chosen>,
+    /// Receives what is lost of candidates for a sample.
+    pub(super) lost_of_candidates: Option<Arc<LostOfCandidates>>,
     pub(super) past_damage: bool,
     pub(super) strict: bool,
 }

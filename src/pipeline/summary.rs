@@ -45,8 +45,9 @@ pub struct Summary {
     pub games_taken: u64,
     /// Changes and remarks from reading.
     pub remarks: Remarks,
-    /// Tags of games that are not in any field, with
-    /// [`DecodeOptions::lost_tags`](crate::formats::DecodeOptions::lost_tags).
+    /// Tags and other text of games that are not in any field, with
+    /// [`DecodeOptions::lost_tags`](crate::formats::DecodeOptions::lost_tags). If records are chosen, a game counts if one
+    /// of its records is taken.
     pub lost_tags: LostTags,
     /// Values and keys in text tables that were left out.
     pub misfits: Misfits,

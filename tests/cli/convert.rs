@@ -1,6 +1,7 @@
 //! `convert`: round trips, and the fields reported as lost.
 
 use super::{Dir, KIWIPETE, START, lanefish, output, sample, stderr_of};
+use std::collections::BTreeSet;
 use std::fs;
 
 #[test]
@@ -170,6 +171,135 @@ fn lost_texts_are_named() {
     {
         let stderr = stderr_of(0, &["convert", &pgn, "-o", &dir.name("p.parquet")]);
         assert!(stderr.contains(&lost(2000)), "{stderr}");
+    }
+}
+
+/// The note on what the output cannot store counts what was taken, whatever chooses the records: a game counts if one of
+/// its records is in the output.
+#[test]
+fn losses_are_those_of_what_is_taken() {
+    const GAMES: usize = 3000;
+    let dir = Dir::new();
+    let moves: Vec<&str> = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6".split(' ').collect();
+    let has_comment = |game: usize| game.is_multiple_of(5);
+    let name = |game: usize| ["Annotator", "Event", "Round"][game % 3];
+    let text: String = (0..GAMES)
+        .map(|game| {
+            let plies = 1 + game % 7;
+            let moves = moves[..plies + plies.div_ceil(2)].join(" ");
+            let comment = if has_comment(game) { " {so}" } else { "" };
+            let elo = 1000 + game;
+            format!("[White \"x\"]\n[WhiteElo \"{elo}\"]\n[{} \"7\"]\n\n{moves}{comment} *\n\n", name(game))
+        })
+        .collect();
+    let pgn = dir.file("a.pgn", text);
+    let outs = [dir.name("a.boards"), dir.name("b.boards")];
+    let pattern = dir.name("{part}.boards");
+    let expected = |outs: &[String]| {
+        let outs: Vec<&str> = outs.iter().map(|out| &**out).collect();
+        let csv = output(0, &[&["compute", "--columns", "white_elo"], &outs[..]].concat());
+        let games: BTreeSet<usize> = csv.lines().skip(1).map(|elo| elo.parse::<usize>().unwrap() - 1000).collect();
+        let tags = ["Annotator", "Event", "Round"].into_iter().filter_map(|tag| {
+            let count = games.iter().filter(|&&game| name(game) == tag).count() as u64;
+            (count != 0).then(|| format!("tag `{tag}` ({})", lanefish::text::numbers::counted(count, "game")))
+        });
+        let comments = games.iter().filter(|&&game| has_comment(game)).count() as u64;
+        let comments = (comments != 0).then(|| format!("comments ({})", lanefish::text::numbers::grouped(comments)));
+        tags.chain(comments).collect::<Vec<_>>().join(", ")
+    };
+    let mut different = BTreeSet::new();
+    for choice in [
+        &[][..],
+        &["--where", "white_elo >= 3500"],
+        &["--where", "white_elo >= 9999"],
+        &["--where", "ply = 5"],
+        &["--where", "ply = 5", "--skip", "100", "--limit", "57"],
+        &["--where", "white_elo % 2 = 1", "--limit", "1"],
+        &["--where", "white_elo % 2 = 1", "--skip", "5500"],
+        &["--skip", "100", "--limit", "57"],
+        &["--sample", "1%"],
+        &["--sample", "1%", "--seed", "7", "--where", "ply > 2"],
+        &["--sample", "100"],
+        &["--sample", "1000", "--seed", "3"],
+        &["--sample", "100", "--where", "ply > 2"],
+        &["--sample", "100", "--skip", "20", "--limit", "30"],
+        &["--sample", "1000000"],
+    ] {
+        for (command, outs) in [
+            (&["convert", "-o", &outs[0]][..], &outs[..1]),
+            (&["shuffle", "-o", &outs[0]], &outs[..1]),
+            (&["interleave", "-o", &outs[0]], &outs[..1]),
+            (&["dedup", "-o", &outs[0]], &outs[..1]),
+            (&["dedup", "--key", "record", "--counts", "-o", &outs[0]], &outs[..1]),
+            (&["split", "--parts", "a=0.3,b=0.7", "-o", &pattern], &outs),
+        ] {
+            for threads in ["1", "4"] {
+                let stderr = stderr_of(0, &[command, choice, &[&pgn, "--force", "--threads", threads]].concat());
+                let note = "lanefish: boards cannot store these fields, so they were dropped: ";
+                let lost = stderr.lines().find_map(|line| line.strip_prefix(note)).unwrap_or_default();
+                assert_eq!(lost, expected(outs), "{command:?} {choice:?} with {threads} threads");
+                different.insert(lost.to_owned());
+            }
+        }
+    }
+    assert!(different.len() > 15 && different.contains(""), "{different:#?}");
+}
+
+/// The same for formats without games: what is lost of each record.
+#[test]
+fn losses_of_lines_are_those_of_the_records_taken() {
+    let dir = Dir::new();
+    let evals: String = (0..3000)
+        .map(|number| {
+            let line = ["e2e4", "e2e4 e8e7", "e2e4 e8e7 e4e5"][number % 3];
+            format!(
+                "{{\"fen\":\"4k3/8/8/8/8/8/4P3/4K3 w - -\",\"evals\":[{{\"pvs\":[{{\"cp\":{number},\"line\":\"{line}\"}}],\
+                 \"knodes\":1,\"depth\":46}}]}}\n"
+            )
+        })
+        .collect();
+    let puzzles: String = (0..3000)
+        .map(|number| {
+            let moves = ["e2e4 e8e7", "e2e4 e8e7 e4e5", "e2e4 e8e7 e4e5 e7e8"][number % 3];
+            format!("x,4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,{moves},{},80,90,100,,,\n", 1000 + number)
+        })
+        .collect();
+    let table = format!("PuzzleId\tFEN\tMoves\tRating\n{}", {
+        let lines = puzzles.lines().map(|line| line.split(',').take(4).collect::<Vec<_>>().join("\t") + "\n");
+        lines.collect::<String>()
+    });
+    let inputs = [
+        (dir.file("a.jsonl", evals), "score", 0, "moves of lines of play after the first"),
+        (dir.file("a.csv", puzzles), "puzzle_rating", 1000, "moves of solutions after the first"),
+        (dir.file("a.tsv", table), "puzzle_rating", 1000, "moves of solutions after the first"),
+    ];
+    let out = dir.name("a.boards");
+    for (input, column, least, what) in &inputs {
+        let above = format!("{column} >= {}", least + 2000);
+        let none = format!("{column} < 0");
+        for choice in [
+            &[][..],
+            &["--where", &above],
+            &["--where", &above, "--skip", "10", "--limit", "5"],
+            &["--where", &none],
+            &["--sample", "3%"],
+            &["--sample", "70"],
+        ] {
+            for threads in ["1", "4"] {
+                let stderr =
+                    stderr_of(0, &[&["convert", input, "-o", &out, "--force", "--threads", threads], choice].concat());
+                let taken = output(0, &["compute", "--columns", column, &out]);
+                let taken = taken.lines().skip(1).map(|number| number.parse::<u64>().unwrap() - least);
+                let moves: u64 = taken.map(|number| number % 3).sum();
+                let expected = match moves {
+                    0 => String::new(),
+                    moves => format!("{what} ({})", lanefish::text::numbers::grouped(moves)),
+                };
+                let note = "lanefish: boards cannot store these fields, so they were dropped: ";
+                let lost = stderr.lines().find_map(|line| line.strip_prefix(note)).unwrap_or_default();
+                assert_eq!(lost, expected, "{input} {choice:?}: {stderr}");
+            }
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::options::Options;
 use super::outputs;
 use super::records::{COLUMNS, Entry, Format, Record, stored};
 use super::run::{Done, Place, Prepared, Row, arguments, split_rows, typed};
+use super::texts::Wrapping;
 use std::fs;
 
 /// A difference, for people.
@@ -71,7 +72,8 @@ fn compared(case: &Case, place: &mut Place) -> Result<(), String> {
     // What the program refuses to convert, or an empty file that is none, is no input.
     let is_input = |input: &Input| {
         let to_viri = input.converted == Some(Format::Viri);
-        (!to_viri || input.text.has_moves()) && (input.format().is_text() || !entries(input).is_empty())
+        let can_be_empty = input.format().is_text() && input.wrapping != Wrapping::Pipe;
+        (!to_viri || input.text.has_moves()) && (can_be_empty || !entries(input).is_empty())
     };
     if !case.inputs.iter().chain(against).all(is_input) {
         return Ok(());
@@ -200,6 +202,10 @@ fn judged(case: &Case, model: &Expected, done: &Done, place: &Place) -> Result<(
         Some(_) => 2,
         None => i32::from(model.rejected + model.bad_there > 0),
     };
+    // Whether a table has any value of a column is known at its end, and a limit may come first.
+    if model.stops.is_some_and(|reason| reason.starts_with("no ")) && case.options.limit.is_some() && done.status != 2 {
+        return Ok(());
+    }
     if done.status != status {
         let reason = model.stops.map_or(String::new(), |reason| format!(" ({reason})"));
         return Err(format!("status {}, not {status}{reason}: {}", done.status, done.stderr));

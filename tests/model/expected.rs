@@ -500,7 +500,8 @@ pub(crate) fn expected(
         case.job,
         Job::Shuffle { by_game: true } | Job::Interleave { by_game: true } | Job::Split { by: "game" }
     );
-    if by_game && expected.chosen.iter().any(|record| record.game.is_none()) {
+    // What is refused is not asked for its game.
+    if by_game && held(case.to, &expected.chosen).0.iter().any(|record| record.game.is_none()) {
         expected.stops = Some("records without a game");
     }
     if case.writes() {

@@ -271,7 +271,8 @@ pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
             }
         }
         // The last position of a game follows from its last move.
-        let follows = place > 0 && record.game.is_some() && continues(&records[place - 1], record);
+        let without_ply = Record { ply: record.ply.filter(|_| format != Format::Viri), ..record.clone() };
+        let follows = place > 0 && record.game.is_some() && continues(&records[place - 1], &without_ply);
         if format.stores_chains() && record.played.is_none() && follows {
             continue;
         }
@@ -321,8 +322,11 @@ pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
 
 /// The records that a format can hold, and how many others there are.
 pub(crate) fn held(format: Format, records: &[Record]) -> (Vec<Record>, u64) {
-    let follows =
-        |place: usize| place > 0 && records[place].game.is_some() && continues(&records[place - 1], &records[place]);
+    // The ply of a position that follows from the record before is not stored.
+    let without_ply = |record: &Record| Record { ply: None, ..record.clone() };
+    let follows = |place: usize| {
+        place > 0 && records[place].game.is_some() && continues(&records[place - 1], &without_ply(&records[place]))
+    };
     let is_held = |place: &usize| format != Format::Viri || records[*place].played.is_some() || follows(*place);
     let held: Vec<Record> = (0..records.len()).filter(is_held).map(|place| records[place].clone()).collect();
     let refused = (records.len() - held.len()) as u64;

@@ -325,7 +325,7 @@ fn decode_games(
     let mut estimates_again_at = bytes.len() / 8;
     let mut records = Records::new(requested, rows);
     let mut columns = GameColumns::new(fields, &options.tags, rows);
-    let mut lost_tags = TagCounts::default();
+    let mut lost_tags = TagCounts::new(options.lost_of_each);
     let mut lost_texts = LostTags::default();
     let mut decoded = Decoded::default();
     // Ranges of rows, with the number of the first one if numbers differ from rows.
@@ -456,6 +456,7 @@ fn decode_games(
                 let text = game.start + game.tags.len()..end;
                 lost::count(bytes, text, selection.variations, &mut lost_texts);
             }
+            lost_tags.end_game(decoded.records..decoded.records + kept as u64, &mut lost_texts);
         }
         if options.game_rows && !is_dropped {
             let place = if before == 0 { 0 } else { game.start };
@@ -496,7 +497,7 @@ fn decode_games(
     let len = records.len();
     let mut batch = records.into_batch(fields);
     columns.finish(&mut batch);
-    decoded.lost_tags = lost_tags.finish(lost_texts);
+    (decoded.lost_tags, decoded.lost_of_each) = lost_tags.finish(lost_texts);
     batch.origins = origins;
     if !decoded.rejects.is_empty() {
         let mut ordinals = Vec::with_capacity(len);

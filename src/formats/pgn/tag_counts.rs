@@ -2,14 +2,28 @@
 
 use super::tag;
 use super::tags::Tags;
-use crate::formats::LostTags;
+use crate::formats::lost_of_each::Place;
+use crate::formats::{LostOfEach, LostTags};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The number of games that have each tag for which there is no field.
 #[derive(Default)]
 pub(super) struct TagCounts<'a> {
     tags: Vec<TagCount<'a>>,
     places: HashMap<&'a [u8], usize>,
+    /// Which game has which of them, if that is requested.
+    of_games: Option<OfGames>,
+}
+
+/// Which tags each game has, by the places of the tags.
+#[derive(Default)]
+struct OfGames {
+    /// The tags of this game.
+    these: Vec<usize>,
+    /// The places of the sets; nearly all games have the same one.
+    sets: HashMap<Vec<usize>, Option<Place>>,
+    lost: LostOfEach,
 }
 
 struct TagCount<'a> {
@@ -21,22 +35,29 @@ struct TagCount<'a> {
 }
 
 impl TagCount<'_> {
+    /// Counts the tag in a game; false if it is not lost, or is counted already.
     #[inline]
-    fn count(&mut self, number: u64, is_known: bool) {
-        if self.is_lost && self.last != number && is_known {
+    fn count(&mut self, number: u64, is_known: bool) -> bool {
+        let counts = self.is_lost && self.last != number && is_known;
+        if counts {
             self.games += 1;
             self.last = number;
         }
+        counts
     }
 }
 
 impl<'a> TagCounts<'a> {
+    /// No counts; with `of_games`, also of each game by itself.
+    pub(super) fn new(of_games: bool) -> Self {
+        Self { of_games: of_games.then(OfGames::default), ..Self::default() }
+    }
     /// Counts the tags of a game with this number.
     pub(super) fn game(&mut self, tags: &Tags<'a>, number: u64) {
         let Some(lines) = tags.lines() else {
             for (name, value) in tags.pairs() {
                 let at = self.place(name);
-                self.tags[at].count(number, !matches!(value, b"" | b"?"));
+                self.count(at, number, !matches!(value, b"" | b"?"));
             }
             return;
         };
@@ -48,15 +69,43 @@ impl<'a> TagCounts<'a> {
                 let rest = line.strip_prefix(b"[")?.strip_prefix(tag.name)?;
                 Some((tag, rest.strip_prefix(b" \"")?))
             }) {
-                tag.count(number, !matches!(value, [b'"', ..] | [b'?', b'"', ..]));
+                let counts = tag.count(number, !matches!(value, [b'"', ..] | [b'?', b'"', ..]));
+                if let Some(of_games) = self.of_games.as_mut().filter(|_| counts) {
+                    of_games.these.push(next);
+                }
                 next += 1;
             } else {
                 let tag = tag::tag(line);
                 let at = self.place(tag.name);
-                self.tags[at].count(number, !matches!(tag.value, b"" | b"?"));
+                self.count(at, number, !matches!(tag.value, b"" | b"?"));
                 next = at + 1;
             }
         }
+    }
+    fn count(&mut self, at: usize, number: u64, is_known: bool) {
+        let counts = self.tags[at].count(number, is_known);
+        if let Some(of_games) = self.of_games.as_mut().filter(|_| counts) {
+            of_games.these.push(at);
+        }
+    }
+    /// Ends a game with these records, if each game is counted by itself; then the texts that it loses are taken.
+    pub(super) fn end_game(&mut self, records: Range<u64>, texts: &mut LostTags) {
+        let Some(OfGames { these, sets, lost }) = &mut self.of_games else { return };
+        let set = if these.is_empty() {
+            None
+        } else if let Some(&known) = sets.get(these) {
+            known
+        } else {
+            let mut names = LostTags::default();
+            these.iter().for_each(|&at| names.add(&tag::text(self.tags[at].name), 1));
+            let set = lost.add_set(names);
+            sets.insert(these.clone(), set);
+            set
+        };
+        let texts = std::mem::take(texts);
+        let texts = if texts.is_empty() { None } else { lost.add_set(texts) };
+        lost.add(records, [set, texts]);
+        these.clear();
     }
     fn place(&mut self, name: &'a [u8]) -> usize {
         *self.places.entry(name).or_insert_with(|| {
@@ -64,12 +113,15 @@ impl<'a> TagCounts<'a> {
             self.tags.len() - 1
         })
     }
-    /// Adds the numbers of games to the tags that are lost.
-    pub(super) fn finish(self, mut lost: LostTags) -> LostTags {
+    /// Adds the numbers of games to the tags that are lost; or returns what is lost of each game.
+    pub(super) fn finish(self, mut lost: LostTags) -> (LostTags, Option<Box<LostOfEach>>) {
+        if let Some(OfGames { lost, .. }) = self.of_games {
+            return (LostTags::default(), Some(Box::new(lost)));
+        }
         for tag in self.tags.iter().filter(|tag| tag.games > 0) {
             lost.add(&tag::text(tag.name), tag.games);
         }
-        lost
+        (lost, None)
     }
 }
 

@@ -9,7 +9,7 @@ use super::super::misfits::{Misfit, MisfitKind};
 use super::super::puzzles;
 use super::super::records::{BadRecord, IdleEnPassants};
 use super::super::text::{Refusal, SaidByOperations, UsualLines, unusual};
-use super::super::{DecodeOptions, Decoded, too_long};
+use super::super::{DecodeOptions, Decoded, LostByKey, too_long};
 use super::values::{Floats, Numbers, Texts};
 use super::words::Column;
 use super::{Chunk, RecordTexts};
@@ -392,6 +392,8 @@ impl Decoder<'_> {
         let mut moves = Values::<u16>::default();
         let mut idle_en_passants = IdleEnPassants::default();
         let (mut rest, counts_rest) = (0, self.options.lost_tags);
+        // With the numbers of the records.
+        let mut each = self.options.lists_lost_of_records().then(|| (self.good.clone(), LostByKey::default()));
         self.each_value(column, None, |value, at, record, batch| {
             let position = batch.position(record).ok().filter(|position| position.is_valid(Validity::Playable));
             // The others are rejected later, and have no defined moves.
@@ -405,7 +407,13 @@ impl Decoder<'_> {
             match done {
                 Some(Ok((board, [halfmove, fullmove], mv, idle))) => {
                     if counts_rest {
-                        rest += puzzles::rest_of_solution(value.text(at).unwrap_or_default());
+                        let more = puzzles::rest_of_solution(value.text(at).unwrap_or_default());
+                        match &mut each {
+                            Some((numbers, each)) => {
+                                each.add(numbers[record].into(), more, || puzzles::rests_of_solutions(more));
+                            }
+                            None => rest += more,
+                        }
                     }
                     idle_en_passants.add(after.len(), idle);
                     after.push(board, halfmove, fullmove);
@@ -422,7 +430,8 @@ impl Decoder<'_> {
                 }
             }
         })?;
-        self.decoded.lost_tags.add_text(puzzles::REST_OF_SOLUTION, rest);
+        self.decoded.lost_tags = puzzles::rests_of_solutions(rest);
+        self.decoded.lost_of_each = each.map(|(_, each)| each.finish());
         after.fields = std::mem::take(&mut self.batch.fields);
         after.fields.remove(&Field::KeyEnPassant);
         idle_en_passants.finish(self.options, &mut after);

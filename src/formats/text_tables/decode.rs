@@ -8,7 +8,7 @@ use super::super::puzzles;
 use super::super::records::{BadRecord, IdleEnPassants};
 use super::super::separated::{Separated, Splitter};
 use super::super::text::{Refusal, SaidByOperations, UsualLines, place, unusual};
-use super::super::{Chunk, DecodeOptions, Decoded, too_long};
+use super::super::{Chunk, DecodeOptions, Decoded, LostByKey, too_long};
 use super::Syntax;
 use super::cell::Cell;
 use super::json_row::{JsonRow, JsonRows, with_later_keys};
@@ -81,6 +81,8 @@ struct Decoder<'a> {
     idle_en_passants: IdleEnPassants,
     /// For puzzles: the first moves of the solutions.
     solutions: Option<Values<u16>>,
+    /// The number of further moves of the solutions, if it is listed for each record.
+    lost_of_each: Option<LostByKey<u64>>,
 }
 
 pub(super) fn decode(syntax: Syntax, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
@@ -180,6 +182,7 @@ impl<'a> Decoder<'a> {
             said: SaidByOperations::new(by_operations.iter()),
             idle_en_passants: IdleEnPassants::default(),
             solutions: (is_puzzle && options.fields.contains(Field::Move)).then(Values::default),
+            lost_of_each: (is_puzzle && options.lists_lost_of_records()).then(LostByKey::default),
         }
     }
 
@@ -237,7 +240,11 @@ impl<'a> Decoder<'a> {
                 Ok(Some((after, [halfmove, fullmove], mv, idle))) => {
                     if self.options.lost_tags {
                         let rest = puzzles::rest_of_solution(moves);
-                        self.decoded.lost_tags.add_text(puzzles::REST_OF_SOLUTION, rest);
+                        let lost = || puzzles::rests_of_solutions(rest);
+                        match &mut self.lost_of_each {
+                            Some(each) => each.add(self.decoded.records, rest, lost),
+                            None => self.decoded.lost_tags.merge(&lost()),
+                        }
                     }
                     (board, clocks) = (after, [halfmove, fullmove]);
                     idle_en_passant = idle;
@@ -411,6 +418,7 @@ impl<'a> Decoder<'a> {
         if !self.batch.is_empty() {
             self.decoded.batches.push(self.batch);
         }
+        self.decoded.lost_of_each = self.lost_of_each.map(LostByKey::finish);
         self.decoded
     }
 }

@@ -146,14 +146,20 @@ pub(super) fn lacks_piece(word: &[u8]) -> bool {
 
 /// Whether a move is the last word of a text, rather than a move number, the beginning of a line of moves, or nothing.
 pub(super) fn ends_with_move(mut text: &[u8]) -> bool {
+    /// The beginning of a longer comment is not looked for.
+    const LONGEST: usize = 4096;
     loop {
         text = text.trim_ascii_end();
         text = match *text {
             [ref rest @ .., 0xC2, 0xA0] => rest,
-            [.., b'}'] => match memrchr(b'{', text) {
-                Some(open) => &text[..open],
-                None => return true,
-            },
+            [.., b'}'] => {
+                // Not further, so that many brackets without a comment take no time.
+                let from = text.len().saturating_sub(LONGEST);
+                match memrchr(b'{', &text[from..]) {
+                    Some(open) => &text[..from + open],
+                    None => return true,
+                }
+            }
             [] | [.., b'.' | b'(' | b']' | b'*'] | [.., 0xE2, 0x80, 0xA6] => return false,
             [.., b')'] => return true,
             _ => {
