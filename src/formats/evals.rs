@@ -14,7 +14,7 @@ use super::json::{self, Json};
 use super::layout::Text;
 use super::lines;
 use super::records::{BadRecord, Record};
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, LostByKey, LostTags, pgn};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, LostByKey, LostTags, Remark, pgn};
 use crate::chess::Move;
 use crate::chess::fen::{self, FenOptions};
 use crate::table::{Field, Fields, MOST_CENTIPAWNS};
@@ -54,15 +54,20 @@ impl Codec for Evals {
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let mut lost = Lost::default();
+        let (mut beyond, mut first_beyond) = (0, None);
         let mut each = options.lists_lost_of_records().then(LostByKey::default);
         let mut decoded = lines::decode(self.about().carries, chunk, options, |line, number| {
-            let record = read(line, options, &mut lost);
+            let record = read(line, options, &mut lost, &mut |score| {
+                beyond += 1;
+                first_beyond.get_or_insert(score);
+            });
             if let Some(each) = &mut each {
                 let lost = std::mem::take(&mut lost);
                 each.add(number, lost, || lost.named());
             }
             Some(record)
         });
+        decoded.remarks.add_with(&SCORES_BEYOND, beyond, first_beyond.as_deref());
         decoded.lost_tags = lost.named();
         decoded.lost_of_each = each.map(LostByKey::finish);
         decoded
@@ -111,6 +116,10 @@ struct Lost {
     moves: u64,
 }
 
+/// Scores beyond the range of their column.
+pub static SCORES_BEYOND: Remark =
+    Remark { what: "score", how: "beyond 310 pawns or 1,000 moves to mate, read as that", is_detail: false };
+
 impl Lost {
     fn named(self) -> LostTags {
         let mut lost = LostTags::default();
@@ -121,7 +130,13 @@ impl Lost {
     }
 }
 
-fn read(line: &[u8], options: &DecodeOptions, lost: &mut Lost) -> Result<Record, BadRecord> {
+/// Reads a line; `beyond` is called with a score that is beyond the range of scores or mates.
+fn read(
+    line: &[u8],
+    options: &DecodeOptions,
+    lost: &mut Lost,
+    beyond: &mut dyn FnMut(String),
+) -> Result<Record, BadRecord> {
     let malformed = |json: &Json<'_>| {
         let column = line.len() - json.rest.len() + 1;
         BadRecord::new("malformed_json", format!("column {column}: expected the JSON of an evaluation"))
@@ -159,6 +174,13 @@ fn read(line: &[u8], options: &DecodeOptions, lost: &mut Lost) -> Result<Record,
         Some(_) => None,
         None => eval.cp.map(|cp| cp.clamp(-most, most) as i16),
     };
+    if options.fields.intersects(Fields::of(&[Field::Score, Field::Mate])) {
+        match (eval.mate, eval.cp) {
+            (Some(moves), _) if moves.unsigned_abs() > pgn::LONGEST_MATE.into() => beyond(format!("mate {moves}")),
+            (None, Some(cp)) if cp.unsigned_abs() > MOST_CENTIPAWNS.into() => beyond(format!("cp {cp}")),
+            _ => {}
+        }
+    }
     let mv = match eval.line.split(|&byte| byte == b' ').next() {
         None | Some(b"") => None,
         Some(mv) => {

@@ -195,6 +195,7 @@ mod tests {
         let mut known = HashSet::from([Arc::new(LostTags::default()), Arc::clone(&all.sets[0])]);
         all.share(&mut known);
         assert_eq!(known.len(), 4);
+        all.mark(std::slice::from_ref(&(109..110)));
         all.keep_marked();
         assert_eq!((all.start(), all.len()), (Some(108), 1));
         assert!(all.of_marked().is_empty());

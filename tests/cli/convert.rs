@@ -47,7 +47,9 @@ fn fields_survive_in_boards() {
     let convert = [&["convert", "-o", &boards], &inputs[..]].concat();
     let note = "lanefish: boards cannot store these fields, so they were dropped: tag `Event` (2 games)\n";
     let unread = format!("lanefish: 1 value that `move` cannot hold was left out, first `Ke2` at {epd}:2\n");
-    assert_eq!(stderr_of(0, &convert), format!("{note}{unread}"));
+    let rating =
+        format!("lanefish: 1 value that `puzzle_rating` cannot hold was left out, first `high` at {puzzles}:2\n");
+    assert_eq!(stderr_of(0, &convert), format!("{note}{unread}{rating}"));
     let rows = |inputs: &[&str]| output(0, &[&["compute", "--columns", columns], inputs].concat());
     assert_eq!(rows(&[&boards]), rows(&inputs));
     let info = output(0, &["info", &boards]);
@@ -60,6 +62,8 @@ fn fields_survive_in_boards() {
         (output(0, &arguments), stderr_of(0, &arguments))
     };
     let (text, stderr) = to_epd(&inputs);
+    assert!(stderr.contains(&rating), "{stderr}");
+    let stderr = stderr.replace(&rating, "");
     let of_boards = stderr.replace(", tag `Event` (2 games)", "").replace(&unread, "");
     assert_eq!(to_epd(&[&boards]), (text.clone(), of_boards));
     assert!(text.contains(" id \"0aB\"; c0 \"rating 1432\"; c1 \"endgame short\";\n"));

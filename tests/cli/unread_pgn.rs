@@ -518,6 +518,74 @@ fn evaluations_beyond_the_range_are_counted() {
 }
 
 #[test]
+fn clocks_that_are_not_read_are_counted() {
+    let dir = Dir::new();
+    for (value, clock) in [
+        ("0:05:00", "30000"),
+        ("5:00", "30000"),
+        ("1:05:30.7", "393070"),
+        ("300", "30000"),
+        ("0:15.17", "91700"),
+        ("1:75.00", ""),
+        ("--:--", ""),
+        ("5 min", "500"),
+        ("9m", ""),
+        ("99999999:00:00", ""),
+    ] {
+        let comment = format!("[%clk {value}]");
+        let path = dir.file("x.pgn", format!("[Event \"x\"]\n\n1. e4 {{ {comment} }} e5 {{[%clk 0:01:00]}} *\n"));
+        let rows = output(0, &["compute", "--columns", "clock", &path]);
+        assert_eq!(rows.lines().nth(1), Some(clock), "{comment}");
+        let text = notes(0, &path);
+        let note = format!("1 clock in a comment that was not read; the first is `{comment}`");
+        assert_eq!(text.contains(&note), clock.is_empty(), "{comment}: {text}");
+        assert_eq!(text.contains("that was not read"), clock.is_empty(), "{comment}: {text}");
+    }
+    // Only where clocks are read, whatever the threads; neither an empty one nor those of variations.
+    let game = "[Event \"x\"]\n\n1. e4 {[%clk ?]} e5 {[%clk ]} 2. d4 {[%clk x] so} (2. Nf3 {[%clk y]}) *\n\n";
+    let path = dir.file("y.pgn", game.repeat(3000));
+    for threads in ["1", "3"] {
+        let text = stderr_of(0, &["compute", "--columns", "clock", "--threads", threads, &path]);
+        let note = "lanefish: 6,000 clocks in a comment that was not read; the first is `[%clk ?]`\n";
+        assert_eq!(text, note);
+    }
+    assert_eq!(stderr_of(0, &["compute", "--columns", "fen,score", &path]), "");
+}
+
+#[test]
+fn scores_of_the_evaluations_file_beyond_the_range_are_counted() {
+    let dir = Dir::new();
+    let line = |score: &str| {
+        format!(
+            "{{\"fen\":\"4k3/8/8/8/8/8/4P3/4K3 w - -\",\"evals\":[{{\"pvs\":[{{{score},\"line\":\"e2e4\"}}],\"knodes\":1,\
+             \"depth\":9}}]}}\n"
+        )
+    };
+    for (score, value, said) in [
+        ("\"cp\":31000", "31000,", ""),
+        ("\"cp\":31001", "31000,", "cp 31001"),
+        ("\"cp\":-99999", "-31000,", "cp -99999"),
+        ("\"mate\":1000", ",1000", ""),
+        ("\"mate\":-1001", ",-1000", "mate -1001"),
+    ] {
+        let path = dir.file("x.jsonl", line(score));
+        assert_eq!(output(0, &["compute", "--columns", "score,mate", &path]).lines().nth(1), Some(value), "{score}");
+        let text = stderr_of(0, &["compute", "--columns", "mate", &path]);
+        let note =
+            format!("lanefish: 1 score beyond 310 pawns or 1,000 moves to mate, read as that; the first is `{said}`\n");
+        assert_eq!(text, if said.is_empty() { "" } else { &note }, "{score}");
+        assert_eq!(stderr_of(0, &["compute", "--columns", "fen", &path]), "");
+    }
+    let lines = line("\"cp\":40000") + &line("\"cp\":7") + &line("\"mate\":2000");
+    let path = dir.file("y.jsonl", lines.repeat(2000));
+    for threads in ["1", "3"] {
+        let text = stderr_of(0, &["stats", "--threads", threads, &path]);
+        let note = "4,000 scores beyond 310 pawns or 1,000 moves to mate, read as that; the first is `cp 40000`";
+        assert!(text.contains(note), "{text}");
+    }
+}
+
+#[test]
 fn dates_time_controls_and_ratings_of_other_formats_are_counted() {
     let dir = Dir::new();
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";

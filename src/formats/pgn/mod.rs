@@ -76,7 +76,7 @@ pub use game::{BadGame, Game, GameError, Games};
 pub use lex::boundary;
 pub use tags::Tags;
 
-pub(super) use values::mate_in;
+pub(super) use values::{LONGEST_MATE, mate_in};
 
 use super::layout::Text;
 use super::way::OF_THE_WAY;
@@ -183,6 +183,9 @@ pub static IGNORED_IN_TAGS: Remark =
 /// Comments that seem to contain an evaluation.
 pub static UNREAD_EVALUATIONS: Remark =
     Remark { what: "comment", how: "with what looks like an evaluation that was not read", is_detail: false };
+
+/// Clocks in comments that are not read.
+pub static UNREAD_CLOCKS: Remark = Remark { what: "clock", how: "in a comment that was not read", is_detail: false };
 
 /// Tags whose name is nearly that of a known one.
 pub static UNREAD_VARIANTS: Remark =
@@ -399,6 +402,8 @@ fn decode_games(
         if !game.is_too_long() {
             let unread = records.take_unread();
             remarks.add_with(&UNREAD_EVALUATIONS, unread.count, unread.first.as_deref());
+            let clocks = records.take_unread_clocks();
+            remarks.add_with(&UNREAD_CLOCKS, clocks.count, clocks.first.as_deref());
             let beyond = records.take_beyond();
             remarks.add_with(&EVALUATIONS_BEYOND, beyond.count, beyond.first.as_deref());
         }

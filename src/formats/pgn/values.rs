@@ -3,7 +3,7 @@
 use crate::table::MOST_CENTIPAWNS;
 
 /// The longest mate that is distinguished from longer ones.
-const LONGEST_MATE: u16 = 1000;
+pub(in crate::formats) const LONGEST_MATE: u16 = 1000;
 /// In [packed](Eval::packed) numbers, mates are beyond the largest centipawns, so that a row has one number.
 const MATED: i16 = i16::MAX;
 /// The packed number of no evaluation.

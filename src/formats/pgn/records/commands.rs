@@ -141,14 +141,23 @@ impl Records {
             }
         } else if let Some(value) = value_of(command, b"clk")
             && self.requested.clocks
-            && let Some(clock) = clock(value)
         {
-            if self.requested.texts {
-                self.reads(text, at, end);
-                self.has_more_text |= !is_whole(value);
-            }
-            if let Some(before) = before {
-                note(&mut self.clocks, before, clock, NO_CLOCK);
+            match clock(value) {
+                Some(clock) => {
+                    if self.requested.texts {
+                        self.reads(text, at, end);
+                        self.has_more_text |= !is_whole(value);
+                    }
+                    if let Some(before) = before {
+                        note(&mut self.clocks, before, clock, NO_CLOCK);
+                    }
+                }
+                None => {
+                    self.has_more_text();
+                    if before.is_some() && !value.is_empty() {
+                        self.unread_clocks.add(&text[at - 2..end + usize::from(text.get(end) == Some(&b']'))]);
+                    }
+                }
             }
         } else {
             self.has_more_text();

@@ -68,6 +68,8 @@ pub(super) struct Records {
     unread: Unread,
     /// The evaluations of the game beyond the range of scores or mates.
     beyond: Unread,
+    /// The clocks of the game that were not read.
+    unread_clocks: Unread,
     /// The mates in the comments of engines of the game.
     mates: Mates,
     /// Whether the text of the game may contain more than is read.
@@ -195,6 +197,7 @@ impl Records {
             parents: Vec::new(),
             unread: Unread::default(),
             beyond: Unread::default(),
+            unread_clocks: Unread::default(),
             mates: Mates::default(),
             has_more_text: false,
             orders: requested.lanes.then(|| OrderRows::with_capacity(rows.min(2 * TILE))),
@@ -228,6 +231,7 @@ impl Records {
     pub(super) fn begin_game(&mut self) {
         self.unread = Unread::default();
         self.beyond = Unread::default();
+        self.unread_clocks = Unread::default();
         self.mates.clear();
         self.has_more_text = false;
         self.played_later_from = None;
@@ -236,6 +240,11 @@ impl Records {
     /// The evaluations of the game that could not be read.
     pub(super) fn take_unread(&mut self) -> Unread {
         std::mem::take(&mut self.unread)
+    }
+
+    /// The clocks of the game that were not read.
+    pub(super) fn take_unread_clocks(&mut self) -> Unread {
+        std::mem::take(&mut self.unread_clocks)
     }
 
     /// The evaluations of the game that are beyond the range of scores or mates.
