@@ -227,6 +227,7 @@ fn judged(case: &Case, model: &Expected, done: &Done, place: &Place) -> Result<(
             }
         }
     }
+    outputs::lists(case, model, done, place)?;
     match &case.job {
         Job::Stats => statistics(model, done),
         Job::Compute => outputs::printed(model, done),

@@ -355,7 +355,7 @@ impl Case {
             Job::Stats | Job::Verify | Job::Compute => &["set", "manifest", "allow-loss"],
             // What counts records would count them in each shard anew.
             Job::Merge(_) | Job::Shards(_) => {
-                &["set", "manifest", "allow-loss", "shard", "skip", "limit", "sample", "strict", "seed"]
+                &["set", "manifest", "allow-loss", "shard", "skip", "limit", "sample", "strict", "seed", "rejects"]
             }
             Job::Games => &[
                 "set",

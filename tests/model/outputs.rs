@@ -5,8 +5,9 @@ use super::expected::Expected;
 use super::generate::{Case, Job};
 use super::options::Options;
 use super::records::{COLUMNS, Record, stored};
-use super::run::{Done, Place, Prepared, Row, arguments, split_rows};
+use super::run::{Done, Place, Prepared, Row, arguments, rejects, split_rows};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 /// The rows of records, sorted. Chains are made anew by formats that store them: games and plies have other numbers.
 fn sorted(case: &Case, rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
@@ -178,7 +179,7 @@ pub(crate) fn merged(
             return Err(format!("share {share} of {of}: status {}: {}", done.status, done.stderr));
         }
         let name = format!("share{share}.json");
-        std::fs::write(place.path(&name), &done.stdout).map_err(|error| error.to_string())?;
+        fs::write(place.path(&name), &done.stdout).map_err(|error| error.to_string())?;
         names.push(name);
     }
     if model.stops.is_some() {
@@ -205,6 +206,41 @@ pub(crate) fn merged(
 pub(crate) fn printed(model: &Expected, done: &Done) -> Result<(), String> {
     let wanted: Vec<Row> = model.chosen.iter().map(Record::row).collect();
     same_rows(&split_rows(&done.stdout), &wanted)
+}
+
+/// Judges what a command lists beside its output: rejects, manifests, files that it verified.
+pub(crate) fn lists(case: &Case, model: &Expected, done: &Done, place: &Place) -> Result<(), String> {
+    let rejected = model.rejected + model.bad_there;
+    if case.options.rejects {
+        let name = rejects(&case.output("out"));
+        let list = fs::read_to_string(place.path(&name)).unwrap_or_default();
+        if list.lines().count() as u64 != rejected {
+            return Err(format!("{} lines in {name}, not {rejected}: {list}", list.lines().count()));
+        }
+    }
+    let json = |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).map_err(|error| error.to_string());
+    let number = |json: &serde_json::Value, path: &str| json.pointer(path).and_then(serde_json::Value::as_u64);
+    if case.options.manifest && case.writes() {
+        let mut written = 0;
+        for name in case.outputs("out") {
+            let name = format!("{name}.manifest.json");
+            let manifest = fs::read(place.path(&name)).map_err(|error| format!("{name}: {error}"))?;
+            written += number(&json(&manifest)?, "/output/records").ok_or_else(|| format!("{name}: no records"))?;
+        }
+        // What formats of chains do not write because it follows is told by none of them.
+        if !case.to.stores_chains() && written != model.records.len() as u64 {
+            return Err(format!("{written} records in manifests, not {}", model.records.len()));
+        }
+    }
+    if case.job == Job::Verify {
+        let json = json(&done.stdout)?;
+        let files = json.pointer("/files").and_then(serde_json::Value::as_array);
+        let told: u64 = files.into_iter().flatten().filter_map(|file| number(file, "/rejected")).sum();
+        if told != rejected {
+            return Err(format!("verify rejects {told}, not {rejected}"));
+        }
+    }
+    Ok(())
 }
 
 /// Judges the files that a command wrote.

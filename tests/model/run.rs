@@ -209,7 +209,15 @@ pub(crate) fn arguments(case: &Case, inputs: &[Prepared], against: Option<&Prepa
         all.extend(["-o".to_owned(), output.to_owned()]);
     }
     all.extend(case.options.arguments());
+    if case.options.rejects {
+        all.extend(["--rejects".to_owned(), rejects(output)]);
+    }
     all
+}
+
+/// The name of the list of rejects beside an output.
+pub(crate) fn rejects(output: &str) -> String {
+    format!("{}.rejects", output.replace("{part}", "part"))
 }
 
 impl Case {

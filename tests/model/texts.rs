@@ -84,10 +84,10 @@ pub(crate) fn pgn_entries(games: &[Game]) -> Vec<Entry> {
             records.iter_mut().for_each(|record| record.game_plies = Some(plies));
         }
         let first = records[0].clone();
-        if game.bad_at.is_some() {
-            if let Some(last) = records.last_mut() {
-                last.played = None;
-            }
+        if game.bad_at.is_some()
+            && let Some(last) = records.last_mut()
+        {
+            last.played = None;
         }
         entries.extend(records.into_iter().map(Entry::Good));
         if game.bad_at.is_some() {
