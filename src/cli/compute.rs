@@ -44,7 +44,7 @@ pub(crate) struct ComputeArgs {
 
     /// Write sets of squares and keys as signed numbers with the same bits, in Parquet, Arrow and text: for engines without
     /// unsigned numbers, such as Spark
-    #[arg(long, conflicts_with = "masks")]
+    #[arg(long, conflicts_with = "masks", hide_short_help = true)]
     signed_masks: bool,
 
     /// Format of the rows [default: from the name given with -o, else table on a terminal and csv elsewhere]

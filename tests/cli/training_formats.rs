@@ -318,8 +318,8 @@ fn what_would_be_changed_needs_a_flag() {
     );
     // A record without a move belongs to no game.
     let viri = dir.name("x.viri");
-    let stderr = stderr_of(1, &["convert", &text, "-o", &viri]);
-    assert!(stderr.contains("cannot hold a record without a move"), "{stderr}");
+    let stderr = stderr_of(2, &["convert", &text, "-o", &viri]);
+    assert!(stderr.contains("text has no `move`, without which the output cannot hold a record"), "{stderr}");
 }
 
 #[test]

@@ -536,7 +536,7 @@ fn clocks_that_are_not_read_are_counted() {
         let path = dir.file("x.pgn", format!("[Event \"x\"]\n\n1. e4 {{ {comment} }} e5 {{[%clk 0:01:00]}} *\n"));
         let rows = output(0, &["compute", "--columns", "clock", &path]);
         assert_eq!(rows.lines().nth(1), Some(clock), "{comment}");
-        let text = notes(0, &path);
+        let text = stderr_of(0, &["compute", "--columns", "clock", &path]);
         let note = format!("1 clock in a comment that was not read; the first is `{comment}`");
         assert_eq!(text.contains(&note), clock.is_empty(), "{comment}: {text}");
         assert_eq!(text.contains("that was not read"), clock.is_empty(), "{comment}: {text}");
