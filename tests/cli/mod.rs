@@ -37,6 +37,7 @@ mod manifest;
 mod nullable;
 mod options;
 mod perft;
+mod pgn_unusual_spellings;
 #[cfg(unix)]
 mod pipes;
 mod puzzles;
@@ -58,7 +59,6 @@ mod text_tables;
 mod training;
 mod training_formats;
 mod unread;
-mod unread_pgn;
 mod verify;
 mod zip;
 

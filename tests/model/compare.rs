@@ -2,8 +2,8 @@
 
 use super::expected::{Expected, Oracle, combined, expected};
 use super::generate::{Case, Input, Job};
+use super::judge_outputs;
 use super::options::Options;
-use super::outputs;
 use super::records::{COLUMNS, Entry, Format, Record, stored};
 use super::run::{Done, Place, Prepared, Row, arguments, split_rows, typed};
 use super::texts::Wrapping;
@@ -102,8 +102,8 @@ fn compared(case: &Case, place: &mut Place) -> Result<(), String> {
     let done = place.run_typed(&plain, piped.as_deref());
     judged(case, &model, &done, place)?;
     match case.job {
-        Job::Shards(of) => outputs::shares(case, &model, place, &prepared, of)?,
-        Job::Merge(of) => outputs::merged(case, &model, place, (&prepared, &done), of)?,
+        Job::Shards(of) => judge_outputs::shares(case, &model, place, &prepared, of)?,
+        Job::Merge(of) => judge_outputs::merged(case, &model, place, (&prepared, &done), of)?,
         _ => {}
     }
     // The same bytes in every tier, with any number of threads, and with little memory.
@@ -227,13 +227,13 @@ fn judged(case: &Case, model: &Expected, done: &Done, place: &Place) -> Result<(
             }
         }
     }
-    outputs::lists(case, model, done, place)?;
+    judge_outputs::lists(case, model, done, place)?;
     match &case.job {
         Job::Stats => statistics(model, done),
-        Job::Compute => outputs::printed(model, done),
-        Job::Games => outputs::games(model, done),
+        Job::Compute => judge_outputs::printed(model, done),
+        Job::Games => judge_outputs::games(model, done),
         Job::Merge(_) | Job::Shards(_) | Job::Verify => Ok(()),
-        _ => outputs::files(case, model, place, &written_to),
+        _ => judge_outputs::files(case, model, place, &written_to),
     }
 }
 

@@ -393,7 +393,7 @@ impl Case {
             if input.wrapping == Wrapping::Pipe && input.bad_lines.contains(&0) {
                 input.wrapping = Wrapping::None;
             }
-            // Lines without a game are no games, so that these options do not count them.
+            // These options count games, and lines without a game do not belong to any.
             if self.job == Job::Games && (self.options.skip.is_some() || self.options.limit.is_some()) {
                 input.bad_lines.clear();
             }

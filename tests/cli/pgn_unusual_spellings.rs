@@ -131,7 +131,7 @@ fn points_that_are_no_win_and_no_draw_are_counted() {
             assert!(games(0, &path)[0].starts_with(&format!("{plies},")), "{form} {tag} {rest}");
         }
     }
-    // What is no result at all.
+    // Values in no form of a result.
     for tag in ["White wins", "1-0 FF", "2-0", "adjourned", "+/-", "1", "0-0-0"] {
         for token in ["*", "1-0"] {
             let path = dir.file("x.pgn", with_tag(tag, &format!("{moves} {token}")));
