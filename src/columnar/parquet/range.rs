@@ -29,7 +29,7 @@ impl<'a> TextEnds<'a> {
             Some((least, most)) => (least.min(text), most.max(text)),
         });
     }
-    /// `None` if there are no texts, or they are too long.
+    /// `None` without any text, or if one of them is too long.
     pub(super) fn range(&self) -> Option<Range> {
         let (least, most) = self.0?;
         (least.len() <= LONGEST && most.len() <= LONGEST).then(|| Range::Bytes(least.to_vec(), most.to_vec()))

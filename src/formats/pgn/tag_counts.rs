@@ -2,7 +2,7 @@
 
 use super::tag;
 use super::tags::Tags;
-use crate::formats::lost_of_each::Place;
+use crate::formats::lost_by_game::Place;
 use crate::formats::{LostOfEach, LostTags};
 use std::collections::HashMap;
 use std::ops::Range;
