@@ -113,6 +113,21 @@ impl Understood {
     }
 }
 
+/// The rows of a column whose texts are not [understood](is_understood).
+pub(super) fn odd_texts(field: Field, texts: &table::Texts) -> impl Iterator<Item = (usize, &str)> {
+    let is_odd: Vec<bool> = match field {
+        Field::Date | Field::TimeControl => {
+            texts.words().iter().map(|word| !is_understood(field, word.as_bytes())).collect()
+        }
+        _ => Vec::new(),
+    };
+    let rows = if is_odd.contains(&true) { texts.len() } else { 0 };
+    (0..rows).filter_map(move |row| {
+        let code = *texts.codes().get(row)? as usize;
+        is_odd[code].then(|| (row, &texts.words()[code]))
+    })
+}
+
 /// A result in any of its forms.
 pub(super) fn result_of(text: Option<&[u8]>) -> Result<Option<i128>, Wrong> {
     let text = text.unwrap_or_default();

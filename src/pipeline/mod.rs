@@ -52,7 +52,7 @@ use crate::input::{Access, Inputs};
 use crate::output::Space;
 use crate::queries::Queries;
 use crate::setters::setters;
-use crate::table::{Fields, Tile};
+use crate::table::{Field, Fields, Tile};
 use crate::tiers::Analyzer;
 pub(crate) use any_job::{AnyJob, AnySink, erased};
 use cutter::GIANT;
@@ -411,6 +411,9 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     if let Some(selection) = &decode_records.games {
         decode_records.fields = decode_records.fields.union(selection.fields());
     }
+    if counts_games_after_stored(inputs, from) {
+        decode_records.fields = decode_records.fields.union(Fields::of(&[Field::Game]));
+    }
     let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit));
     let counts_chosen = !choices.is_empty() && requested != (0..u64::MAX);
     let settings = Settings {
@@ -521,6 +524,15 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         collector.summary.left_out.clear();
     }
     collector.summary
+}
+
+/// Whether inputs that hold games may come after inputs that store the numbers of their games. The games of the latter
+/// are then counted, whatever the job needs, so that the games of the former have the same numbers in all runs.
+fn counts_games_after_stored(inputs: &Inputs, from: Option<Format>) -> bool {
+    let mut formats = inputs.sources.iter().map(|source| from.or_else(|| Format::of_name(source.name())));
+    let may_store = |format: Option<Format>| format.is_none_or(|format| !format.about().has_games);
+    let may_hold = |format: Option<Format>| format.is_none_or(|format| format.about().has_games);
+    formats.any(may_store) && formats.any(may_hold)
 }
 
 #[cfg(test)]

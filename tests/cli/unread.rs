@@ -265,3 +265,61 @@ fn months_are_those_that_since_and_until_see() {
     let taken: Vec<&str> = rows.lines().skip(1).collect();
     assert_eq!(taken, ["2023", april, april, april, april, april]);
 }
+
+/// Boards files store texts as they are, so those that are not understood are counted when they are read.
+#[test]
+fn texts_in_boards_that_are_not_understood_are_counted() {
+    let dir = Dir::new();
+    let game = |date: &str, control: &str| {
+        format!("[Date \"{date}\"]\n[TimeControl \"{control}\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n\n")
+    };
+    let games = [
+        game("2024.05.01", "300+3"),
+        game("5/3/2025", "1 in 5 days"),
+        game("????.??.??", "-"),
+        game("2024.13.01", "60"),
+    ];
+    let pgn = dir.file("a.pgn", games.concat());
+    let boards = dir.name("a.boards");
+    stderr_of(0, &["convert", &pgn, "-o", &boards]);
+    let notes = |arguments: &[&str]| stderr_of(0, &[&["compute", "-o", "-"], arguments, &[boards.as_str()]].concat());
+    let dates = "lanefish: 8 values of `date` were not understood (they have no month), first `5/3/2025` at ";
+    let controls =
+        "lanefish: 4 values of `time_control` were not understood (they have no speed), first `1 in 5 days` at ";
+    for (columns, expected) in
+        [("month", vec![dates]), ("speed", vec![controls]), ("fen", vec![]), ("month,speed", vec![dates, controls])]
+    {
+        let notes = notes(&["--columns", columns]);
+        let found: Vec<&str> = notes.lines().filter(|line| line.contains("not understood")).collect();
+        assert_eq!(found.len(), expected.len(), "{columns}: {notes}");
+        for (line, start) in found.iter().zip(&expected) {
+            assert!(line.starts_with(start), "{columns}: {notes}");
+        }
+    }
+    // Only those of the requested records.
+    let notes = notes(&["--columns", "month", "--skip", "5", "--limit", "2"]);
+    assert!(notes.starts_with("lanefish: 2 values of `date` "), "{notes}");
+}
+
+/// The game in a reject's place counts those of the inputs before, stored or not, whatever columns are asked for.
+#[test]
+fn rejects_behind_stored_games_name_the_same_game_for_all_columns() {
+    let dir = Dir::new();
+    let good = "[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n\n";
+    let pgn = dir.file("a.pgn", good.repeat(3));
+    let bad = dir.file("b.pgn", format!("{good}[Result \"1-0\"]\n\n1. e4 e5 2. Ke3 1-0\n\n"));
+    let rejects = dir.name("rejects.txt");
+    for (name, to) in [("a.boards", "boards"), ("a.csv", "csv"), ("a.jsonl", "jsonl")] {
+        let stored = dir.name(name);
+        match to {
+            "boards" => drop(output(0, &["convert", "-q", &pgn, "-o", &stored])),
+            _ => drop(output(0, &["compute", "-q", "--columns", "game,fen", &pgn, "-o", &stored])),
+        }
+        for columns in ["fen", "game,fen", "month", "legal"] {
+            let run = ["compute", "--force", "--columns", columns, &stored, &bad, "--rejects", &rejects];
+            output(1, &run);
+            let rejected = std::fs::read_to_string(&rejects).expect("rejects");
+            assert!(rejected.contains("game 4, ply 2"), "{to}, {columns}: {rejected}");
+        }
+    }
+}

@@ -186,12 +186,14 @@ pub use file::BoardsFile;
 pub use write::{BoardsWriter, Finished};
 
 use super::encode::{BlockRecords, Cut, Encoded, Encoder, Writer};
+use super::field_values::odd_texts;
 use super::layout::{Entry, ReadAt, Sections};
 use super::losses::Refuse;
+use super::misfits::{Misfit, MisfitKind};
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Extent, Layout, Likeness, Watch};
-use crate::error::Damage;
+use crate::error::{Damage, Place};
 use crate::input::{Bytes, Shard};
-use crate::table::{Batch, Fields, Tile};
+use crate::table::{Array, Batch, Fields, Tile};
 pub(super) use block::unpacked;
 use block::{read_block, read_packed_block};
 use column::{MOST_RECORDS, field_of};
@@ -199,6 +201,7 @@ use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
 use sequence::{Found, Section, Sequence};
 use std::io;
+use std::sync::Arc;
 use write::{Outline, check_texts, encode_block, finish_passing_on, pass_block_on, refuse_numbers};
 
 /// Version of written files; files of the same major version can be read.
@@ -428,6 +431,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                     Ok(mut batch) => {
                         batch.first_index = decoded.records;
                         batch.origins = vec![at as u32];
+                        count_odd_texts(&batch, chunk, &mut decoded.misfits);
                         decoded.batches.push(batch);
                     }
                     Err(what) => damage(what),
@@ -442,6 +446,21 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     }
     decoded.evidence = Some(Box::new(sections));
     decoded
+}
+
+/// Counts the texts of a block from which no other columns can be made.
+fn count_odd_texts(batch: &Batch, chunk: &Chunk, misfits: &mut Vec<Misfit>) {
+    for (&field, values) in &batch.fields {
+        let Array::Text(texts) = values else { continue };
+        misfits.extend(odd_texts(field, texts).map(|(row, text)| {
+            let place = Place {
+                offset: batch.origins[0].into(),
+                record: batch.first_index + row as u64,
+                ..Place::start_of(Arc::clone(&chunk.file))
+            };
+            Misfit::new(MisfitKind::Text(field), place, text.as_bytes())
+        }));
+    }
 }
 
 fn mismatch(header: &SectionHeader) -> String {
