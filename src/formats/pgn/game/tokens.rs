@@ -293,13 +293,18 @@ impl Games<'_> {
         }
     }
 
-    /// Whether a move may be played from here; refuses it if that is known without parsing it.
+    /// Whether a move is played from here now. Refuses it if that is known without parsing it; in a game that is
+    /// replayed in lanes, asks to read it again.
     fn may_move(&mut self, start: usize, state: &mut State) -> bool {
         let error = match state.number {
             Some((number, black)) if state.tagless && state.ply == 0 && state.depth == 0 && (number > 1 || black) => {
                 GameError::NoStart(number)
             }
             _ if state.ply >= MOST_PLIES => GameError::TooManyMoves,
+            _ if state.plays != Plays::Now => {
+                state.plays = Plays::Again;
+                return false;
+            }
             _ => return true,
         };
         self.refuse(state, error, start);
@@ -337,10 +342,6 @@ impl Games<'_> {
         if !self.may_move(start, state) {
             return;
         }
-        if state.plays != Plays::Now {
-            state.plays = Plays::Again;
-            return;
-        }
         let board = state.board;
         let mut played = play(board, text, self.strict);
         if matches!(played, Err(Refused::Syntax)) && !self.strict {
@@ -374,10 +375,6 @@ impl Games<'_> {
     fn play_as(&mut self, start: usize, end: usize, text: &[u8], state: &mut State, records: &mut Records) {
         self.at = end;
         if !self.plays(state) || !self.may_move(start, state) {
-            return;
-        }
-        if state.plays != Plays::Now {
-            state.plays = Plays::Again;
             return;
         }
         match play(state.board, text, false) {
@@ -446,10 +443,6 @@ impl Games<'_> {
         }
         self.at = end;
         if !self.plays(state) || !self.may_move(start, state) {
-            return;
-        }
-        if state.plays != Plays::Now {
-            state.plays = Plays::Again;
             return;
         }
         match state.board.null_move() {
