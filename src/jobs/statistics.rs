@@ -95,8 +95,12 @@ impl Statistics {
     /// Prepares for merging: the run reads only a part of its inputs, such as a shard, and games that may go on in
     /// another part are counted once when the reports are merged. Files are recognized by their absolute paths.
     #[must_use]
-    pub fn of_a_part(mut self, inputs: &Inputs) -> Self {
-        self.part_of = Some(InputNames::of(inputs));
+    pub fn of_a_part(self, inputs: &Inputs) -> Self {
+        self.of_a_part_named(InputNames::of(inputs))
+    }
+    /// As [`Self::of_a_part`], with the names of the inputs.
+    pub(crate) fn of_a_part_named(mut self, names: InputNames) -> Self {
+        self.part_of = Some(names);
         self
     }
     /// The sink for the run: adds the counts of one chunk.

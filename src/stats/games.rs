@@ -48,6 +48,19 @@ impl InputNames {
         Self(names)
     }
 
+    /// How often the file of each input is among the inputs before.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn times(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().map(|&(_, time)| time)
+    }
+
+    /// The names of some of the inputs of a run, with the [times](Self::times) that these inputs have in that run.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn with_times(mut self, times: impl Iterator<Item = u64>) -> Self {
+        self.0.iter_mut().zip(times).for_each(|((_, known), time)| *known = time);
+        self
+    }
+
     fn of_game(&self, StoredGame { input, game }: StoredGame) -> OpenGame {
         let (file, time) = self.0.get(input as usize).cloned().unwrap_or_default();
         OpenGame { file, time, game }

@@ -198,6 +198,12 @@ fn statistics_are_those_of_one_process() {
         inputs.push(vec![converted]);
     }
     inputs.push(vec![generated, sample("sample.epd")]);
+    // The same games twice: a file that is given twice is two inputs, whatever pieces they are in.
+    if let Some(games) = shared_data("pgn/lichess_db_1000k.pgn") {
+        let stored = dir.name("games.boards");
+        output(0, &["convert", "-q", &games.display().to_string(), "-o", &stored]);
+        inputs.push(vec![stored.clone(), sample("sample.epd"), stored]);
+    }
     for name in [
         "pgn/lichess_db_1000k.pgn",
         "wrappers/lichess_db_100k.pgn.multiframe.zst",

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::formats::{self, Layout};
 use crate::input::{Inputs, Shard, Source};
 use crate::pipeline::ReadOptions;
+use crate::stats::InputNames;
 use datafusion::arrow::array::{AsArray, BinaryArray, RecordBatch, UInt32Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type};
 use datafusion::common::{DataFusionError, Result as EngineResult};
@@ -29,11 +30,20 @@ use std::sync::{Arc, LazyLock};
 /// done of its tasks is lost.
 const SIZE: (u64, u64) = (64 << 10, 512 << 20);
 
+/// A file of a piece.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct PieceFile {
+    path: PathBuf,
+    /// What the client saw of it.
+    seen: Seen,
+    /// How often the same file is among the inputs before: see [`InputNames`].
+    time: u64,
+}
+
 /// Some whole files, or a share of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Piece {
-    /// The files, and what the client saw of them.
-    files: Vec<(PathBuf, Seen)>,
+    files: Vec<PieceFile>,
     /// Number and count of the shard.
     shard: Option<(u32, u32)>,
     /// What was found instead of inputs, and left out; both are reported with the first piece.
@@ -57,10 +67,15 @@ impl Piece {
 
     /// The inputs of the piece, which are not looked at.
     pub(super) fn inputs(&self) -> Inputs {
-        let mut inputs = Inputs::of(self.files.iter().map(|(path, _)| path.clone()));
+        let mut inputs = Inputs::of(self.files.iter().map(|file| file.path.clone()));
         inputs.broken.clone_from(&self.broken);
         inputs.skipped.clone_from(&self.skipped);
         inputs
+    }
+
+    /// The names of these inputs.
+    pub(super) fn names(&self, inputs: &Inputs) -> InputNames {
+        InputNames::of(inputs).with_times(self.files.iter().map(|file| file.time))
     }
 
     /// The inputs of the piece on this machine, and the share of them.
@@ -70,7 +85,7 @@ impl Piece {
     pub(super) fn open(&self, data: &Data) -> EngineResult<(Inputs, Option<Shard>)> {
         let inputs = self.inputs();
         data.check(&inputs)?;
-        for (source, (path, seen)) in inputs.sources.iter().zip(&self.files) {
+        for (source, PieceFile { path, seen, .. }) in inputs.sources.iter().zip(&self.files) {
             // Whatever is opened from now on must be what is checked here.
             let checked = std::fs::metadata(path).and_then(|metadata| source.recognize(&metadata));
             checked
@@ -123,16 +138,18 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
 /// If an input cannot be opened, or is not a regular file.
 pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Result<Vec<Piece>, Error> {
     let whole = whole_for(inputs.sources.len());
-    let seen = inputs.sources.par_iter().map(|source| {
+    let times: Vec<u64> = InputNames::of(inputs).times().collect();
+    let seen = inputs.sources.par_iter().zip(times).map(|(source, time)| {
         if source.is_member() {
             let reason = "is a file of a zip archive: a cluster does not read those; extract it first";
             return Err(Error::UnknownFormat { path: Arc::clone(source.name()), reason: reason.to_owned() });
         }
         let failed = |error| Error::Open { path: Arc::clone(source.name()), source: error };
-        Ok((source.name().to_path_buf(), Seen::of(source.name(), whole).map_err(failed)?))
+        let seen = Seen::of(source.name(), whole).map_err(failed)?;
+        Ok(PieceFile { path: source.name().to_path_buf(), seen, time })
     });
     let files = seen.collect::<Result<Vec<_>, _>>()?;
-    let total: u64 = files.iter().map(|(_, seen)| seen.len()).sum();
+    let total: u64 = files.iter().map(|file| file.seen.len()).sum();
     let size = match pieces {
         1 => total.max(1),
         pieces => total.div_ceil(pieces.max(1) as u64).clamp(SIZE.0, SIZE.1),
@@ -140,7 +157,7 @@ pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Resu
     let mut divided = Vec::new();
     let (mut gathered, mut gathered_bytes) = (Vec::new(), 0);
     for (source, file) in inputs.sources.iter().zip(files) {
-        let len = file.1.len();
+        let len = file.seen.len();
         let shards = u32::try_from(len.div_ceil(size)).unwrap_or(Shard::MOST).min(Shard::MOST);
         let is_divided = shards > 1 && is_divisible(source, read)?;
         if !is_divided {
@@ -194,7 +211,7 @@ mod tests {
         let divided = |pieces| divide(&inputs, pieces, &ReadOptions::default()).unwrap();
         let shown = |pieces: &[Piece]| {
             let shown = pieces.iter().map(|piece| {
-                let names = piece.files.iter().map(|(path, _)| path.file_stem().unwrap().to_string_lossy());
+                let names = piece.files.iter().map(|file| file.path.file_stem().unwrap().to_string_lossy());
                 (names.collect::<String>(), piece.shard)
             });
             shown.collect::<Vec<_>>()
@@ -212,6 +229,15 @@ mod tests {
         );
         assert_eq!(shown(&divided(1)), [piece("abcd", None)]);
         assert_eq!(shown(&[Piece::all(&divided(3))]), [piece("abcd", None)]);
+        // A file that is given twice is two inputs, in whatever pieces.
+        let path = write("e.fen", 200_000);
+        let twice = Inputs::of([path.clone(), write("f.fen", 60), path]);
+        let pieces = divide(&twice, 6, &ReadOptions::default()).unwrap();
+        let times: Vec<u64> = pieces.iter().flat_map(|piece| piece.files.iter().map(|file| file.time)).collect();
+        assert!(pieces.len() > 3 && times.is_sorted(), "{times:?}");
+        assert_eq!(times.iter().filter(|&&time| time == 1).count(), (times.len() - 1) / 2);
+        let inputs = pieces[pieces.len() - 1].inputs();
+        assert!(pieces[pieces.len() - 1].names(&inputs).times().eq([1]));
         // No piece is smaller than a task is worth.
         assert_eq!(divided(1_000_000).len(), 7);
         let nothing = divide(&Inputs::default(), 4, &ReadOptions::default()).unwrap();

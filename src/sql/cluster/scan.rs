@@ -58,7 +58,12 @@ impl Work {
         &source.options.read
     }
 
-    fn begin(&self, number: u32, (own, shard): (Inputs, Option<Shard>), told: Told) -> Result<ScanRun> {
+    fn begin(
+        &self,
+        (number, piece): (u32, &Piece),
+        (own, shard): (Inputs, Option<Shard>),
+        told: Told,
+    ) -> Result<ScanRun> {
         match self {
             Self::Columns(request) => {
                 let part = ScanPart {
@@ -72,7 +77,10 @@ impl Work {
                 let (reads, _) = Reads::new(false);
                 begin(Arc::clone(request), part, &reads, WAITING)
             }
-            Self::Statistics(source, counting) => statistics::begin(source, counting, number, own, shard, told),
+            Self::Statistics(source, counting) => {
+                let names = piece.names(&own);
+                statistics::begin(source, counting, number, (own, names), shard, told)
+            }
         }
     }
 }
@@ -164,8 +172,9 @@ async fn begun(
     let (number, piece) = of_batch(&batch?)?;
     let data = data.ok_or_else(|| external("only an executor reads pieces"))?;
     // What is read to recognize a file would keep other tasks waiting.
-    let opened = tokio::task::spawn_blocking(move || piece.open(&data)).await;
-    let run = work.begin(number, opened.map_err(external)??, told)?;
+    let opened = tokio::task::spawn_blocking(move || piece.open(&data).map(|opened| (piece, opened))).await;
+    let (piece, opened) = opened.map_err(external)??;
+    let run = work.begin((number, &piece), opened, told)?;
     Ok(Arc::new(run).stream(work.schema()))
 }
 

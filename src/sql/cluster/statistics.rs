@@ -15,6 +15,7 @@ use crate::report::Report;
 use crate::sql::functions::statistics as state;
 use crate::sql::scan::{Batch, ScanRun};
 use crate::sql::{PositionSource, SqlError};
+use crate::stats::InputNames;
 use datafusion::arrow::array::{AsArray, BinaryArray, RecordBatch, UInt8Array, UInt32Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt8Type, UInt32Type};
 use datafusion::common::Result;
@@ -48,13 +49,13 @@ pub(super) fn begin(
     source: &Arc<PositionSource>,
     counting: &Counting,
     number: u32,
-    inputs: Inputs,
+    (inputs, names): (Inputs, InputNames),
     shard: Option<Shard>,
     told: Told,
 ) -> Result<ScanRun> {
     let (options, counting) = (source.options.clone(), counting.clone());
     let source = PositionSource { inputs, options };
-    ScanRun::begin(2, move |sender| count(&source, shard, &counting, number, sender, &told))
+    ScanRun::begin(2, move |sender| count(&source, names, shard, &counting, number, sender, &told))
 }
 
 /// A row, with its place among the rows of the piece.
@@ -73,13 +74,14 @@ fn row(piece: u32, place: u32, kind: u8, content: &[u8]) -> Result<RecordBatch> 
 /// Counts a piece.
 fn count(
     source: &PositionSource,
+    names: InputNames,
     shard: Option<Shard>,
     counting: &Counting,
     number: u32,
     sender: &Sender<Batch>,
     told: &Told,
 ) -> Result<()> {
-    let mut job = Statistics::new().of_a_part(&source.inputs);
+    let mut job = Statistics::new().of_a_part_named(names);
     if counting.details {
         job = job.with_details();
     }
