@@ -7,6 +7,7 @@ use super::options::Options;
 use super::records::{COLUMNS, Entry, Format, Record, stored};
 use super::run::{Done, Place, Prepared, Row, arguments, split_rows, typed};
 use super::texts::Wrapping;
+use std::collections::BTreeMap;
 use std::fs;
 
 /// A difference, for people.
@@ -229,7 +230,7 @@ fn judged(case: &Case, model: &Expected, done: &Done, place: &Place) -> Result<(
     }
     judge_outputs::lists(case, model, done, place)?;
     match &case.job {
-        Job::Stats => statistics(model, done),
+        Job::Stats => statistics(case, model, done),
         Job::Compute => judge_outputs::printed(model, done),
         Job::Games => judge_outputs::games(model, done),
         Job::Merge(_) | Job::Shards(_) | Job::Verify => Ok(()),
@@ -243,7 +244,7 @@ pub(crate) fn written(place: &Place, name: &str) -> Result<Vec<Row>, String> {
 }
 
 /// Some plain counts of `stats --json`.
-pub(crate) fn statistics(model: &Expected, done: &Done) -> Result<(), String> {
+pub(crate) fn statistics(case: &Case, model: &Expected, done: &Done) -> Result<(), String> {
     let json: serde_json::Value = serde_json::from_slice(&done.stdout).map_err(|error| error.to_string())?;
     let records = &model.chosen;
     let count = |takes: &dyn Fn(&Record) -> bool| records.iter().filter(|record| takes(record)).count() as u64;
@@ -268,5 +269,26 @@ pub(crate) fn statistics(model: &Expected, done: &Done) -> Result<(), String> {
             return Err(format!("{path} is {got:?}, not {wanted}"));
         }
     }
-    Ok(())
+    let Some((column, width)) = case.by else {
+        return Ok(());
+    };
+    // The number of records and of legal moves in each range of values.
+    let mut wanted: BTreeMap<Option<i64>, [u64; 2]> = BTreeMap::new();
+    for record in records {
+        let value = column.of(record).map(|value| value.div_euclid(width) * width);
+        let [positions, moves] = wanted.entry(value).or_default();
+        *positions += 1;
+        *moves += record.position.legal_moves().len() as u64;
+    }
+    let groups = json.pointer("/groups/values").and_then(serde_json::Value::as_array);
+    let group = |group: &serde_json::Value| {
+        let number = |path| group.pointer(path).and_then(serde_json::Value::as_u64).unwrap_or(u64::MAX);
+        let value = group.get("value").and_then(serde_json::Value::as_i64);
+        (value, [number("/stats/positions"), number("/stats/legal_moves/sum")])
+    };
+    let got: BTreeMap<Option<i64>, [u64; 2]> = groups.into_iter().flatten().map(group).collect();
+    match got == wanted {
+        true => Ok(()),
+        false => Err(format!("groups by {}/{width} are {got:?}, not {wanted:?}", column.name())),
+    }
 }

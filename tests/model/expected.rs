@@ -438,7 +438,7 @@ pub(crate) fn keep_text(keep: Keep) -> String {
 }
 
 /// One record of each kind, in the order of the input.
-pub(crate) fn distinct(records: &[Record], against: &[Record], key: Key, keep: Keep) -> Vec<Record> {
+pub(crate) fn distinct(records: &[Record], against: &[Record], (key, keep): (Key, Keep), counts: bool) -> Vec<Record> {
     let there: Vec<String> = against.iter().map(|record| key_of(key, record)).collect();
     let mut kinds: BTreeMap<String, (usize, u64)> = BTreeMap::new();
     for (place, record) in records.iter().enumerate() {
@@ -465,7 +465,7 @@ pub(crate) fn distinct(records: &[Record], against: &[Record], key: Key, keep: K
     }
     let mut kept: Vec<(usize, u64)> = kinds.into_values().collect();
     kept.sort_unstable();
-    kept.into_iter().map(|(place, count)| Record { count: Some(count), ..records[place].clone() }).collect()
+    kept.into_iter().map(|(place, count)| Record { count: counts.then_some(count), ..records[place].clone() }).collect()
 }
 
 /// What a whole command must give.
@@ -483,7 +483,7 @@ pub(crate) fn expected(
         return Ok(games(&case.options, &entries));
     }
     let mut expected = chosen(&case.options, &entries, oracle)?;
-    if let Job::Dedup { key, keep, .. } = &case.job {
+    if let Job::Dedup { key, keep, counts, .. } = &case.job {
         let mut others = Vec::new();
         for entry in against {
             match entry {
@@ -494,7 +494,7 @@ pub(crate) fn expected(
         // What the output cannot hold is refused before equal records are left out.
         let (held, refused) = held(case.to, &expected.chosen);
         expected.rejected += refused;
-        expected.chosen = distinct(&held, &others, *key, *keep);
+        expected.chosen = distinct(&held, &others, (*key, *keep), *counts);
     }
     let by_game = matches!(
         case.job,

@@ -139,6 +139,8 @@ pub(crate) struct Case {
     pub(crate) to: Format,
     /// The extension of a compressed output.
     pub(crate) compressed: &'static str,
+    /// The column of the groups of statistics, and the width of their ranges.
+    pub(crate) by: Option<(Column, i64)>,
     pub(crate) options: Options,
 }
 
@@ -340,7 +342,14 @@ pub(crate) fn draw(seed: u64) -> Case {
             give(random, name, &mut options);
         }
     }
-    let mut case = Case { inputs, job, to, compressed, options };
+    let groups = [Column::Pieces, Column::Ply, Column::WhiteElo, Column::Halfmove, Column::LegalMoves, Column::Score];
+    let by = (random.below(2) == 0).then(|| (one_of(random, &groups), one_of(random, &[1, 7, 10, 100])));
+    for input in &mut inputs {
+        if input.wrapping == Wrapping::Gzip && random.below(2) == 0 {
+            input.wrapping = Wrapping::Bzip2;
+        }
+    }
+    let mut case = Case { inputs, job, to, compressed, by, options };
     case.make_sense();
     case
 }
@@ -382,6 +391,7 @@ impl Case {
                 |condition: &Condition| ["index", "game"].iter().any(|name| condition.to_string().contains(name));
             self.options.condition = self.options.condition.take().filter(|condition| !numbers(condition));
         }
+        self.by = self.by.filter(|_| matches!(self.job, Job::Stats | Job::Merge(_)));
         // What leaves nothing out asks for nothing.
         let options = &mut self.options;
         options.min_plies = options.min_plies.filter(|&plies| plies > 0);

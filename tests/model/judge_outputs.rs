@@ -190,7 +190,7 @@ pub(crate) fn merged(
     if !matches!(done.status, 0 | 1) {
         return Err(format!("merging: status {}: {}", done.status, done.stderr));
     }
-    statistics(model, &done).map_err(|what| format!("merged: {what}"))?;
+    statistics(case, model, &done).map_err(|what| format!("merged: {what}"))?;
     let [whole, merged] = [&whole.stdout, &done.stdout].map(|json| serde_json::from_slice::<serde_json::Value>(json));
     let (whole, merged) = (whole.map_err(|error| error.to_string())?, merged.map_err(|error| error.to_string())?);
     let differs = |(key, value): &(&String, &serde_json::Value)| {
@@ -263,4 +263,4 @@ pub(crate) fn files(case: &Case, model: &Expected, place: &Place, outputs: &[Str
     .map_err(|what| format!("in {}: {what}", outputs[0]))
 }
 
-const _: () = assert!(COLUMNS.len() == 16, "the places of `game` and `ply`");
+const _: () = assert!(COLUMNS.len() == 17, "the places of `game` and `ply`");

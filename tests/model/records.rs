@@ -71,7 +71,7 @@ pub(crate) struct Record {
 pub(crate) const NO_SCORE: i32 = 32002;
 
 /// The columns by which records are compared.
-pub(crate) const COLUMNS: [&str; 16] = [
+pub(crate) const COLUMNS: [&str; 17] = [
     "fen",
     "game",
     "ply",
@@ -88,6 +88,7 @@ pub(crate) const COLUMNS: [&str; 16] = [
     "time_control",
     "termination",
     "date",
+    "count",
 ];
 
 impl Record {
@@ -141,6 +142,7 @@ impl Record {
             tags.time_control.clone(),
             tags.termination.clone(),
             tags.date.clone(),
+            number(self.count),
         ]
     }
 }

@@ -134,6 +134,7 @@ impl Place {
         if !added.is_empty() {
             let tool = match input.wrapping {
                 Wrapping::Gzip => format!("gzip -k {file}"),
+                Wrapping::Bzip2 => format!("bzip2 -k {file}"),
                 Wrapping::Zip => format!("zip -0 {file}.zip {file}"),
                 Wrapping::Frames(size) => format!("split -b {size} --filter='zstd -1' {file} > {file}.zst"),
                 _ => format!("zstd -1 {file}"),
@@ -207,6 +208,9 @@ pub(crate) fn arguments(case: &Case, inputs: &[Prepared], against: Option<&Prepa
     }
     if case.writes() {
         all.extend(["-o".to_owned(), output.to_owned()]);
+    }
+    if let Some((column, width)) = case.by {
+        all.extend(["--by".to_owned(), format!("{}/{width}", column.name())]);
     }
     all.extend(case.options.arguments());
     if case.options.rejects {

@@ -48,6 +48,9 @@ fn smaller(case: &Case) -> Vec<Case> {
     if !case.compressed.is_empty() {
         all.push(Case { compressed: "", ..case.clone() });
     }
+    if case.by.is_some() {
+        all.push(Case { by: None, ..case.clone() });
+    }
     for place in 0..case.inputs.len() {
         for input in smaller_inputs(&case.inputs[place]) {
             let mut other = case.clone();

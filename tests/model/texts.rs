@@ -234,6 +234,7 @@ pub(crate) fn lines(format: Format, entries: &[Entry]) -> String {
 pub(crate) enum Wrapping {
     None,
     Gzip,
+    Bzip2,
     Zstd,
     /// zstd in frames of about this many bytes.
     Frames(usize),
@@ -250,6 +251,11 @@ pub(crate) fn wrapped(name: &str, bytes: &[u8], wrapping: Wrapping) -> (Vec<u8>,
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
             encoder.write_all(bytes).expect("compressed");
             (encoder.finish().expect("compressed"), ".gz")
+        }
+        Wrapping::Bzip2 => {
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+            encoder.write_all(bytes).expect("compressed");
+            (encoder.finish().expect("compressed"), ".bz2")
         }
         Wrapping::Zstd => (zstd::encode_all(bytes, 1).expect("compressed"), ".zst"),
         Wrapping::Frames(size) => {
