@@ -23,7 +23,7 @@ use super::{BenchOptions, Candidate, Comparison, Row, Subject};
 use crate::chess::Position;
 use crate::error::Error;
 use crate::formats::boards::BoardsWriter;
-use crate::formats::pgn::stages::Stages;
+use crate::formats::pgn::bench_stages::Stages;
 use crate::formats::{Chunk, DecodeOptions, Format};
 use crate::packed::{Group, Packed};
 #[cfg(target_arch = "x86_64")]

@@ -10,7 +10,7 @@
 //! for all passes; it is too large for the branch predictor to learn; and results are summed, so that none is optimized
 //! away.
 
-pub mod commands;
+pub mod cli_commands;
 pub mod decode;
 mod generated;
 pub mod kernels;

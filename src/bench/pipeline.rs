@@ -7,10 +7,10 @@
 //! | `stats-boards`, `stats-pgn`, `stats-fen` | statistics of a file |
 //! | `convert-pgn-to-boards`, `convert-boards-to-boards`, `convert-fen-to-boards` | a file as a boards file |
 //!
-//! The commands are those of [`commands`](super::commands). All rows are timed in alternation, so that they can be
+//! The commands are those of [`commands`](super::cli_commands). All rows are timed in alternation, so that they can be
 //! compared. A row is compared with others of the same number of threads, and with the same work on one thread.
 
-use super::commands::{Files, Runner, Sizes, Work, works};
+use super::cli_commands::{Files, Runner, Sizes, Work, works};
 use super::kernels::{Kernel, analyze, analyzing};
 use super::positions::{follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, Row, Subject, nanoseconds_since, on_threads};

@@ -11,22 +11,22 @@
 //! A new option for games is a field of [`Selection`] and its test; a new function of the language is one in
 //! [`expression`]; a new column is one of the catalogue ([`crate::table::COLUMNS`]), and can then be named everywhere.
 
-mod chooser;
 pub mod expression;
-mod games;
-mod left_out;
+mod filter_counts;
+mod game_filter;
+mod new_values;
+mod record_filter;
 mod sample;
-mod set;
 
-pub(crate) use chooser::{AtRandom, ByFormula, Chooser, DrawnUpTo, choose, draw};
 pub use expression::{Condition, Definitions, ExpressionError, Formula};
-pub use games::{EcoRange, Selection, TimeControl};
-pub(crate) use games::{ROWS_OF_GAMES, hash_on};
-pub use left_out::{LeftOut, LeftOutBy};
+pub use filter_counts::{LeftOut, LeftOutBy};
+pub use game_filter::{EcoRange, Selection, TimeControl};
+pub(crate) use game_filter::{ROWS_OF_GAMES, hash_on};
+pub(crate) use new_values::Changes;
+pub use new_values::{AssignmentError, Assignments};
+pub(crate) use record_filter::{AtRandom, ByFormula, Chooser, DrawnUpTo, choose, draw};
 pub(crate) use sample::Fraction;
 pub use sample::{Rate, Sample, SampleError};
-pub(crate) use set::Changes;
-pub use set::{AssignmentError, Assignments};
 
 use crate::setters::setters;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! `cluster`: the processes that run queries on several machines, and the way in which commands reach them.
 
-use super::interrupt;
-use super::invocation::Invocation;
-use super::numbers::{duration, size};
+use super::arguments::number_args::{duration, size};
+use super::run::interrupt;
+use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueHint};
 use comfy_table::{Table, presets};

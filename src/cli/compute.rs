@@ -1,14 +1,14 @@
 //! `compute`: one row per position, any columns, as text or as a table.
 
-use super::args::{OutputArgs, Reading};
-use super::invocation::Invocation;
-use super::listing::{self, ListedColumn};
-use super::shown::{FOR_PEOPLE, Shown, shown_or_written};
-use super::write::{self, Wanted, WriteArgs};
+use super::arguments::common_args::{OutputArgs, Reading};
+use super::arguments::row_format_arg::{FOR_PEOPLE, Shown, shown_or_written};
+use super::run::column_listing::{self, ListedColumn};
+use super::run::format_output::{self, Wanted, WriteArgs};
+use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lanefish::jobs::{Content, Written};
-use lanefish::output::rows;
+use lanefish::output::row_format;
 use lanefish::table::{COLUMNS, Column, Columns, FAMILIES};
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub(crate) struct ComputeArgs {
         value_name = "NAMES",
         default_value = Columns::DEFAULT,
         hide_possible_values = true,
-        value_parser = super::choice::ColumnNames
+        value_parser = super::arguments::value_parsers::ColumnNames
     )]
     columns: String,
 
@@ -73,7 +73,7 @@ enum Masks {
     Decimal,
 }
 
-impl From<Masks> for rows::Masks {
+impl From<Masks> for row_format::Masks {
     fn from(masks: Masks) -> Self {
         match masks {
             Masks::Hex => Self::Hex,
@@ -87,12 +87,12 @@ impl ComputeArgs {
         if self.list_columns {
             return list_columns(self.json);
         }
-        let columns = super::choice::columns(&self.columns, &self.reading.chosen.definitions()?)?;
+        let columns = super::arguments::value_parsers::columns(&self.columns, &self.reading.chosen.definitions()?)?;
         let shown = Shown::of(self.format, &self.output, Content::Rows)?;
-        let masks = if self.signed_masks { rows::Masks::Signed } else { self.masks.into() };
+        let masks = if self.signed_masks { row_format::Masks::Signed } else { self.masks.into() };
         let written = Written::Columns(&columns, masks);
         let kinds = columns.iter().map(|column| column.kind().into());
-        write::write(
+        format_output::write(
             invocation,
             (&self.inputs, &self.reading),
             written,
@@ -110,5 +110,5 @@ fn list_columns(json: bool) -> Result<u8> {
         subject: Some(column.subject()),
         is_default: defaults.contains(&column.name),
     };
-    listing::print(&COLUMNS.iter().map(listed).collect::<Vec<_>>(), &FAMILIES, json)
+    column_listing::print(&COLUMNS.iter().map(listed).collect::<Vec<_>>(), &FAMILIES, json)
 }

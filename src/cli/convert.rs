@@ -1,8 +1,8 @@
 //! `convert`: any input format to any output format, without silent loss.
 
-use super::args::{OutputArgs, ReadArgs};
-use super::invocation::Invocation;
-use super::write::{self, RecordArgs, Wanted};
+use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::run::format_output::{self, RecordArgs, Wanted};
+use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::Args;
 use lanefish::jobs::{OutputFormat, Written};
@@ -11,7 +11,7 @@ use lanefish::jobs::{OutputFormat, Written};
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
     to: Option<OutputFormat>,
 
     /// Also write a column `fen` to a Parquet or Arrow file
@@ -31,12 +31,17 @@ pub(crate) struct ConvertArgs {
 
 impl ConvertArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
-        let format = write::format_of(self.to, &self.output)?;
+        let format = format_output::format_of(self.to, &self.output)?;
         #[cfg(feature = "parquet")]
         let fen = self.fen;
         #[cfg(not(feature = "parquet"))]
         let fen = false;
         let read = (&self.read.inputs[..], &self.read.reading);
-        write::write(invocation, read, Written::Records { fen }, Wanted::records(&self.output, format, &self.write))
+        format_output::write(
+            invocation,
+            read,
+            Written::Records { fen },
+            Wanted::records(&self.output, format, &self.write),
+        )
     }
 }

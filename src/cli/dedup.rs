@@ -1,10 +1,10 @@
 //! `dedup`: one of several equal records, or the number of distinct records.
 
 use super::SOMETHING_WRONG;
-use super::args::{OutputArgs, ReadArgs};
-use super::conclusion;
-use super::invocation::{Invocation, Nothing, RunChoice, files_with};
-use super::write::{self, RecordArgs, Wanted};
+use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::run::dataset_summary;
+use super::run::format_output::{self, RecordArgs, Wanted};
+use super::run::invocation::{Invocation, Nothing, RunChoice, files_with};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use comfy_table::{CellAlignment, Table, presets};
@@ -42,7 +42,7 @@ pub(crate) struct DedupArgs {
     json: bool,
 
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
     to: Option<OutputFormat>,
 
     #[command(flatten)]
@@ -107,12 +107,12 @@ impl DedupArgs {
         if self.output.output.is_none() && self.to.is_none() {
             return self.count(invocation);
         }
-        let format = write::format_of(self.to, &self.output)?;
+        let format = format_output::format_of(self.to, &self.output)?;
         let reading = &self.read.reading;
         let (against, others) = self.others()?;
         let dedup = Dedup::default().key(self.key.key()).keep(self.keep.clone()).against(against).counts(self.counts);
         let mut deduplicated = Deduplicated::default();
-        let (done, written) = write::write_by(
+        let (done, written) = format_output::write_by(
             invocation,
             (&self.read.inputs, reading),
             Written::Records { fen: false },
@@ -127,7 +127,7 @@ impl DedupArgs {
         if done.summary.failure.is_none() {
             self.note(invocation, &deduplicated);
         }
-        let status = conclusion::conclude(invocation, done, self.json, written, self.numbers(&deduplicated))?;
+        let status = dataset_summary::conclude(invocation, done, self.json, written, self.numbers(&deduplicated))?;
         Ok(status.max(status_of(&deduplicated)))
     }
 
@@ -183,7 +183,7 @@ impl DedupArgs {
         if done.summary.failure.is_none() {
             self.note(invocation, &counted);
         }
-        let status = conclusion::conclude(invocation, done, self.json, 0, self.numbers(&counted))?;
+        let status = dataset_summary::conclude(invocation, done, self.json, 0, self.numbers(&counted))?;
         Ok(status.max(status_of(&counted)))
     }
 
@@ -221,7 +221,7 @@ impl DedupArgs {
         let of_key = name.and_then(|name| counts.into_iter().find(|(key, _)| *key == name.get_name()));
         let (_, kept) = of_key.unwrap_or(("position", counts[3].1));
         let own = [("distinct", json!(distinct)), ("duplicates", json!(records - kept))];
-        conclusion::conclude(invocation, done, self.json, 0, own)
+        dataset_summary::conclude(invocation, done, self.json, 0, own)
     }
 }
 

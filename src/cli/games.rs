@@ -1,10 +1,10 @@
 //! `games`: one row per game, or the games themselves.
 
-use super::args::{OutputArgs, ReadArgs};
-use super::invocation::Invocation;
-use super::listing::{self, ListedColumn};
-use super::shown::{FOR_PEOPLE, Shown, shown_or_written};
-use super::write::{self, Wanted, WriteArgs};
+use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::arguments::row_format_arg::{FOR_PEOPLE, Shown, shown_or_written};
+use super::run::column_listing::{self, ListedColumn};
+use super::run::format_output::{self, Wanted, WriteArgs};
+use super::run::invocation::Invocation;
 use anyhow::{Result, bail};
 use clap::Args;
 use lanefish::jobs::{Content, GameColumn, GameColumns, OutputFormat, Written};
@@ -21,7 +21,7 @@ pub(crate) struct GamesArgs {
     /// but `tags`, and with jsonl `tags` in place of the columns for single tags]
     ///
     /// A table for people begins with the players and the result, unless columns are chosen.
-    #[arg(long, value_name = "NAMES", hide_possible_values = true, value_parser = super::choice::GameColumnNames)]
+    #[arg(long, value_name = "NAMES", hide_possible_values = true, value_parser = super::arguments::value_parsers::GameColumnNames)]
     columns: Option<String>,
 
     /// List all columns with type and meaning
@@ -59,7 +59,7 @@ impl GamesArgs {
         if self.read.reading.keep_en_passant {
             bail!("--keep-en-passant: final positions have no en passant squares without a legal capture");
         }
-        let chosen = self.columns.as_deref().map(super::choice::game_columns).transpose()?;
+        let chosen = self.columns.as_deref().map(super::arguments::value_parsers::game_columns).transpose()?;
         let shown = Shown::of(self.format, &self.output, Content::Games)?;
         let columns = match (chosen, shown) {
             (Some(_), Shown::Rows(OutputFormat::Pgn)) => {
@@ -71,7 +71,7 @@ impl GamesArgs {
         let written = columns.as_ref().map_or(Written::Games, Written::GameColumns);
         let kinds = columns.iter().flat_map(GameColumns::iter).map(|column| column.kind().into());
         let read = (&self.read.inputs[..], &self.read.reading);
-        write::write(invocation, read, written, Wanted::shown(&self.output, shown, kinds, &self.write))
+        format_output::write(invocation, read, written, Wanted::shown(&self.output, shown, kinds, &self.write))
     }
 }
 
@@ -83,5 +83,5 @@ fn list_columns(json: bool) -> Result<u8> {
         subject: None,
         is_default: column.is_usual(),
     };
-    listing::print(&GameColumn::all().iter().map(listed).collect::<Vec<_>>(), &[&TAGS], json)
+    column_listing::print(&GameColumn::all().iter().map(listed).collect::<Vec<_>>(), &[&TAGS], json)
 }

@@ -1,10 +1,10 @@
 //! `generate`: any number of positions by seeded random play, the same for the same seed everywhere.
 
-use super::args::OutputArgs;
-use super::interrupt;
-use super::invocation::Invocation;
-use super::progress::time_left;
-use super::write;
+use super::arguments::common_args::OutputArgs;
+use super::run::format_output;
+use super::run::interrupt;
+use super::run::invocation::Invocation;
+use super::terminal::progress::time_left;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::Error;
@@ -24,7 +24,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArgs {
     /// Number of positions
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1000, value_parser = super::numbers::count)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1000, value_parser = super::arguments::number_args::count)]
     number: u64,
 
     /// Seed; the same seed gives the same positions, whatever the number of threads
@@ -36,7 +36,7 @@ pub(crate) struct GenerateArgs {
     chess960: bool,
 
     /// Format of the output [default: from the name given with -o, else fen]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
     to: Option<OutputFormat>,
 
     #[command(flatten)]
@@ -58,12 +58,12 @@ impl GenerateArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let is_stdout = self.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         let to = self.to.or(is_stdout.then_some(OutputFormat::Records(Format::FEN)));
-        let format = write::format_of(to, &self.output)?;
+        let format = format_output::format_of(to, &self.output)?;
         let job = WriteJob::new(Written::Records { fen: false }, format)?.allow_loss(true);
         if let Some(needed) = job.needs().iter().next() {
             bail!("{format} files need `{}`, which generated positions do not have", needed.name());
         }
-        let mut output = write::open(invocation, &self.output, format)?;
+        let mut output = format_output::open(invocation, &self.output, format)?;
         let named = output.named();
         let failed = |source| named.failed(source);
         let mut file = job.open(&mut output).map_err(failed)?;
@@ -105,8 +105,8 @@ impl GenerateArgs {
         })?;
         drop(phase);
         let complete = job.finish(file).map_err(failed)?;
-        write::commit(invocation, vec![(output, format, &complete)], None)?;
-        write::report_losses(invocation, format, &complete, &LostTags::default());
+        format_output::commit(invocation, vec![(output, format, &complete)], None)?;
+        format_output::report_losses(invocation, format, &complete, &LostTags::default());
         Ok(0)
     }
 

@@ -1,8 +1,8 @@
 //! `info`: describes a file; without one, the features of this CPU, the tier that is used, and why.
 
-use super::args::{Global, Reading, TierChoice};
-use super::calibration::Calibration;
-use super::invocation::{Invocation, Nothing, RunChoice, analyzer_for};
+use super::arguments::common_args::{Global, Reading, TierChoice};
+use super::run::invocation::{Invocation, Nothing, RunChoice, analyzer_for};
+use super::run::tier_calibration::Calibration;
 use anyhow::{Result, bail};
 use clap::Args;
 use lanefish::cpu::{self, Feature};

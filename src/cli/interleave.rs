@@ -1,10 +1,10 @@
 //! `interleave`: mixes inputs evenly and keeps the order within each.
 
-use super::args::{OutputArgs, ReadArgs};
-use super::conclusion;
-use super::invocation::Invocation;
+use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::run::dataset_summary;
+use super::run::format_output::{self, RecordArgs, Wanted};
+use super::run::invocation::Invocation;
 use super::shuffle::By;
-use super::write::{self, RecordArgs, Wanted};
 use anyhow::Result;
 use clap::Args;
 use lanefish::datasets::Interleave;
@@ -22,7 +22,7 @@ pub(crate) struct InterleaveArgs {
     json: bool,
 
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
     to: Option<OutputFormat>,
 
     #[command(flatten)]
@@ -37,10 +37,10 @@ pub(crate) struct InterleaveArgs {
 
 impl InterleaveArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
-        let format = write::format_of(self.to, &self.output)?;
+        let format = format_output::format_of(self.to, &self.output)?;
         let reading = &self.read.reading;
         let interleave = Interleave::default().seed(reading.games.seed).by(self.by.into());
-        let (done, written) = write::write_by(
+        let (done, written) = format_output::write_by(
             invocation,
             (&self.read.inputs, reading),
             Written::Records { fen: false },
@@ -48,6 +48,6 @@ impl InterleaveArgs {
             &[],
             |inputs, options, job, sink| interleave.run(inputs, options, job, sink),
         )?;
-        conclusion::conclude(invocation, done, self.json, written, [])
+        dataset_summary::conclude(invocation, done, self.json, written, [])
     }
 }

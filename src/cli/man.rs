@@ -1,6 +1,6 @@
 //! `man`: manual pages, generated from the definitions of the arguments.
 
-use super::help::{ENVIRONMENT, STATUS, examples};
+use super::arguments::help::{ENVIRONMENT, STATUS, examples};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Command};
 use clap_mangen::Man;
@@ -45,7 +45,7 @@ impl ManArgs {
                 None => {
                     let commands = commands();
                     let known = commands.iter().map(|(name, _)| name.as_str());
-                    bail!("there is no command `{name}`{}", super::choice::did_you_mean(name, known))
+                    bail!("there is no command `{name}`{}", super::arguments::value_parsers::did_you_mean(name, known))
                 }
             },
         };

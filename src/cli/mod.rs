@@ -1,59 +1,35 @@
 //! The commands, one file each, and the code that they share.
 
-mod args;
+mod arguments;
 mod bench;
-mod calibration;
-mod choice;
-mod chosen;
-mod closed;
 #[cfg(feature = "cluster")]
 mod cluster;
-mod command;
 mod completions;
 mod compute;
-mod conclusion;
 mod convert;
 mod dedup;
-mod directories;
 mod games;
 mod generate;
-mod help;
 mod info;
 mod interleave;
-mod interrupt;
-mod invocation;
-mod listing;
 mod man;
-mod manifest;
-mod numbers;
-mod output;
 mod perft;
-mod phase;
-mod places;
-mod position;
-mod progress;
-mod selection;
+mod run;
 mod show;
-mod shown;
 mod shuffle;
-mod space;
 mod split;
 #[cfg(feature = "sql")]
 mod sql;
 mod stats;
-mod stdin;
-mod style;
-mod table;
+mod terminal;
 mod verify;
-mod write;
-mod wrong_usage;
 
 use anyhow::Result;
-use args::TierChoice;
+use arguments::command::{Cli, Command};
+use arguments::common_args::TierChoice;
 use clap::{CommandFactory, FromArgMatches};
-use command::{Cli, Command};
-use invocation::Invocation;
 use lanefish::text::one_line;
+use run::invocation::Invocation;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -65,14 +41,14 @@ const FAILED: u8 = 2;
 
 /// The definitions of all commands and options, with their help.
 fn definitions() -> clap::Command {
-    help::complete(Cli::command())
+    arguments::help::complete(Cli::command())
 }
 
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> ExitCode {
     let mut definitions = self::definitions();
     let parsed = definitions.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
-        help::check(&mut definitions, &matches)?;
+        arguments::help::check(&mut definitions, &matches)?;
         Cli::from_arg_matches(&matches)
     });
     let cli = match parsed {
@@ -89,10 +65,10 @@ pub(crate) fn run() -> ExitCode {
 /// Prints help, or an error in the arguments; returns the exit status.
 fn say(error: &clap::Error) -> u8 {
     if error.use_stderr() {
-        wrong_usage::print(error);
+        arguments::usage_errors::print(error);
         return FAILED;
     }
-    let printed = output::stdout().and_then(|mut out| {
+    let printed = run::output::stdout().and_then(|mut out| {
         let printed = error.print().and_then(|()| out.flush());
         printed.map_err(|source| lanefish::Error::Stdout { source })
     });
@@ -105,15 +81,15 @@ fn status(error: &anyhow::Error) -> u8 {
         return 0;
     }
     if let Some(lanefish::Error::Interrupted) = error.downcast_ref() {
-        return interrupt::conclude();
+        return run::interrupt::conclude();
     }
     // Nothing can be done if standard error is closed as well.
     let text = format!("{error:#}");
     let _ = writeln!(io::stderr(), "lanefish: {}", one_line::of(&text));
-    if let Some(invocation::Noted { note: Some(note), .. }) = error.downcast_ref() {
+    if let Some(run::invocation::Noted { note: Some(note), .. }) = error.downcast_ref() {
         let _ = writeln!(io::stderr(), "lanefish: {note}");
     }
-    if let Some(wrong) = error.downcast_ref::<chosen::WrongExpression>() {
+    if let Some(wrong) = error.downcast_ref::<arguments::record_filter_args::WrongExpression>() {
         let _ = write!(io::stderr(), "{}", wrong.excerpt());
     }
     #[cfg(feature = "sql")]
@@ -124,7 +100,7 @@ fn status(error: &anyhow::Error) -> u8 {
 }
 
 fn dispatch(cli: &Cli) -> Result<u8> {
-    interrupt::install()?;
+    run::interrupt::install()?;
     lanefish::cpu::check_level()?;
     let global = &cli.global;
     let compares_tiers = match &cli.command {
@@ -175,7 +151,7 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 /// Writes to standard output and flushes it.
 fn write_stdout(bytes: &[u8]) -> Result<(), lanefish::Error> {
-    let mut out = output::stdout()?;
+    let mut out = run::output::stdout()?;
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|source| lanefish::Error::Stdout { source })
 }
 

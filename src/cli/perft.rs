@@ -1,10 +1,10 @@
 //! `perft`: counts the leaves of the move tree, the classical test and benchmark for a move generator.
 
 use super::SOMETHING_WRONG;
-use super::args::Reading;
-use super::invocation::{Invocation, RunChoice};
-use super::position::position_of;
-use super::progress::time_left;
+use super::arguments::common_args::Reading;
+use super::arguments::position_arg::position_of;
+use super::run::invocation::{Invocation, RunChoice};
+use super::terminal::progress::time_left;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::chess::Position;
@@ -44,7 +44,7 @@ pub(crate) struct PerftArgs {
     suite: Vec<PathBuf>,
 
     /// With --suite, skip counts above this
-    #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "suite", value_parser = super::numbers::count)]
+    #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "suite", value_parser = super::arguments::number_args::count)]
     max_nodes: u64,
 
     /// One JSON object instead of text

@@ -1,9 +1,9 @@
 //! `show`: positions on a board in the terminal, with attacks, checks and pins.
 
-use super::args::Reading;
-use super::invocation::{Invocation, Nothing, RunChoice};
-use super::position::{looks_like_fen, position_of};
-use super::style::Style;
+use super::arguments::common_args::Reading;
+use super::arguments::position_arg::{looks_like_fen, position_of};
+use super::run::invocation::{Invocation, Nothing, RunChoice};
+use super::terminal::style::Style;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lanefish::chess::{Bitboard, Color, Position, Role, Square};
@@ -28,7 +28,7 @@ pub(crate) struct ShowArgs {
     reading: Reading,
 
     /// Draw record number N (from 0) [default: the first record, or the first ones up to --limit]
-    #[arg(long, value_name = "N", conflicts_with = "limit", value_parser = super::numbers::count)]
+    #[arg(long, value_name = "N", conflicts_with = "limit", value_parser = super::arguments::number_args::count)]
     index: Option<u64>,
 
     /// Mark the squares that a side attacks

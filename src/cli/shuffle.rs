@@ -1,9 +1,9 @@
 //! `shuffle`: writes all records in a random order that the seed determines.
 
-use super::args::{OutputArgs, ReadArgs};
-use super::conclusion;
-use super::invocation::Invocation;
-use super::write::{self, RecordArgs, Wanted};
+use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::run::dataset_summary;
+use super::run::format_output::{self, RecordArgs, Wanted};
+use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lanefish::datasets::{Shuffle, Unit};
@@ -21,7 +21,7 @@ pub(crate) struct ShuffleArgs {
     json: bool,
 
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
     to: Option<OutputFormat>,
 
     #[command(flatten)]
@@ -54,10 +54,10 @@ impl From<By> for Unit {
 
 impl ShuffleArgs {
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
-        let format = write::format_of(self.to, &self.output)?;
+        let format = format_output::format_of(self.to, &self.output)?;
         let reading = &self.read.reading;
         let shuffle = Shuffle::default().seed(reading.games.seed).by(self.by.into());
-        let (done, written) = write::write_by(
+        let (done, written) = format_output::write_by(
             invocation,
             (&self.read.inputs, reading),
             Written::Records { fen: false },
@@ -65,6 +65,6 @@ impl ShuffleArgs {
             &[],
             |inputs, options, job, sink| shuffle.run(inputs, options, job, sink),
         )?;
-        conclusion::conclude(invocation, done, self.json, written, [])
+        dataset_summary::conclude(invocation, done, self.json, written, [])
     }
 }

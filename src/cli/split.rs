@@ -1,10 +1,10 @@
 //! `split`: writes each record to one of several files.
 
-use super::args::{OutputArgs, ReadArgs};
-use super::conclusion;
-use super::invocation::{Invocation, RunChoice};
-use super::manifest::Manifests;
-use super::write::{self, RecordArgs};
+use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::run::dataset_summary;
+use super::run::format_output::{self, RecordArgs};
+use super::run::invocation::{Invocation, RunChoice};
+use super::run::manifest::Manifests;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use lanefish::datasets::{Shares, Split, SplitBy};
@@ -29,7 +29,7 @@ pub(crate) struct SplitArgs {
     json: bool,
 
     /// Format of the outputs [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::choice::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
     to: Option<OutputFormat>,
 
     /// The output files, where {part} stands for the name of a part; all of them appear, or none
@@ -81,9 +81,9 @@ impl SplitArgs {
         for share in self.parts.iter() {
             let file = PathBuf::from(pattern.replace(PART, &share.name));
             let args = OutputArgs { output: Some(file), level: self.level };
-            let format = self.write.write.apply(write::format_of(self.to, &args)?)?;
+            let format = self.write.write.apply(format_output::format_of(self.to, &args)?)?;
             let job = WriteJob::new(Written::Records { fen: false }, format)?.allow_loss(self.write.allow_loss);
-            outputs.push((write::open(invocation, &args, format)?, format));
+            outputs.push((format_output::open(invocation, &args, format)?, format));
             jobs.push(job);
         }
         let all = outputs.iter().map(|(output, _)| output);
@@ -118,9 +118,9 @@ impl SplitArgs {
                 .zip(&complete)
                 .map(|((output, format), complete)| (output, format, complete))
                 .collect();
-            write::commit(invocation, outputs, manifests.map(|manifests| (manifests, &done.summary)))?;
+            format_output::commit(invocation, outputs, manifests.map(|manifests| (manifests, &done.summary)))?;
             if let Some(format) = omits {
-                write::report_losses(invocation, format, &all, &done.summary.lost_tags);
+                format_output::report_losses(invocation, format, &all, &done.summary.lost_tags);
             }
         }
         let parts = self.parts.iter().zip(&written);
@@ -131,6 +131,6 @@ impl SplitArgs {
         }
         let parts: serde_json::Map<String, Value> =
             parts.map(|(share, written)| (share.name.clone(), json!(written))).collect();
-        conclusion::conclude(invocation, done, self.json, written.iter().sum(), [("parts", Value::Object(parts))])
+        dataset_summary::conclude(invocation, done, self.json, written.iter().sum(), [("parts", Value::Object(parts))])
     }
 }

@@ -1,14 +1,14 @@
 //! `sql`: SQL statements over files of positions, with rows in any format.
 
-use super::args::{OutputArgs, Reading};
-use super::choice::did_you_mean;
-use super::interrupt;
-use super::invocation::Invocation;
-use super::output::Output;
-use super::progress::Meter;
-use super::shown::{Shown, shown_or_written};
+use super::arguments::common_args::{OutputArgs, Reading};
+use super::arguments::row_format_arg::{Shown, shown_or_written};
+use super::arguments::value_parsers::did_you_mean;
+use super::run::format_output::PageArgs;
+use super::run::interrupt;
+use super::run::invocation::Invocation;
+use super::run::output::Output;
 use super::stats::RULED;
-use super::write::PageArgs;
+use super::terminal::progress::Meter;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use comfy_table::{CellAlignment, Table};
@@ -87,7 +87,9 @@ impl SqlArgs {
         }
         let (output, is_binary) = match format {
             Shown::Table => (invocation.open_output(&self.output)?, false),
-            Shown::Rows(format) => (super::write::open(invocation, &self.output, format)?, !format.is_text()),
+            Shown::Rows(format) => {
+                (super::run::format_output::open(invocation, &self.output, format)?, !format.is_text())
+            }
         };
         let mut rejects = invocation.open_rejects()?;
         let read = invocation.read_options(&self.reading, Validity::default())?;

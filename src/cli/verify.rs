@@ -1,8 +1,9 @@
 //! `verify`: reads everything and reports what is wrong, and where.
 
-use super::args::ReadArgs;
-use super::invocation::{Invocation, RunChoice};
-use super::{FAILED, SOMETHING_WRONG, manifest};
+use super::arguments::common_args::ReadArgs;
+use super::run::invocation::{Invocation, RunChoice};
+use super::run::manifest;
+use super::{FAILED, SOMETHING_WRONG};
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use lanefish::Error;

@@ -1,7 +1,7 @@
 //! Columns as Arrow arrays.
 
-use super::described::{Described, days_of};
-use super::signature;
+use super::column_descriptions::{Described, days_of};
+use super::schema_metadata;
 use crate::table::{Array, Kind, Values};
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::{ArrowPrimitiveType, Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt64Type};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// `lanefish.meaning`.
 pub fn schema(columns: &[Described]) -> Schema {
     let fields = columns.iter().map(|column| {
-        let meaning = (signature::MEANING.to_owned(), column.meaning.to_string());
+        let meaning = (schema_metadata::MEANING.to_owned(), column.meaning.to_string());
         Field::new(&*column.name, data_type(column.kind), column.nullable).with_metadata(HashMap::from([meaning]))
     });
     let version = env!("CARGO_PKG_VERSION").to_owned();

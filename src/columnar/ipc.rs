@@ -1,9 +1,9 @@
 //! Arrow files and streams.
 
 use super::arrow::{record_batch, schema};
-use super::blocks::RowBlock;
-use super::described::Described;
-use super::signature;
+use super::column_descriptions::Described;
+use super::row_blocks::RowBlock;
+use super::schema_metadata;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -51,9 +51,9 @@ impl Ipc {
     /// If writing fails.
     pub fn begin<W: Write>(&self, out: W) -> io::Result<IpcFile<W>> {
         let mut schema = self.schema.as_ref().clone();
-        let columns = signature::of_columns(&schema.fields);
+        let columns = schema_metadata::of_columns(&schema.fields);
         let metadata = &mut schema.metadata;
-        metadata.insert(signature::COLUMNS.to_owned(), columns);
+        metadata.insert(schema_metadata::COLUMNS.to_owned(), columns);
         Ok(IpcFile(match self.kind {
             IpcKind::File => Writer::File(FileWriter::try_new(out, &schema).map_err(other)?),
             IpcKind::Stream => Writer::Stream(StreamWriter::try_new(out, &schema).map_err(other)?),

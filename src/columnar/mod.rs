@@ -10,22 +10,22 @@
 //! its block is cut, in order, and is written when the row group ends.
 
 mod arrow;
-mod blocks;
-mod described;
+mod column_descriptions;
 mod ipc;
 mod parquet;
-mod signature;
+mod row_blocks;
+mod schema_metadata;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use arrow::record_batch;
 pub use arrow::schema;
-pub use blocks::{ROW_GROUP, RowBlock, RowBlocks};
-pub use described::Described;
-pub(crate) use described::dates_without_days;
+pub use column_descriptions::Described;
+pub(crate) use column_descriptions::dates_without_days;
 pub use ipc::{Ipc, IpcFile, IpcKind};
 pub use parquet::{Compression, CompressionError, Pages, Parquet, ParquetFile};
-pub(crate) use signature::{check_columns, check_file};
+pub use row_blocks::{ROW_GROUP, RowBlock, RowBlocks};
+pub(crate) use schema_metadata::{check_columns, check_file};
 
 /// Rows that are encoded at once.
 pub const BLOCK: usize = 1 << 14;

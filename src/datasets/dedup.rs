@@ -5,15 +5,15 @@
 //! records with a set bit, in order. Keys are compared as a whole, never by a hash alone. Duplicates within the
 //! collected entries of a part are dropped before they are written to disk.
 
-use super::kept::Kept;
+use super::kept_record_bits::Kept;
 use crate::canonical::{ROOTS, fold, hash_of_planes};
 use crate::choose::{Choose, Chooser};
 use crate::distinct::{canonical_at, castling_files};
 use crate::error::{Error, Reject};
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
-use crate::partition::distinct::{Collected, Exact};
-use crate::partition::store::{Leaves, PILE_LEN, Pile, Row, Store};
+use crate::partition::distinct_positions::{Collected, Exact};
+use crate::partition::keyed_rows::{Leaves, PILE_LEN, Pile, Row, Store};
 use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunOptions, Summary, erased, run, run_on};
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Column, Field, Fields, Tile};

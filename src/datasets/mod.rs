@@ -7,9 +7,9 @@
 //! neither on the number of threads nor on the memory.
 
 mod dedup;
-mod gather;
+mod divide_by_keys;
 mod interleave;
-mod kept;
+mod kept_record_bits;
 mod shuffle;
 mod split;
 #[cfg(test)]

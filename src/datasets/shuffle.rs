@@ -4,12 +4,12 @@
 //! records have the same place, and all orders are equally likely, as far as a hash can be random. Only the seed
 //! determines the order. For games, the number of the game is hashed, and the records of a game stay together.
 
-use super::gather::{Gather, Gathered, Keys};
+use super::divide_by_keys::{Gather, Gathered, Keys};
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
-use crate::partition::records::{Joined, Place, Records};
-use crate::partition::store::{Leaf, Leaves, Store};
+use crate::partition::keyed_rows::{Leaf, Leaves, Store};
+use crate::partition::stored_records::{Joined, Place, Records};
 use crate::pipeline::{AnyJob, AnySink, BatchRun, Job, RunOptions, Summary, erased, run};
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Array, Batch, Field, Fields};

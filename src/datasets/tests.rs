@@ -6,7 +6,7 @@ use crate::Error;
 use crate::input::Inputs;
 use crate::jobs::{OutputFormat, WriteJob, WritePart, Written};
 use crate::output::Space;
-use crate::output::rows::Masks;
+use crate::output::row_format::Masks;
 use crate::pipeline::{Job, ReadOptions, RunOptions, Summary, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};

@@ -10,68 +10,35 @@
 //! To add a format, add a file here with a type that implements `Codec`, and a line in the list below; CONTRIBUTING.md
 //! lists every step.
 
-pub mod binpack;
 pub mod boards;
-pub mod bullet;
-#[cfg(test)]
-mod changes;
-mod chunk;
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has one kind of columns"))]
-mod columns;
-mod decoded;
-mod encode;
-pub mod evals;
-mod facts;
-mod field_values;
-mod fixed;
-mod folders;
-pub mod foreign;
-mod gaps;
-mod headerless;
-mod json;
-pub(crate) mod layout;
-mod lines;
-mod losses;
-mod lost_by_game;
-mod lost_tags;
-pub mod marlin;
-mod misfits;
-mod open;
+pub(crate) mod codec;
+pub mod detect;
+pub mod lichess;
 pub mod pgn;
-mod piece_codes;
-pub mod plain;
-pub mod puzzles;
-pub(crate) mod records;
-mod scored;
-mod scored_line;
-pub mod scored_text;
-pub(crate) mod segments;
-pub(crate) mod selected;
-mod separated;
-pub mod sfen;
 pub mod tables;
+#[cfg(test)]
+mod test_mutations;
 pub mod text;
-pub mod text_tables;
-mod training;
-pub mod viri;
-pub(crate) mod way;
+pub mod training;
 
 #[cfg(feature = "cluster")]
-pub(crate) use chunk::ValidityWire;
-pub use chunk::{Chunk, DecodeOptions, MAX_MEMORY, MAX_RECORD};
-pub(crate) use chunk::{GIANT_HEAD, too_long};
-pub use decoded::{Decoded, Remark, Remarks, Totals};
-pub use encode::Refusal;
-pub(crate) use encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
-pub use headerless::sampled;
-pub(crate) use layout::{Extent, Layout};
-pub use losses::{Changed, Losses};
-pub(crate) use lost_by_game::{LostByKey, LostOfEach};
-pub use lost_tags::LostTags;
-pub(crate) use misfits::Misfit;
-pub use misfits::{MisfitKind, Misfits};
-pub use open::{NotDetected, Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with};
-pub(crate) use open::{note_on_skipped, to_line_feeds};
+pub(crate) use codec::chunk::ValidityWire;
+pub use codec::chunk::{Chunk, DecodeOptions, MAX_MEMORY, MAX_RECORD};
+pub(crate) use codec::chunk::{GIANT_HEAD, too_long};
+pub use codec::conversion_losses::{Changed, Losses};
+pub use codec::decoded_chunk::{Decoded, Remark, Remarks, Totals};
+pub(crate) use codec::dropped_values::Misfit;
+pub use codec::dropped_values::{MisfitKind, Misfits};
+pub use codec::encode::Refusal;
+pub(crate) use codec::encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
+pub(crate) use codec::layout::{Extent, Layout};
+pub use codec::unstored_tags::LostTags;
+pub(crate) use codec::unstored_tags_by_game::{LostByKey, LostOfEach};
+pub use detect::headerless::sampled;
+pub use detect::open::{
+    NotDetected, Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with,
+};
+pub(crate) use detect::open::{note_on_skipped, to_line_feeds};
 
 use crate::error::Damage;
 use crate::input::Compression;
@@ -244,29 +211,29 @@ formats! {
     /// Games: see [`pgn`].
     PGN = pgn::Pgn;
     /// Lichess puzzles: see [`puzzles`].
-    PUZZLES = puzzles::Puzzles;
+    PUZZLES = lichess::puzzles::Puzzles;
     /// Lichess evaluations: see [`evals`].
-    EVALS = evals::Evals;
+    EVALS = lichess::evals::Evals;
     /// CSV with a column of positions: see [`text_tables`].
-    CSV = text_tables::CSV;
+    CSV = tables::text::CSV;
     /// Values separated by tabs, with a column of positions: see [`text_tables`].
-    TSV = text_tables::TSV;
+    TSV = tables::text::TSV;
     /// JSON lines with a key of positions: see [`text_tables`].
-    JSONL = text_tables::JSON_LINES;
+    JSONL = tables::text::JSON_LINES;
     /// bulletformat, training data without a side to move: see [`bullet`].
-    BULLET = bullet::Bullet;
+    BULLET = training::bullet::Bullet;
     /// marlinformat, training data: see [`marlin`].
-    MARLIN = marlin::Marlin;
+    MARLIN = training::marlin::Marlin;
     /// Packed sfen, training data: see [`sfen`].
-    SFEN = sfen::Sfen;
+    SFEN = training::sfen::Sfen;
     /// Stockfish's plain text: see [`plain`].
-    PLAIN = plain::Plain;
+    PLAIN = training::stockfish_plain::Plain;
     /// Lines with a position, a score and a result: see [`scored_text`].
-    TEXT = scored_text::ScoredText;
+    TEXT = training::scored_text::ScoredText;
     /// Stockfish's binpack: see [`binpack`].
-    BINPACK = binpack::Binpack;
+    BINPACK = training::binpack::Binpack;
     /// viriformat, games for training: see [`viri`].
-    VIRI = viri::Viri;
+    VIRI = training::viri::Viri;
     /// Parquet files with a column of positions: see [`tables`].
     PARQUET = tables::Parquet, with "parquet";
     /// Arrow files and streams with a column of positions: see [`tables`].
@@ -333,9 +300,9 @@ impl Format {
     pub fn decode(self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let mut decoded = self.0.decode(chunk, options);
         if !self.about().selects {
-            way::find(&mut decoded, options.fields);
+            codec::game_history::find(&mut decoded, options.fields);
         }
-        folders::add(&mut decoded, chunk, options);
+        tables::hive_folders::add(&mut decoded, chunk, options);
         decoded
     }
 
@@ -459,7 +426,7 @@ mod tests {
     use crate::choose::{Choose, Selection};
     use crate::input::Inputs;
     use crate::jobs::{OutputFormat, WriteJob, Written};
-    use crate::output::rows::Masks;
+    use crate::output::row_format::Masks;
     use crate::pipeline::{ReadOptions, RunOptions, run};
     use crate::table::Columns;
     use crate::tiers::Tier;

@@ -5,7 +5,7 @@
 //! each frame in one. Windows are accepted up to a limit ([`Access::max_window`](super::Access::max_window)), and never
 //! beyond 2 GiB, the decoder's maximum.
 
-use super::window::Watch;
+use super::zstd_window::Watch;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 

@@ -7,35 +7,35 @@
 
 mod bytes;
 mod compression;
-mod frames;
 mod inputs;
-mod map;
+mod mmap;
 mod random_access;
+mod read_ahead;
 mod shard;
 mod source;
-mod stream;
-mod window;
 mod zip;
+mod zstd_frames;
+mod zstd_window;
 
 pub use bytes::Bytes;
 pub use compression::Compression;
-pub use frames::{FrameDone, FrameJob};
 pub use inputs::Inputs;
-pub(crate) use map::Mapped;
-pub(crate) use map::TEMPORARY_FILES;
+pub(crate) use mmap::Mapped;
+pub(crate) use mmap::TEMPORARY_FILES;
 #[doc(hidden)]
-pub use map::clean_up_after_aborts;
-pub use map::explain_truncated_maps;
+pub use mmap::clean_up_after_aborts;
+pub use mmap::explain_truncated_maps;
 pub use random_access::RandomAccess;
 pub use shard::{Shard, ShardError};
 #[cfg(feature = "sql")]
 pub(crate) use source::Identity;
 pub use source::Source;
 pub(crate) use zip::{is_archive, is_archive_name};
+pub use zstd_frames::{FrameDone, FrameJob};
 
 use crate::error::Error;
 use crate::setters::setters;
-use frames::{FrameStarts, FrameStep, Frames};
+use read_ahead::{Counted, Stream, StreamStep, Uncut};
 use source::Place;
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -44,9 +44,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use stream::{Counted, Stream, StreamStep, Uncut};
-use window::WindowTooLarge;
 use zip::{OpenMember, Slices, Stored};
+use zstd_frames::{FrameStarts, FrameStep, Frames};
+use zstd_window::WindowTooLarge;
 
 /// Options for opening inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

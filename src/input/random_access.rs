@@ -1,7 +1,7 @@
 //! Inputs that are read in any order: files with an index at their end.
 
 use super::Bytes;
-use super::map::cut_to;
+use super::mmap::cut_to;
 use crate::locks::Unpoisoned;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -9,8 +9,8 @@
 //! Work and memory are linear in the size of the file, whatever numbers it contains: members do not overlap, and no
 //! number in the file decides how much memory is reserved.
 
-use super::map::Mapped;
-use super::stream::Counted;
+use super::mmap::Mapped;
+use super::read_ahead::Counted;
 use super::{Bytes, Compression};
 use crate::error::{Damage, Error};
 use crate::locks::Unpoisoned;

@@ -3,38 +3,38 @@
 //! The command line only starts these jobs and prints their output. Any other program can do the same.
 
 #[cfg(feature = "parquet")]
-mod arrays;
-mod conversion;
-mod file;
+mod arrow_positions;
+#[cfg(feature = "parquet")]
+mod arrow_rows;
+mod background_stream;
+#[cfg(feature = "parquet")]
+mod batch_stream;
+mod chunk_joiner;
+mod convert_files;
+mod encode_records;
 mod game_columns;
-mod games;
-mod in_order;
+mod game_rows;
+mod output_content;
 mod output_error;
 mod output_format;
 mod positions;
-mod rows;
-#[cfg(feature = "parquet")]
-mod scan;
 mod statistics;
-mod stream;
-#[cfg(feature = "parquet")]
-mod table;
+mod text_rows;
 mod write;
-mod written;
 
 #[cfg(feature = "sql")]
-pub(crate) use arrays::judge;
+pub(crate) use arrow_positions::judge;
 #[cfg(feature = "parquet")]
-pub use arrays::{ArrowPositions, ComputeOptions, Computed, OnBad, compute};
-pub use file::{FileOptions, RecordFile};
+pub use arrow_positions::{ArrowPositions, ComputeOptions, Computed, OnBad, compute};
+pub(crate) use background_stream::{Sender, Stream};
+#[cfg(feature = "parquet")]
+pub use batch_stream::{Scan, ScanStep};
+pub use convert_files::{FileOptions, RecordFile};
 pub use game_columns::{GameColumn, GameColumns};
+pub use output_content::Written;
 pub use output_error::OutputError;
 pub use output_format::{Content, OutputFormat};
 pub(crate) use positions::Collect;
 pub use positions::PositionReader;
-#[cfg(feature = "parquet")]
-pub use scan::{Scan, ScanStep};
 pub use statistics::{CountedGroups, GroupCounts, Statistics};
-pub(crate) use stream::{Sender, Stream};
 pub use write::{Complete, WriteFile, WriteJob, WritePart};
-pub use written::Written;

@@ -1,7 +1,7 @@
 //! Why an output cannot be written as asked.
 
 use super::{Content, OutputFormat};
-use crate::formats::foreign::alternatives;
+use crate::formats::detect::unsupported::alternatives;
 use crate::formats::{Format, UnknownFormat};
 use std::path::PathBuf;
 

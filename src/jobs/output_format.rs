@@ -10,7 +10,7 @@ use super::OutputError;
 #[cfg(feature = "parquet")]
 use crate::columnar::{Compression as PageCompression, IpcKind};
 use crate::formats::Format;
-use crate::formats::foreign::{self, Foreign};
+use crate::formats::detect::unsupported::{self, Foreign};
 use crate::input::Compression;
 use std::fmt;
 use std::path::Path;
@@ -178,7 +178,7 @@ impl OutputFormat {
         if content != Content::Records {
             return Err(OutputError::UnknownExtension { path, content });
         }
-        Err(match (Format::of_name(&path), foreign::of_name(&path)) {
+        Err(match (Format::of_name(&path), unsupported::of_name(&path)) {
             (Some(format), _) => OutputError::ReadOnlyExtension { path, format },
             (None, Some(Foreign::Unsupported(what))) => OutputError::UnsupportedExtension { path, what },
             (None, Some(name @ Foreign::Ambiguous(_))) => {

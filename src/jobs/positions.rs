@@ -1,6 +1,6 @@
 //! The positions of files, one after the other.
 
-use super::stream::{Sender, Stream};
+use super::background_stream::{Sender, Stream};
 use crate::chess::Position;
 use crate::error::Error;
 use crate::input::Inputs;

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::output::Space;
-use crate::partition::distinct::{Collected, Exact};
+use crate::partition::distinct_positions::{Collected, Exact};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::report::{GroupValue, Groups, OtherGroups, Report};

@@ -5,14 +5,14 @@
 //! bytes go. Batches that come from no run are taken as well: [`WriteJob::batch`].
 
 use super::OutputError;
-use super::conversion::{Conversion, Converted};
-use super::game_columns::GameColumns;
-use super::games::{CopiedGames, GameRows, GameTexts};
-use super::output_format::OutputFormat;
-use super::rows::Rows;
 #[cfg(feature = "parquet")]
-use super::table::{Table, TableFile, Tabulated};
-use super::written::Written;
+use super::arrow_rows::{Table, TableFile, Tabulated};
+use super::encode_records::{Conversion, Converted};
+use super::game_columns::GameColumns;
+use super::game_rows::{CopiedGames, GameRows, GameTexts};
+use super::output_content::Written;
+use super::output_format::OutputFormat;
+use super::text_rows::Rows;
 use crate::formats::{self, Chunk, Losses, Refusal};
 use crate::games::GameRow;
 use crate::output::csv::Csv;

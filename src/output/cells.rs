@@ -8,8 +8,8 @@
 use crate::simd::{Avx2, Simd};
 use crate::table::{Array, Kind, Strings, Texts, Tile, Values};
 use crate::text::one_line;
-use crate::text::room::Room;
 use crate::text::short_text::{ShortText, three_digits};
+use crate::text::text_writer::Room;
 use std::io::Write as _;
 
 /// The notation for sets of squares and keys. In Parquet and Arrow they are unsigned unless they are [signed](Self::Signed).

@@ -2,7 +2,7 @@
 //! Control characters in text become blanks, so that each row is one line for any program.
 
 use super::cells::{Cells, Notation, push, write_rows};
-use super::rows::{Masks, RowFormat};
+use super::row_format::{Masks, RowFormat};
 use crate::table::{Columns, Tile};
 
 /// Rows as CSV.

@@ -2,7 +2,7 @@
 //! text are escaped.
 
 use super::cells::{Cells, Notation, push, write_rows};
-use super::rows::{Masks, RowFormat};
+use super::row_format::{Masks, RowFormat};
 use crate::table::{Columns, Tile};
 
 /// Rows as JSON Lines. A missing value is `null`.

@@ -1,15 +1,15 @@
 //! Outputs: from records to bytes, and files that appear complete or not at all.
 
-mod atomic;
+mod atomic_file;
 pub(crate) mod cells;
 pub mod compress;
 pub mod csv;
 pub mod jsonl;
-pub mod rows;
-pub(crate) mod spill;
-mod temporary;
+pub mod row_format;
+pub(crate) mod temp_file;
+mod temp_registry;
 
 pub use crate::input::clean_up_after_aborts;
-pub use atomic::AtomicFile;
-pub use spill::Space;
-pub use temporary::abandon_outputs;
+pub use atomic_file::AtomicFile;
+pub use temp_file::Space;
+pub use temp_registry::abandon_outputs;

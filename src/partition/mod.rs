@@ -3,6 +3,6 @@
 //! [`store`] has the method. It divides any [`Pile`](store::Pile) of rows: whole [records](records), entries that
 //! decide about records, or [positions](distinct) to be counted.
 
-pub(crate) mod distinct;
-pub(crate) mod records;
-pub(crate) mod store;
+pub(crate) mod distinct_positions;
+pub(crate) mod keyed_rows;
+pub(crate) mod stored_records;

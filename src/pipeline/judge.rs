@@ -9,9 +9,10 @@ use super::{Job, TILE};
 use crate::chess::validity::Validity;
 use crate::choose::{Assignments, Changes, Chooser, LeftOutBy, choose};
 use crate::error::{Place, Reject};
-use crate::formats::records::hexadecimal;
+use crate::formats::codec::decode_records::hexadecimal;
 use crate::formats::tables::RecordTexts;
-use crate::formats::{Chunk, Format, Refusal, Remarks, binpack};
+use crate::formats::training::binpack;
+use crate::formats::{Chunk, Format, Refusal, Remarks};
 #[cfg(feature = "parquet")]
 use crate::formats::{DecodeOptions, Decoded};
 use crate::packed::Group;

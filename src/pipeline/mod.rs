@@ -23,23 +23,23 @@
 //! nearest cache.
 
 mod any_job;
-mod batches;
-mod cutter;
-mod feed;
+mod chunk_feed;
+mod chunker;
+mod exact_sample;
 mod judge;
-mod line;
-mod number;
-mod order;
-mod sampled;
+mod record_numbering;
+mod run_on_batches;
+mod scheduler;
 mod settings;
-mod sieve;
+mod shard_sieve;
 mod summary;
+mod workers;
 
 pub use crate::formats::Refusal;
 pub use crate::input::{Shard, ShardError};
-pub(crate) use batches::{BatchRun, run_on};
 #[cfg(feature = "parquet")]
 pub(crate) use judge::judge_alone;
+pub(crate) use run_on_batches::{BatchRun, run_on};
 pub use summary::{FileSummary, Summary};
 
 #[cfg(feature = "cluster")]
@@ -55,11 +55,10 @@ use crate::setters::setters;
 use crate::table::{Field, Fields, Tile};
 use crate::tiers::Analyzer;
 pub(crate) use any_job::{AnyJob, AnySink, erased};
-use cutter::GIANT;
-use feed::Feed;
-use order::{Shared, StopOnDrop, work};
-pub(crate) use sampled::LostOfCandidates;
-use sampled::run_sampled;
+use chunk_feed::Feed;
+use chunker::GIANT;
+pub(crate) use exact_sample::LostOfCandidates;
+use exact_sample::run_sampled;
 use settings::{Chosen, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -69,6 +68,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use summary::Collector;
+use workers::{Shared, StopOnDrop, work};
 
 /// Number of groups that are analyzed at a time: boards, results and the data of a job fit into the L1 and L2 caches.
 pub const TILE: usize = 64;

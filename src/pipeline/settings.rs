@@ -1,8 +1,9 @@
 //! The constant data that all workers of a run share, and the count of the chosen records.
 
-use super::sampled::LostOfCandidates;
+use super::exact_sample::LostOfCandidates;
 use crate::choose::{Assignments, Chooser, Selection};
-use crate::formats::{DecodeOptions, Decoded, Format, Totals, selected};
+use crate::formats::codec::game_selection;
+use crate::formats::{DecodeOptions, Decoded, Format, Totals};
 use crate::games::GameRow;
 use crate::locks::Unpoisoned;
 use crate::tiers::Analyzer;
@@ -60,7 +61,7 @@ impl Settings<'_> {
         if let Some(selection) = self.selection(format) {
             let fields = self.decode.fields;
             let fields = if selection.last_of_games { fields.union(GameRow::fields()) } else { fields };
-            selected::select(decoded, selection, fields);
+            game_selection::select(decoded, selection, fields);
         }
     }
 }

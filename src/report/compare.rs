@@ -14,7 +14,7 @@
 //! are known, they are the observations, and a game counts as often as if one of its positions had been drawn at
 //! random. That is cautious: facts that differ within games (such as checks) vary less by chance.
 
-use super::facts::{Bars, Board, Plot, Share, Unit};
+use super::plots_and_tables::{Bars, Board, Plot, Share, Unit};
 use super::{Report, Squares};
 use std::collections::{BTreeMap, HashMap};
 

@@ -22,22 +22,22 @@ mod annotations;
 mod compare;
 pub mod csv;
 mod distribution;
-pub mod facts;
 pub mod html;
 #[cfg(feature = "json")]
 mod json;
-mod kinds;
+mod material_signature;
+pub mod plots_and_tables;
 mod remarks;
-mod signature;
+mod text_counts;
 
 pub use annotations::{Evaluations, Magnitudes, Puzzles};
 pub use compare::{Comparison, Difference, Distance, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
 pub use json::{ReportError, left_out_to_json, run_to_json};
-pub use kinds::Kinds;
+pub use material_signature::{Signature, SignatureError};
 pub use remarks::{Remark, Severity};
-pub use signature::{Signature, SignatureError};
+pub use text_counts::Kinds;
 
 use crate::distinct::Sketches;
 use crate::table::{OF_GAMES, TAGS};

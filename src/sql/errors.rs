@@ -1,7 +1,7 @@
 //! Errors of statements, and the conversion of the engine's errors to ours: the message, and the place in the query.
 
-use super::scan::ReadFailed;
-use super::spill::described;
+use super::engine::low_memory_plans::described;
+use super::tables::scan::ReadFailed;
 use crate::error::Error;
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::{Column, DataFusionError, SchemaError, TableReference};
@@ -83,7 +83,7 @@ pub(super) fn of_table(error: Error) -> DataFusionError {
 /// Converts an error of the engine, and unwraps it if it is one of ours.
 pub(super) fn explain(error: DataFusionError) -> SqlError {
     #[cfg(feature = "cluster")]
-    if let Some(message) = super::cluster::errors::explained(&error) {
+    if let Some(message) = super::cluster::protocol::errors::explained(&error) {
         return SqlError::Cluster(message);
     }
     let root = error.find_root();

@@ -24,34 +24,18 @@
 
 #[cfg(feature = "cluster")]
 pub mod cluster;
-mod columns;
-mod conditions;
+mod engine;
 mod errors;
-mod filter;
 mod functions;
-mod listed;
-mod literals;
-mod meaning;
-mod merges;
-mod names;
-#[cfg(feature = "cluster")]
-mod nulls;
-mod paths;
-mod places;
-mod reads;
 mod rows;
-mod scan;
-mod select;
-mod spill;
-mod table;
-mod write;
+mod tables;
+mod write_rows;
 
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::pipeline::{Progress, ReadOptions, RunOptions, Shard, Summary};
 use crate::setters::setters;
 use crate::tiers::Analyzer;
-use conditions::Marked;
 use datafusion::catalog::DynamicFileCatalog;
 use datafusion::common::DataFusionError;
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
@@ -66,8 +50,6 @@ use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
 use functions::Judging;
-use paths::{Paths, Plain};
-use reads::Reads;
 use rows::{Again, Rejects};
 use std::collections::VecDeque;
 use std::fmt;
@@ -75,12 +57,15 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use tables::paths::{Paths, Plain};
+use tables::scan_registry::Reads;
+use tables::where_conditions::Marked;
 use tokio::runtime::Runtime;
 
 pub use datafusion::arrow;
 pub use errors::SqlError;
 pub use rows::{Rows, Step};
-pub use write::RowWriter;
+pub use write_rows::RowWriter;
 
 /// Options for reading tables.
 #[derive(Clone)]
@@ -276,15 +261,15 @@ impl Session {
         let columns = Arc::<Mutex<Vec<_>>>::default();
         let others = DynamicListTableFactory::default();
         let catalogs = Arc::clone(state.catalog_list());
-        let sight: Arc<dyn listed::Sight> = match () {
+        let sight: Arc<dyn tables::files_of_datafusion::Sight> = match () {
             #[cfg(feature = "cluster")]
             () if link.is_some() => Arc::new(cluster::Digests::of_client()),
-            () => Arc::new(listed::Unchanged),
+            () => Arc::new(tables::files_of_datafusion::Unchanged),
         };
-        let store = Arc::new(listed::Store::new(sight));
+        let store = Arc::new(tables::files_of_datafusion::Store::new(sight));
         let context = SessionContext::new_with_state(state);
-        let place = ObjectStoreUrl::parse(listed::STORE)?;
-        context.register_object_store(place.as_ref(), Arc::<listed::Store>::clone(&store) as _);
+        let place = ObjectStoreUrl::parse(tables::files_of_datafusion::STORE)?;
+        context.register_object_store(place.as_ref(), Arc::<tables::files_of_datafusion::Store>::clone(&store) as _);
         others.session_store().with_state(context.state_weak_ref());
         let judging = options.judging();
         functions::scalar(judging).into_iter().for_each(|function| context.register_udf(function));
@@ -317,16 +302,16 @@ impl Session {
     /// # Errors
     /// If the text is not valid SQL.
     pub fn parse(text: &str) -> Result<Vec<Statement>, SqlError> {
-        let text = &*literals::lower(text)?;
-        let columns = columns::columns_for(text);
-        let (marked_text, marked) = conditions::mark(text);
+        let text = &*engine::hex_literals::lower(text)?;
+        let columns = tables::sql_types::columns_for(text);
+        let (marked_text, marked) = tables::where_conditions::mark(text);
         // Errors refer to the original text.
         let (statements, marked, parsed_text) = match DFParser::parse_sql(&marked_text) {
             Ok(statements) => (statements, marked, &*marked_text),
             Err(_) => (DFParser::parse_sql(text)?, Vec::new(), text),
         };
         let statements = statements.into_iter().map(|mut parsed| {
-            names::repair(&mut parsed, parsed_text);
+            engine::statement_repair::repair(&mut parsed, parsed_text);
             Statement { parsed, columns: columns.clone(), marked: marked.clone() }
         });
         Ok(statements.collect())
@@ -376,14 +361,14 @@ impl Session {
             for mark in &marked {
                 are_of_positions.push(self.paths.has_positions(&mark.file).await?);
             }
-            conditions::unmark(&mut parsed, &marked, &are_of_positions)?;
+            tables::where_conditions::unmark(&mut parsed, &marked, &are_of_positions)?;
         }
         #[cfg(feature = "cluster")]
         if self.link.is_some() {
-            cluster::portable::name_files(&mut parsed);
+            cluster::scheduling::file_names_in_queries::name_files(&mut parsed);
         }
         match self.begin_parsed(parsed.clone(), spills).await {
-            Err(error) => Err(places::placed(error, &parsed, |parsed| self.plan(parsed)).await),
+            Err(error) => Err(engine::error_spans::placed(error, &parsed, |parsed| self.plan(parsed)).await),
             begun => begun,
         }
     }
@@ -392,7 +377,7 @@ impl Session {
     async fn plan(&self, parsed: Parsed) -> datafusion::common::Result<()> {
         let state = self.context.state();
         let plan = state.statement_to_plan(parsed).await?;
-        state.optimize(&meaning::corrected(plan)?).map(drop)
+        state.optimize(&engine::plan_corrections::corrected(plan)?).map(drop)
     }
 
     async fn begin_parsed(
@@ -406,7 +391,7 @@ impl Session {
             let message = "statements do not write; the rows of a query go to the file named with -o";
             return Err(DataFusionError::Plan(message.to_owned()));
         }
-        let frame = self.context.execute_logical_plan(meaning::corrected(plan)?).await?;
+        let frame = self.context.execute_logical_plan(engine::plan_corrections::corrected(plan)?).await?;
         #[cfg(feature = "cluster")]
         if self.link.is_some() {
             let again = Again::OnCluster(Box::new(frame.clone()), cluster::TIMES);
@@ -418,7 +403,7 @@ impl Session {
             let config = state.config_mut();
             config.options_mut().execution.target_partitions = 1;
         }
-        let again = spill::Again::of(&state, &plan);
+        let again = engine::low_memory_plans::Again::of(&state, &plan);
         if let Some(again) = again.clone().filter(|_| spills) {
             return again.begin().await.map(|stream| (stream, None));
         }
@@ -439,15 +424,15 @@ impl Session {
             let schema = Arc::clone(empty.schema.inner());
             return datafusion::physical_plan::execute_stream(Arc::new(EmptyExec::new(schema)), context);
         }
-        cluster::portable::check_names(&plan)?;
-        let nullable = nulls::possible(&plan);
+        cluster::scheduling::file_names_in_queries::check_names(&plan)?;
+        let nullable = engine::nullability::possible(&plan);
         let plan = state.query_planner().create_physical_plan(&plan, &state).await?;
         if let Some(link) = &self.link {
             link.watch(&plan);
         }
         let rows = datafusion::physical_plan::execute_stream(plan, context)?;
         Ok(match nullable {
-            Some(nullable) => nulls::declare(rows, &nullable),
+            Some(nullable) => engine::nullability::declare(rows, &nullable),
             None => rows,
         })
     }

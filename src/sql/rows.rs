@@ -1,7 +1,8 @@
 //! The rows of a statement, and what else comes while it runs.
 
-use super::spill::is_of_memory;
-use super::{Session, SqlError, spill};
+use super::engine::low_memory_plans;
+use super::engine::low_memory_plans::is_of_memory;
+use super::{Session, SqlError};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result as EngineResult};
@@ -51,7 +52,7 @@ pub enum Step {
 #[derive(Clone, Debug)]
 pub(super) enum Again {
     /// If the memory is not enough.
-    WithLessMemory(Box<spill::Again>),
+    WithLessMemory(Box<low_memory_plans::Again>),
     /// If the cluster lost executors in a way that it cannot make good, and the statement may begin again this often.
     #[cfg(feature = "cluster")]
     OnCluster(Box<DataFrame>, u32),

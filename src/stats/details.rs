@@ -4,8 +4,8 @@
 //! the lanes compute. Rare records (checks, en passant captures, beginnings of games) are visited one by one.
 
 use super::game_details::{GameColumns, Games};
-use super::heat::EventMaps;
-use super::joint::{BEYOND, BEYOND_MOVES, Joint, MOST_PHASE, Numbers};
+use super::heat_maps::EventMaps;
+use super::joint_tables::{BEYOND, BEYOND_MOVES, Joint, MOST_PHASE, Numbers};
 use super::tally::{NarrowTally, Tally};
 use super::{sentinels, words};
 use crate::distinct::Sketches;

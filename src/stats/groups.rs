@@ -10,9 +10,9 @@
 
 use super::annotations::Columns;
 use super::details::Boards;
-use super::games::{GameResults, Games};
 use super::group_by::GroupBy;
 use super::group_ids::{GroupIds, MOST_VALUES, NO_ID};
+use super::results_by_game::{GameResults, Games};
 use super::{Carried, Stats};
 use crate::kernels::BoardCounts;
 use crate::packed::Group;

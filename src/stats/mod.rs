@@ -12,24 +12,24 @@
 
 mod annotations;
 mod details;
-mod flags;
 mod game_details;
-mod games;
 mod group_by;
 mod group_ids;
 mod groups;
-mod heat;
-mod joint;
+mod heat_maps;
+mod joint_tables;
+mod position_flags;
+mod results_by_game;
 mod tally;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use annotations::ANNOTATIONS;
-pub(crate) use games::{GameOrder, GameResults, Games, InputNames};
 pub use group_by::{GroupBy, GroupByError};
 pub(crate) use group_ids::MOST_VALUES;
 pub(crate) use groups::{GroupSizes, Grouped};
 pub use groups::{LargestGroups, MOST_GROUPS};
+pub(crate) use results_by_game::{GameOrder, GameResults, Games, InputNames};
 
 use crate::chess::Color;
 use crate::kernels::BoardCounts;
@@ -40,9 +40,9 @@ use crate::table::{Array, Batch, Field, StoredGame, Tile, Values, bits_where, is
 use crate::tiers::Analyzer;
 use annotations::{Annotations, Columns};
 use details::{Boards, Details};
-use flags::Flags;
-use heat::SquareMaps;
-use joint::Joint;
+use heat_maps::SquareMaps;
+use joint_tables::Joint;
+use position_flags::Flags;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use tally::Tally;

@@ -4,9 +4,9 @@
 //! that repeat, as those of a game do on each of its rows, are a dictionary ([`Texts`]); those that hardly do,
 //! as FEN, stand one after the other ([`Strings`]). The layout is Arrow's.
 
-use super::strings::Strings;
+use super::text_buffer::Strings;
+use super::text_list::Words;
 use super::values::{Values, count_present_in};
-use super::words::Words;
 use crate::packed::Packed;
 use std::ops::Range;
 

@@ -7,14 +7,16 @@
 
 use super::array::Array;
 use super::column::{Column, Kind};
-use super::exchange;
 use super::field::{Field, Fields};
 use super::fill::{
     carried_as_it_is, castling, count, each, en_passant, fen, first, key, material, mean_elo, month, opening,
     opening_family, plies_left, result, result_of_mover, san, score, score_of_mover, score_placeholder, side_to_move,
     speed, squares, the_move,
 };
-use super::move_facts::{captured, captures, checks, flags_of_moves, moved, numbers_of_moves, pieces_of_moves, quiet};
+use super::move_features::{
+    captured, captures, checks, flags_of_moves, moved, numbers_of_moves, pieces_of_moves, quiet,
+};
+use super::see;
 use super::tile::Tile;
 use crate::chess::{MoveKind, Role};
 use crate::queries::Queries;
@@ -410,7 +412,7 @@ pub static COLUMNS: &[Column] = &[
         "move_see",
         Kind::I16,
         NOTHING,
-        |tile| numbers_of_moves(tile, exchange::value),
+        |tile| numbers_of_moves(tile, see::value),
         "static exchange value of the move, as Stockfish's see_ge has it (P 208, N 781, B 825, R 1276, Q 2538); castling, promotions and en passant are 0",
     ),
     made_of(
@@ -525,7 +527,7 @@ mod tests {
     use super::*;
     use crate::chess::Position;
     use crate::output::csv::Csv;
-    use crate::output::rows::{Masks, RowFormat};
+    use crate::output::row_format::{Masks, RowFormat};
     use crate::packed::Packed;
     use crate::queries::GroupResults;
     use crate::table::{Batch, Columns};

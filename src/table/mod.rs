@@ -8,38 +8,38 @@
 mod array;
 mod batch;
 mod catalogue;
-mod choice;
 mod column;
+mod column_choice;
 mod date;
-mod exchange;
 mod field;
 mod fill;
-mod move_facts;
+mod move_features;
 pub(crate) mod openings;
 pub mod predicate;
-pub(crate) mod runs;
-mod speed;
-mod strings;
+pub(crate) mod row_queue;
+mod see;
+mod text_buffer;
+mod text_list;
 mod tile;
+mod time_class;
 mod time_control;
 mod values;
-mod words;
 
 pub use array::{Array, Texts};
 pub use batch::Batch;
 pub use catalogue::COLUMNS;
 pub(crate) use catalogue::OF_GAMES;
-pub use choice::{
+pub use column::{Column, Kind, Subject};
+pub use column_choice::{
     ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, FAMILIES, FOLDERS, TAGS, UnknownColumn,
 };
-pub use column::{Column, Kind, Subject};
 pub use date::Date;
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
-pub use speed::Speed;
-pub use strings::Strings;
+pub use text_buffer::Strings;
+pub use text_list::Words;
 pub use tile::{Record, Tile};
+pub use time_class::Speed;
 pub use values::Values;
-pub use words::Words;
 
 pub(crate) use batch::{Block, StoredGame, StoredGames, extend_columns};
 pub(crate) use field::{DATE_TEXT, RAW_SCORE, SCORE_SENTINEL, is_sentinel};

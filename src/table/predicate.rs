@@ -5,7 +5,7 @@
 //! with.
 
 use super::array::{Array, Texts};
-use super::strings::Strings;
+use super::text_buffer::Strings;
 use super::values::{Values, bits_where};
 use std::fmt;
 use std::ops::RangeInclusive;

@@ -283,7 +283,7 @@ fn standard_input() {
 fn sentinels_are_no_scores_and_survive() {
     let dir = Dir::new();
     let scores = [20, 32_002, -32_002, -31_000, -7];
-    let records = scores.map(|score| crate::encoders::bullet(START, score, 2));
+    let records = scores.map(|score| crate::formats::encoders::bullet(START, score, 2));
     let bullet = dir.file("a.bullet", records.as_flattened());
     let rows = "raw_score,score,stm_score,stm_result\n20,20,20,win\n32002,,,win\n-32002,,,win\n\
                 -31000,-31000,-31000,win\n-7,-7,-7,win\n";

@@ -3,7 +3,7 @@
 //! the tests of `info` and `bench`, and those of `--tier`, run again, each under the name of the level.
 
 use super::{json, lanefish};
-use crate::every_format::{Size, samples_of};
+use crate::formats::every_format::{Size, samples_of};
 use crate::support::FAMOUS;
 use assert_cmd::Command;
 use lanefish::cpu::LEVEL;

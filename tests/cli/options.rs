@@ -1,7 +1,7 @@
 //! Global options, inputs, exit status.
 
 use super::{Dir, KIWIPETE, START, json, lanefish, output, sample, stderr_of};
-use crate::formats::boards_bytes;
+use crate::formats::round_trips::boards_bytes;
 use lanefish::chess::Position;
 use lanefish::packed::Packed;
 use lanefish::table::Batch;

@@ -1,8 +1,8 @@
 //! `sql`: tables, filters, functions, output, and what is wrong with a query.
 
 use super::{Dir, START, json, lanefish, output, sample, stderr_of};
+use crate::pipeline::zip::Zip;
 use crate::support::shared_data;
-use crate::zip::Zip;
 use serde_json::Value;
 use std::fs;
 

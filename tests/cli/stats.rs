@@ -1,7 +1,7 @@
 //! `stats`: the table and the JSON, which depend on nothing but the data.
 
 use super::{Dir, KIWIPETE, START, json, lanefish, output, sample, stderr_of};
-use crate::formats::{boards_bytes, sample_batch};
+use crate::formats::round_trips::{boards_bytes, sample_batch};
 use crate::support::shared_data;
 use lanefish::chess::Color;
 use lanefish::table::{Array, Field, Values};

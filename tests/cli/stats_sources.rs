@@ -234,7 +234,7 @@ fn merged_shards_count_each_game_once() {
         let files = contents.iter().enumerate().map(|(at, content)| (format!("{at}/x.boards"), content));
         let files: Vec<(String, &Vec<u8>)> = files.collect();
         let entries = files.iter().map(|(name, content)| (name.as_str(), content.as_slice()));
-        dir.file(name, crate::zip::Zip::of(entries, true))
+        dir.file(name, crate::pipeline::zip::Zip::of(entries, true))
     };
     let compressed = |file: &str, name: &str| {
         let content = std::fs::read(file).unwrap();

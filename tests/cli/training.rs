@@ -2,7 +2,7 @@
 //! recognized under any name.
 
 use super::{Dir, START, json, output, sample, stderr_of};
-use crate::encoders;
+use crate::formats::encoders;
 use crate::support::shared_data;
 use std::fs;
 

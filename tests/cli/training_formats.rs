@@ -2,7 +2,7 @@
 //! hold them.
 
 use super::{Dir, lanefish, output, stderr_of};
-use crate::encoders;
+use crate::formats::encoders;
 use crate::support::shared_data;
 use lanefish::chess::random::{RandomPlay, Start};
 use lanefish::chess::{Color, Move, Position};

@@ -1,7 +1,7 @@
 //! Zip archives.
 
 use super::{Dir, START, json, lanefish, output, sample, stderr_of};
-use crate::zip::Zip;
+use crate::pipeline::zip::Zip;
 use std::fs;
 
 /// An archive of some samples, and their names.

@@ -1,7 +1,7 @@
 //! Evaluation of plans over tiles.
 
 use super::plan::{Arithmetic, Comparison, Function, Node, RealFunction, Scope, Type};
-use super::real;
+use super::real_functions;
 use crate::games::Date;
 use crate::packed::Group;
 use crate::seed::Draw;
@@ -567,9 +567,9 @@ fn number(value: f64) -> Option<f64> {
 impl RealFunction {
     fn of(&self, values: &[f64]) -> f64 {
         match (self, values) {
-            (Self::Exp, &[x]) => real::exp(x),
-            (Self::Ln, &[x]) => real::ln(x),
-            (Self::Power, &[x, y]) => real::power(x, y),
+            (Self::Exp, &[x]) => real_functions::exp(x),
+            (Self::Ln, &[x]) => real_functions::ln(x),
+            (Self::Power, &[x, y]) => real_functions::power(x, y),
             (Self::Sqrt, &[x]) => x.sqrt(),
             (Self::Round, &[x]) => x.round(),
             (Self::Interpolate(curve), &[x]) => curve.at(x),

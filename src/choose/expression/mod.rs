@@ -14,19 +14,19 @@
 //! A named value is evaluated once for each tile, however often it occurs.
 
 mod check;
-mod definitions;
 mod error;
 mod evaluate;
+mod named_values;
 mod parse;
 mod pattern;
 mod plan;
-mod real;
+mod real_functions;
 #[cfg(test)]
 mod tests;
 
-pub use definitions::{DefinitionError, Definitions};
 pub use error::ExpressionError;
 pub use evaluate::Evaluated;
+pub use named_values::{DefinitionError, Definitions};
 pub use plan::Type;
 
 use crate::queries::{GroupResults, Queries};

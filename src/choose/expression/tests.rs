@@ -182,8 +182,8 @@ impl Maker {
             }
             4 => {
                 let (name, of): (_, fn(f64) -> f64) = [
-                    ("exp", super::real::exp as fn(f64) -> f64),
-                    ("ln", super::real::ln),
+                    ("exp", super::real_functions::exp as fn(f64) -> f64),
+                    ("ln", super::real_functions::ln),
                     ("sqrt", f64::sqrt),
                     ("ROUND", |x| if x.abs() < 1e15 { x.signum() * (x.abs() + 0.5).floor() } else { x }),
                 ][self.below(4) as usize];
@@ -194,8 +194,9 @@ impl Maker {
             5 => {
                 let (left, a) = self.number(depth - 1);
                 let (right, b) = self.integer(depth - 1);
-                let meaning =
-                    move |row: &Row| Some(super::real::power(a(row)?, b(row)? as f64)).filter(|value| !value.is_nan());
+                let meaning = move |row: &Row| {
+                    Some(super::real_functions::power(a(row)?, b(row)? as f64)).filter(|value| !value.is_nan())
+                };
                 (format!("power({left}, {right})"), Box::new(meaning))
             }
             6 => {

@@ -1,7 +1,7 @@
 //! This run and an earlier one, row by row. Both are the JSON of `--json`, so that files of any version can be read.
 
-use super::lines::{Lines, number, wrapped};
 use super::noise::Time;
+use super::table_layout::{Lines, number, wrapped};
 use anyhow::{Context, Result};
 use lanefish::Error;
 use lanefish::bench::pipeline::label;

@@ -2,25 +2,25 @@
 
 mod compare;
 mod json;
-mod lines;
 mod noise;
 mod pipeline;
 mod ranking;
+mod row_titles;
 mod slider_tables;
+mod slider_verdict;
+mod table_layout;
 mod tables;
-mod titles;
-mod verdict;
 
 use super::SOMETHING_WRONG;
-use super::args::Reading;
-use super::invocation::{Invocation, RunChoice};
-use super::output::Output;
-use super::places::Destination;
-use super::selection::SelectionArgs;
+use super::arguments::common_args::Reading;
+use super::arguments::game_filter_args::SelectionArgs;
+use super::run::file_identity::Destination;
+use super::run::invocation::{Invocation, RunChoice};
+use super::run::output::Output;
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum, ValueHint};
 use compare::{Compared, Saved};
-use lanefish::bench::commands::measure_commands;
+use lanefish::bench::cli_commands::measure_commands;
 use lanefish::bench::decode::measure_decode;
 use lanefish::bench::kernels::measure_kernels;
 use lanefish::bench::pipeline::measure_pipeline;
@@ -128,12 +128,12 @@ impl BenchArgs {
         let all: Vec<Group> =
             if self.groups.is_empty() { Group::value_variants().to_vec() } else { self.groups.clone() };
         let filter = self.filter.as_deref().unwrap_or_default();
-        let mut titles: Vec<String> = all.iter().flat_map(|&group| titles::of(group, invocation.threads)).collect();
+        let mut titles: Vec<String> = all.iter().flat_map(|&group| row_titles::of(group, invocation.threads)).collect();
         titles.retain(|title| title.contains(filter));
         ensure!(
             !titles.is_empty(),
             "--filter {filter}: no title contains this; the titles are {}",
-            all.iter().map(|&group| titles::in_short(group, invocation.threads)).collect::<Vec<_>>().join(", ")
+            all.iter().map(|&group| row_titles::in_short(group, invocation.threads)).collect::<Vec<_>>().join(", ")
         );
         let before = self.compare.as_deref().map(Saved::read).transpose()?;
         let mut status = 0;
@@ -147,7 +147,7 @@ impl BenchArgs {
             if let Some(title) = titles.get(done) {
                 let (row, of) = (done + 1, titles.len());
                 let left = time_left(of, done, options.time, begin.elapsed());
-                phase.set_with_left(format!("row {row} of {of}: {}", titles::together(title)), left);
+                phase.set_with_left(format!("row {row} of {of}: {}", row_titles::together(title)), left);
             }
         };
         at(0);
@@ -283,9 +283,9 @@ mod tests {
     #[test]
     fn help_names_the_number_of_rows() {
         let help = BenchArgs::augment_args(clap::Command::new("bench")).render_long_help().to_string();
-        let all: usize = Group::value_variants().iter().map(|&group| titles::of(group, 2).len()).sum();
+        let all: usize = Group::value_variants().iter().map(|&group| row_titles::of(group, 2).len()).sum();
         let words: Vec<&str> = help.split_whitespace().collect();
-        for rows in [titles::of(Group::Sliders, 2).len(), all] {
+        for rows in [row_titles::of(Group::Sliders, 2).len(), all] {
             assert!(words.contains(&&*format!("({rows}")), "{rows}: {help}");
         }
     }

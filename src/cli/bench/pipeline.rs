@@ -3,9 +3,9 @@
 //! A result is judged by the times of two rows, and only if both are reliable. It falls short if the difference from
 //! what is expected is beyond the noise of the two (see `noise`).
 
-use super::lines::{Lines, believed, millions, number, or_dash, reliable, spread, timing};
 use super::noise::Time;
-use super::verdict::Statement;
+use super::slider_verdict::Statement;
+use super::table_layout::{Lines, believed, millions, number, or_dash, reliable, spread, timing};
 use lanefish::bench::pipeline::{KERNEL, NAMES, find, label};
 use lanefish::bench::{Row, Subject};
 use lanefish::text::numbers::counted;

@@ -5,7 +5,7 @@
 //! or whose results are wrong, takes its algorithm out of the order, which therefore never wins.
 
 use super::noise::Time;
-use super::titles::LANES;
+use super::row_titles::LANES;
 use lanefish::bench::sliders::{SliderPiece, Source};
 use lanefish::bench::{Row, Subject};
 use lanefish::sliders::Kind;

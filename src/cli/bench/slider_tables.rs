@@ -1,7 +1,7 @@
 //! The tables of the slider rows: one square at a time first, eight at once after it, each with ratios of its own.
 
-use super::lines::{Lines, believed, bytes, keys, needs, number, spread};
 use super::ranking::{Calls, Ranking, query, sentence};
+use super::table_layout::{Lines, believed, bytes, keys, needs, number, spread};
 use lanefish::bench::sliders::Source;
 use lanefish::bench::{Row, Subject};
 

@@ -1,11 +1,11 @@
 //! Rows as tables for people.
 
-use super::lines::{
-    Lines, believed, bytes, item, keys, millions, needs, number, or_dash, reliable, spread, timing, wrapped,
-};
 use super::noise::{MOST_SPREAD, Time};
 use super::ranking::query;
-use super::verdict::verdict;
+use super::slider_verdict::verdict;
+use super::table_layout::{
+    Lines, believed, bytes, item, keys, millions, needs, number, or_dash, reliable, spread, timing, wrapped,
+};
 use super::{PACKED_BYTES, pipeline, slider_tables};
 use lanefish::bench::sliders::Source;
 use lanefish::bench::{Row, Subject};
@@ -239,9 +239,9 @@ fn scan_table(rows: &[Row]) -> Option<Lines> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::UNRELIABLE;
     use super::super::ranking::tests::{row, rows};
     use super::*;
+    use crate::cli::bench::table_layout::UNRELIABLE;
     use lanefish::bench::sliders::SliderPiece;
 
     fn of_algorithm<'a>(text: &'a str, name: &str) -> Vec<&'a str> {

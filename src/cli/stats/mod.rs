@@ -5,18 +5,18 @@
 
 #[cfg(feature = "cluster")]
 mod on_cluster;
-mod origin;
+mod report_origin;
 mod text;
 
 #[cfg(feature = "sql")]
 pub(crate) use text::RULED;
 
-use super::args::{ReadArgs, Reading};
-use super::choice;
-use super::directories::MadeDirectories;
-use super::invocation::{Invocation, RunChoice, Timed};
-use super::output::Output;
-use super::places::Destination;
+use super::arguments::common_args::{ReadArgs, Reading};
+use super::arguments::value_parsers;
+use super::run::file_identity::Destination;
+use super::run::invocation::{Invocation, RunChoice, Timed};
+use super::run::output::Output;
+use super::run::output_directories::MadeDirectories;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
@@ -26,7 +26,7 @@ use lanefish::report::{Comparison, Report, csv, html, left_out_to_json, run_to_j
 use lanefish::stats::{GroupBy, LargestGroups, MOST_GROUPS};
 use lanefish::text::numbers::{bytes, grouped, short};
 use lanefish::text::one_line;
-use origin::{command_line, left_out, now};
+use report_origin::{command_line, left_out, now};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::fs;
@@ -79,7 +79,7 @@ pub(crate) struct StatsArgs {
     #[arg(
         long,
         value_name = "COLUMN[/WIDTH]",
-        value_parser = choice::group_by,
+        value_parser = value_parsers::group_by,
         conflicts_with_all = ["merge", "compare"]
     )]
     by: Vec<GroupBy>,

@@ -1,11 +1,11 @@
 //! Counts on a cluster.
 
-use super::origin::{command_line, now};
+use super::report_origin::{command_line, now};
 use super::{Made, StatsArgs, object};
-use crate::cli::args::Reading;
-use crate::cli::interrupt;
-use crate::cli::invocation::{Invocation, Timed};
-use crate::cli::progress::Meter;
+use crate::cli::arguments::common_args::Reading;
+use crate::cli::run::interrupt;
+use crate::cli::run::invocation::{Invocation, Timed};
+use crate::cli::terminal::progress::Meter;
 use anyhow::{Result, bail};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;

@@ -7,17 +7,18 @@
 //! columns have any value at all.
 
 mod compression;
+mod min_max;
 mod page;
-mod range;
 
 pub use compression::{Compression, CompressionError};
 
 use super::arrow::schema;
-use super::blocks::RowBlock;
-use super::described::Described;
-use super::signature;
+use super::column_descriptions::Described;
+use super::row_blocks::RowBlock;
+use super::schema_metadata;
 use crate::locks::Unpoisoned;
 use crate::table::Kind;
+use min_max::Range;
 use page::{Page, PageEncoder, Words};
 use parquet::arrow::{ArrowSchemaConverter, encode_arrow_schema};
 use parquet::basic::Encoding;
@@ -30,7 +31,6 @@ use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::page_index::offset_index::OffsetIndexMetaData;
 use parquet::file::writer::TrackedWrite;
 use parquet::schema::types::SchemaDescriptor;
-use range::Range;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -254,13 +254,13 @@ impl<W: Write> ParquetFile<W> {
         let mut pairs = vec![KeyValue::new("ARROW:schema".to_owned(), encode_arrow_schema(&arrow))];
         let texts = arrow.metadata().iter();
         pairs.extend(texts.map(|(key, value)| KeyValue::new(key.clone(), value.clone())));
-        let created_by = format!("{}{}", signature::WRITER, env!("CARGO_PKG_VERSION"));
+        let created_by = format!("{}{}", schema_metadata::WRITER, env!("CARGO_PKG_VERSION"));
         let file = |pairs| {
             let (created_by, descriptor) = (Some(created_by.clone()), Arc::clone(&descriptor));
             FileMetaData::new(1, rows, created_by, Some(pairs), descriptor, None)
         };
-        let checksum = signature::of_file(&file(Vec::new()), &metadata);
-        pairs.push(KeyValue::new(signature::CHECKSUM.to_owned(), checksum));
+        let checksum = schema_metadata::of_file(&file(Vec::new()), &metadata);
+        pairs.push(KeyValue::new(schema_metadata::CHECKSUM.to_owned(), checksum));
         let file = file(pairs);
         let metadata = ParquetMetaDataBuilder::new(file)
             .set_row_groups(metadata)

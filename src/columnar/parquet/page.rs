@@ -8,8 +8,8 @@
 //! definition levels, and the compact protocol of Thrift for page headers.
 
 use super::compression::Compressor;
-use super::range::{Range, TextEnds};
-use crate::columnar::described::days_of;
+use super::min_max::{Range, TextEnds};
+use crate::columnar::column_descriptions::days_of;
 use crate::table::{Array, Kind, Texts, Values};
 use std::io;
 use std::sync::Arc;

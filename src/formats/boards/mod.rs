@@ -170,26 +170,26 @@
 mod block;
 mod checksum;
 pub(super) mod column;
-mod entry;
-mod file;
+mod gather_boards;
 mod header;
+mod random_access;
 mod section;
-mod sequence;
+mod section_order;
+mod seek;
 #[cfg(test)]
 mod tests;
 mod write;
-mod write_groups;
 
 pub use checksum::Checksum;
 pub use column::ColumnInfo;
-pub use file::BoardsFile;
+pub use random_access::BoardsFile;
 pub use write::{BoardsWriter, Finished};
 
-use super::encode::{BlockRecords, Cut, Encoded, Encoder, Writer};
-use super::field_values::odd_texts;
-use super::layout::{Entry, ReadAt, Sections};
-use super::losses::Refuse;
-use super::misfits::{Misfit, MisfitKind};
+use super::codec::conversion_losses::Refuse;
+use super::codec::dropped_values::{Misfit, MisfitKind};
+use super::codec::encode::{BlockRecords, Cut, Encoded, Encoder, Writer};
+use super::codec::layout::{Entry, ReadAt, Sections};
+use super::tables::fields_from_values::odd_texts;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Extent, Layout, Likeness, Watch};
 use crate::error::{Damage, Place};
 use crate::input::{Bytes, Shard};
@@ -199,7 +199,7 @@ use block::{read_block, read_packed_block};
 use column::{MOST_RECORDS, field_of};
 use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
-use sequence::{Found, Section, Sequence};
+use section_order::{Found, Section, Sequence};
 use std::io;
 use std::sync::Arc;
 use write::{Outline, check_texts, encode_block, finish_passing_on, pass_block_on, refuse_numbers};
@@ -286,7 +286,7 @@ impl Sections for Boards {
         cut(bytes)
     }
     fn enter(&self, len: u64, shard: Shard, read: &ReadAt<'_>) -> io::Result<Option<Entry>> {
-        entry::enter(len, shard, read)
+        seek::enter(len, shard, read)
     }
 }
 

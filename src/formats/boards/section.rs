@@ -1,7 +1,7 @@
 //! The header that every section begins with.
 
 use super::{Checksum, UNIT};
-use crate::formats::layout::Requested;
+use crate::formats::codec::layout::Requested;
 
 /// Number of bytes of the header section.
 pub(super) const HEADER_LEN: usize = 2048;

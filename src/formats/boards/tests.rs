@@ -3,7 +3,7 @@
 use super::section::{HEADER_LEN, OLD_HEADER_LEN};
 use super::*;
 use crate::chess::Position;
-use crate::formats::encode::RecordBlocks;
+use crate::formats::codec::encode::RecordBlocks;
 use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, Fields, Values};
 use std::ops::Range;

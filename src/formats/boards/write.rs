@@ -6,14 +6,14 @@
 
 use super::block::{any_mate, out_of_range, was_changed};
 use super::column::{FULLMOVE, GROUPS, HALFMOVE, Ids, MOST_COLUMNS, RAW_SCORE, id_of, kind_of, name_of, type_of};
+use super::gather_boards::{Runs, put_groups};
 use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader, u16_at};
-use super::write_groups::{Runs, put_groups};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
-use crate::formats::encode::Encoded;
-use crate::formats::losses::Refuse;
+use crate::formats::codec::conversion_losses::Refuse;
+use crate::formats::codec::encode::Encoded;
 use crate::input::Bytes;
 use crate::table::{Array, Batch, Field, Fields, Texts, Tile};
-use crate::text::hash::FastMap;
+use crate::text::fast_hash::FastMap;
 use bytemuck::Pod;
 use std::io::{self, Write};
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! The bytes of PGN: where comments and lines end, and where games begin.
 //!
-//! Comments and tags are skipped thirty-two bytes at a time; for movetext see [`super::scan`].
+//! Comments and tags are skipped thirty-two bytes at a time; for movetext see [`super::movetext_scan`].
 //!
 //! ## Where a game begins
 //!

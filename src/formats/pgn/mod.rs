@@ -57,29 +57,29 @@
 //! prose, and moves that continue after a result, count as one reject without a position. So does a game longer than
 //! [`DecodeOptions::max_record`]; reading continues at the next [`boundary`] that many bytes after its beginning.
 
-mod columns;
-mod engine;
+pub(crate) mod bench_stages;
+mod comment_values;
+mod engine_comments;
 mod game;
 mod lex;
-mod lost;
+mod movetext_scan;
 mod records;
-mod scan;
-pub(crate) mod stages;
-mod tag;
+mod tag_columns;
 mod tag_counts;
+mod tag_syntax;
 mod tags;
 #[cfg(test)]
 mod tests;
-mod values;
+mod unstored_text;
 
 pub use game::{BadGame, Game, GameError, Games};
 pub use lex::boundary;
 pub use tags::Tags;
 
-pub(super) use values::{LONGEST_MATE, mate_in};
+pub(super) use comment_values::{LONGEST_MATE, mate_in};
 
-use super::layout::Text;
-use super::way::OF_THE_WAY;
+use super::codec::game_history::OF_THE_WAY;
+use super::codec::layout::Text;
 use super::{
     About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, LostTags, Misfit, MisfitKind, Remark,
     Watch,
@@ -92,11 +92,11 @@ use crate::games::{Date, Facts, GameRow, Outcome, Variant};
 use crate::replay::are_lanes_faster;
 use crate::table::{Batch, Field, Fields};
 use crate::text::one_line;
-use columns::GameColumns;
 use memchr::{memchr, memchr_iter};
 use records::{LaterRow, Records, Requested, estimated_rows, rows_of_whole};
 use std::borrow::Cow;
 use std::sync::Arc;
+use tag_columns::GameColumns;
 use tag_counts::TagCounts;
 use tags::Name;
 
@@ -387,7 +387,7 @@ fn decode_games(
         remarks.add(&IGNORED_IN_TAGS, game.tags.ignored());
         remarks.add(&DOUBLED_TAG, game.tags.has_doubled().into());
         for name in game.tags.unread_variants() {
-            remarks.add_with(&UNREAD_VARIANTS, 1, Some(&one_line::of(&tag::text(name))));
+            remarks.add_with(&UNREAD_VARIANTS, 1, Some(&one_line::of(&tag_syntax::text(name))));
         }
         if let Some(skipped) = &game.skipped {
             remarks.add_with(&SKIPPED_TOKENS, skipped.count, Some(&skipped.first));
@@ -459,7 +459,7 @@ fn decode_games(
             if records.may_lose_text() {
                 let end = game.bad.as_ref().map_or(game.end, |bad| bad.offset.min(game.end));
                 let text = game.start + game.tags.len()..end;
-                lost::count(bytes, text, selection.variations, &mut lost_texts);
+                unstored_text::count(bytes, text, selection.variations, &mut lost_texts);
             }
             lost_tags.end_game(decoded.records..decoded.records + kept as u64, &mut lost_texts);
         }
@@ -527,7 +527,7 @@ fn extend_row(row: Option<&mut GameRow>, end: usize, next: usize) {
 
 /// The known facts of a game whose text begins at `start`; little more than its place, if only that is requested.
 fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow {
-    let tags = || game.tags.pairs().map(|(name, value)| (tag::text(name), tag::text(value))).collect();
+    let tags = || game.tags.pairs().map(|(name, value)| (tag_syntax::text(name), tag_syntax::text(value))).collect();
     GameRow {
         game: number,
         tags: if place_only { Vec::new() } else { tags() },

@@ -1,8 +1,8 @@
 //! Counts the tags for which no field exists.
 
-use super::tag;
+use super::tag_syntax;
 use super::tags::Tags;
-use crate::formats::lost_by_game::Place;
+use crate::formats::codec::unstored_tags_by_game::Place;
 use crate::formats::{LostOfEach, LostTags};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -75,7 +75,7 @@ impl<'a> TagCounts<'a> {
                 }
                 next += 1;
             } else {
-                let tag = tag::tag(line);
+                let tag = tag_syntax::tag(line);
                 let at = self.place(tag.name);
                 self.count(at, number, !matches!(tag.value, b"" | b"?"));
                 next = at + 1;
@@ -97,7 +97,7 @@ impl<'a> TagCounts<'a> {
             known
         } else {
             let mut names = LostTags::default();
-            these.iter().for_each(|&at| names.add(&tag::text(self.tags[at].name), 1));
+            these.iter().for_each(|&at| names.add(&tag_syntax::text(self.tags[at].name), 1));
             let set = lost.add_set(names);
             sets.insert(these.clone(), set);
             set
@@ -119,7 +119,7 @@ impl<'a> TagCounts<'a> {
             return (LostTags::default(), Some(Box::new(lost)));
         }
         for tag in self.tags.iter().filter(|tag| tag.games > 0) {
-            lost.add(&tag::text(tag.name), tag.games);
+            lost.add(&tag_syntax::text(tag.name), tag.games);
         }
         (lost, None)
     }

@@ -4,7 +4,7 @@
 //! and only the beginning of each tag is noted, under a bit derived from its name.
 
 use super::lex;
-use super::tag::{Tag, is_pair, tag, usual_value};
+use super::tag_syntax::{Tag, is_pair, tag, usual_value};
 use crate::games::Verdict;
 use crate::text::eight_bytes;
 use memchr::{memchr, memchr_iter};

@@ -3,7 +3,7 @@
 use super::*;
 use crate::chess::Position;
 use crate::chess::random::Random;
-use crate::formats::changes::each_change;
+use crate::formats::test_mutations::each_change;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -1,15 +1,15 @@
 //! Arrow files and streams (IPC).
 
-use super::super::columns::{Column, Kind, Plan};
-use super::super::field_values::{most_texts, refusal};
-use super::budget::Charge;
-use super::buffers::{self, Needs, Use};
+use super::column_map::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
 use super::dictionaries::Dictionaries;
-use super::guard::guarded;
-use super::messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
+use super::dictionary_values::{self, Known, Words};
+use super::fields_from_values::{most_texts, refusal};
+use super::ipc_buffer_checks::{self, Needs, Use};
+use super::ipc_messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
+use super::memory_budget::Charge;
+use super::panic_guard::guarded;
 use super::values::Numbers;
-use super::words::{self, Known, Words};
 use super::{BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowPart, TableError, TableReader};
 use crate::columnar::check_columns;
 use crate::error::Damage;
@@ -285,7 +285,7 @@ impl ArrowTable {
         let schema = Arc::new(Schema::new(vec![ArrowField::new("", values.clone(), true)]));
         let version = self.messages.version;
         let fields = schema.fields();
-        let needs = buffers::check(&source, at, data, version, fields, |_| Use::Read)
+        let needs = ipc_buffer_checks::check(&source, at, data, version, fields, |_| Use::Read)
             .map_err(|what| format!("a dictionary: {what}"))?;
         let len = u64::try_from(data.length()).map_err(|_| "a negative number of values")?;
         let bytes = needs.memory.saturating_add(BYTES_OF_PIECE);
@@ -363,7 +363,7 @@ impl ArrowTable {
         let message = message(&head)?;
         let batch = message.header_as_record_batch().ok_or("a record batch is missing")?;
         let fields = self.messages.schema.fields();
-        buffers::check(source, at, batch, self.messages.version, fields, |number| {
+        ipc_buffer_checks::check(source, at, batch, self.messages.version, fields, |number| {
             let is_position = self.plan.positions.column() == number;
             match self.projection.binary_search(&number) {
                 Ok(_) if self.plan.reads_bytes(number) && !is_position => Use::Keep,
@@ -621,7 +621,7 @@ impl ReadColumns for Batch {
         &self,
         column: usize,
         rows: Range<u64>,
-        each: &mut dyn FnMut(&words::Column) -> Result<(), String>,
+        each: &mut dyn FnMut(&dictionary_values::Column) -> Result<(), String>,
     ) -> Result<(), String> {
         let batch = self.decoded().map_err(Option::unwrap_or_default)?;
         let at = self.projection.iter().position(|&other| other == column).ok_or("a column is missing")?;
@@ -630,6 +630,6 @@ impl ReadColumns for Batch {
         if rows.end > array.len() {
             return Err(format!("{} rows of {}", array.len(), rows.end));
         }
-        each(&words::Column { array: array.slice(rows.start, rows.len()), words: self.words[at].clone() })
+        each(&dictionary_values::Column { array: array.slice(rows.start, rows.len()), words: self.words[at].clone() })
     }
 }

@@ -1,21 +1,21 @@
 //! Decodes columns to records.
 
-use super::super::columns::{Kind, Plan, Positions};
-use super::super::field_values::{
-    Dictionary, Understood, Wrong, first_word, most_texts, move_of, out_of_range, push, result_of, start_of,
-};
-use super::super::lines::without_mark;
-use super::super::misfits::{Misfit, MisfitKind};
-use super::super::puzzles;
-use super::super::records::{BadRecord, IdleEnPassants};
 use super::super::text::{Refusal, SaidByOperations, UsualLines, unusual};
 use super::super::{DecodeOptions, Decoded, LostByKey, too_long};
+use super::column_map::{Kind, Plan, Positions};
+use super::dictionary_values::Column;
+use super::fields_from_values::{
+    Dictionary, Understood, Wrong, first_word, most_texts, move_of, out_of_range, push, result_of, start_of,
+};
 use super::values::{Floats, Numbers, Texts};
-use super::words::Column;
 use super::{Chunk, RecordTexts};
 use crate::chess::Move;
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Place, Reject};
+use crate::formats::codec::decode_records::{BadRecord, IdleEnPassants};
+use crate::formats::codec::dropped_values::{Misfit, MisfitKind};
+use crate::formats::codec::line_records::without_mark;
+use crate::formats::lichess::puzzles;
 use crate::games::Date;
 use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, RAW_SCORE, Values};

@@ -1,8 +1,8 @@
 //! Reads the metadata at the end of a Parquet file.
 
-use super::super::columns::{Column, Kind};
-use super::guard::guarded;
+use super::column_map::{Column, Kind};
 use super::pages;
+use super::panic_guard::guarded;
 use crate::columnar::check_file;
 use crate::error::Damage;
 use crate::input::RandomAccess;

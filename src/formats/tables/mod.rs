@@ -21,7 +21,7 @@
 //! Copies of Lichess data keep the names of their source. `cp` is a score, and `line` begins with the move;
 //! `PuzzleId`, `Rating`, `RatingDeviation`, `Popularity`, `NbPlays`, `Themes`, `GameUrl` and `OpeningTags` are fields
 //! of puzzles. If there is also a column with our own name, that one counts. If the positions are in a column
-//! `FEN` and there is a text column `Moves`, the rows are [puzzles](super::puzzles): a record is the position after the
+//! `FEN` and there is a text column `Moves`, the rows are [puzzles](super::lichess::puzzles): a record is the position after the
 //! first of the moves, its `move` is the second one, and a row whose moves cannot be played is rejected.
 //!
 //! # Parquet
@@ -58,53 +58,60 @@
 //! error.
 
 #[cfg(feature = "parquet")]
+mod arrays_in_memory;
+#[cfg(feature = "parquet")]
 mod arrow;
-mod budget;
-#[cfg(feature = "parquet")]
-mod buffers;
-#[cfg(feature = "parquet")]
-mod counts;
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has one kind of columns"))]
+pub(super) mod column_map;
 #[cfg(feature = "parquet")]
 mod decode;
+pub(super) mod delimited;
 #[cfg(feature = "parquet")]
 mod dictionaries;
 #[cfg(feature = "parquet")]
+mod dictionary_values;
+pub(super) mod fields_from_values;
+#[cfg(feature = "parquet")]
 mod footer;
+pub(super) mod hive_folders;
 #[cfg(feature = "parquet")]
-mod guard;
+mod ipc_buffer_checks;
 #[cfg(feature = "parquet")]
-mod memory;
+mod ipc_messages;
+pub(super) mod json_walk;
+mod memory_budget;
 #[cfg(feature = "parquet")]
-mod messages;
+mod page_checks;
+#[cfg(feature = "parquet")]
+mod page_subset;
+#[cfg(feature = "parquet")]
+mod page_unpack;
 #[cfg(feature = "parquet")]
 mod pages;
 #[cfg(feature = "parquet")]
+mod panic_guard;
+#[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(feature = "parquet")]
-mod pieces;
-#[cfg(feature = "parquet")]
-mod unpack;
+pub mod text;
 #[cfg(feature = "parquet")]
 mod values;
-#[cfg(feature = "parquet")]
-mod words;
 
+#[cfg(feature = "parquet")]
+pub(crate) use arrays_in_memory::Arrays;
 #[cfg(feature = "parquet")]
 pub(super) use arrow::Arrow;
 #[cfg(feature = "parquet")]
-pub use guard::hide_caught_panics;
-#[cfg(feature = "parquet")]
-pub(crate) use memory::Arrays;
+pub use panic_guard::hide_caught_panics;
 #[cfg(feature = "parquet")]
 pub(super) use parquet::Parquet;
 
-pub(crate) use budget::Budget;
+pub(crate) use memory_budget::Budget;
 
 use super::{Chunk, DecodeOptions, Decoded};
 use crate::error::Damage;
 use crate::input::{Bytes, RandomAccess};
 use crate::table::{Field, Fields};
-use budget::{Charge, grant};
+use memory_budget::{Charge, grant};
 use std::fmt;
 use std::io;
 use std::ops::Range;

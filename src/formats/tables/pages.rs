@@ -4,7 +4,7 @@
 //! values are read. All sizes are checked, so that later code can rely on them.
 
 use super::MOST_BYTES;
-use super::counts::Written;
+use super::page_checks::Written;
 use crate::input::RandomAccess;
 use std::ops::Range;
 

@@ -1,17 +1,18 @@
 //! Reads Parquet files.
 
-use super::super::columns::{Column, Plan};
-use super::super::field_values::{most_texts, refusal};
-use super::budget::Charge;
-use super::counts::Written;
+use super::column_map::{Column, Plan};
 use super::decode::{ReadColumns, decode};
+use super::fields_from_values::{most_texts, refusal};
 use super::footer::{MAGIC, footer_damage, leaves, metadata};
-use super::guard::guarded;
+use super::memory_budget::Charge;
+use super::page_checks::Written;
+use super::page_subset::OneColumn;
+use super::page_unpack::{Queue, Ready};
 use super::pages::{self, Page, Pages};
-use super::pieces::OneColumn;
-use super::unpack::{Queue, Ready};
+use super::panic_guard::guarded;
 use super::{
-    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowPart, TableError, TableReader, words,
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowPart, TableError, TableReader,
+    dictionary_values,
 };
 use crate::error::Damage;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
@@ -606,7 +607,7 @@ impl ReadColumns for Rows {
         &self,
         column: usize,
         rows: Range<u64>,
-        each: &mut dyn FnMut(&words::Column) -> Result<(), String>,
+        each: &mut dyn FnMut(&dictionary_values::Column) -> Result<(), String>,
     ) -> Result<(), String> {
         let group = &self.group;
         let reads = group.file.reads.iter();

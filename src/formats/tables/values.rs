@@ -2,7 +2,7 @@
 //!
 //! Places within buffers are checked at each access: the buffers may lie in a mapped file.
 
-use super::words::{Column, Known};
+use super::dictionary_values::{Column, Known};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType,

@@ -1,6 +1,6 @@
 //! Finds out which lines belong together, because perft blocks must not be cut.
 
-use crate::formats::lines::{BYTE_ORDER_MARK, cut_lines, next_line, without_mark};
+use crate::formats::codec::line_records::{BYTE_ORDER_MARK, cut_lines, next_line, without_mark};
 use memchr::{memchr, memrchr};
 
 /// A `perft` line that begins more bytes than this after its `epd` line is not part of its block, and neither

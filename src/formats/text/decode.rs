@@ -1,14 +1,14 @@
 //! Decodes lines of FEN, EPD and perft lists.
 
 use super::blocks::{BLOCK_REACH, Line};
-use super::operations::{Said, Unread, clocks_of_operations, result_alone, separate};
+use super::epd_operations::{Said, Unread, clocks_of_operations, result_alone, separate};
 use crate::chess::fen::{self, FenOptions, UsualReader};
 use crate::chess::validity::Validity;
 use crate::chess::{Position, Square};
 use crate::error::{Place, Reject};
-use crate::formats::field_values::push;
-use crate::formats::lines::{are_moves, text_of, without_mark};
-use crate::formats::records::{DROPPED_EN_PASSANT, IdleEnPassants};
+use crate::formats::codec::decode_records::{DROPPED_EN_PASSANT, IdleEnPassants};
+use crate::formats::codec::line_records::{are_moves, text_of, without_mark};
+use crate::formats::tables::fields_from_values::push;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Misfit, MisfitKind, Remark, Remarks, too_long};
 use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, Fields, Texts};

@@ -20,22 +20,22 @@
 
 mod blocks;
 mod decode;
-mod operations;
+mod epd_operations;
 
-pub use operations::{id, operand, perft_counts, unreadable_perft_counts};
+pub use epd_operations::{id, operand, perft_counts, unreadable_perft_counts};
 
 pub(super) use decode::{Refusal, SaidByOperations, UsualLines, place, unusual, usual};
 
-use super::encode::{Encoded, Encoder, lost_fields};
-use super::layout::Text;
-use super::lines::without_mark;
+use super::codec::encode::{Encoded, Encoder, lost_fields};
+use super::codec::layout::Text;
+use super::codec::line_records::without_mark;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses};
 use crate::chess::fen::{self, CastlingStyle, Coded, FenOptions};
 use crate::table::{Batch, Field, Fields, Tile};
 use crate::text::one_line;
-use crate::text::room::Room;
-pub(super) use operations::operation_of;
-use operations::{Said, is_in_operations, result_alone};
+use crate::text::text_writer::Room;
+pub(super) use epd_operations::operation_of;
+use epd_operations::{Said, is_in_operations, result_alone};
 use std::ops::Range;
 
 /// The fields that a line may have.
@@ -197,7 +197,7 @@ fn sniff(head: &[u8]) -> Option<Kind> {
             return Some(Kind::Perft);
         }
         // Training data.
-        if super::scored_line::sniff(line) {
+        if super::training::scored_line::sniff(line) {
             return None;
         }
         if fen::parse(line, FenOptions::default()).is_ok_and(|fen| result_alone(fen.rest).is_some()) {

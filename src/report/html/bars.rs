@@ -1,7 +1,7 @@
 //! Distributions of kinds, as a table with bars.
 
-use super::super::facts::Bars;
 use super::markup::{Escaped, Table, bar};
+use crate::report::plots_and_tables::Bars;
 use crate::text::numbers::{counted, grouped, percent, percentage};
 use std::fmt::{self, Write};
 

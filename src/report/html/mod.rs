@@ -7,7 +7,7 @@
 //! after it have the details: results and scores, positions and moves, material, boards, joint distributions, games,
 //! groups. Sections without data are left out.
 //!
-//! The page is generated from the [`facts`](super::facts). A new plot there appears here automatically, in "Positions
+//! The page is generated from the [`facts`](super::plots_and_tables). A new plot there appears here automatically, in "Positions
 //! and moves" unless another section claims its key.
 //!
 //! # Design
@@ -27,8 +27,8 @@
 mod bars;
 mod bins;
 mod board;
-mod compared;
-mod joint;
+mod comparison;
+mod joint_plots;
 mod markup;
 mod plot;
 mod sections;
@@ -131,7 +131,7 @@ pub fn page(report: &Report, about: &About) -> String {
 /// assert!(page.contains("<h1>old and new</h1>"));
 /// ```
 pub fn comparison(comparisons: &[Comparison], abouts: &[About]) -> String {
-    written(|out| compared::write(out, comparisons, abouts))
+    written(|out| comparison::write(out, comparisons, abouts))
 }
 
 /// Whether a file is a page of lanefish: its head names the program that made it. Anything else, such as a file that

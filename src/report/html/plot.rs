@@ -1,9 +1,10 @@
 //! Histograms as SVG. The drawing is 360 units wide, about as wide as a phone, so that its letters have their natural
 //! size there; wider screens show more plots beside each other.
 
-use super::super::{Histogram, facts::Unit};
+use super::super::Histogram;
 use super::bins::{Bins, axis, ticks};
 use super::markup::{Escaped, Table};
+use crate::report::plots_and_tables::Unit;
 use crate::text::numbers::{decimal, grouped, percent, percentage, signed};
 use std::fmt::{self, Write};
 

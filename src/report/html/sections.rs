@@ -1,15 +1,15 @@
 //! The page about a dataset, section by section.
 
-use super::super::facts::{Bars, Plot as Facts, Unit};
 use super::super::remarks::ENOUGH;
 use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, Severity};
 use super::bars;
 use super::board::{self, Scale};
-use super::joint::{self, Shade};
+use super::joint_plots::{self, Shade};
 use super::markup::{Escaped, Head, Prose, Table, bar, foot, stack, unbroken};
 use super::plot::Plot;
 use super::{About, Input, Run};
 use crate::distinct::Sketch;
+use crate::report::plots_and_tables::{Bars, Plot as Facts, Unit};
 use crate::text::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
 use std::fmt::{self, Write};
 
@@ -219,8 +219,8 @@ fn results(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
     plots(&mut figures, report, |key| RESULTS.contains(&key))?;
     for table in report.tables() {
         match table.key {
-            "phase_result" => joint::results(&mut figures, &table)?,
-            "phase_score" => joint::heat_map(&mut figures, &table, Shade::Row)?,
+            "phase_result" => joint_plots::results(&mut figures, &table)?,
+            "phase_score" => joint_plots::heat_map(&mut figures, &table, Shade::Row)?,
             _ => {}
         }
     }
@@ -238,8 +238,8 @@ fn mean_scores(out: &mut String, report: &Report) -> fmt::Result {
         return Ok(());
     };
     let phases = details.phase_score_sums.iter().zip(details.phase_scores.rows()).enumerate();
-    let scores = phases.filter_map(|(phase, (&sum, columns))| joint::Scores::of(phase, sum, columns));
-    joint::means(out, &scores.collect::<Vec<_>>(), report.title("centipawns from White's side"))
+    let scores = phases.filter_map(|(phase, (&sum, columns))| joint_plots::Scores::of(phase, sum, columns));
+    joint_plots::means(out, &scores.collect::<Vec<_>>(), report.title("centipawns from White's side"))
 }
 
 fn positions(out: &mut String, report: &Report) -> fmt::Result {
@@ -336,7 +336,7 @@ fn joints(out: &mut String, report: &Report) -> fmt::Result {
     let mut figures = String::new();
     for table in report.tables() {
         if !["phase_result", "phase_score"].contains(&table.key) {
-            joint::heat_map(&mut figures, &table, Shade::Count)?;
+            joint_plots::heat_map(&mut figures, &table, Shade::Count)?;
         }
     }
     grid(out, "plots", &figures);

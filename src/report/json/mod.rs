@@ -4,8 +4,8 @@
 //! is read. `data/stats.schema.json` describes it. Distributions over a wide range (scores, ratings) are lists of pairs
 //! of a number and its count; all others are arrays, where the index is the number.
 
+mod puzzles_and_evaluations;
 mod reader;
-mod sources;
 
 use super::{
     Castling, Comparison, Details, Difference, Evaluations, Games, GroupColumn, GroupValue, Groups, HeatMap, Histogram,

@@ -30,53 +30,30 @@
 //! who can reach the scheduler or an executor can run queries over the files in the directories of the executors, so
 //! they listen on the loopback address only, unless they are told that the network is safe.
 
-mod allowed;
-mod client;
-mod codec;
-mod connections;
-mod counting;
-mod data;
-mod directory;
-pub(super) mod errors;
-mod fair;
-#[cfg(test)]
-mod hostile;
-mod metrics;
-mod pieces;
-pub(super) mod portable;
-mod process;
-mod rest;
-mod rules;
-mod scan;
-mod seen;
-mod server;
-mod shuffles;
-mod statistics;
-mod status;
-mod store;
-mod tls;
-mod told;
-mod wire;
+mod monitoring;
+mod protection;
+pub(in crate::sql) mod protocol;
+pub(in crate::sql) mod scheduling;
 
-pub use client::{Cluster, JobProgress};
-pub use counting::Counting;
-pub use process::{ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
-pub use statistics::Counted;
-pub use status::{ExecutorStatus, JobStatus, Status};
-pub use tls::{NAME, Tls};
+pub use monitoring::status::{ExecutorStatus, JobStatus, Status};
+pub use protection::tls::{NAME, Tls};
+pub use protocol::client::{Cluster, JobProgress};
+pub use protocol::statistics::Counted;
+pub use protocol::statistics_request::Counting;
+pub use scheduling::processes::{ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
 
-pub(super) use client::Link;
-pub(super) use pieces::{Piece, divide};
-pub(super) use store::Digests;
+pub(super) use protocol::client::Link;
+pub(super) use protocol::input_shares::{Piece, divide};
+pub(super) use scheduling::object_store::Digests;
 
-use super::scan::Request;
+use super::tables::scan::Request;
 use super::{PositionSource, Rows, Session, SessionOptions, SqlError};
 use crate::input::{Inputs, Source};
 use crate::stats::GroupBy;
 use datafusion::common::{DataFusionError, Result as EngineResult};
 use datafusion::logical_expr::col;
 use datafusion::physical_plan::ExecutionPlan;
-use scan::{PieceScan, StatisticsTable, Work};
+use protocol::scan::{PieceScan, StatisticsTable, Work};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -85,7 +62,7 @@ pub(super) const TIMES: u32 = 5;
 
 /// Whether a job failed because executors were lost, so that its query must be run again.
 pub(super) fn must_run_again(error: &DataFusionError) -> bool {
-    errors::found(&error.to_string()).is_some_and(|message| message == shuffles::RUN_AGAIN)
+    protocol::errors::found(&error.to_string()).is_some_and(|message| message == scheduling::shuffle_files::RUN_AGAIN)
 }
 
 /// The inputs under names that do not depend on the current directory.
@@ -107,7 +84,7 @@ pub(super) fn scan(request: Request, pieces: &[Piece]) -> EngineResult<Arc<dyn E
     let whole = request.depends_on_records_before().then(|| Piece::all(pieces));
     let pieces = whole.as_ref().map_or(pieces, std::slice::from_ref);
     let work = Work::Columns(Arc::new(request));
-    Ok(Arc::new(PieceScan::new(work, pieces::plan(pieces)?, None)))
+    Ok(Arc::new(PieceScan::new(work, protocol::input_shares::plan(pieces)?, None)))
 }
 
 impl Session {

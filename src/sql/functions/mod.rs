@@ -3,23 +3,23 @@
 //! Functions take and return arrays. Their rows pass through the same decoder, judge and kernels as those of files.
 //! Invalid positions and nulls yield null.
 
-mod columns;
-mod positions;
+mod column_functions;
+mod position_functions;
 pub(super) mod statistics;
 
-use super::conditions::ConditionFunction;
+use super::tables::where_conditions::ConditionFunction;
 use crate::chess::validity::Validity;
 use crate::error::Error;
 use crate::formats::DecodeOptions;
 use crate::jobs::ArrowPositions;
 use crate::table::COLUMNS;
 use crate::tiers::{Analyzer, Tier};
-use columns::ColumnFunction;
+use column_functions::ColumnFunction;
 use datafusion::arrow::array::{Array, ArrayRef, UInt64Array};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::{AggregateUDF, ColumnarValue, ScalarUDF};
-use positions::{Matches, Play, PopCount};
+use position_functions::{Matches, Play, PopCount};
 use statistics::PositionStats;
 
 /// The rules for judging positions.

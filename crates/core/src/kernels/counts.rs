@@ -14,8 +14,8 @@
 //! one operation, and all pieces are counted with those of Black, not White's.
 
 use super::RANK_6;
+use super::bit_sums::Sums;
 use super::board::load_planes;
-use super::sums::Sums;
 use crate::packed::{Group, Planes};
 use crate::queries::{EN_PASSANTS, GroupResults};
 use crate::simd::{Lanes, Simd};

@@ -25,20 +25,20 @@
 //! The reference for all kernels is [`crate::chess`]. Lanes are exact for every board that decodes and has one king per
 //! side and no pawn on the first or last rank, reachable or not.
 
+pub(crate) mod bit_sums;
 pub(crate) mod board;
 mod counts;
-pub(crate) mod danger;
 mod keys;
 mod material;
 pub(crate) mod moves;
 pub mod movetext;
 mod one_slider;
-pub(crate) mod playable;
+pub(crate) mod playable_positions;
 pub(crate) mod rays;
 pub mod replay;
 mod replies;
 pub(crate) mod san;
-pub(crate) mod sums;
+pub(crate) mod threats;
 
 pub use board::{PieceSets, piece_sets};
 pub use counts::{
@@ -50,7 +50,7 @@ pub use keys::{Keys, keys};
 pub use material::{NO_SIGNATURE, signatures};
 pub use moves::{attack_maps, checkers, count_legal_moves, everything, mobility, pins};
 pub use one_slider::{Moves, OneSlider, Way, one_slider};
-pub use playable::invalid;
+pub use playable_positions::invalid;
 pub use replies::{Replies, replies};
 
 pub(crate) const FILE_A: u64 = 0x0101_0101_0101_0101;

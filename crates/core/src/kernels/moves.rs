@@ -5,11 +5,11 @@
 //! king, pawn steps, two pawn captures. [`Sums`] adds them before anything is counted, unless the CPU has an
 //! instruction for population counts of vectors and nothing but the sum is requested.
 
+use super::bit_sums::Sums;
 use super::board::{Board, Side};
-use super::danger::{Danger, attackers, pawn_attacks_up, steps_down};
-use super::playable::broken;
+use super::playable_positions::broken;
 use super::rays::{ByLine, Directions, Rays};
-use super::sums::Sums;
+use super::threats::{Danger, attackers, pawn_attacks_up, steps_down};
 use super::{CORNERS, E1, FILE_A, FILE_H, RANK_1, RANK_3, RANK_5, RANK_8};
 use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS};

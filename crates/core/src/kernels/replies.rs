@@ -34,8 +34,8 @@
 //! The threats are by-products that the generator of moves needs anyway.
 
 use super::board::Board;
-use super::danger::{Danger, pawn_attacks_down};
 use super::rays::{ByLine, Rays};
+use super::threats::{Danger, pawn_attacks_down};
 use super::{FILE_A, FILE_H, RANK_6, RANK_8};
 use crate::packed::Group;
 use crate::simd::{Lanes, Simd, inlined};

@@ -3,7 +3,7 @@
 //! Two tokens with lanes of their own. [`Avx2`] needs what all CPUs with AVX2 have; [`Avx2Gfni`] adds GFNI, whose one
 //! instruction multiplies 8x8 matrices of bits. Desktop CPUs since Alder Lake have it without AVX-512.
 
-use super::{Lanes, LinesThrough, Simd, inlined, matrices, sealed};
+use super::{Lanes, LinesThrough, Simd, gfni_matrices, inlined, sealed};
 use std::arch::x86_64::*;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -402,27 +402,27 @@ lanes! {
     const HAS_MATRICES: bool = true;
     #[inline(always)]
     fn mirror(self) -> Self {
-        self.times(matrices::MIRROR)
+        self.times(gfni_matrices::MIRROR)
     }
     #[inline(always)]
     fn transpose(self) -> Self {
-        self.columns(matrices::COLUMNS)
+        self.columns(gfni_matrices::COLUMNS)
     }
     #[inline(always)]
     fn mirror_and_transpose(self) -> Self {
-        self.columns(matrices::REVERSED_COLUMNS)
+        self.columns(gfni_matrices::REVERSED_COLUMNS)
     }
     #[inline(always)]
     fn sides_of_bit<const N: u32>(self) -> Self {
-        self.times(const { matrices::sides(N) })
+        self.times(const { gfni_matrices::sides(N) })
     }
     #[inline(always)]
     fn shl_in_bytes<const N: u32>(self) -> Self {
-        if N == 1 { self.doubled_in_bytes() } else { self.times(const { matrices::shift_left(N) }) }
+        if N == 1 { self.doubled_in_bytes() } else { self.times(const { gfni_matrices::shift_left(N) }) }
     }
     #[inline(always)]
     fn shr_in_bytes<const N: u32>(self) -> Self {
-        self.times(const { matrices::shift_right(N) })
+        self.times(const { gfni_matrices::shift_right(N) })
     }
 }
 

@@ -4,8 +4,8 @@
 //! CD); [`Avx512Gfni`] adds what those since Ice Lake and Zen 4 have: population counts of vectors, and GFNI, whose one
 //! instruction multiplies 8x8 matrices of bits.
 
-use super::popcnt::Scratch;
-use super::{Lanes, LinesThrough, Simd, inlined, matrices, sealed};
+use super::popcount::Scratch;
+use super::{Lanes, LinesThrough, Simd, gfni_matrices, inlined, sealed};
 use std::arch::x86_64::*;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -524,27 +524,27 @@ lanes! {
     }
     #[inline(always)]
     fn mirror(self) -> Self {
-        self.times(matrices::MIRROR)
+        self.times(gfni_matrices::MIRROR)
     }
     #[inline(always)]
     fn transpose(self) -> Self {
-        self.columns(matrices::COLUMNS)
+        self.columns(gfni_matrices::COLUMNS)
     }
     #[inline(always)]
     fn mirror_and_transpose(self) -> Self {
-        self.columns(matrices::REVERSED_COLUMNS)
+        self.columns(gfni_matrices::REVERSED_COLUMNS)
     }
     #[inline(always)]
     fn sides_of_bit<const N: u32>(self) -> Self {
-        self.times(const { matrices::sides(N) })
+        self.times(const { gfni_matrices::sides(N) })
     }
     #[inline(always)]
     fn shl_in_bytes<const N: u32>(self) -> Self {
-        self.times(const { matrices::shift_left(N) })
+        self.times(const { gfni_matrices::shift_left(N) })
     }
     #[inline(always)]
     fn shr_in_bytes<const N: u32>(self) -> Self {
-        self.times(const { matrices::shift_right(N) })
+        self.times(const { gfni_matrices::shift_right(N) })
     }
 }
 

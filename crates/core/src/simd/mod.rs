@@ -53,31 +53,31 @@ macro_rules! features {
 }
 
 #[cfg(target_arch = "x86_64")]
+mod array_lanes;
+#[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod bmi2;
+pub(crate) mod board_text;
 pub mod bytes;
 #[cfg(target_arch = "x86_64")]
-mod matrices;
+mod gfni_matrices;
 pub mod nibbles;
 pub mod one_board;
 #[cfg(target_arch = "x86_64")]
-mod popcnt;
-pub(crate) mod ranks;
+mod popcount;
 mod scalar;
 #[cfg(test)]
 mod tests;
-#[cfg(target_arch = "x86_64")]
-mod words;
 
+#[cfg(target_arch = "x86_64")]
+pub use array_lanes::{Avx2Words, Avx512Words};
 #[cfg(target_arch = "x86_64")]
 pub use avx2::{Avx2, Avx2Gfni};
 #[cfg(target_arch = "x86_64")]
 pub use avx512::{Avx512, Avx512Gfni};
 pub use scalar::Scalar;
-#[cfg(target_arch = "x86_64")]
-pub use words::{Avx2Words, Avx512Words};
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 

@@ -15,7 +15,7 @@ use super::magic_numbers::{
     BISHOP_BLACK, BISHOP_FANCY, BISHOP_FIXED, FIXED_ENTRIES, ROOK_BLACK, ROOK_FANCY, ROOK_FIXED,
 };
 use super::pext::{ATTACKS, ENTRIES, SQUARES};
-use super::relevant::subsets;
+use super::relevant_squares::subsets;
 use super::{Kind, Sliders, at};
 use crate::chess::{Bitboard, Square};
 use std::sync::LazyLock;

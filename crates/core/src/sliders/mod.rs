@@ -43,7 +43,7 @@ pub mod parallel_hyperbola;
 pub mod pext;
 pub mod pext_emulated;
 pub mod ray_walk;
-pub mod relevant;
+pub mod relevant_squares;
 
 pub use bit_shuffle::BitShuffle;
 pub use blockers_and_beyond::BlockersAndBeyond;
@@ -59,7 +59,7 @@ pub use parallel_hyperbola::ParallelHyperbola;
 pub use pext::{Pext, PextCompressed};
 pub use pext_emulated::{PextLoop, PextNetwork};
 pub use ray_walk::RayWalk;
-pub use relevant::Slider;
+pub use relevant_squares::Slider;
 
 use crate::chess::{Bitboard, Square, bit_scan};
 use crate::simd::one_board::{Avx2Four, GfniFour};

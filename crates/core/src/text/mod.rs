@@ -1,10 +1,10 @@
 //! Text as such, for all modules: made in place, made safe for one line, numbers for readers.
 
-pub mod hash;
+pub mod fast_hash;
 pub mod numbers;
 pub mod one_line;
-pub mod room;
 pub mod short_text;
+pub mod text_writer;
 
 /// The eight bytes from a place on, as a number with the first byte lowest; `None` if fewer are left.
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Boards side by side; squares with higher counts are darker.
 
 use super::Text;
-use lanefish::report::facts::Board;
+use lanefish::report::plots_and_tables::Board;
 use std::fmt::Write;
 
 /// Columns of a board with its ranks and the gap after it.

@@ -1,9 +1,9 @@
 //! Two reports side by side.
 
-use super::super::super::style::{Style, wrapped};
 use super::tables::{RULED, right};
+use crate::cli::terminal::style::{Style, wrapped};
 use comfy_table::{Cell, Table};
-use lanefish::report::facts::Unit;
+use lanefish::report::plots_and_tables::Unit;
 use lanefish::report::{Comparison, Difference};
 use lanefish::text::numbers::{counted, percentage, tenths};
 use std::fmt::Write;

@@ -11,8 +11,8 @@ mod tables;
 #[cfg(feature = "sql")]
 pub(crate) use tables::RULED;
 
-use super::super::style::{self, Style};
-use lanefish::report::facts::{Board, Plot};
+use crate::cli::terminal::style::{self, Style};
+use lanefish::report::plots_and_tables::{Board, Plot};
 use lanefish::report::{HeatMap, Report, Squares};
 use lanefish::text::numbers::{counted, grouped};
 use std::fmt::Write;

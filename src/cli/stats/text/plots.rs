@@ -1,7 +1,7 @@
 //! Distributions as lines of bars.
 
 use super::Text;
-use lanefish::report::facts::{Bars, Plot};
+use lanefish::report::plots_and_tables::{Bars, Plot};
 use lanefish::text::numbers::{grouped, percent};
 use std::fmt::Write;
 

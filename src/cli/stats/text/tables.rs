@@ -1,7 +1,7 @@
 //! Tables with counts, summary statistics, distinct positions and groups.
 
 use super::Text;
-use crate::cli::style::wrapped;
+use crate::cli::terminal::style::wrapped;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
 use lanefish::report::{GroupValue, Histogram, Mates, Report, Results, Severity};

@@ -1,14 +1,14 @@
 //! The fast path: moves of the main line with nothing but simple text between them.
 //!
-//! [`Scan`](crate::formats::pgn::scan::Scan) finds the words of many moves at once; then all of these are parsed,
+//! [`Scan`](crate::formats::pgn::movetext_scan::Scan) finds the words of many moves at once; then all of these are parsed,
 //! and then played one after another without looking at the text between, or later, in lanes. The first word that is not exactly one
 //! legal move in the usual spelling is left to [`tokens`](super::tokens), and few moves are scanned after it at
 //! first, because those after the next such word would be scanned in vain.
 
 use super::error::MOST_PLIES;
 use super::{Games, Plays, State};
+use crate::formats::pgn::movetext_scan::{Command, ENOUGH};
 use crate::formats::pgn::records::Records;
-use crate::formats::pgn::scan::{Command, ENOUGH};
 use crate::replay::San;
 
 /// Number of moves to scan at once after one that the fast path could not play.

@@ -14,26 +14,26 @@
 mod error;
 mod main_line;
 mod movetext;
+mod movetext_words;
 mod tag_section;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod words;
 
 pub use error::{BadGame, GameError};
 
 use super::lex::{self, Comment};
+use super::movetext_scan::{ENOUGH, Scan};
 use super::records::Records;
-use super::scan::{ENOUGH, Scan};
 use super::tags::{self, Name, Tags};
 use crate::chess::Position;
 use crate::games::{Outcome, Variant, Verdict};
 use crate::replay::{Board, San};
 use crate::simd::bmi2::Bmi2;
 use movetext::End;
+use movetext_words::{result, shown};
 use std::ops::Range;
 use tag_section::start_position;
-use words::{result, shown};
 
 /// The name of the tag that has the result.
 const RESULT: Name<'static> = Name::new("Result");

@@ -3,8 +3,8 @@
 //! The loop decides only whether the game ends here, and whether the fast path of
 //! [`main_line`](super::main_line) may try; all other text is left to [`tokens`](super::tokens).
 
+use super::movetext_words::castling;
 use super::tokens::{CLASS, Class};
-use super::words::castling;
 use super::{GameError, Games, Plays, State};
 use crate::formats::pgn::lex::{self, Comment};
 use crate::formats::pgn::records::Records;

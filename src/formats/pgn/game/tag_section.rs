@@ -7,9 +7,9 @@
 use super::{GameError, Games};
 use crate::chess::fen::{self, Expected, Fen, FenError, FenField, FenOptions};
 use crate::chess::validity::Validity;
-use crate::formats::lines::are_moves;
+use crate::formats::codec::line_records::are_moves;
 use crate::formats::pgn::lex::{self, Comment};
-use crate::formats::pgn::tag;
+use crate::formats::pgn::tag_syntax;
 use crate::formats::pgn::tags::{self, Tags};
 use crate::games::Variant;
 use std::collections::HashSet;
@@ -31,7 +31,7 @@ impl<'a> Games<'a> {
         marked.crowd();
         let bytes = self.bytes;
         loop {
-            let tag = tag::tag(&bytes[self.at..]);
+            let tag = tag_syntax::tag(&bytes[self.at..]);
             self.at += tag.len.max(1);
             marked.ignored += u32::from(tag.has_more);
             // The tag may end in a later line.
@@ -128,7 +128,7 @@ impl<'a> Games<'a> {
                         marked.crowd();
                     }
                     feeds = 0;
-                    if tag::ends_regularly(text) {
+                    if tag_syntax::ends_regularly(text) {
                         self.at = line;
                         end = line;
                     } else {

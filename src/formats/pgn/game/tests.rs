@@ -1,10 +1,10 @@
 //! Tests that scanning a main line gives the same records as reading it token by token, and that lost text is never
 //! overlooked.
 
-use super::super::lost;
 use super::super::records::Requested;
 use super::*;
 use crate::formats::LostTags;
+use crate::formats::pgn::unstored_text;
 use crate::table::Fields;
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn read(text: &[u8], quick: bool) -> String {
         let Game { start, end, plies, .. } = game;
         let mut lost = LostTags::default();
         let up_to = game.bad.as_ref().map_or(end, |bad| bad.offset.min(end));
-        lost::count(text, start + game.tags.len()..up_to, false, &mut lost);
+        unstored_text::count(text, start + game.tags.len()..up_to, false, &mut lost);
         assert!(lost.is_empty() || records.may_lose_text(), "{lost} in {}", String::from_utf8_lossy(text));
         let unread = records.take_unread();
         read += &format!("{} {:?} {}; ", unread.count, unread.first, records.may_lose_text());
@@ -191,7 +191,7 @@ fn comments_behind_tags_are_not_overlooked() {
         for text in [format!("[Event \"x\"]\n\n{comment}1. e4 *\n"), format!("[Event \"x\"]\n{comment}")] {
             assert_eq!(read(text.as_bytes(), true), read(text.as_bytes(), false), "{text}");
             let mut lost = LostTags::default();
-            lost::count(text.as_bytes(), text.find(']').unwrap() + 1..text.len(), false, &mut lost);
+            unstored_text::count(text.as_bytes(), text.find(']').unwrap() + 1..text.len(), false, &mut lost);
             assert!(!lost.is_empty(), "{text}");
         }
     }

@@ -5,7 +5,7 @@
 //! in the same way, so that the end of the game does not depend on which moves could be played.
 
 use super::error::{DEEPEST, MOST_PLIES};
-use super::words::{
+use super::movetext_words::{
     castling, ends_with_move, evaluation, is_figurine, is_null, is_remark, lacks_piece, of_numeric, result, shown,
     symbol, trim_remarks, trim_signs, without_result, word_len,
 };

@@ -1,12 +1,12 @@
 //! Records the positions of games straight into groups, with the requested columns.
 
-mod commands;
-mod later;
+mod comment_commands;
+mod deferred_replay;
 
-pub(super) use commands::reads;
-pub(super) use later::LaterRow;
+pub(super) use comment_commands::reads;
+pub(super) use deferred_replay::LaterRow;
 
-use super::values::{Eval, LONGEST_CLOCK, NO_SCORE, is_score, mate_of};
+use super::comment_values::{Eval, LONGEST_CLOCK, NO_SCORE, is_score, mate_of};
 use crate::chess::{Color, Move};
 use crate::choose::hash_on;
 use crate::kernels::replay::Order;
@@ -14,7 +14,7 @@ use crate::packed::{Group, Packed};
 use crate::replay::{Board, OrderRows};
 use crate::table::openings;
 use crate::table::{Array, Batch, Field, Fields, Values, bits_where};
-use later::{Apart, TILE};
+use deferred_replay::{Apart, TILE};
 
 /// The requested columns of each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -52,7 +52,7 @@ pub(super) struct Records {
     /// [`Move::to_bits`] of the move played, 0 for none.
     moves: Vec<u16>,
     plies: Vec<u16>,
-    /// [`Eval::packed`](super::values::Eval::packed), up to the last row that has one; likewise the clocks.
+    /// [`Eval::packed`](super::comment_values::Eval::packed), up to the last row that has one; likewise the clocks.
     scores: Vec<i16>,
     clocks: Vec<u32>,
     /// Squares of [`Field::KeyEnPassant`], up to the last row that has one.

@@ -11,21 +11,21 @@
 mod coded;
 mod cursor;
 mod error;
+mod fast_path;
 mod read;
 #[cfg(test)]
 mod tests;
-mod usual;
 mod write;
 
 #[doc(hidden)]
 pub use coded::Coded;
 pub use error::{Expected, FenError, FenField, PositionError};
 #[doc(hidden)]
+pub use fast_path::UsualReader;
+#[doc(hidden)]
 pub use read::{parse, parse_tag};
 #[doc(hidden)]
 pub use read::{parse_in, parse_usual};
-#[doc(hidden)]
-pub use usual::UsualReader;
 pub use write::CastlingStyle;
 
 use super::position::Position;

@@ -12,7 +12,7 @@
 
 use super::coded::Coded;
 use super::cursor::{Cursor, is_blank, is_separator};
-use super::usual::UsualReader;
+use super::fast_path::UsualReader;
 use super::{Expected, Fen, FenError, FenField, FenOptions, PositionError};
 use crate::chess::bitboard::Bitboard;
 use crate::chess::castling::CastlingRights;

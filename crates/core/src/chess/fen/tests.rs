@@ -3,7 +3,7 @@
 use super::read::parse_slowly;
 use super::*;
 use crate::chess::random::{Random, RandomPlay, Start};
-use crate::simd::ranks::RankText;
+use crate::simd::board_text::RankText;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 

@@ -10,7 +10,7 @@ use crate::chess::bitboard::Bitboard;
 use crate::chess::castling::{CastlingRights, CastlingSide};
 use crate::chess::piece::{Color, Role};
 use crate::chess::position::Position;
-use crate::simd::ranks::{self, RankText};
+use crate::simd::board_text::{self, RankText};
 use crate::text::short_text::ShortText;
 use std::fmt;
 use std::sync::LazyLock;
@@ -165,7 +165,7 @@ impl Coded {
 }
 
 /// Writes the ranks of a board with a `/` after each, and returns the length of the text.
-fn write_ranks(sets: [u64; 4], text: &mut [u8; ranks::ROOM]) -> usize {
+fn write_ranks(sets: [u64; 4], text: &mut [u8; board_text::ROOM]) -> usize {
     let occupied = sets[0] | sets[1] | sets[2];
     let mut at = 0;
     for rank in (0..8).rev() {
@@ -229,7 +229,7 @@ mod tests {
         }
         boards.extend([[0; 4], [0, 0, 0, !0], [!0; 4], [!0, 0, 0, 0]]);
         for board in boards {
-            let (mut text, mut expected) = ([0; ranks::ROOM], [0; ranks::ROOM]);
+            let (mut text, mut expected) = ([0; board_text::ROOM], [0; board_text::ROOM]);
             let len = vectors.write(board, LETTERS, &mut text);
             assert_eq!(len, write_ranks(board, &mut expected));
             assert_eq!(text[..len], expected[..len], "{board:x?}");

@@ -1,0 +1,120 @@
+//! Options that choose among the good records: conditions on their columns, and samples.
+
+use super::value_parsers::{column_names, did_you_mean};
+use anyhow::Result;
+use clap::Args;
+use lanefish::choose::expression::DefinitionError;
+use lanefish::choose::{
+    AssignmentError, Assignments, Choose, Condition, Definitions, ExpressionError, Sample, SampleError,
+};
+
+use std::fmt;
+
+/// Options of every command that reads positions.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Choosing")]
+pub(crate) struct ChosenArgs {
+    /// Only records for which this is true, an SQL expression over the columns that compute can write
+    ///
+    /// For example "quiet and ply >= 16 and abs(score) <= 10000", or "stm_result = 'loss' and stm_score > 500".
+    /// Operators are and, or, not, comparisons, between, in, is null, like, case, + - * / %, & | << >>. Functions are
+    /// abs, least, greatest, coalesce, popcount(bits), xor(a, b), exp, ln, power, sqrt, round, interp(x, x0, y0, x1,
+    /// y1, ..), uniform(a, ..), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp'). The command games accepts only columns
+    /// of games, such as "mean_elo >= 2400 and speed = 'blitz'".
+    #[arg(id = "where", long = "where", value_name = "EXPR", allow_hyphen_values = true)]
+    condition: Option<String>,
+
+    /// Name a value, for other expressions and for --columns
+    ///
+    /// May be repeated; an expression can use the names before it. For example --let "m = (material_white +
+    /// material_black) / 58.0".
+    #[arg(id = "let", long = "let", value_name = "NAME=EXPR", allow_hyphen_values = true)]
+    definitions: Vec<String>,
+
+    /// Only a random part of the records: a rate (0.01, 1%), a number, or an expression giving the probability
+    ///
+    /// A rate is a decimal number up to 1.0, or a percentage; a number above 1 is a number of records, such as 1000,
+    /// 10_000, 1e6 or 1M.
+    #[arg(long, value_name = "RATE|N|EXPR", allow_hyphen_values = true)]
+    sample: Option<String>,
+
+    /// Write the records with this value of score, raw_score, mate, result, ply or halfmove
+    ///
+    /// The expression is evaluated on the record as it was read; decimal values are rounded. If the value does not fit,
+    /// the record is rejected. For example "raw_score = case when quiet then raw_score else 32002 end".
+    #[arg(long, value_name = "COLUMN=EXPR", allow_hyphen_values = true)]
+    set: Vec<String>,
+}
+
+/// An invalid expression, and the option that it was given with.
+#[derive(Debug)]
+pub(crate) struct WrongExpression {
+    option: &'static str,
+    error: ExpressionError,
+}
+
+impl WrongExpression {
+    pub(crate) fn new(option: &'static str, error: ExpressionError) -> Self {
+        Self { option, error }
+    }
+    /// The text, and marks below the invalid part.
+    pub(crate) fn excerpt(&self) -> String {
+        self.error.excerpt()
+    }
+}
+
+impl fmt::Display for WrongExpression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hint = self.error.unknown_column().map(|name| did_you_mean(&name.to_ascii_lowercase(), column_names()));
+        write!(f, "--{}: {}{}", self.option, self.error.message(), hint.unwrap_or_default())
+    }
+}
+
+impl std::error::Error for WrongExpression {}
+
+fn wrong_definition(error: DefinitionError) -> anyhow::Error {
+    match error {
+        DefinitionError::Expression(error) => WrongExpression::new("let", error).into(),
+        error => anyhow::anyhow!("--let {error}"),
+    }
+}
+
+impl ChosenArgs {
+    /// The values that `--let` names.
+    pub(crate) fn definitions(&self) -> Result<Definitions> {
+        Definitions::parse(&self.definitions).map_err(wrong_definition)
+    }
+
+    /// The condition, if one is given.
+    pub(crate) fn condition(&self) -> Result<Option<Condition>> {
+        self.condition_with(&self.definitions()?)
+    }
+
+    /// Refuses conditions that are not conditions on games.
+    pub(crate) fn check_of_games(&self) -> Result<()> {
+        let definitions = Definitions::parse_of_games(&self.definitions).map_err(wrong_definition)?;
+        self.condition_with(&definitions).map(drop)
+    }
+
+    fn condition_with(&self, definitions: &Definitions) -> Result<Option<Condition>> {
+        let condition = self.condition.as_deref().map(|text| definitions.condition(text)).transpose();
+        Ok(condition.map_err(|error| WrongExpression::new("where", error))?)
+    }
+
+    /// Adds these choices to the options of a run.
+    pub(crate) fn apply(&self, choose: Choose) -> Result<Choose> {
+        let definitions = self.definitions()?;
+        let parse_sample = |text| {
+            Sample::parse(text, &definitions).map_err(|error| match error {
+                SampleError::Expression(error) => WrongExpression::new("sample", error).into(),
+                error => anyhow::anyhow!("--sample {error}"),
+            })
+        };
+        let sample = self.sample.as_deref().map(parse_sample).transpose()?;
+        let set = Assignments::parse_with(&self.set, &definitions).map_err(|error| match error {
+            AssignmentError::Expression(error) => WrongExpression::new("set", error).into(),
+            error => anyhow::anyhow!("--set {error}"),
+        })?;
+        Ok(choose.filter(self.condition()?).sample(sample).set(set))
+    }
+}

@@ -1,0 +1,317 @@
+//! Manifests: files next to outputs that record how these were made, and a check that the files are unchanged.
+
+use super::interrupt;
+use super::invocation::Invocation;
+use super::output::{Output, Sink};
+use crate::cli::SOMETHING_WRONG;
+use anyhow::{Context, Result, bail};
+use lanefish::Error;
+use lanefish::formats::Format;
+use lanefish::jobs::OutputFormat;
+use lanefish::pipeline::{FileSummary, Summary};
+use lanefish::text::one_line;
+use rayon::ThreadPool;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+/// The suffix that turns the name of an output into that of its manifest.
+const SUFFIX: &str = ".manifest.json";
+/// Number of bytes that all threads hash together at a time.
+const PIECE: usize = 8 << 20;
+
+/// The manifests of a run; they appear together with its outputs.
+pub(crate) struct Manifests {
+    seed: u64,
+    inputs: Vec<Input>,
+    /// Files given by `--against`.
+    against: Vec<Input>,
+    files: Vec<Output>,
+}
+
+/// An input as it was before the run.
+struct Input {
+    path: Arc<Path>,
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Input {
+    fn new(path: &Arc<Path>) -> Result<Self> {
+        let failed = |source| Error::Open { path: Arc::clone(path), source };
+        // Under these names it can be another file when the manifest is verified.
+        if path.as_os_str() == "-" || ["/dev", "/proc"].iter().any(|directory| path.starts_with(directory)) {
+            bail!("--manifest: {} cannot be read again: name files", path.display());
+        }
+        if path.to_str().is_none() {
+            bail!("--manifest: the name {} is not UTF-8, so a manifest cannot hold it", path.display());
+        }
+        let metadata = fs::metadata(path).map_err(failed)?;
+        if !metadata.is_file() {
+            bail!("--manifest: {} is not a regular file and cannot be read again", path.display());
+        }
+        Ok(Self { path: Arc::clone(path), len: metadata.len(), modified: modified(&metadata) })
+    }
+
+    /// Reads the size and the hash after the run.
+    fn about(&self, pool: &ThreadPool) -> Result<Map<String, Value>> {
+        let file = File::open(&self.path).map_err(|source| Error::Open { path: Arc::clone(&self.path), source })?;
+        let (len, hash) = hash_of(&file, pool, &self.path)?;
+        let metadata = file.metadata().ok();
+        if len != self.len || metadata.as_ref().and_then(modified) != self.modified {
+            bail!("--manifest: {} changed while it was being read", self.path.display());
+        }
+        Ok(about(&self.path, len, &hash))
+    }
+}
+
+fn modified(metadata: &Metadata) -> Option<SystemTime> {
+    metadata.modified().ok()
+}
+
+fn about(path: &Path, len: u64, hash: &str) -> Map<String, Value> {
+    Map::from_iter([
+        ("path".to_owned(), json!(path.display().to_string())),
+        ("bytes".to_owned(), json!(len)),
+        ("blake3".to_owned(), json!(hash)),
+    ])
+}
+
+/// The number of bytes of a file, and their BLAKE3 hash.
+fn hash_of(mut file: &File, pool: &ThreadPool, path: &Path) -> Result<(u64, String)> {
+    let stop = interrupt::flag();
+    let mut hasher = blake3::Hasher::new();
+    let mut piece = vec![0; PIECE];
+    let mut len = 0;
+    loop {
+        let mut filled = 0;
+        while filled < PIECE {
+            match file.read(&mut piece[filled..]) {
+                Ok(0) => break,
+                Ok(more) => filled += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => {
+                    return Err(Error::Read { path: Arc::from(path), offset: len + filled as u64, source }.into());
+                }
+            }
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted.into());
+        }
+        if filled == 0 {
+            return Ok((len, hasher.finalize().to_hex().to_string()));
+        }
+        pool.install(|| hasher.update_rayon(&piece[..filled]));
+        len += filled as u64;
+    }
+}
+
+fn pool_of(invocation: &Invocation<'_>) -> Result<ThreadPool> {
+    let threads = invocation.threads;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    Ok(pool.map_err(|error| Error::Threads { threads, reason: error.to_string() })?)
+}
+
+impl Manifests {
+    /// Starts the manifests for these outputs, after the invocation has prepared its inputs.
+    pub(crate) fn begin<'a>(
+        invocation: &Invocation<'_>,
+        seed: u64,
+        against: &[Arc<Path>],
+        outputs: impl IntoIterator<Item = &'a Output>,
+    ) -> Result<Self> {
+        let all = |paths: &[Arc<Path>]| paths.iter().map(Input::new).collect::<Result<Vec<_>>>();
+        if invocation.reads_stdin() {
+            bail!("--manifest: standard input cannot be read again: name files");
+        }
+        let (inputs, against) = (all(&invocation.input_paths())?, all(against)?);
+        let mut files = Vec::new();
+        for output in outputs {
+            let Some(file) = output.file() else {
+                bail!("--manifest: the output is not a regular file and cannot be read again");
+            };
+            if file.path().to_str().is_none() {
+                bail!("--manifest: the name {} is not UTF-8, so a manifest cannot hold it", file.path().display());
+            }
+            let mut name = OsString::from(file.path());
+            name.push(SUFFIX);
+            files.push(invocation.open_beside(Path::new(&name))?);
+        }
+        Ok(Self { seed, inputs, against, files })
+    }
+
+    /// Completes the manifests and the outputs. Each output comes with its format and its number of records. All files
+    /// are meant to appear together.
+    pub(crate) fn complete(
+        self,
+        invocation: &Invocation<'_>,
+        summary: &Summary,
+        outputs: Vec<(Output, OutputFormat, u64)>,
+    ) -> Result<Vec<Output>> {
+        let _phase = invocation.phase("hashing");
+        let pool = pool_of(invocation)?;
+        let mut read: BTreeMap<&Path, VecDeque<&FileSummary>> = BTreeMap::new();
+        for file in &summary.files {
+            read.entry(&file.path).or_default().push_back(file);
+        }
+        let mut inputs = Vec::new();
+        for input in &self.inputs {
+            let mut about = input.about(&pool)?;
+            // A zip archive may have given any number of inputs, none of which has its name.
+            let file = read.get_mut(&*input.path).and_then(VecDeque::pop_front);
+            let files: Vec<&FileSummary> = match file {
+                Some(file) => vec![file],
+                None => summary.files.iter().filter(|file| file.path.starts_with(&input.path)).collect(),
+            };
+            let format = file.and_then(|file| file.format).map(Format::name);
+            about.insert("format".to_owned(), json!(format.or((!files.is_empty()).then_some("zip"))));
+            about.insert(
+                "records".to_owned(),
+                json!(files.iter().map(|file| file.records - file.rejected).sum::<u64>()),
+            );
+            about.insert("rejected".to_owned(), json!(files.iter().map(|file| file.rejected).sum::<u64>()));
+            inputs.push(Value::Object(about));
+        }
+        let against =
+            self.against.iter().map(|input| input.about(&pool).map(Value::Object)).collect::<Result<Vec<_>>>()?;
+        let command: Vec<String> =
+            std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+        let left_out = summary.left_out.iter();
+        let left_out: Map<String, Value> =
+            left_out.map(|(option, left_out)| ((*option).to_owned(), json!(left_out.positions))).collect();
+        let mut complete = Vec::new();
+        for ((output, format, records), mut manifest) in outputs.into_iter().zip(self.files) {
+            let named = output.named();
+            let mut sink = output.complete()?;
+            let Sink::File(file) = &mut sink else {
+                bail!("--manifest: the output is not a regular file");
+            };
+            let bytes = file.reader().map_err(|source| named.failed(source))?;
+            let (len, hash) = hash_of(&bytes, &pool, file.path())?;
+            let mut output = about(file.path(), len, &hash);
+            output.insert("format".to_owned(), json!(format.name()));
+            output.insert("records".to_owned(), json!(records));
+            let mut object = Map::from_iter([
+                ("lanefish".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
+                ("command".to_owned(), json!(command)),
+                ("seed".to_owned(), json!(self.seed)),
+                ("inputs".to_owned(), json!(inputs)),
+            ]);
+            if !against.is_empty() {
+                object.insert("against".to_owned(), json!(against));
+            }
+            object.insert("output".to_owned(), Value::Object(output));
+            object.insert("left_out".to_owned(), json!(left_out));
+            let mut text = serde_json::to_vec_pretty(&object)?;
+            text.push(b'\n');
+            manifest.put(&text)?;
+            complete.extend([Output::Plain(sink), manifest]);
+        }
+        Ok(complete)
+    }
+}
+
+/// A file of a manifest.
+struct Listed {
+    role: &'static str,
+    path: String,
+    bytes: u64,
+    blake3: String,
+}
+
+impl Listed {
+    fn new(role: &'static str, value: &Value) -> Option<Self> {
+        let text = |name| value.get(name)?.as_str().map(str::to_owned);
+        Some(Self { role, path: text("path")?, bytes: value.get("bytes")?.as_u64()?, blake3: text("blake3")? })
+    }
+
+    /// Describes how the file differs from the manifest.
+    fn problem(&self, beside: &Path, pool: &ThreadPool) -> Result<Option<String>> {
+        let path = PathBuf::from(&self.path);
+        // A relative path is tried as it was given, and from the directory of the manifest.
+        let moved = path.file_name().map(|name| beside.join(name));
+        let path = match (path.exists(), moved) {
+            (false, Some(moved)) if moved.exists() => moved,
+            _ => path,
+        };
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some("is missing".to_owned())),
+            Err(source) => return Err(Error::Open { path: Arc::from(path), source }.into()),
+        };
+        let metadata = file.metadata().map_err(|source| Error::Open { path: Arc::from(&*path), source })?;
+        if !metadata.is_file() {
+            return Ok(Some("is not a regular file".to_owned()));
+        }
+        if metadata.len() != self.bytes {
+            return Ok(Some(format!("has {} bytes, and had {}", metadata.len(), self.bytes)));
+        }
+        let (_, hash) = hash_of(&file, pool, &path)?;
+        Ok((hash != self.blake3).then(|| "has different content".to_owned()))
+    }
+}
+
+/// The hash of a file of this length, according to the manifest beside it.
+pub(crate) fn recorded_hash(path: &Path, len: u64) -> Option<String> {
+    let mut manifest = OsString::from(path);
+    manifest.push(SUFFIX);
+    let manifest: Value = serde_json::from_slice(&fs::read(manifest).ok()?).ok()?;
+    let output = Listed::new("output", manifest.get("output")?)?;
+    (output.bytes == len).then_some(output.blake3)
+}
+
+/// The files of a manifest.
+fn listed(manifest: &Value) -> Option<Vec<Listed>> {
+    let mut files = Vec::new();
+    for input in manifest.get("inputs")?.as_array()? {
+        files.push(Listed::new("input", input)?);
+    }
+    if let Some(against) = manifest.get("against") {
+        for other in against.as_array()? {
+            files.push(Listed::new("against", other)?);
+        }
+    }
+    files.push(Listed::new("output", manifest.get("output")?)?);
+    Some(files)
+}
+
+/// Checks whether the files of a manifest are unchanged; returns the exit status.
+pub(crate) fn verify(invocation: &Invocation<'_>, manifest: &Path, as_json: bool) -> Result<u8> {
+    let bytes = fs::read(manifest).map_err(|source| Error::Open { path: Arc::from(manifest), source })?;
+    let value: Value = serde_json::from_slice(&bytes)
+        .with_context(|| format!("{} is not a manifest of lanefish", manifest.display()))?;
+    let files = listed(&value).with_context(|| format!("{} is not a manifest of lanefish", manifest.display()))?;
+    let beside = match manifest.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let pool = pool_of(invocation)?;
+    let mut objects = Vec::new();
+    let mut text = Vec::new();
+    let mut ok = true;
+    for file in &files {
+        let problem = {
+            let _phase = invocation.phase("hashing");
+            file.problem(beside, &pool)?
+        };
+        ok &= problem.is_none();
+        let said = problem.as_deref().unwrap_or("ok");
+        let path = one_line::of(&file.path).to_string();
+        writeln!(text, "{path} ({}): {said}", file.role)?;
+        objects.push(json!({ "path": file.path, "role": file.role, "ok": problem.is_none(), "problem": problem }));
+    }
+    if as_json {
+        let object = Map::from_iter([("files".to_owned(), objects.into()), ("ok".to_owned(), json!(ok))]);
+        crate::cli::print_object(&object)?;
+    } else {
+        text.extend_from_slice(if ok { b"ok\n" } else { b"not ok\n" });
+        crate::cli::print(&text)?;
+    }
+    Ok(if ok { 0 } else { SOMETHING_WRONG })
+}

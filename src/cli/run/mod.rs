@@ -1,0 +1,12 @@
+//! A run of a command: its inputs, its output, and what is reported at its end.
+
+pub(super) mod column_listing;
+pub(super) mod dataset_summary;
+pub(super) mod file_identity;
+pub(super) mod format_output;
+pub(super) mod interrupt;
+pub(super) mod invocation;
+pub(super) mod manifest;
+pub(super) mod output;
+pub(super) mod output_directories;
+pub(super) mod tier_calibration;

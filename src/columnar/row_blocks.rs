@@ -1,0 +1,149 @@
+//! Rows in the order of the input, cut into blocks of the same number of rows.
+
+use super::BLOCK;
+use crate::table::row_queue::{RowRun, RowRuns};
+use crate::table::{Array, Texts};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Rows that share dictionaries of texts: a row group of Parquet.
+pub const ROW_GROUP: usize = 1 << 20;
+
+/// The largest dictionary of a column, in bytes of texts; rows beyond it are written as they are.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Cuts rows into blocks.
+#[derive(Debug, Default)]
+pub struct RowBlocks {
+    /// Rows that are not a whole block yet.
+    waiting: RowRuns<Vec<Array>>,
+    /// Rows in blocks.
+    rows: u64,
+    /// By column.
+    dictionaries: Vec<Dictionary>,
+}
+
+/// The texts of a column in a row group so far.
+#[derive(Debug, Default)]
+struct Dictionary {
+    codes: HashMap<Arc<str>, u32>,
+    words: Vec<Arc<str>>,
+    bytes: usize,
+    is_full: bool,
+}
+
+impl Dictionary {
+    fn code(&mut self, word: &str) -> u32 {
+        if let Some(&code) = self.codes.get(word) {
+            return code;
+        }
+        let code = self.words.len() as u32;
+        let shared: Arc<str> = word.into();
+        self.codes.insert(Arc::clone(&shared), code);
+        self.words.push(shared);
+        self.bytes += word.len();
+        code
+    }
+    /// Adds the codes of a run of rows, 0 where they are missing.
+    fn add(&mut self, texts: &Texts, rows: Range<usize>, codes: &mut Vec<u32>) {
+        const UNKNOWN: u32 = u32::MAX;
+        let mut known = vec![UNKNOWN; texts.words().len()];
+        let theirs = texts.codes();
+        // The rows of a game have the same text.
+        let mut last = (UNKNOWN, 0);
+        for row in rows {
+            if !theirs.is_present(row) {
+                codes.push(0);
+                continue;
+            }
+            let code = theirs.values()[row];
+            if code != last.0 {
+                let known = &mut known[code as usize];
+                if *known == UNKNOWN {
+                    *known = self.code(&texts.words()[code as usize]);
+                }
+                last = (code, *known);
+            }
+            codes.push(last.1);
+        }
+    }
+}
+
+/// The rows of a block, which any thread can encode.
+#[derive(Debug)]
+pub struct RowBlock {
+    runs: Vec<RowRun<Vec<Array>>>,
+    /// By column: the code of each row in the dictionary of the row group, if it has one.
+    pub(super) codes: Vec<Option<Vec<u32>>>,
+    /// Of the last block of a row group, by column: the dictionary.
+    pub(super) words: Option<Vec<Vec<Arc<str>>>>,
+}
+
+impl RowBlock {
+    /// Whether it has no rows, and only ends a row group.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+    /// The values by column.
+    pub(super) fn columns(&self) -> Vec<Array> {
+        let Some((first, _)) = self.runs.first() else {
+            return Vec::new();
+        };
+        let mut columns: Vec<Array> = first.iter().map(Array::empty_like).collect();
+        for (piece, rows) in &self.runs {
+            for (column, cells) in columns.iter_mut().zip(piece.iter()) {
+                column.append(cells, rows.clone());
+            }
+        }
+        columns
+    }
+}
+
+impl RowBlocks {
+    /// Takes these rows of the next chunk, whose columns have the same length; returns the blocks that they complete.
+    pub fn join(&mut self, piece: Vec<Array>, rows: Range<usize>) -> Vec<RowBlock> {
+        self.waiting.push((Arc::new(piece), rows));
+        let complete = self.waiting.len() / BLOCK;
+        (0..complete).map(|_| self.take(BLOCK, false)).collect()
+    }
+    /// The last block, if there are rows left.
+    pub fn finish(mut self) -> Option<RowBlock> {
+        let len = self.waiting.len();
+        (len > 0 || !self.rows.is_multiple_of(ROW_GROUP as u64)).then(|| self.take(len, true))
+    }
+    fn take(&mut self, len: usize, is_last: bool) -> RowBlock {
+        self.rows += len as u64;
+        let runs = self.waiting.take(len);
+        let codes = self.encode_texts(&runs, len);
+        let ends = is_last || self.rows.is_multiple_of(ROW_GROUP as u64);
+        let words = ends.then(|| {
+            let dictionaries = self.dictionaries.iter_mut().map(std::mem::take);
+            dictionaries.map(|dictionary| dictionary.words).collect()
+        });
+        RowBlock { runs, codes, words }
+    }
+    /// The codes of repeated texts.
+    fn encode_texts(&mut self, runs: &[RowRun<Vec<Array>>], len: usize) -> Vec<Option<Vec<u32>>> {
+        let columns = runs.first().map_or(0, |(piece, _)| piece.len());
+        self.dictionaries.resize_with(columns.max(self.dictionaries.len()), Dictionary::default);
+        let dictionaries = self.dictionaries.iter_mut().enumerate();
+        dictionaries
+            .map(|(column, dictionary)| {
+                let mut codes = Vec::with_capacity(len);
+                for (piece, rows) in runs {
+                    let Array::Text(texts) = &piece[column] else {
+                        return None;
+                    };
+                    if dictionary.is_full {
+                        return None;
+                    }
+                    dictionary.add(texts, rows.clone(), &mut codes);
+                }
+                // The texts numbered so far are written; the next blocks have no dictionary.
+                dictionary.is_full = dictionary.bytes > MOST_BYTES;
+                Some(codes)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,665 @@
+//! Selection of games and positions among records that carry the facts of their games: boards files, tables, lines
+//! with operations.
+//!
+//! PGN selects while it replays, because a game is a whole there. Elsewhere a game is a run of records with the same
+//! number, which may go on in the next chunk. So this is done in two steps. [`select`] sees one chunk, on any thread:
+//! it divides the records into runs of one game with the same facts, and decides about all runs except those at the
+//! edges of the chunk. [`Edges`] sees the chunks in order and decides about the rest. Where a position is taken or not
+//! depending on those after it (`--last`, a sample), the records of the last game of a chunk are held back until the
+//! game is complete.
+//!
+//! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
+
+use crate::choose::{LeftOut, LeftOutBy, ROWS_OF_GAMES, Selection, hash_on};
+use crate::error::Damage;
+use crate::formats::{Chunk, Decoded, Extent, Format, Remark};
+use crate::games::{Date, Facts, GameRow, Outcome, Variant};
+use crate::table::{Array, Batch, Field, Fields};
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The maximum number of records of a game that are held back.
+const MOST_HELD: usize = 1 << 20;
+
+/// Records that belong to no game.
+static NO_GAME: Remark = Remark { what: "record", how: "without a game, for which there is no row", is_detail: false };
+
+/// The option that leaves something out, and whether the reason is that the tested value is unknown.
+type Verdict = Option<(&'static str, bool)>;
+
+/// The runs of a chunk.
+#[derive(Debug, Default)]
+pub(crate) struct Selected {
+    runs: Vec<Run>,
+    /// The fields that some record has.
+    carried: Fields,
+    /// The requested fields; others were only decoded for the selection.
+    fields: Fields,
+}
+
+/// Consecutive records of one game with the same facts.
+#[derive(Debug)]
+struct Run {
+    game: Option<u64>,
+    verdict: Verdict,
+    /// Pairs of a batch number and rows of that batch.
+    parts: Vec<(usize, Range<usize>)>,
+    decided: bool,
+    /// Positions that some option leaves out, in a game that is taken.
+    left_out: Vec<(&'static str, u64)>,
+}
+
+impl Run {
+    fn len(&self) -> usize {
+        self.parts.iter().map(|(_, rows)| rows.len()).sum()
+    }
+    fn rows(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let parts = self.parts.iter();
+        parts.flat_map(|(batch, rows)| rows.clone().map(move |row| (*batch, row)))
+    }
+    fn is_same(&self, game: Option<u64>, verdict: Verdict) -> bool {
+        self.game == game && self.verdict == verdict
+    }
+}
+
+/// Finds the runs of a chunk, and decides about those that lie within it.
+pub(crate) fn select(decoded: &mut Decoded, selection: &Selection, fields: Fields) {
+    let carried = decoded.batches.iter().flat_map(|batch| batch.fields.iter());
+    let mut selected = Selected {
+        runs: runs(&decoded.batches, selection),
+        carried: carried.filter(|(_, values)| values.count_present() != 0).map(|(&field, _)| field).collect(),
+        fields,
+    };
+    for batch in &mut decoded.batches {
+        batch.selected = Some(vec![0; batch.len().div_ceil(64)]);
+    }
+    let last = selected.runs.len().saturating_sub(1);
+    for (number, run) in selected.runs.iter_mut().enumerate() {
+        let is_edge = selection.needs_whole_games() && (number == 0 || number == last);
+        if !is_edge || run.game.is_none() || run.verdict.is_some() {
+            decide(&mut [(&mut decoded.batches, run)], selection);
+        }
+    }
+    decoded.selected = Some(Box::new(selected));
+}
+
+/// The runs of some batches.
+fn runs(batches: &[Batch], selection: &Selection) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (number, batch) in batches.iter().enumerate() {
+        let facts: Vec<&Array> = selection
+            .fields()
+            .iter()
+            .filter(|&field| field != Field::Ply)
+            .filter_map(|field| batch.values(field))
+            .collect();
+        let same = |a: usize, b: usize| facts.iter().all(|values| code(values, a) == code(values, b));
+        let mut start = 0;
+        while start < batch.len() {
+            let end = (start + 1..batch.len()).find(|&row| !same(row - 1, row)).unwrap_or(batch.len());
+            let game = batch.values(Field::Game).and_then(|games| games.number(start)).map(|game| game as u64);
+            let verdict = match game {
+                None if selection.last_of_games => Some((ROWS_OF_GAMES, false)),
+                _ => selection
+                    .leaves_out(&Row::new(batch, start))
+                    .or_else(|| selection.condition_leaves_out(|condition| record(batch, start, condition.fields()))),
+            };
+            match runs.last_mut() {
+                Some(run) if run.is_same(game, verdict) => match run.parts.last_mut() {
+                    Some((last, rows)) if *last == number => rows.end = end,
+                    _ => run.parts.push((number, start..end)),
+                },
+                _ => runs.push(Run {
+                    game,
+                    verdict,
+                    parts: vec![(number, start..end)],
+                    decided: false,
+                    left_out: Vec::new(),
+                }),
+            }
+            start = end;
+        }
+    }
+    runs
+}
+
+/// A batch with one row of another batch, with these fields.
+fn record(batch: &Batch, row: usize, fields: Fields) -> Batch {
+    let mut one = Batch::of_one();
+    for field in fields.iter() {
+        if let Some(values) = batch.values(field) {
+            let mut value = field.column(0);
+            value.extend_from(values, std::iter::once(row));
+            one.fields.insert(field, value);
+        }
+    }
+    one
+}
+
+/// A number for the value of a row, equal for neighbours only if their values are equal.
+fn code(values: &Array, row: usize) -> Option<i64> {
+    match values {
+        Array::Text(texts) => texts.codes().get(row).map(|&code| code.into()),
+        values => values.number(row),
+    }
+}
+
+/// Decides which positions of a game are taken: its records in several chunks, in order.
+fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &Selection) {
+    let Some((_, first)) = game.first() else {
+        return;
+    };
+    if first.verdict.is_some() {
+        game.iter_mut().for_each(|(_, run)| run.decided = true);
+        return;
+    }
+    let rows: Vec<(usize, usize, usize)> = game
+        .iter()
+        .enumerate()
+        .flat_map(|(chunk, (_, run))| run.rows().map(move |(batch, row)| (chunk, batch, row)))
+        .collect();
+    let mut left_out = Vec::new();
+    let kept = {
+        let ply = |at: usize| {
+            let (chunk, batch, row) = rows[at];
+            let ply = game[chunk].0[batch].values(Field::Ply)?.number(row)?;
+            Some(ply as u32)
+        };
+        let hash = match selection.max_per_game {
+            Some(_) => {
+                rows.iter().fold(0, |hash, &(chunk, batch, row)| hash_on(hash, &game[chunk].0[batch].board(row)))
+            }
+            None => 0,
+        };
+        let mut leave_out = |name, count| {
+            if count != 0 {
+                left_out.push((name, count));
+            }
+        };
+        match first.game {
+            Some(_) => selection.positions_by(rows.len(), &ply, hash, &mut leave_out),
+            // Records without a game do not form a game together.
+            None => {
+                let alone = Selection { every: 0, last: false, max_per_game: None, ..selection.clone() };
+                alone.positions_by(rows.len(), &ply, hash, &mut leave_out)
+            }
+        }
+    };
+    for (&(chunk, batch, row), _) in rows.iter().zip(kept).filter(|(_, keep)| *keep) {
+        if let Some(words) = &mut game[chunk].0[batch].selected {
+            words[row / 64] |= 1 << (row % 64);
+        }
+    }
+    game.iter_mut().for_each(|(_, run)| run.decided = true);
+    // The game is counted where it begins, so that the count does not depend on which of its records is the last one
+    // requested.
+    if let Some((_, first)) = game.first_mut() {
+        first.left_out = left_out;
+    }
+}
+
+/// Checks that the records of each game of a file follow one another. Games may come in any order, as `shuffle --by game`
+/// leaves them.
+#[derive(Debug, Default)]
+pub(crate) struct GamesInOrder {
+    /// Number of records of the file so far.
+    records: u64,
+    /// The last game.
+    last: Option<u64>,
+    /// The games so far: a bit for each, in blocks of [`GAMES_OF_BLOCK`] games.
+    seen: BTreeMap<u64, Box<[u64; GAMES_OF_BLOCK as usize / 64]>>,
+    /// A game that comes again was found.
+    scattered: bool,
+}
+
+const GAMES_OF_BLOCK: u64 = 4096;
+/// The maximum number of blocks: for 64 MiB. A file with more must have its games in ascending order.
+const MOST_BLOCKS: usize = 1 << 17;
+
+impl GamesInOrder {
+    /// The record of the next chunk with which it turns out that the games of the file are scattered, and its game.
+    pub(crate) fn add(&mut self, decoded: &Decoded) -> Option<(u64, u64)> {
+        let before = self.records;
+        self.records += decoded.records;
+        if self.scattered {
+            return None;
+        }
+        for batch in &decoded.batches {
+            let Some(Array::U64(games)) = batch.values(Field::Game) else { continue };
+            for row in 0..batch.len() {
+                let Some(&game) = games.get(row).filter(|&&game| self.last != Some(game)) else { continue };
+                if self.comes_again(game) {
+                    self.scattered = true;
+                    self.seen.clear();
+                    return Some((before + batch.first_index + batch.ordinal(row), game));
+                }
+                self.last = Some(game);
+            }
+        }
+        None
+    }
+
+    /// Whether a game has been there before.
+    fn comes_again(&mut self, game: u64) -> bool {
+        let block = game / GAMES_OF_BLOCK;
+        if self.seen.len() >= MOST_BLOCKS && !self.seen.contains_key(&block) {
+            return self.last.is_some_and(|last| game < last);
+        }
+        let bits = self.seen.entry(block).or_insert_with(|| Box::new([0; GAMES_OF_BLOCK as usize / 64]));
+        let (word, bit) = ((game % GAMES_OF_BLOCK / 64) as usize, 1 << (game % 64));
+        let is_known = bits[word] & bit != 0;
+        bits[word] |= bit;
+        is_known
+    }
+}
+
+/// Records that were held back.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) format: Format,
+    pub(crate) chunk: Chunk,
+    pub(crate) decoded: Decoded,
+    /// Number of lines of the input before the chunk.
+    pub(crate) lines: u64,
+}
+
+/// Decides about the games at the edges of chunks, which it sees in order.
+#[derive(Debug, Default)]
+pub(crate) struct Edges {
+    /// A game that may go on in the next chunk.
+    open: Vec<Held>,
+    /// Number of its records that are held back.
+    held: usize,
+    /// The last game of the chunk before.
+    last: Option<(u64, Verdict)>,
+    /// The fields that some record of this file has; `None` until a record is read.
+    carried: Option<Fields>,
+}
+
+impl Edges {
+    /// Decides about the first games of a chunk, and takes the last one out unless the file ends here. Records of
+    /// earlier games that were held back must be taken first. The error is a game that is too long to be held. `lines`:
+    /// the number of lines before the chunk.
+    pub(crate) fn join(
+        &mut self,
+        (chunk, lines): (&Chunk, u64),
+        format: Format,
+        decoded: &mut Decoded,
+        selection: &Selection,
+        at_end: bool,
+    ) -> Result<Vec<Held>, Damage> {
+        let Some(mut selected) = decoded.selected.take() else {
+            return Ok(self.close(selection));
+        };
+        let count = selected.runs.len();
+        if count != 0 {
+            let before = self.carried.unwrap_or_default();
+            self.carried = Some(before.union(selected.carried));
+        }
+        if count == 0 {
+            decoded.selected = Some(selected);
+            // Damage may begin right here; then the open game does not continue.
+            return Ok(if at_end { self.close(selection) } else { Vec::new() });
+        }
+        let goes_on = |held: &Held, run: &Run| {
+            let runs = held.decoded.selected.as_ref().map(|held| &held.runs[..]);
+            runs.and_then(<[Run]>::last).is_some_and(|open| open.is_same(run.game, run.verdict))
+        };
+        let continues = self.open.last().is_some_and(|held| goes_on(held, &selected.runs[0]));
+        let mut ready = Vec::new();
+        if !continues {
+            ready = self.close(selection);
+        }
+        let holds = !at_end && !selected.runs[count - 1].decided;
+        if holds && count == 1 {
+            // The chunk has nothing but one game that may go on.
+            let len = selected.runs[0].len();
+            decoded.selected = Some(selected);
+            let held = Held { format, chunk: decoded_chunk(chunk), decoded: decoded.take_records(), lines };
+            self.open.push(held);
+            self.held += len;
+            if self.held <= MOST_HELD {
+                return Ok(ready);
+            }
+            self.open.clear();
+            self.held = 0;
+            let what = format!(
+                "a game of more than {MOST_HELD} records; options that choose among the positions of a game need it whole"
+            );
+            return Err(Damage::limit(0, what));
+        }
+        if continues {
+            let mut open = std::mem::take(&mut self.open);
+            let mut game = parts_of(&mut open);
+            game.push((&mut decoded.batches, &mut selected.runs[0]));
+            decide(&mut game, selection);
+            ready = open;
+            self.held = 0;
+        } else if !selected.runs[0].decided {
+            decide(&mut [(&mut decoded.batches, &mut selected.runs[0])], selection);
+        }
+        let mut tail = None;
+        if let Some(last) = selected.runs.last_mut()
+            && !last.decided
+        {
+            if holds {
+                tail = selected.runs.pop();
+            } else {
+                decide(&mut [(&mut decoded.batches, last)], selection);
+            }
+        }
+        let fields = selected.fields;
+        decoded.selected = Some(selected);
+        if let Some(tail) = tail {
+            self.held = tail.len();
+            let decoded = split_off(decoded, tail, fields);
+            self.open.push(Held { format, chunk: decoded_chunk(chunk), decoded, lines });
+        }
+        Ok(ready)
+    }
+
+    /// Returns the games that were held back and are now complete.
+    pub(crate) fn close(&mut self, selection: &Selection) -> Vec<Held> {
+        let mut open = std::mem::take(&mut self.open);
+        self.held = 0;
+        decide(&mut parts_of(&mut open), selection);
+        open
+    }
+
+    /// Ends a file: the next one has other games. Returns the fields that some record of it had, if it had records.
+    pub(crate) fn end_file(&mut self) -> Option<Fields> {
+        self.last = None;
+        self.carried.take()
+    }
+
+    /// Numbers the records that are taken, and counts what was left out, up to the last one of the `left` records (or
+    /// rows of games) that are requested.
+    pub(crate) fn finish(&mut self, decoded: &mut Decoded, selection: &Selection, left: u64) {
+        let Some(selected) = decoded.selected.take() else {
+            return;
+        };
+        let last = number(decoded, left);
+        let cut = if selection.last_of_games {
+            let rows = taken(&decoded.batches);
+            (rows.len() as u64 >= left).then(|| left.checked_sub(1).map(|last| rows[last as usize]))
+        } else {
+            (decoded.records >= left).then_some(last)
+        };
+        for mut run in selected.runs {
+            if let Some(cut) = cut {
+                let Some(cut) = cut.filter(|&cut| run.rows().next().is_some_and(|first| first <= cut)) else {
+                    break;
+                };
+                // Whole games are counted as such.
+                if !selection.needs_whole_games() {
+                    up_to(&mut run, cut, &mut decoded.batches, selection);
+                }
+            }
+            if run.verdict.is_some_and(|(name, _)| name == ROWS_OF_GAMES) {
+                decoded.remarks.add(&NO_GAME, run.len() as u64);
+            }
+            let is_new = run.game.is_none_or(|game| self.last != Some((game, run.verdict)));
+            count(&run, is_new, &mut decoded.left_out);
+            self.last = run.game.map(|game| (game, run.verdict));
+        }
+        for batch in &mut decoded.batches {
+            batch.fields.retain(|&field, _| selected.fields.contains(field));
+        }
+    }
+}
+
+/// Drops what a decoded chunk no longer needs: parts of tables give back their memory.
+fn decoded_chunk(chunk: &Chunk) -> Chunk {
+    let extent = match &chunk.extent {
+        Extent::Rows(rows) => Extent::Rows(rows.decoded()),
+        other => other.clone(),
+    };
+    Chunk { extent, ..chunk.clone() }
+}
+
+/// The records of a game that was held back.
+fn parts_of(open: &mut [Held]) -> Vec<(&mut Vec<Batch>, &mut Run)> {
+    let parts = open.iter_mut().filter_map(|held| {
+        let run = held.decoded.selected.as_mut()?.runs.last_mut()?;
+        Some((&mut held.decoded.batches, run))
+    });
+    parts.collect()
+}
+
+/// Takes the last run out of a chunk.
+fn split_off(decoded: &mut Decoded, tail: Run, fields: Fields) -> Decoded {
+    let (first, start) = tail.rows().next().unwrap_or_default();
+    let mut batches: Vec<Batch> = decoded.batches[first..].to_vec();
+    // Its bits are not set yet, and those before it stay where they are.
+    for batch in &mut batches {
+        batch.selected = Some(vec![0; batch.len().div_ceil(64)]);
+    }
+    let place = decoded.batches.get(first).map_or(0, |batch| batch.first_index + batch.ordinal(start));
+    let after = decoded.rejects.partition_point(|reject| reject.place.record < place);
+    let parts = tail.parts.into_iter().map(|(batch, rows)| (batch - first, rows));
+    Decoded {
+        batches,
+        rejects: decoded.rejects.split_off(after),
+        selected: Some(Box::new(Selected {
+            runs: vec![Run { parts: parts.collect(), ..tail }],
+            carried: Fields::NONE,
+            fields,
+        })),
+        texts: decoded.texts.clone(),
+        ..Decoded::default()
+    }
+}
+
+/// Numbers the records that are taken and those that could not be decoded, in order. Returns the batch and row of the
+/// last of the `left` records that are requested; if that one could not be decoded, those of the row before it.
+fn number(decoded: &mut Decoded, left: u64) -> Option<(usize, usize)> {
+    let mut next = 0u64;
+    let (mut last, mut before) = (None, None);
+    let mut rejects = decoded.rejects.iter_mut().peekable();
+    for (number, batch) in decoded.batches.iter_mut().enumerate() {
+        let words = batch.selected.take().unwrap_or_default();
+        let mut numbers = Vec::with_capacity(batch.len());
+        for row in 0..batch.len() {
+            let place = batch.first_index + batch.ordinal(row);
+            while let Some(reject) = rejects.next_if(|reject| reject.place.record < place) {
+                reject.place.record = next;
+                next += 1;
+                if next == left {
+                    last = before;
+                }
+            }
+            numbers.push(next as u32);
+            before = Some((number, row));
+            if words[row / 64] >> (row % 64) & 1 != 0 {
+                next += 1;
+                if next == left {
+                    last = before;
+                }
+            }
+        }
+        batch.first_index = 0;
+        batch.numbers = Some(numbers);
+        batch.selected = Some(words);
+    }
+    for reject in rejects {
+        reject.place.record = next;
+        next += 1;
+        if next == left {
+            last = before;
+        }
+    }
+    decoded.records = next;
+    last
+}
+
+/// Batch and row of each record that is taken.
+fn taken<B: Borrow<Batch>>(batches: &[B]) -> Vec<(usize, usize)> {
+    let rows = batches.iter().enumerate().flat_map(|(number, batch)| {
+        let batch = batch.borrow();
+        let words = batch.selected.as_deref().unwrap_or_default();
+        (0..batch.len()).filter(move |row| words[row / 64] >> (row % 64) & 1 != 0).map(move |row| (number, row))
+    });
+    rows.collect()
+}
+
+/// Among the records that are taken, each the last one of its game, keeps the requested ones; returns how many there
+/// were. Nothing after the last requested one is left, so that it does not matter where chunks end.
+pub(crate) fn keep_games(decoded: &mut Decoded, requested: Range<u64>) -> u64 {
+    let rows = taken(&decoded.batches);
+    let count = rows.len() as u64;
+    let end = requested.end.min(count) as usize;
+    let start = (requested.start as usize).min(end);
+    if count >= requested.end {
+        let index = |(batch, row): (usize, usize)| decoded.batches[batch].index(row);
+        let after = end.checked_sub(1).map_or(0, |last| index(rows[last]) + 1);
+        decoded.rejects.retain(|reject| reject.place.record < after);
+        decoded.records = decoded.records.min(after);
+    }
+    for batch in &mut decoded.batches {
+        batch.selected = Some(vec![0; batch.len().div_ceil(64)]);
+    }
+    for &(batch, row) in &rows[start..end] {
+        if let Some(words) = &mut decoded.batches[batch].selected {
+            words[row / 64] |= 1 << (row % 64);
+        }
+    }
+    count
+}
+
+/// The rows of the games whose last records are taken, with the numbers of these records.
+pub(crate) fn rows_of_games(batches: &[Arc<Batch>]) -> Vec<(u64, GameRow)> {
+    let rows = taken(batches).into_iter();
+    rows.map(|(batch, row)| (batches[batch].index(row), GameRow::of_last_record(&batches[batch], row))).collect()
+}
+
+/// Ends a run with this row, so that counts do not depend on where chunks end.
+fn up_to(run: &mut Run, cut: (usize, usize), batches: &mut Vec<Batch>, selection: &Selection) {
+    let rows = run.rows().take_while(|&row| row <= cut).count();
+    if rows == run.len() {
+        return;
+    }
+    let mut left = rows;
+    run.parts.retain_mut(|(_, rows)| {
+        rows.end = rows.end.min(rows.start + left);
+        left -= rows.len();
+        rows.start < rows.end
+    });
+    if run.verdict.is_none() {
+        decide(&mut [(batches, run)], selection);
+    }
+}
+
+/// Adds what was left out of a run.
+fn count(run: &Run, is_new: bool, left_out: &mut LeftOutBy) {
+    if let Some((name, unknown)) = run.verdict.filter(|&(name, _)| name != ROWS_OF_GAMES) {
+        let games = u64::from(is_new && run.game.is_some());
+        let entry: &mut LeftOut = left_out.entry(name).or_default();
+        entry.games += games;
+        entry.unknown += games * u64::from(unknown);
+        entry.positions += run.len() as u64;
+    }
+    for &(name, positions) in &run.left_out {
+        left_out.entry(name).or_default().positions += positions;
+    }
+}
+
+/// The facts of the game of a record.
+struct Row<'a> {
+    batch: &'a Batch,
+    row: usize,
+}
+
+impl<'a> Row<'a> {
+    fn new(batch: &'a Batch, row: usize) -> Self {
+        Self { batch, row }
+    }
+    fn number(&self, field: Field) -> Option<i64> {
+        self.batch.values(field)?.number(self.row)
+    }
+    fn text(&self, field: Field) -> &'a [u8] {
+        let values = self.batch.values(field);
+        let text = values.and_then(|values| values.text(self.row));
+        text.unwrap_or_default().as_bytes()
+    }
+}
+
+impl Facts for Row<'_> {
+    fn elos(&self) -> [Option<u16>; 2] {
+        [Field::WhiteElo, Field::BlackElo].map(|field| Some(self.number(field)? as u16))
+    }
+    fn time_control(&self) -> &[u8] {
+        self.text(Field::TimeControl)
+    }
+    fn outcome(&self) -> Option<Outcome> {
+        let codes = [Outcome::Black, Outcome::Draw, Outcome::White];
+        let code = self.number(Field::Result)?;
+        codes.into_iter().find(|outcome| i64::from(outcome.code()) == code)
+    }
+    fn plies(&self) -> u32 {
+        u32::MAX
+    }
+    fn termination(&self) -> &[u8] {
+        self.text(Field::Termination)
+    }
+    fn eco(&self) -> &[u8] {
+        self.text(Field::Eco)
+    }
+    fn date(&self) -> Option<Date> {
+        Date::parse(self.text(Field::Date))
+    }
+    fn variant(&self) -> Option<Variant> {
+        None
+    }
+}
+
+/// The reason why records with these fields cannot be selected as requested: the rest of a sentence that begins with
+/// the name of the file.
+pub(crate) fn cannot_select(
+    selection: &Selection,
+    format: Format,
+    carried: Fields,
+    is_divided: bool,
+) -> Option<String> {
+    if selection.copies_games {
+        return Some(format!(
+            "is {} file, which does not have the text of games; only PGN can be copied",
+            with_article(format)
+        ));
+    }
+    selection.requirements().find_map(|(option, fields)| {
+        if option == ROWS_OF_GAMES {
+            let has_games = fields.is_some_and(|fields| fields.iter().all(|&field| carried.contains(field)));
+            if !has_games {
+                return Some("has no games: its records do not carry `game`".to_owned());
+            }
+            return is_divided.then(|| format!("is {} file, whose shards end within games", with_article(format)));
+        }
+        if is_divided && matches!(option, "every" | "last" | "max-per-game") {
+            return Some(format!(
+                "is {} file, whose shards end within games, but --{option} needs whole games",
+                with_article(format)
+            ));
+        }
+        let Some(fields) = fields else {
+            let option = if option == "where" { "where with `game_plies`" } else { option };
+            return Some(format!(
+                "is {} file, in which --{option} has nothing to go by: it needs the text of games (PGN)",
+                with_article(format)
+            ));
+        };
+        let missing: Vec<_> = fields
+            .iter()
+            .filter(|&&field| !carried.contains(field))
+            .map(|field| format!("`{}`", field.name()))
+            .collect();
+        (!missing.is_empty()).then(|| format!("does not carry {}, which --{option} needs", missing.join(" and ")))
+    })
+}
+
+/// The name of a format with an article: `an arrow`, `a boards`.
+fn with_article(format: Format) -> String {
+    let article = if format.name().starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+    format!("{article} {format}")
+}

@@ -1,0 +1,14 @@
+//! What all formats share: the arguments and results of decoders, the layout of bytes, and the writing of records.
+
+pub(super) mod chunk;
+pub(super) mod conversion_losses;
+pub(crate) mod decode_records;
+pub(super) mod decoded_chunk;
+pub(super) mod dropped_values;
+pub(super) mod encode;
+pub(crate) mod game_history;
+pub(crate) mod game_selection;
+pub(crate) mod layout;
+pub(super) mod line_records;
+pub(super) mod unstored_tags;
+pub(super) mod unstored_tags_by_game;

@@ -1,0 +1,5 @@
+//! Finding out the format of an input.
+
+pub(super) mod headerless;
+pub(super) mod open;
+pub mod unsupported;

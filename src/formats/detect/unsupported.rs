@@ -1,0 +1,205 @@
+//! Formats that are recognized but not supported yet: the error names the format, so that a file is not mistaken for
+//! something else.
+//!
+//! The content decides if it is unmistakable: a magic number, or records that are all well-formed as far as they are
+//! checked. Otherwise the extension decides. It can be a weak hint: five unrelated formats use `.bin`.
+
+use crate::formats::{Format, Layout};
+use crate::input::Compression;
+use crate::text::numbers::counted;
+use std::path::Path;
+
+/// A kind of file that cannot be read or written as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Foreign {
+    /// lanefish does not support it.
+    Unsupported(&'static str),
+    /// The name is common to several formats without a header.
+    Ambiguous(&'static str),
+    /// It needs the feature `parquet`, with which lanefish was not built.
+    #[cfg(not(feature = "parquet"))]
+    NeedsParquet(&'static str),
+}
+
+impl Foreign {
+    /// The kind of file, with its article.
+    pub(crate) const fn what(self) -> &'static str {
+        match self {
+            Self::Unsupported(what) | Self::Ambiguous(what) => what,
+            #[cfg(not(feature = "parquet"))]
+            Self::NeedsParquet(what) => what,
+        }
+    }
+    /// The formats that the name may stand for.
+    pub(crate) fn candidates(self) -> Vec<Format> {
+        let is_headerless = |format: &Format| matches!(format.layout(), Layout::Records(_));
+        match self {
+            Self::Ambiguous(_) => Format::ALL.iter().copied().filter(is_headerless).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The unsupported format of an input, if it is one: by its first bytes (`all`: there are no more).
+fn of_content(head: &[u8], all: bool, path: &Path) -> Option<Foreign> {
+    const MAGIC: &[(&[u8], Foreign)] = &[
+        #[cfg(not(feature = "parquet"))]
+        (b"PAR1", Foreign::NeedsParquet("a Parquet file")),
+        #[cfg(not(feature = "parquet"))]
+        (b"ARROW1", Foreign::NeedsParquet("an Arrow file")),
+        (b"PARE", Foreign::Unsupported("an encrypted Parquet file")),
+        (b"FEA1", Foreign::Unsupported("a Feather file of version 1")),
+        (b"SQLite format 3\0", Foreign::Unsupported("an SQLite database")),
+        (b"Scid.si", Foreign::Unsupported("a Scid database")),
+        (b"ChessBase", Foreign::Unsupported("a ChessBase database")),
+    ];
+    for (magic, what) in MAGIC {
+        if head.starts_with(magic) {
+            return Some(*what);
+        }
+    }
+    let is_bin = extension(path).is_some_and(|extension| matches!(&*extension, "bin" | "bookbin"));
+    (is_bin && is_polyglot(head, all)).then_some(Foreign::Unsupported("a Polyglot opening book"))
+}
+
+/// The reason why an archive or container is not read, and what to use instead: the rest of a sentence that begins with
+/// the name of the file.
+pub(in crate::formats) fn archive(head: &[u8], path: &Path) -> Option<String> {
+    const MAGIC: &[(usize, &[u8], &str, &str)] = &[
+        (0, b"7z\xBC\xAF\x27\x1C", "a 7z archive", "7z x -so"),
+        (0, b"Rar!\x1A\x07", "a RAR archive", "unrar p -inul"),
+        (0, b"\xFD7zXZ\0", "an xz file", "xz -dc"),
+        (257, b"ustar", "a tar archive", "tar -xOf"),
+    ];
+    let is =
+        |&&(place, magic, ..): &&(usize, &[u8], _, _)| head.get(place..).is_some_and(|rest| rest.starts_with(magic));
+    let (_, _, what, command) = MAGIC.iter().find(is)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Some(format!("is {what}, which lanefish does not read: pipe what is in it, `{command} {name} | lanefish .. -`"))
+}
+
+/// The format suggested by a file name, without its compression.
+pub(crate) fn of_name(path: &Path) -> Option<Foreign> {
+    Some(match &*extension(path)? {
+        "data" => Foreign::Ambiguous("a .data file (training data)"),
+        "bin" => Foreign::Ambiguous("a .bin file (training data or a Polyglot opening book)"),
+        "bookbin" => Foreign::Unsupported("a Polyglot opening book"),
+        "abk" | "ctg" => Foreign::Unsupported("an opening book"),
+        "scid" | "si4" | "si5" | "sg4" | "sg5" | "sn4" | "sn5" => Foreign::Unsupported("a Scid database"),
+        "cbh" | "cbv" | "cbf" | "2cbh" => Foreign::Unsupported("a ChessBase database"),
+        #[cfg(not(feature = "parquet"))]
+        "parquet" => Foreign::NeedsParquet("a Parquet file"),
+        #[cfg(not(feature = "parquet"))]
+        "arrow" | "arrows" | "feather" | "ipc" => Foreign::NeedsParquet("an Arrow file"),
+        "sqlite" | "db" => Foreign::Unsupported("a database"),
+        _ => return None,
+    })
+}
+
+/// The reason why an input that no reader has recognized is refused: the rest of a sentence that begins with its name.
+/// A name that some reader claims (`named`) counts, but less than content.
+pub(in crate::formats) fn recognized(head: &[u8], all: bool, path: &Path, named: Option<Format>) -> Option<String> {
+    let by_name = || match named {
+        None => of_name(path),
+        Some(_) => None,
+    };
+    let found = of_content(head, all, path).or_else(by_name)?;
+    let what = found.what();
+    Some(match found {
+        Foreign::Unsupported(_) => format!("is {what}: lanefish cannot read that format yet"),
+        #[cfg(not(feature = "parquet"))]
+        Foreign::NeedsParquet(_) => format!("is {what}: reading it needs the feature `parquet`"),
+        // Only the content can tell.
+        Foreign::Ambiguous(_) => match super::headerless::closest(head) {
+            Some(seen) => format!("is {what}, and {seen}"),
+            None => format!(
+                "is {what} whose {} are less than one record; --from {} names the format",
+                counted(head.len() as u64, "byte"),
+                alternatives(found.candidates().into_iter().map(Format::name)),
+            ),
+        },
+    })
+}
+
+/// `a, b or c`.
+pub(crate) fn alternatives<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+    let names: Vec<T> = names.into_iter().collect();
+    let mut text = String::new();
+    for (at, name) in names.iter().enumerate() {
+        text += match names.len() - at {
+            _ if at == 0 => "",
+            1 => " or ",
+            _ => ", ",
+        };
+        text += name.as_ref();
+    }
+    text
+}
+
+/// The last extension in lower case, without that of a compression.
+fn extension(path: &Path) -> Option<String> {
+    let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
+    let last = lower(path)?;
+    match Compression::of_extension(&last) {
+        Some(_) => lower(Path::new(path.file_stem()?)),
+        None => Some(last),
+    }
+}
+
+/// Whether these look like entries of a Polyglot book: keys in ascending order, moves of fifteen bits.
+fn is_polyglot(head: &[u8], all: bool) -> bool {
+    let (records, rest) = head.as_chunks::<16>();
+    let is_move = |record: &[u8; 16]| record[8] & 0x80 == 0 && record[8..10] != [0; 2];
+    records.len() > 1
+        && (!all || rest.is_empty())
+        && records.iter().all(is_move)
+        && records.is_sorted_by_key(|record| record.first_chunk::<8>().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::detect;
+
+    #[test]
+    fn content_tells() {
+        for (content, what) in
+            [(b"SQLite format 3\0".to_vec(), "SQLite database"), (b"PARE\x15\x04".to_vec(), "encrypted Parquet")]
+        {
+            // Whatever its name.
+            for name in ["x", "x.bin", "x.fen", "x.txt"] {
+                let reason = detect(&content, true, Path::new(name)).unwrap_err().reason;
+                assert!(
+                    reason.contains(what) && reason.contains("cannot read that format yet"),
+                    "{what} as {name}: {reason}"
+                );
+            }
+        }
+        let book = [[1u8; 16], [2; 16]].concat();
+        assert!(of_content(&book, true, Path::new("x.bin")).is_some());
+        assert!(of_content(&book, true, Path::new("x.dat")).is_none());
+    }
+
+    #[test]
+    fn names_of_tables_need_the_feature() {
+        match detect(b"anything", false, Path::new("a.parquet")) {
+            Ok(format) => assert_eq!(format.name(), "parquet"),
+            Err(error) => assert!(error.reason.ends_with("reading it needs the feature `parquet`"), "{}", error.reason),
+        }
+    }
+
+    #[test]
+    fn names_tell_where_content_does_not() {
+        for name in ["a.scid", "a.CBH.zst", "a.si5", "a.sqlite", "a.bookbin"] {
+            let reason = detect(b"anything", false, Path::new(name)).unwrap_err().reason;
+            assert!(reason.contains("cannot read that format yet"), "{name}");
+        }
+        for name in ["a.bin", "a.data"] {
+            let reason = detect(b"anything", true, Path::new(name)).unwrap_err().reason;
+            assert!(reason.contains("8 bytes are less than one record; --from bullet, marlin or sfen"), "{reason}");
+        }
+        let reason = detect(b"anything", false, Path::new("a.xyz")).unwrap_err().reason;
+        assert!(reason.contains("--from"), "{reason}");
+        assert!(detect(b"anything", false, Path::new("a.pgn")).is_ok());
+    }
+}

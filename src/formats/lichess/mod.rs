@@ -1,0 +1,4 @@
+//! Lists of puzzles and of evaluations as Lichess publishes them.
+
+pub mod evals;
+pub mod puzzles;

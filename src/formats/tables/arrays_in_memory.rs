@@ -1,0 +1,151 @@
+//! Reads arrays in memory as a table.
+
+use super::column_map::{Column, Kind, Plan};
+use super::decode::{ReadColumns, decode};
+use super::{DecodeRows, RowPart, dictionary_values};
+use crate::formats::{Chunk, DecodeOptions, Decoded};
+use crate::input::Bytes;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Schema};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Arrow arrays with a column of positions, which may consist of several chunks.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrays {
+    columns: Vec<Column>,
+    chunks: Arc<Chunks>,
+}
+
+/// The rows of a table, divided into chunks as they were given.
+#[derive(Debug, Default)]
+struct Chunks {
+    /// The columns of each chunk.
+    columns: Vec<Vec<ArrayRef>>,
+    /// The row at which each chunk begins, and the number of all rows.
+    starts: Vec<u64>,
+}
+
+impl Arrays {
+    /// Makes a table from chunks of columns with these names and types.
+    ///
+    /// # Errors
+    /// If a chunk has other types, or columns of different lengths: what is wrong.
+    fn new(columns: Vec<(&str, &DataType)>, chunks: impl IntoIterator<Item = Vec<ArrayRef>>) -> Result<Self, String> {
+        let mut all = Chunks { columns: Vec::new(), starts: vec![0] };
+        let mut rows = 0u64;
+        for chunk in chunks {
+            let len = chunk.first().map_or(0, |array| array.len());
+            let fits =
+                |(array, (_, data)): (&ArrayRef, &(&str, &DataType))| array.data_type() == *data && array.len() == len;
+            if chunk.len() != columns.len() || !chunk.iter().zip(&columns).all(fits) {
+                return Err("has chunks of different columns".to_owned());
+            }
+            if len > 0 {
+                rows += len as u64;
+                all.columns.push(chunk);
+                all.starts.push(rows);
+            }
+        }
+        let columns = columns.into_iter().map(|(name, data)| Column {
+            name: name.to_owned(),
+            kind: Kind::of(data),
+            data: data.to_string(),
+        });
+        Ok(Self { columns: columns.collect(), chunks: Arc::new(all) })
+    }
+
+    /// Makes a table from the positions alone: chunks of one array of FENs or packed boards.
+    ///
+    /// # Errors
+    /// If the chunks are of different types: what is wrong.
+    pub(crate) fn of_positions(data: &DataType, chunks: Vec<ArrayRef>) -> Result<Self, String> {
+        let name = match Kind::of(data) {
+            Kind::Board => "board",
+            _ => "fen",
+        };
+        Self::new(vec![(name, data)], chunks.into_iter().map(|array| vec![array]))
+    }
+
+    /// Makes a table from record batches with this schema.
+    ///
+    /// # Errors
+    /// If a batch has another schema: what is wrong.
+    pub(crate) fn of_batches(schema: &Schema, batches: &[RecordBatch]) -> Result<Self, String> {
+        let fields = schema.fields().iter();
+        let columns = fields.map(|field| (&**field.name(), field.data_type()));
+        let chunks = batches.iter().map(|batch| batch.columns().to_vec());
+        Self::new(columns.collect(), chunks)
+    }
+
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> u64 {
+        self.chunks.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Divides the table into parts with this number of rows, wherever chunks end; the last part may have fewer.
+    ///
+    /// # Errors
+    /// If there is no column of positions: the rest of a sentence that begins with the name of the data.
+    pub(crate) fn parts(
+        &self,
+        rows: u64,
+        options: &DecodeOptions,
+    ) -> Result<impl Fn(u64) -> Option<RowPart> + Sync + use<>, String> {
+        let plan = Plan::of(&self.columns, options)?;
+        let all = self.rows();
+        let decode: Arc<dyn DecodeRows> = Arc::new(Rows { plan, chunks: Arc::clone(&self.chunks) });
+        Ok(move |number: u64| {
+            let start = number.checked_mul(rows).filter(|&start| start < all)?;
+            Some(RowPart {
+                rows: start..start.saturating_add(rows).min(all),
+                place: 0,
+                bytes: 0,
+                content: Bytes::from(Vec::new()),
+                charges: Vec::new(),
+                decode: Arc::clone(&decode),
+            })
+        })
+    }
+}
+
+/// The data that a part needs for decoding.
+#[derive(Debug)]
+struct Rows {
+    plan: Plan,
+    chunks: Arc<Chunks>,
+}
+
+impl DecodeRows for Rows {
+    fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        decode(&self.plan, &*self.chunks, rows, 0, chunk, options)
+    }
+}
+
+impl ReadColumns for Chunks {
+    fn is_in_memory(&self) -> bool {
+        true
+    }
+    fn read(
+        &self,
+        column: usize,
+        rows: Range<u64>,
+        each: &mut dyn FnMut(&dictionary_values::Column) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let first = self.starts.partition_point(|&start| start <= rows.start) - 1;
+        for (chunk, start) in self.columns[first..].iter().zip(&self.starts[first..]) {
+            let array = &chunk[column];
+            let len = array.len() as u64;
+            let from = rows.start.saturating_sub(*start);
+            let to = rows.end.saturating_sub(*start).min(len);
+            if from >= to {
+                break;
+            }
+            match to - from {
+                count if count == len => each(&Arc::clone(array).into())?,
+                count => each(&array.slice(from as usize, count as usize).into())?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,444 @@
+//! Columns computed for positions that are Arrow arrays in memory.
+//!
+//! The rows are divided into pieces of [`BLOCK`] rows, wherever the chunks of the arrays end. A thread takes a piece,
+//! decodes it like a row group of a file, judges it as the pipeline does, and fills the columns one tile at a time.
+//! Each piece becomes a record batch, so that results depend neither on threads nor on how the arrays are divided.
+//! Threads belong to the call: there is no pool that a process could lose by a fork, and a single piece needs no
+//! thread.
+
+use crate::columnar::{BLOCK, Described, record_batch, schema};
+use crate::error::{Damage, Error, Reject};
+use crate::formats::codec::game_history::{OF_THE_WAY, Way};
+use crate::formats::tables::{Arrays, RowPart};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Misfit, Misfits, Remarks, Totals};
+use crate::locks::Unpoisoned;
+use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
+use crate::queries::{GroupResults, Queries};
+use crate::setters::setters;
+use crate::table::{Array, Batch, Columns, Fields, Tile};
+use crate::tiers::Analyzer;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Schema, SchemaRef};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// The treatment of rows without a valid position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OnBad {
+    /// The first one is an error.
+    #[default]
+    Raise,
+    /// Their values are missing.
+    Null,
+    /// They are left out.
+    Skip,
+}
+
+/// Positions in memory: an Arrow array of FEN or of packed boards, or record batches with a column of these.
+///
+/// Strings may have any type, including views and dictionaries; boards are 32 bytes, as in boards files.
+#[derive(Clone, Debug)]
+pub struct ArrowPositions(Arrays);
+
+/// Options of [`compute`].
+#[non_exhaustive]
+pub struct ComputeOptions<'a> {
+    /// Answers the queries.
+    pub analyzer: &'static dyn Analyzer,
+    /// Threads, the calling one included.
+    pub threads: usize,
+    /// How positions are read, and which are accepted; fields and tags follow from the columns.
+    pub decode: DecodeOptions,
+    /// The treatment of bad rows.
+    pub on_bad: OnBad,
+    /// Called from time to time by the calling thread; [`Error::Interrupted`] is the result once it returns true.
+    pub interrupt: Option<&'a dyn Fn() -> bool>,
+}
+
+impl ComputeOptions<'_> {
+    /// The defaults: one thread, and a bad row is an error.
+    pub fn new(analyzer: &'static dyn Analyzer) -> Self {
+        Self { analyzer, threads: 1, decode: DecodeOptions::default(), on_bad: OnBad::default(), interrupt: None }
+    }
+}
+
+setters!(ComputeOptions<'a> {
+    threads: usize,
+    decode: DecodeOptions,
+    on_bad: OnBad,
+    interrupt: Option<&'a dyn Fn() -> bool>,
+});
+
+impl fmt::Debug for ComputeOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ComputeOptions")
+            .field("analyzer", &self.analyzer)
+            .field("threads", &self.threads)
+            .field("decode", &self.decode)
+            .field("on_bad", &self.on_bad)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The result of [`compute`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Computed {
+    /// The schema of all batches.
+    pub schema: SchemaRef,
+    /// The rows in their order.
+    pub batches: Vec<RecordBatch>,
+    /// Rows without a valid position, in ascending order.
+    pub bad: Vec<u64>,
+    /// The count of each reason; a row may have several.
+    pub reasons: BTreeMap<&'static str, u64>,
+    /// The first bad rows.
+    pub first_rejects: Vec<Reject>,
+    /// Changes and remarks from reading.
+    pub remarks: Remarks,
+    /// Values that their fields cannot hold, and which are therefore missing.
+    pub misfits: Misfits,
+}
+
+/// The name used in messages instead of that of a file.
+const NAME: &str = "data";
+
+impl ArrowPositions {
+    /// Chunks of an array, of FEN in any type of strings, or of packed boards (`FixedSizeBinary(32)`).
+    ///
+    /// # Errors
+    /// If the chunks are not of this type.
+    pub fn of_array(data: &DataType, chunks: Vec<ArrayRef>) -> Result<Self, Error> {
+        Arrays::of_positions(data, chunks).map(Self).map_err(wrong)
+    }
+    /// Record batches with a column `board` or `fen`, or one that [`DecodeOptions::fen_column`] names.
+    ///
+    /// # Errors
+    /// If the batches do not have this schema.
+    pub fn of_batches(schema: &Schema, batches: &[RecordBatch]) -> Result<Self, Error> {
+        Arrays::of_batches(schema, batches).map(Self).map_err(wrong)
+    }
+    /// Number of rows.
+    pub fn len(&self) -> u64 {
+        self.0.rows()
+    }
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+fn wrong(reason: String) -> Error {
+    Error::Columns { path: Arc::from(Path::new(NAME)), reason }
+}
+
+/// The columns of a piece, for the rows that count.
+struct Fill<'a>(&'a Columns);
+
+impl Fill<'_> {
+    fn add(&self, cells: &mut Vec<Array>, tile: &Tile<'_>) {
+        let filled = self.0.iter().map(|column| column.fill(tile).without_empty());
+        Array::append_tile(cells, filled.collect(), tile);
+    }
+    /// The columns without rows.
+    fn empty(&self, analyzer: &'static dyn Analyzer) -> Vec<Array> {
+        let batch = Arc::new(Batch::new());
+        let mut cells = Vec::new();
+        self.add(&mut cells, &Tile::new(analyzer, &batch, 0, 0, &[], &[]));
+        cells
+    }
+}
+
+impl Job for Fill<'_> {
+    type Part = Vec<Array>;
+    fn queries(&self) -> Queries {
+        self.0.queries()
+    }
+    fn fields(&self) -> Fields {
+        self.0.fields()
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        self.0.tags()
+    }
+    fn begin(&self) -> Vec<Array> {
+        Vec::new()
+    }
+    fn tile(&self, cells: &mut Vec<Array>, tile: &Tile<'_>) {
+        self.add(cells, tile);
+    }
+}
+
+/// The output for one piece.
+struct Piece {
+    batch: RecordBatch,
+    bad: Vec<u64>,
+    rejects: Vec<Reject>,
+    reasons: BTreeMap<&'static str, u64>,
+    remarks: Remarks,
+    misfits: Vec<Misfit>,
+}
+
+/// The state that all threads share.
+struct Work<'a> {
+    part: &'a (dyn Fn(u64) -> Option<RowPart> + Sync),
+    columns: &'a Columns,
+    described: &'a [Described],
+    schema: &'a SchemaRef,
+    decode: &'a DecodeOptions,
+    analyzer: &'static dyn Analyzer,
+    on_bad: OnBad,
+    /// The piece that is taken next.
+    next: AtomicU64,
+    /// This piece and later ones do not count.
+    end: AtomicU64,
+    is_interrupted: AtomicBool,
+    done: Mutex<BTreeMap<u64, Result<Piece, Error>>>,
+}
+
+/// Computes columns of the catalogue for positions in memory.
+///
+/// The result does not depend on the number of threads, nor on how the arrays are divided into chunks. Batches are in
+/// the order of the rows. Every batch except the last covers [`BLOCK`] rows, minus those left out.
+///
+/// # Errors
+/// If there is no column of positions, a row is bad and [`OnBad::Raise`] is set ([`Error::Strict`]), or the work was
+/// interrupted.
+///
+/// ```
+/// use arrow_array::{ArrayRef, Int32Array, StringArray};
+/// use lanefish::jobs::{ComputeOptions, ArrowPositions, compute};
+/// use lanefish::{table::Columns, tiers};
+/// use std::sync::Arc;
+///
+/// let fens: ArrayRef = Arc::new(StringArray::from(vec![
+///     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+///     "8/8/8/8/8/8/6k1/4K2R w K - 0 1",
+/// ]));
+/// let positions = ArrowPositions::of_array(&fens.data_type().clone(), vec![fens])?;
+/// let columns = Columns::named("legal_moves")?;
+/// let computed = compute(&positions, &columns, &ComputeOptions::new(tiers::best()))?;
+/// let moves = computed.batches[0].column(0).as_any().downcast_ref::<Int32Array>();
+/// assert_eq!(moves.ok_or("numbers")?.values()[..], [20, 12]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeOptions<'_>) -> Result<Computed, Error> {
+    let decode = options.decode.clone().fields(columns.fields()).tags(columns.tags());
+    let part = positions.0.parts(BLOCK as u64, &decode).map_err(wrong)?;
+    let described: Vec<Described> = columns
+        .iter()
+        .map(|column| match (Described::of(column), options.on_bad) {
+            (described, OnBad::Null) => described.nullable(),
+            (described, _) => described,
+        })
+        .collect();
+    let schema = Arc::new(schema(&described));
+    let work = Work {
+        part: &part,
+        columns,
+        described: &described,
+        schema: &schema,
+        decode: &decode,
+        analyzer: options.analyzer,
+        on_bad: options.on_bad,
+        next: AtomicU64::new(0),
+        end: AtomicU64::new(u64::MAX),
+        is_interrupted: AtomicBool::new(false),
+        done: Mutex::default(),
+    };
+    let pieces = positions.len().div_ceil(BLOCK as u64);
+    let threads = (options.threads.max(1) as u64).min(pieces);
+    let is_interrupted = || options.interrupt.is_some_and(|interrupt| interrupt());
+    std::thread::scope(|scope| {
+        for number in 1..threads {
+            let thread = std::thread::Builder::new().name(format!("lanefish {number}"));
+            // With fewer threads it takes longer, but the result is the same.
+            if thread.spawn_scoped(scope, || work.all(|| false)).is_err() {
+                break;
+            }
+        }
+        work.all(is_interrupted);
+    });
+    if work.is_interrupted.into_inner() {
+        return Err(Error::Interrupted);
+    }
+    let mut computed = Computed {
+        schema: Arc::clone(&schema),
+        batches: Vec::new(),
+        bad: Vec::new(),
+        reasons: BTreeMap::new(),
+        first_rejects: Vec::new(),
+        remarks: Remarks::default(),
+        misfits: Misfits::default(),
+    };
+    let done = work.done.into_inner();
+    for piece in done.unpoisoned().into_values() {
+        let piece = piece?;
+        computed.batches.push(piece.batch);
+        computed.bad.extend(piece.bad);
+        for (reason, times) in piece.reasons {
+            *computed.reasons.entry(reason).or_default() += times;
+        }
+        let room = FIRST_REJECTS - computed.first_rejects.len();
+        computed.first_rejects.extend(piece.rejects.into_iter().take(room));
+        computed.remarks.merge(&piece.remarks);
+        piece.misfits.into_iter().for_each(|misfit| computed.misfits.add(misfit, 1));
+    }
+    Ok(computed)
+}
+
+impl Work<'_> {
+    /// Takes pieces until there are no more.
+    fn all(&self, is_interrupted: impl Fn() -> bool) {
+        let mut results = vec![GroupResults::default(); TILE];
+        loop {
+            if is_interrupted() {
+                self.is_interrupted.store(true, Ordering::Relaxed);
+            }
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.end.load(Ordering::Relaxed) || self.is_interrupted.load(Ordering::Relaxed) {
+                return;
+            }
+            let Some(part) = (self.part)(number) else {
+                return;
+            };
+            let piece = self.way_to(number).and_then(|way| self.piece(part, way, &mut results));
+            if piece.is_err() {
+                // Earlier pieces are already taken, and the first error counts.
+                self.end.fetch_min(number, Ordering::Relaxed);
+            }
+            let mut done = self.done.lock().unpoisoned();
+            done.insert(number, piece);
+        }
+    }
+
+    /// The way to the first row of a piece: earlier pieces are read again, back to where it may begin.
+    fn way_to(&self, number: u64) -> Result<Way, Error> {
+        let mut way = Way::default();
+        if !self.decode.fields.intersects(OF_THE_WAY) {
+            return Ok(way);
+        }
+        let mut before = Vec::new();
+        for part in (0..number).rev().map_while(self.part) {
+            let (_, decoded) = decoded(part, self.decode)?;
+            let is_one = Way::is_one(&decoded.batches);
+            before.push(decoded);
+            if !is_one {
+                break;
+            }
+        }
+        before.iter_mut().rev().for_each(|decoded| way.join(decoded));
+        Ok(way)
+    }
+
+    fn piece(&self, part: RowPart, way: Way, results: &mut [GroupResults]) -> Result<Piece, Error> {
+        let job = Fill(self.columns);
+        let Judged { rows, output: mut cells, mut rejects, remarks, misfits } =
+            judged(part, way, self.decode, self.analyzer, &job, results)?;
+        if self.on_bad == OnBad::Raise && !rejects.is_empty() {
+            return Err(Error::Strict(Box::new(rejects.swap_remove(0))));
+        }
+        if cells.is_empty() {
+            cells = job.empty(self.analyzer);
+        }
+        let mut reasons = BTreeMap::new();
+        for reason in rejects.iter().flat_map(|reject| &reject.reasons) {
+            *reasons.entry(*reason).or_default() += 1;
+        }
+        let bad: Vec<u64> = rejects.iter().map(|reject| reject.place.record).collect();
+        rejects.truncate(FIRST_REJECTS);
+        if self.on_bad == OnBad::Null && !bad.is_empty() {
+            let bad: Vec<usize> = bad.iter().map(|row| (row - rows.start) as usize).collect();
+            let len = (rows.end - rows.start) as usize;
+            cells = cells.iter().map(|cells| spread(cells, &bad, len)).collect();
+        }
+        let batch = record_batch(self.described, self.schema, cells);
+        Ok(Piece { batch: batch.map_err(|error| damaged(error.to_string()))?, bad, rejects, reasons, remarks, misfits })
+    }
+}
+
+/// The output of a job for a piece.
+struct Judged<T> {
+    rows: Range<u64>,
+    output: T,
+    rejects: Vec<Reject>,
+    remarks: Remarks,
+    misfits: Vec<Misfit>,
+}
+
+fn damaged(what: String) -> Error {
+    Error::Damaged { path: Arc::from(Path::new(NAME)), damage: Damage::at(0, what) }
+}
+
+/// Decodes a piece.
+fn decoded(part: RowPart, options: &DecodeOptions) -> Result<(Chunk, Decoded), Error> {
+    let chunk = Chunk::of_rows(Arc::from(Path::new(NAME)), part);
+    let mut decoded = Format::ARROW.decode(&chunk, options);
+    match decoded.damage.pop() {
+        Some(damage) => Err(damaged(damage.what)),
+        None => Ok((chunk, decoded)),
+    }
+}
+
+/// Decodes a piece, and runs a job on the rows that count.
+fn judged<J: Job>(
+    part: RowPart,
+    mut way: Way,
+    options: &DecodeOptions,
+    analyzer: &'static dyn Analyzer,
+    job: &J,
+    results: &mut [GroupResults],
+) -> Result<Judged<J::Part>, Error> {
+    let rows = part.rows();
+    let (chunk, mut decoded) = decoded(part, options)?;
+    way.join(&mut decoded);
+    let mut totals = Totals { records: rows.start, ..Totals::default() };
+    decoded.number(&mut totals, &chunk);
+    let remarks = std::mem::take(&mut decoded.remarks);
+    let misfits = std::mem::take(&mut decoded.misfits);
+    let (output, rejects) = judge_alone(analyzer, options, job, (Format::ARROW, &chunk), decoded, results);
+    Ok(Judged { rows, output, rejects, remarks, misfits })
+}
+
+/// Runs a job on the positions that count, one piece after the other; `take` receives the output for each piece and the
+/// number of bad rows.
+///
+/// # Errors
+/// If there is no column of positions, or `take` fails.
+#[cfg(feature = "sql")]
+pub(crate) fn judge<J: Job>(
+    positions: &ArrowPositions,
+    options: &DecodeOptions,
+    analyzer: &'static dyn Analyzer,
+    job: &J,
+    mut take: impl FnMut(J::Part, u64) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let part = positions.0.parts(BLOCK as u64, options).map_err(wrong)?;
+    let mut results = vec![GroupResults::default(); TILE];
+    for number in 0..positions.len().div_ceil(BLOCK as u64) {
+        let Some(part) = part(number) else {
+            break;
+        };
+        let judged = judged(part, Way::default(), options, analyzer, job, &mut results)?;
+        take(judged.output, judged.rejects.len() as u64)?;
+    }
+    Ok(())
+}
+
+/// The cells as `len` rows, where the rows with these numbers are missing.
+fn spread(cells: &Array, missing: &[usize], len: usize) -> Array {
+    let mut all = cells.empty_like();
+    let mut from = 0;
+    for &row in missing {
+        // The number of missing rows before it equals the number of numbers before its own.
+        let run = row - all.len();
+        all.append(cells, from..from + run);
+        all.push_missing();
+        from += run;
+    }
+    all.append(cells, from..from + (len - all.len()));
+    all
+}

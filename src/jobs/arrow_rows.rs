@@ -1,0 +1,320 @@
+//! Columns of records, of games, or of whole records, for Parquet and Arrow files.
+
+use super::chunk_joiner::{Cut, Finished, InOrder};
+use super::game_columns::GameColumns;
+use super::game_rows::cells_of_games;
+use super::output_content::Written;
+use crate::columnar::{
+    Compression, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, RowBlock, RowBlocks,
+    dates_without_days, schema,
+};
+use crate::games::GameRow;
+use crate::output::row_format::Masks;
+use crate::packed::Group;
+use crate::pipeline::{Job, TILE};
+use crate::queries::{GroupResults, Queries};
+use crate::table::{
+    Array, Batch, COLUMNS, Column, DATE_TEXT, Field, Fields, Kind, SCORE_SENTINEL, Tile, first_rows, score_sentinels,
+};
+use crate::tiers::Tier;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Fills the columns of a table.
+pub(super) struct Table<'a> {
+    rows: Written<'a>,
+    encoder: Encoder,
+    line: InOrder<RowBlocks, TableBlock>,
+}
+
+#[derive(Debug)]
+enum Encoder {
+    Parquet(Parquet),
+    Ipc(Ipc),
+    Batches(Ipc),
+}
+
+/// A finished block of a table.
+#[derive(Debug)]
+pub(super) struct TableBlock(Finish);
+
+impl TableBlock {
+    /// The record batch, for a table that is not Parquet.
+    pub(super) fn into_batch(self) -> Option<RecordBatch> {
+        match self.0 {
+            Finish::Batch(batch) => Some(batch),
+            Finish::Pages(_) => None,
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Finish {
+    Pages(Pages),
+    Batch(RecordBatch),
+}
+
+/// The output of one chunk.
+#[derive(Debug, Default)]
+pub(super) struct Tabulated {
+    cells: Vec<Array>,
+    blocks: Option<Finished<TableBlock>>,
+}
+
+impl Tabulated {
+    /// The finished blocks, for the [file](Table::begin); waits for blocks that other workers encode.
+    pub(super) fn blocks(self) -> impl Iterator<Item = io::Result<TableBlock>> {
+        self.blocks.into_iter().flatten()
+    }
+}
+
+impl Cut for RowBlocks {
+    type Piece = Vec<Array>;
+    type Block = RowBlock;
+    fn join(&mut self, piece: Vec<Array>) -> io::Result<Vec<RowBlock>> {
+        let len = piece.first().map_or(0, Array::len);
+        Ok(Self::join(self, piece, 0..len))
+    }
+}
+
+impl fmt::Debug for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table").field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+/// The columns for all fields of records.
+fn carried() -> impl Iterator<Item = &'static Column> {
+    COLUMNS.iter().filter(|column| column.is_carried())
+}
+
+/// The columns of the catalogue that a table of whole records always has, in addition to the board.
+fn always(fen: bool) -> impl Iterator<Item = &'static Column> {
+    let names = ["halfmove", "fullmove", "fen"].into_iter().take(if fen { 3 } else { 2 });
+    names.filter_map(Column::named)
+}
+
+/// The columns of a table with this content.
+fn described(written: Written<'_>) -> Vec<Described> {
+    match written {
+        Written::Columns(columns, masks) => {
+            let described = columns.iter().map(|column| match (Described::of(column), masks) {
+                (column @ Described { kind: Kind::Bits, .. }, Masks::Signed) => Described { kind: Kind::I64, ..column },
+                (column, _) => column,
+            });
+            described.collect()
+        }
+        Written::Records { fen } => {
+            let meaning = "the board in 32 bytes: four planes of 64 bits, little-endian";
+            let board = Described::new("board", Kind::Board, meaning);
+            let columns = always(fen).chain(carried()).map(Described::of_listed);
+            let meaning = "the date as text, where it is no day, or is written in another way than YYYY.MM.DD";
+            let text = Described::new(DATE_TEXT, Kind::Text, meaning).nullable();
+            let meaning = "the sentinel that the record has in place of a score";
+            let sentinel = Described::new(SCORE_SENTINEL, Kind::I16, meaning).nullable();
+            [board].into_iter().chain(columns).chain([text, sentinel]).collect()
+        }
+        Written::Games => super::game_rows::described(GameColumns::usual()),
+        Written::GameColumns(columns) => super::game_rows::described(columns),
+    }
+}
+
+impl<'a> Table<'a> {
+    /// A Parquet file.
+    pub(super) fn parquet(rows: Written<'a>, compression: Compression) -> Self {
+        Self::new(rows, |columns| Encoder::Parquet(Parquet::new(columns, compression)))
+    }
+
+    /// An Arrow file or stream.
+    pub(super) fn arrow(rows: Written<'a>, kind: IpcKind) -> Self {
+        Self::new(rows, |columns| Encoder::Ipc(Ipc::new(columns, kind)))
+    }
+
+    /// Record batches in memory.
+    pub(super) fn batches(rows: Written<'a>) -> Self {
+        Self::new(rows, |columns| Encoder::Batches(Ipc::new(columns, IpcKind::Stream)))
+    }
+
+    fn new(rows: Written<'a>, encoder: impl FnOnce(Vec<Described>) -> Encoder) -> Self {
+        Self { rows, encoder: encoder(described(rows)), line: InOrder::new(RowBlocks::default()) }
+    }
+
+    /// Begins the file.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(super) fn open<W: Write>(&self, out: W) -> io::Result<TableFile<W>> {
+        Ok(TableFile(match &self.encoder {
+            Encoder::Parquet(parquet) => File::Parquet(Box::new(parquet.begin(out)?)),
+            Encoder::Ipc(ipc) => File::Ipc(Box::new(ipc.begin(out)?)),
+            Encoder::Batches(_) => return Err(io::Error::other("record batches are not a file")),
+        }))
+    }
+
+    /// The Arrow schema of the columns.
+    pub(super) fn schema(&self) -> SchemaRef {
+        match &self.encoder {
+            Encoder::Parquet(_) => Arc::new(schema(&described(self.rows))),
+            Encoder::Ipc(ipc) | Encoder::Batches(ipc) => ipc.schema(),
+        }
+    }
+
+    /// The last block, if there are rows left. Called after all parts or, without a file, instead of
+    /// [`Self::finish`].
+    ///
+    /// # Errors
+    /// If it cannot be encoded.
+    pub(super) fn last(self) -> io::Result<Option<TableBlock>> {
+        self.encoder.last(self.line.into_inner())
+    }
+
+    /// Ends the file, after all parts.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(super) fn finish<W: Write>(self, mut file: TableFile<W>) -> io::Result<()> {
+        if let Some(last) = self.encoder.last(self.line.into_inner())? {
+            file.put(last)?;
+        }
+        match file.0 {
+            // Fields that no record carries do not get a column.
+            File::Parquet(file) => file.finish(matches!(self.rows, Written::Records { .. })),
+            File::Ipc(file) => file.finish(),
+        }
+    }
+
+    /// Whether rows are whole records.
+    pub(super) fn is_of_records(&self) -> bool {
+        matches!(self.rows, Written::Records { .. })
+    }
+
+    /// Whole records of a batch that comes from no run: nothing is computed, and all of them count.
+    pub(super) fn batch(&self, part: &mut Tabulated, batch: &Arc<Batch>) {
+        const ROWS: usize = TILE * Group::LEN;
+        let Some(analyzer) = Tier::PORTABLE.analyzer() else { return };
+        let results = [GroupResults::default(); TILE];
+        for start in (0..batch.len()).step_by(ROWS) {
+            let len = (batch.len() - start).min(ROWS);
+            let mask: [u64; ROWS / 64] = first_rows(len);
+            self.tile(part, &Tile::new(analyzer, batch, start, len, &results, &mask));
+        }
+    }
+
+    /// The values of the rows that count.
+    fn fill(&self, tile: &Tile<'_>) -> Vec<Array> {
+        match self.rows {
+            Written::Columns(columns, _) => columns.iter().map(|column| column.fill(tile)).collect(),
+            Written::Records { fen } => {
+                let columns = always(fen).chain(carried());
+                columns.map(|column| column.fill(tile)).collect()
+            }
+            Written::Games | Written::GameColumns(_) => Vec::new(),
+        }
+    }
+}
+
+impl Encoder {
+    /// The last block.
+    fn last(&self, blocks: RowBlocks) -> io::Result<Option<TableBlock>> {
+        // A block without rows ends a row group, which other formats do not have.
+        let is_needed = |block: &RowBlock| matches!(self, Self::Parquet(_)) || !block.is_empty();
+        let last = blocks.finish().filter(is_needed);
+        last.map(|block| self.encode(block)).transpose()
+    }
+    fn encode(&self, block: RowBlock) -> io::Result<TableBlock> {
+        Ok(TableBlock(match self {
+            Self::Parquet(parquet) => Finish::Pages(parquet.encode(block)?),
+            Self::Ipc(ipc) | Self::Batches(ipc) => Finish::Batch(ipc.encode(&block)?),
+        }))
+    }
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub(super) struct TableFile<W: Write>(File<W>);
+
+#[derive(Debug)]
+enum File<W: Write> {
+    Parquet(Box<ParquetFile<W>>),
+    Ipc(Box<IpcFile<W>>),
+}
+
+impl<W: Write> TableFile<W> {
+    /// Writes the next block.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(super) fn put(&mut self, block: TableBlock) -> io::Result<()> {
+        match (&mut self.0, block.0) {
+            (File::Parquet(file), Finish::Pages(pages)) => file.put(pages),
+            (File::Ipc(file), Finish::Batch(batch)) => file.put(&batch),
+            _ => Err(io::Error::other("a block of another format")),
+        }
+    }
+}
+
+impl Job for Table<'_> {
+    type Part = Tabulated;
+    fn queries(&self) -> Queries {
+        match self.rows {
+            Written::Columns(columns, _) => columns.queries(),
+            _ => Queries::NONE,
+        }
+    }
+    fn fields(&self) -> Fields {
+        match self.rows {
+            Written::Columns(columns, _) => columns.fields(),
+            Written::Records { .. } => Fields::ALL,
+            Written::Games | Written::GameColumns(_) => Fields::NONE,
+        }
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        match self.rows {
+            Written::Columns(columns, _) => columns.tags(),
+            Written::Records { .. } | Written::Games | Written::GameColumns(_) => Arc::default(),
+        }
+    }
+    fn reads_games(&self) -> bool {
+        matches!(self.rows, Written::Games | Written::GameColumns(_))
+    }
+    fn reads_lost_tags(&self) -> bool {
+        matches!(self.rows, Written::Records { .. })
+    }
+    fn begin(&self) -> Tabulated {
+        Tabulated::default()
+    }
+    fn tile(&self, part: &mut Tabulated, tile: &Tile<'_>) {
+        let mut filled = Vec::new();
+        if let Written::Records { .. } = self.rows {
+            let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
+            filled.push(Array::Boards(boards.collect()));
+        }
+        let mut arrays = self.fill(tile);
+        if let Written::Records { fen } = self.rows {
+            let mut columns = always(fen).chain(carried());
+            let date = columns.position(|column| column.name == Field::Date.name());
+            if let Some(Array::Text(dates)) = date.and_then(|at| arrays.get(at)) {
+                arrays.push(Array::Text(dates_without_days(dates)));
+            }
+            arrays.push(score_sentinels(tile));
+        }
+        filled.extend(arrays.into_iter().map(Array::without_empty));
+        Array::append_tile(&mut part.cells, filled, tile);
+    }
+    fn games(&self, part: &mut Tabulated, games: &[GameRow]) {
+        let columns = match self.rows {
+            Written::Games => GameColumns::usual(),
+            Written::GameColumns(columns) => columns,
+            Written::Columns(..) | Written::Records { .. } => return,
+        };
+        part.cells = cells_of_games(columns, games);
+    }
+    fn end(&self, part: &mut Tabulated, chunk: u64) {
+        let cells = std::mem::take(&mut part.cells);
+        let finished = self.line.end(chunk, cells, |block| self.encoder.encode(block));
+        part.blocks = Some(finished);
+    }
+}

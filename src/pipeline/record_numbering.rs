@@ -1,0 +1,429 @@
+//! Numbering: the step that processes one chunk after the other, in the order of the input.
+
+use super::chunk_feed::Work;
+use super::settings::Settings;
+use super::summary::{FileSummary, Holds, Outcome};
+use crate::choose::{LeftOutBy, Selection};
+use crate::error::{Error, Reject};
+use crate::formats::codec::game_history::{OF_THE_WAY, SCATTERED, Way};
+use crate::formats::codec::game_selection::{Edges, GamesInOrder, Held, cannot_select, keep_games};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, LostTags, Totals, Watch};
+use crate::table::Batch;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A chunk whose records have their numbers.
+pub(super) struct Numbered {
+    pub(super) place: u64,
+    /// Number of chunks before it.
+    pub(super) chunk: u64,
+    pub(super) work: Work,
+    /// Records that were held back from chunks before it.
+    pub(super) ahead: Vec<Held>,
+    pub(super) decoded: Option<Decoded>,
+    /// The totals of the chunks before it.
+    pub(super) before: Totals,
+    /// The numbers of the records that are requested.
+    pub(super) range: Range<u64>,
+    /// Its outcome so far.
+    pub(super) outcome: Outcome,
+}
+
+/// The counters that are updated chunk by chunk, in order.
+#[derive(Default)]
+pub(super) struct Count {
+    totals: Totals,
+    chunks: u64,
+    /// Rows of games.
+    game_rows: u64,
+    /// Watches the file, if its format checks files as a whole.
+    watch: Option<Box<dyn Watch>>,
+    /// Selects among games that begin in one chunk and end in another.
+    edges: Edges,
+    /// Whether the games of the file are in order, if this matters.
+    games_in_order: GamesInOrder,
+    /// The way to the last record, for fields of later records that depend on it.
+    way: Way,
+    /// Whether later chunks are ignored: the limit is reached, or something failed.
+    pub(super) over: bool,
+}
+
+/// Whether a text has only blanks and marks of byte order.
+fn is_blank(text: &[u8]) -> bool {
+    text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text).trim_ascii().is_empty()
+}
+
+impl Count {
+    /// The counters after these totals.
+    pub(super) fn new(totals: Totals) -> Self {
+        Self { totals, ..Self::default() }
+    }
+
+    /// Whether all requested records or games have been read.
+    fn is_full(&self, settings: &Settings<'_>) -> bool {
+        self.totals.records >= settings.records.end || self.game_rows >= settings.games.end
+    }
+
+    /// Numbers the records of the next chunk. Nothing before it has failed, so its part is always taken, and a job
+    /// may combine several chunks before it hands them over.
+    pub(super) fn number(
+        &mut self,
+        place: u64,
+        mut work: Work,
+        mut decoded: Option<Decoded>,
+        settings: &Settings<'_>,
+    ) -> Numbered {
+        if let Work::Begin { format, watch, .. } = &mut work {
+            self.watch = watch.take().or_else(|| format.as_ref()?.watch());
+        }
+        let (before, chunk) = (self.totals, self.chunks);
+        let mut outcome = Outcome::default();
+        let mut ahead = Vec::new();
+        let range = self.range(&work, decoded.as_mut(), settings, &mut outcome, &mut ahead);
+        self.chunks += u64::from(decoded.is_some() || !ahead.is_empty());
+        self.over |= self.is_full(settings);
+        Numbered { place, chunk, work, ahead, decoded, before, range, outcome }
+    }
+
+    /// Counts a chunk, and returns the range of record numbers to process.
+    fn range(
+        &mut self,
+        work: &Work,
+        decoded: Option<&mut Decoded>,
+        settings: &Settings<'_>,
+        outcome: &mut Outcome,
+        ahead: &mut Vec<Held>,
+    ) -> Range<u64> {
+        let mut requested = 0..0;
+        let (path, damage) = match work {
+            Work::Begin { path, format, compression, note, .. } => {
+                self.totals.begin();
+                self.edges.end_file();
+                self.way = Way::default();
+                self.games_in_order = GamesInOrder::default();
+                let file = FileSummary {
+                    left_out: 0,
+                    path: Arc::clone(path),
+                    format: *format,
+                    compression: *compression,
+                    records: 0,
+                    rejected: 0,
+                    reasons: BTreeMap::new(),
+                    damage: Vec::new(),
+                    note: note.clone().map(Cow::Owned),
+                };
+                outcome.begins = Some((file, self.totals));
+                return requested;
+            }
+            Work::Broken { file, .. } => {
+                outcome.file = *file;
+                return self.release(settings, outcome, ahead);
+            }
+            Work::Failure(_) => {
+                requested = self.release(settings, outcome, ahead);
+                self.over = true;
+                return requested;
+            }
+            Work::Chunk { file, format, chunk, .. } => {
+                outcome.file = *file;
+                let Some(decoded) = decoded else {
+                    return requested;
+                };
+                self.limit_records(decoded, *format, chunk, settings);
+                self.limit_games(decoded, *format, chunk, settings);
+                self.skip_lost_tags(decoded, *format, chunk, settings);
+                let needs_games = settings.selection(*format).is_some_and(Selection::needs_whole_games);
+                let needs_way = settings.decode.fields.intersects(OF_THE_WAY) && !format.about().selects;
+                if (needs_games || needs_way)
+                    && let Some((record, game)) = self.games_in_order.add(decoded)
+                {
+                    if needs_games {
+                        self.over = true;
+                        let path = Arc::clone(&chunk.file);
+                        outcome.failure = Some(Error::ScatteredGames { path, record, game });
+                        return requested;
+                    }
+                    decoded.remarks.add(&SCATTERED, 1);
+                }
+                if needs_way {
+                    self.way.join(decoded);
+                }
+                let before = self.totals;
+                let evidence = decoded.evidence.take();
+                let mut damage = match &mut self.watch {
+                    Some(watch) => watch.chunk(evidence, chunk.offset),
+                    None => Vec::new(),
+                };
+                if let Some(selection) = settings.selection(*format) {
+                    let places = damage.iter().map(|damage| damage.offset - chunk.offset);
+                    let first = places
+                        .chain(decoded.damage.iter().map(|damage| damage.offset))
+                        .min()
+                        .filter(|_| !settings.past_damage);
+                    if let Some(first) = first {
+                        decoded.truncate(first);
+                        settings.select(*format, decoded);
+                    }
+                    let is_last = first.is_some();
+                    let joined = self.edges.join((chunk, self.totals.lines), *format, decoded, selection, is_last);
+                    match joined {
+                        Ok(held) => *ahead = self.number_held(held, settings, outcome),
+                        Err(too_long) => decoded.damage.push(too_long),
+                    }
+                    self.finish(decoded, selection, settings);
+                }
+                decoded.number(&mut self.totals, chunk);
+                if !settings.knows_lines {
+                    decoded.rejects.iter_mut().for_each(|reject| reject.place.line = None);
+                    decoded.misfits.iter_mut().for_each(|misfit| misfit.place.line = None);
+                }
+                damage.append(&mut decoded.damage);
+                // The list is the same however the file was cut into chunks.
+                damage.sort_by_key(|damage| damage.offset);
+                if !settings.past_damage
+                    && let Some(first) = damage.iter().map(|damage| damage.offset).min()
+                {
+                    // Only records before the damage count.
+                    if settings.selection(*format).is_none() {
+                        decoded.truncate(first - chunk.offset);
+                        self.totals.records = before.records + decoded.records;
+                    }
+                }
+                if self.totals.records == before.records && !is_blank(&chunk.bytes) {
+                    outcome.holds = Holds::NoRecord;
+                }
+                let range = settings.records.clone();
+                outcome.records = overlap(before.records..self.totals.records, &range);
+                outcome.games = decoded.games;
+                outcome.remarks = std::mem::take(&mut decoded.remarks);
+                outcome.lost_tags = std::mem::take(&mut decoded.lost_tags);
+                outcome.misfits = std::mem::take(&mut decoded.misfits);
+                // With a selection, only the selected records are numbered.
+                if settings.selection(*format).is_none() {
+                    outcome.misfits.retain(|misfit| range.contains(&misfit.place.record));
+                }
+                merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
+                let held = ahead.iter_mut().map(|held| &mut held.decoded);
+                requested = limit_rejects(held.chain([decoded]), range, settings);
+                // Whether anything after the limit is processed would depend on the size of chunks.
+                if self.is_full(settings) {
+                    return requested;
+                }
+                (&chunk.file, damage)
+            }
+            Work::End { file, format, path, len, is_whole } => {
+                outcome.file = *file;
+                requested = self.release(settings, outcome, ahead);
+                if let Some(reason) = self.lacks(*format, settings) {
+                    self.over = true;
+                    outcome.failure = Some(Error::Selection { path: Arc::clone(path), reason });
+                    return requested;
+                }
+                let (damage, note) = match &mut self.watch {
+                    Some(watch) if *is_whole => watch.end(*len),
+                    _ => (Vec::new(), None),
+                };
+                outcome.note = note;
+                (path, damage)
+            }
+        };
+        if settings.past_damage {
+            outcome.damage = damage;
+        } else if let Some(damage) = damage.into_iter().min_by_key(|damage| damage.offset) {
+            self.over = true;
+            outcome.failure = Some(Error::Damaged { path: Arc::clone(path), damage });
+        }
+        requested
+    }
+
+    /// The reason why no record of a file could be selected, if the needed columns have no values. Called at the end of
+    /// the file.
+    fn lacks(&mut self, format: Format, settings: &Settings<'_>) -> Option<String> {
+        let carried = self.edges.end_file()?;
+        // A shard may lack values that others have.
+        let selection = settings.selection(format).filter(|_| settings.knows_lines)?;
+        cannot_select(selection, format, carried, false)
+    }
+
+    /// Takes the records that were held back, because nothing that belongs to them follows.
+    fn release(&mut self, settings: &Settings<'_>, outcome: &mut Outcome, ahead: &mut Vec<Held>) -> Range<u64> {
+        let Some(selection) = &settings.decode_records.games else {
+            return 0..0;
+        };
+        let before = self.totals.records;
+        let held = self.edges.close(selection);
+        *ahead = self.number_held(held, settings, outcome);
+        let range = settings.records.clone();
+        outcome.records = overlap(before..self.totals.records, &range);
+        limit_rejects(ahead.iter_mut().map(|held| &mut held.decoded), range, settings)
+    }
+
+    /// Numbers records that were held back.
+    fn number_held(&mut self, mut held: Vec<Held>, settings: &Settings<'_>, outcome: &mut Outcome) -> Vec<Held> {
+        for Held { format, chunk, decoded, lines } in &mut held {
+            if let Some(selection) = settings.selection(*format) {
+                self.finish(decoded, selection, settings);
+            }
+            // Its own lines were counted with the rest of its chunk.
+            let now = std::mem::replace(&mut self.totals.lines, *lines);
+            decoded.number(&mut self.totals, chunk);
+            self.totals.lines = now;
+            merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
+        }
+        held
+    }
+
+    /// Numbers the records that a selection takes, up to the last requested record or game.
+    fn finish(&mut self, decoded: &mut Decoded, selection: &Selection, settings: &Settings) {
+        if !selection.last_of_games {
+            let left = settings.records.end.saturating_sub(self.totals.records);
+            self.edges.finish(decoded, selection, left);
+            return;
+        }
+        let left = |number: u64| number.saturating_sub(self.game_rows);
+        let (start, end) = (left(settings.games.start), left(settings.games.end));
+        self.edges.finish(decoded, selection, end);
+        self.game_rows += keep_games(decoded, start..end);
+    }
+
+    /// Decodes a chunk again up to the game or line of the last requested record, so that counts other than
+    /// those of records do not depend on where chunks end.
+    fn limit_records(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
+        let left = settings.records.end.saturating_sub(self.totals.records);
+        if settings.selection(format).is_some() {
+            return;
+        }
+        if decoded.records > left
+            && let Some(rows) = chunk.rows()
+        {
+            let extent = Extent::Rows(rows.up_to(left));
+            let chunk = Chunk { extent, ..chunk.clone() };
+            *decoded = format.decode(&chunk, &settings.decode);
+        }
+        if decoded.records < left || !format.layout().can_be_shortened() {
+            return;
+        }
+        // Where the last good record that is requested begins, and the first one that is not.
+        let origins =
+            decoded.batches.iter().flat_map(|batch| (0..batch.len()).map(|row| (batch.index(row), batch.origin(row))));
+        let (requested, others): (Vec<_>, Vec<_>) = origins.partition(|&(index, _)| index < left);
+        let Some(&(_, last)) = requested.last() else {
+            return;
+        };
+        let end = if decoded.games == 0 {
+            others.first().map(|&(_, origin)| origin)
+        } else {
+            let ask = DecodeOptions { game_rows: true, ..settings.decode.clone() };
+            let games = format.decode(chunk, &ask).game_rows;
+            games.iter().map(|game| game.end).find(|&end| end > last)
+        };
+        if let Some(end) = end {
+            let again = format.decode(&up_to(chunk, end), &settings.decode);
+            // There may be rejects after the last good record.
+            if again.records >= left {
+                *decoded = again;
+            }
+        }
+    }
+
+    /// Removes the tags of games whose records all come before the first requested one.
+    fn skip_lost_tags(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
+        let skipped = settings.records.start.saturating_sub(self.totals.records);
+        if skipped == 0 || decoded.lost_tags.is_empty() {
+            return;
+        }
+        let rows = |batch: &Batch| (0..batch.len()).find(|&row| batch.index(row) >= skipped);
+        let first = |batch: &Batch| rows(batch).map(|row| batch.origin(row));
+        match decoded.batches.iter().find_map(first) {
+            Some(origin) => {
+                let before = format.decode(&up_to(chunk, origin), &settings.decode);
+                decoded.lost_tags.take_away(&before.lost_tags);
+            }
+            None => decoded.lost_tags = LostTags::default(),
+        }
+    }
+
+    /// Decodes a chunk again up to the last requested game, so that counts do not depend on where chunks end, and
+    /// removes the rows of skipped games.
+    fn limit_games(&mut self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
+        if settings.makes_game_rows(format) {
+            return;
+        }
+        let left = settings.games.end.saturating_sub(self.game_rows);
+        if decoded.game_rows.len() as u64 >= left {
+            let end = match left {
+                0 => 0,
+                left => decoded.game_rows[left as usize - 1].end,
+            };
+            *decoded = format.decode(&up_to(chunk, end), &settings.decode);
+        }
+        let skipped = settings.games.start.saturating_sub(self.game_rows);
+        self.game_rows += decoded.game_rows.len() as u64;
+        decoded.game_rows.drain(..decoded.game_rows.len().min(skipped.try_into().unwrap_or(usize::MAX)));
+    }
+}
+
+/// Keeps only the rejects of requested records; with `strict`, nothing after the first of them is requested.
+fn limit_rejects<'a>(
+    parts: impl Iterator<Item = &'a mut Decoded>,
+    mut requested: Range<u64>,
+    settings: &Settings<'_>,
+) -> Range<u64> {
+    for decoded in parts {
+        let rejects = &mut decoded.rejects;
+        rejects.retain(|reject| requested.contains(&reject.place.record));
+        if settings.strict
+            && let Some(first) = rejects.iter().map(|reject| reject.place.record).min()
+        {
+            requested.end = requested.end.min(first + 1);
+            rejects.retain(|reject| requested.contains(&reject.place.record));
+        }
+    }
+    requested
+}
+
+/// Adds the numbers of records left out.
+pub(super) fn merge(all: &mut LeftOutBy, more: LeftOutBy) {
+    for (option, more) in more {
+        all.entry(option).or_default().add(more);
+    }
+}
+
+/// The notes of a chunk on the records before its first reject, the last record of a strict run. Notes on later records
+/// would depend on where the chunk ends.
+pub(super) fn before_reject(
+    format: Format,
+    chunk: &Chunk,
+    reject: &Reject,
+    before: Totals,
+    settings: &Settings<'_>,
+) -> Option<Decoded> {
+    if settings.selection(format).is_some() {
+        return None;
+    }
+    let part = match chunk.rows() {
+        Some(rows) => {
+            let rows = rows.up_to(reject.place.record.saturating_sub(before.records));
+            Chunk { extent: Extent::Rows(rows), ..chunk.clone() }
+        }
+        None if format.layout().can_be_shortened() => {
+            let len = reject.place.offset.saturating_sub(chunk.offset);
+            up_to(chunk, chunk.bytes.len().min(len as usize))
+        }
+        None => return None,
+    };
+    Some(format.decode(&part, &settings.decode))
+}
+
+/// The first bytes of a chunk.
+fn up_to(chunk: &Chunk, end: usize) -> Chunk {
+    Chunk { bytes: chunk.bytes.slice(0..end), truncated: chunk.truncated && end == chunk.bytes.len(), ..chunk.clone() }
+}
+
+/// Number of these records that are requested.
+pub(super) fn overlap(records: Range<u64>, requested: &Range<u64>) -> u64 {
+    let start = records.start.max(requested.start);
+    records.end.min(requested.end).saturating_sub(start)
+}

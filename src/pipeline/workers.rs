@@ -1,0 +1,373 @@
+//! The order: workers take chunks, decode them independently, and number their records one chunk after the other.
+//!
+//! Only [`Count::number`] runs in order: it counts, and checks properties of a file as a whole. No worker waits with a
+//! decoded chunk: the one that completes the sequence numbers all chunks that are due, and any worker judges them
+//! before it takes a new chunk. Threads therefore only affect how chunks overlap in time.
+
+use super::chunk_feed::{Current, Feed, Work};
+use super::judge::{Judge, Judged};
+use super::record_numbering::{Count, Numbered, before_reject, merge, overlap};
+use super::scheduler::{Counter, Doing, Found, Line, Numbering, Patience, Wake};
+use super::settings::{PATIENCE, Settings};
+use super::summary::Outcome;
+use super::{Job, TILE};
+use crate::error::Error;
+use crate::formats::codec::game_selection;
+use crate::formats::{Chunk, Decoded, Format};
+use crate::games::GameRow;
+use crate::input::FrameJob;
+use crate::locks::Unpoisoned;
+use crate::queries::{GroupResults, Queries};
+use crate::table::{Batch, Fields, Tile};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+/// Notes which records are chosen.
+struct Numbers;
+
+impl Job for Numbers {
+    type Part = Vec<u64>;
+    fn queries(&self) -> Queries {
+        Queries::NONE
+    }
+    fn fields(&self) -> Fields {
+        Fields::NONE
+    }
+    fn begin(&self) -> Vec<u64> {
+        Vec::new()
+    }
+    fn tile(&self, part: &mut Vec<u64>, tile: &Tile<'_>) {
+        for row in tile.rows() {
+            part.push(tile.batch.index(row));
+        }
+    }
+}
+
+/// The state that the workers share. No thread takes one lock while holding the other, or performs long operations
+/// under a lock: inputs that may block are opened by separate threads.
+pub(super) struct Shared<'a> {
+    feed: Mutex<Numbering<Feed<'a>>>,
+    line: Mutex<Line<Counting<'a>>>,
+    /// Signals that the line has changed.
+    moved: Condvar,
+    /// The feed is no longer used: workers that wait for its lock leave at once.
+    over: AtomicBool,
+    /// No more chunks are taken, so nobody should wait for chunks that will not come.
+    stopped: AtomicBool,
+}
+
+/// Numbers the chunks of a run.
+struct Counting<'a> {
+    count: Count,
+    settings: &'a Settings<'a>,
+}
+
+impl Counter for Counting<'_> {
+    type Work = Work;
+    type Decoded = Option<Decoded>;
+    type Numbered = Box<Numbered>;
+    fn number(&mut self, place: u64, work: Work, decoded: Option<Decoded>) -> Box<Numbered> {
+        Box::new(self.count.number(place, work, decoded, self.settings))
+    }
+    fn is_over(&self) -> bool {
+        self.count.over
+    }
+}
+
+/// The task of a worker.
+type Task = Doing<Work, Option<Decoded>, (usize, FrameJob), Box<Numbered>>;
+
+impl<'a> Shared<'a> {
+    /// The state at the beginning of a run, with room for this number of chunks.
+    pub(super) fn new(feed: Feed<'a>, settings: &'a Settings<'a>, room: u64) -> Self {
+        let count = Count::new(settings.before);
+        Self {
+            feed: Mutex::new(Numbering::new(feed)),
+            line: Mutex::new(Line::new(Counting { count, settings }, room)),
+            moved: Condvar::new(),
+            over: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+        }
+    }
+    fn line(&self) -> MutexGuard<'_, Line<Counting<'a>>> {
+        self.line.lock().unpoisoned()
+    }
+    fn feed(&self) -> MutexGuard<'_, Numbering<Feed<'a>>> {
+        self.feed.lock().unpoisoned()
+    }
+    fn wake(&self, wake: Wake) {
+        match wake {
+            Wake::Nobody => {}
+            Wake::One => self.moved.notify_one(),
+            Wake::All => self.moved.notify_all(),
+        }
+    }
+    /// Gets the next task of a worker from the line, and sleeps until there is one.
+    fn advance(&self, mut task: Task) -> Task {
+        let mut line = self.line();
+        loop {
+            let (next, wake) = line.advance(task);
+            if line.is_over() {
+                self.over.store(true, Ordering::Relaxed);
+            }
+            self.wake(wake);
+            line = match next {
+                Doing::Waiting(Patience::Endless) => self.moved.wait(line).unpoisoned(),
+                Doing::Waiting(Patience::Short) => {
+                    let woken = self.moved.wait_timeout(line, PATIENCE);
+                    woken.unpoisoned().0
+                }
+                next => return next,
+            };
+            task = Doing::Asking;
+        }
+    }
+    /// Makes room for one more chunk, after the next one was taken.
+    pub(super) fn leave(&self) {
+        let wake = self.line().leave();
+        self.wake(wake);
+    }
+}
+
+/// Ends all waiting when the run is over, including when a thread panicked.
+pub(super) struct StopOnDrop<'a, 'b>(pub(super) &'a Shared<'b>);
+
+impl Drop for StopOnDrop<'_, '_> {
+    fn drop(&mut self) {
+        self.0.over.store(true, Ordering::Relaxed);
+        self.0.stopped.store(true, Ordering::Relaxed);
+        let wake = self.0.line().stop();
+        self.0.wake(wake);
+    }
+}
+
+struct StopOnPanic<'a, 'b>(&'a Shared<'b>);
+
+impl Drop for StopOnPanic<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            drop(StopOnDrop(self.0));
+        }
+    }
+}
+
+/// The loop of a worker.
+pub(super) fn work<J: Job>(
+    shared: &Shared<'_>,
+    settings: &Settings<'_>,
+    job: &J,
+    sender: &Sender<(u64, Outcome, Option<J::Part>)>,
+) {
+    let _guard = StopOnPanic(shared);
+    let mut scratch = vec![GroupResults::default(); TILE];
+    let mut task: Task = Doing::Asking;
+    loop {
+        task = match task {
+            Doing::Gone => return,
+            Doing::Taking(seen) => {
+                let mut feed = shared.feed();
+                if shared.over.load(Ordering::Relaxed) { Doing::Found(seen, Found::Nothing) } else { feed.take(seen) }
+            }
+            Doing::Decompressing((file, frame)) => {
+                let done = frame.run();
+                if let Some(Current::Bytes(current)) = &mut shared.feed().feed.current
+                    && current.file == file
+                {
+                    current.opened.input.complete(done);
+                }
+                Doing::Decompressed
+            }
+            Doing::Decoding(place, work) => {
+                let (work, decoded) = decode(work, settings);
+                Doing::Decoded(place, work, decoded)
+            }
+            Doing::Judging(numbered) => {
+                let place = numbered.place;
+                let (outcome, output) = judge(settings, job, *numbered, &shared.stopped, &mut scratch);
+                if sender.send((place, outcome, output)).is_err() {
+                    return;
+                }
+                Doing::Asking
+            }
+            task => shared.advance(task),
+        };
+    }
+}
+
+/// The error for a file that no longer contains the bytes of a chunk.
+fn cut_short(work: &Work) -> Option<Error> {
+    match work {
+        Work::Chunk { chunk, .. } => cut_off(chunk),
+        _ => None,
+    }
+}
+
+fn cut_off(chunk: &Chunk) -> Option<Error> {
+    let source = chunk.check().err()?;
+    Some(Error::Read { path: Arc::clone(&chunk.file), offset: chunk.offset, source })
+}
+
+/// Decodes a chunk.
+fn decode(mut work: Work, settings: &Settings<'_>) -> (Work, Option<Decoded>) {
+    if let Some(error) = cut_short(&work) {
+        work = Work::Failure(error);
+    }
+    let decoded = match &work {
+        Work::Chunk { format, chunk, giant, .. } => Some(match giant {
+            None => {
+                let mut decoded = format.decode(chunk, settings.decode(*format));
+                settings.select(*format, &mut decoded);
+                decoded
+            }
+            Some(feeds) => format.decode_giant(chunk, *feeds, &settings.decode),
+        }),
+        _ => None,
+    };
+    match cut_short(&work) {
+        // Bytes read beyond the new end do not belong to the file.
+        Some(error) => (Work::Failure(error), None),
+        None => (work, decoded),
+    }
+}
+
+/// Decides which records of a chunk count, and runs the job on them.
+fn judge<J: Job>(
+    settings: &Settings<'_>,
+    job: &J,
+    numbered: Numbered,
+    stopped: &AtomicBool,
+    scratch: &mut [GroupResults],
+) -> (Outcome, Option<J::Part>) {
+    let Numbered { work, mut ahead, mut decoded, before, mut range, mut outcome, chunk: chunk_number, .. } = numbered;
+    let mut output = None;
+    let mut first_taken = 0;
+    if decoded.is_some() || !ahead.is_empty() {
+        let shared = |decoded: &mut Decoded| -> Vec<Arc<Batch>> {
+            std::mem::take(&mut decoded.batches).into_iter().map(Arc::new).collect()
+        };
+        let held = ahead.iter_mut().map(|held| &mut held.decoded);
+        let mut batches: VecDeque<Vec<Arc<Batch>>> = held.chain(&mut decoded).map(shared).collect();
+        if let Some(chosen) = &settings.chosen {
+            let own = match (&work, &decoded) {
+                (Work::Chunk { format, chunk, .. }, Some(decoded)) => Some((*format, chunk, decoded)),
+                _ => None,
+            };
+            let mut numbers = Vec::new();
+            let held = ahead.iter().map(|held| (held.format, &held.chunk, &held.decoded));
+            for ((format, chunk, decoded), batches) in held.chain(own).zip(&batches) {
+                let judge = Judge {
+                    texts: decoded.texts.as_deref(),
+                    set: None,
+                    only: None,
+                    ..Judge::new(settings, &Numbers, (format, chunk), range.clone(), &mut numbers, scratch)
+                };
+                judge.batches(batches);
+            }
+            let requested = chosen.requested(chunk_number, &numbers, stopped);
+            (range, outcome.is_last) = (range.start..range.end.min(requested.end), requested.is_last);
+            first_taken = requested.first_taken;
+            outcome.records = overlap(before.records..before.records + outcome.records, &range);
+            for decoded in ahead.iter_mut().map(|held| &mut held.decoded).chain(&mut decoded) {
+                decoded.rejects.retain(|reject| range.contains(&reject.place.record));
+            }
+        }
+        let mut part = job.begin();
+        let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded, lines: u64| {
+            let lines = settings.knows_lines.then_some(lines);
+            job.source(&mut part, chunk, lines);
+            let batches = batches.pop_front().unwrap_or_default();
+            let mut games =
+                if settings.makes_game_rows(format) { game_selection::rows_of_games(&batches) } else { Vec::new() };
+            let texts = decoded.texts.take();
+            let judge = Judge {
+                texts: texts.as_deref(),
+                lines_before: lines,
+                rejects: std::mem::take(&mut decoded.rejects),
+                first_taken,
+                taken: decoded.lost_of_each.is_some().then(Vec::new),
+                ..Judge::new(settings, job, (format, chunk), range.clone(), &mut part, scratch)
+            };
+            let Judged { mut rejects, left_out, remarks, taken: taken_records } = judge.batches(&batches);
+            merge(&mut outcome.left_out, left_out);
+            if let Some(mut lost) = decoded.lost_of_each.take() {
+                lost.number(before.records);
+                lost.mark(&taken_records);
+                match &settings.lost_of_candidates {
+                    Some(candidates) => candidates.add(*lost),
+                    None => outcome.lost_tags.merge(&lost.of_marked()),
+                }
+            }
+            let mut taken = range.start.max(first_taken)..range.end;
+            taken.end = taken.end.min(before.records + decoded.records);
+            if settings.strict
+                && let Some(first) = rejects.first()
+            {
+                let end = first.place.record + 1;
+                outcome.records = overlap(before.records..end, &settings.records);
+                taken.end = taken.end.min(end);
+                if let Some(read) = before_reject(format, chunk, first, before, settings) {
+                    outcome.games = read.games;
+                    outcome.remarks = read.remarks;
+                    outcome.left_out = read.left_out;
+                }
+                if settings.selection(format).is_none() {
+                    outcome.misfits.retain(|misfit| misfit.place.record < end);
+                }
+                rejects.truncate(1);
+            }
+            outcome.remarks.merge(&remarks);
+            for reject in &rejects {
+                // If the last position of a game is not a position, the rest of the game is still known.
+                if let Ok(at) = games.binary_search_by_key(&reject.place.record, |&(record, _)| record) {
+                    let (_, row) = &mut games[at];
+                    (row.last, row.error) = (None, Some(reject.message.to_string()));
+                }
+            }
+            if !games.is_empty() {
+                let rows: Vec<GameRow> = games.into_iter().map(|(_, row)| row).collect();
+                job.games(&mut part, &rows);
+            }
+            let played = decoded
+                .game_records
+                .iter()
+                .map(|game| before.records + game.start..before.records + game.end)
+                .filter(|game| overlap(game.clone(), &taken) > 0);
+            outcome.games_taken += played.count() as u64;
+            outcome.rejects.append(&mut rejects);
+            settings.strict && !outcome.rejects.is_empty()
+        };
+        let mut stopped = false;
+        let mut cut = None;
+        for mut held in ahead {
+            stopped = stopped || judge(held.format, &held.chunk, &mut held.decoded, held.lines);
+            cut = cut.or_else(|| cut_off(&held.chunk));
+            held.chunk.bytes.release();
+        }
+        if let (Work::Chunk { format, chunk, .. }, Some(mut decoded)) = (&work, decoded) {
+            if !stopped {
+                judge(*format, chunk, &mut decoded, before.lines);
+            }
+            if !decoded.game_rows.is_empty() {
+                job.games(&mut part, &decoded.game_rows);
+            }
+        }
+        cut = cut.or_else(|| cut_short(&work));
+        // The judged bytes may have been read from the map after the file became shorter; then its records and rejects
+        // do not belong to the file.
+        if let Some(error) = cut {
+            outcome = Outcome { file: outcome.file, failure: Some(error), ..Outcome::default() };
+            part = job.begin();
+        }
+        job.end(&mut part, chunk_number);
+        output = Some(part);
+    }
+    match work {
+        Work::Chunk { chunk, .. } => chunk.bytes.release(),
+        Work::Failure(error) => outcome.failure = Some(error),
+        Work::Broken { error, .. } => outcome.broken = Some(error),
+        _ => {}
+    }
+    (outcome, output)
+}

@@ -1,0 +1,172 @@
+//! What the client saw of a file, so that an executor that sees another one says so instead of counting it.
+//!
+//! A file is recognized by its length and by a digest: of all its bytes if they are few, else of samples that are
+//! spread evenly, with its beginning and end. A file that was copied halfway, is older, or has the same length by
+//! chance differs in them; one that was changed in a few bytes on purpose may not, if it is large.
+
+use crate::input::Identity;
+use crate::locks::Unpoisoned;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex};
+
+/// Size of a sample.
+const SAMPLE: u64 = 64 << 10;
+/// Minimum and maximum number of bytes up to which a file is read whole.
+const WHOLE: (u64, u64) = (512 << 10, 64 << 20);
+/// Maximum number of samples of a larger file.
+const MOST_SAMPLES: u64 = 256;
+/// Number of bytes that a client reads of all its files, or little more.
+const ALL: u64 = 512 << 20;
+/// Number of files whose digests a process remembers.
+const REMEMBERED: usize = 1 << 16;
+
+/// What was seen of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::sql::cluster) struct Seen {
+    len: u64,
+    /// Number of bytes up to which it was read whole.
+    whole: u64,
+    digest: [u8; 16],
+}
+
+impl Seen {
+    /// What this process sees of a file, of which it reads at most this many bytes; see [`whole_for`].
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not a regular file.
+    pub(in crate::sql::cluster) fn of(path: &Path, whole: u64) -> io::Result<Self> {
+        type Known = HashMap<(PathBuf, u64), (Identity, Seen)>;
+        static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+        // Opening a pipe would wait.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("is not a regular file: a cluster reads only regular files"));
+        }
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        let identity = Identity::of(&metadata);
+        let key = (path.to_owned(), whole);
+        if let Some((known, seen)) = KNOWN.lock().unpoisoned().get(&key)
+            && *known == identity
+        {
+            return Ok(*seen);
+        }
+        let len = metadata.len();
+        let seen = Self { len, whole, digest: digest(&mut file, len, whole)? };
+        let mut known = KNOWN.lock().unpoisoned();
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(key, (identity, seen));
+        Ok(seen)
+    }
+
+    pub(in crate::sql::cluster) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// As text of letters, digits and points.
+    pub(in crate::sql::cluster) fn to_text(self) -> String {
+        let digest = u128::from_be_bytes(self.digest);
+        format!("{}.{}.{digest:032x}", self.len, self.whole)
+    }
+
+    /// What [`Seen::to_text`] has made a text of.
+    pub(in crate::sql::cluster) fn of_text(text: &str) -> Option<Self> {
+        let mut parts = text.split('.');
+        let (len, whole) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let digest = u128::from_str_radix(parts.next()?, 16).ok()?.to_be_bytes();
+        Some(Self { len, whole, digest })
+    }
+
+    /// Checks that the file of this machine is the one that was seen.
+    ///
+    /// # Errors
+    /// With the difference.
+    pub(in crate::sql::cluster) fn check(&self, path: &Path) -> io::Result<()> {
+        let here = Self::of(path, self.whole)?;
+        if here.len != self.len {
+            let (here, there) = (here.len, self.len);
+            return Err(io::Error::other(format!("it has {here} bytes, and {there} on the machine of the client")));
+        }
+        if here.digest != self.digest {
+            return Err(io::Error::other(
+                "it has another content than on the machine of the client, of the same length",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Number of bytes up to which files are read whole, if there are this many.
+pub(in crate::sql::cluster) fn whole_for(files: usize) -> u64 {
+    (ALL / files.max(1) as u64).clamp(WHOLE.0, WHOLE.1)
+}
+
+/// The digest of a file of this length.
+fn digest(file: &mut File, len: u64, whole: u64) -> io::Result<[u8; 16]> {
+    let mut hasher = blake3::Hasher::new();
+    if len <= whole {
+        hasher.update_reader(file.take(len))?;
+    } else {
+        let samples = (whole / SAMPLE).clamp(2, MOST_SAMPLES);
+        let last = len - SAMPLE;
+        for sample in 0..samples {
+            // Both factors have at most 64 bits.
+            let begin = u128::from(last) * u128::from(sample) / u128::from(samples - 1);
+            file.seek(SeekFrom::Start(u64::try_from(begin).unwrap_or(last)))?;
+            hasher.update_reader((&mut *file).take(SAMPLE))?;
+        }
+    }
+    let mut digest = [0; 16];
+    digest.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    Ok(digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_files_are_recognized() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        for (len, whole) in [(0, 1 << 20), (1, 1 << 20), (1 << 20, 1 << 20), (3 << 20, 1 << 20), (40 << 20, 1 << 20)] {
+            let mut bytes: Vec<u8> = (0..len).map(|at: usize| (at * 7 + at / 251) as u8).collect();
+            std::fs::write(&path, &bytes).unwrap();
+            let seen = Seen::of(&path, whole).unwrap();
+            assert_eq!(seen.len(), len as u64);
+            assert_eq!(Seen::of_text(&seen.to_text()), Some(seen));
+            seen.check(&path).unwrap();
+            let said = |path: &Path| seen.check(path).unwrap_err().to_string();
+            let other = directory.path().join("b");
+            std::fs::write(&other, &bytes).unwrap();
+            seen.check(&other).unwrap();
+            bytes.push(0);
+            std::fs::write(&other, &bytes).unwrap();
+            assert!(said(&other).contains("bytes, and"));
+            bytes.pop();
+            for place in [0, len / 2, len.saturating_sub(1)] {
+                // The middle of a large file is between two samples.
+                if len == 0 || len > 1 << 20 && place == len / 2 {
+                    continue;
+                }
+                bytes[place] ^= 1;
+                std::fs::write(&other, &bytes).unwrap();
+                assert!(said(&other).contains("another content"), "{len} {place}");
+                bytes[place] ^= 1;
+            }
+            // A copy that ended halfway in a file that has its length already.
+            if len > 0 {
+                bytes[len / 2..].fill(0xaa);
+                std::fs::write(&other, &bytes).unwrap();
+                assert!(said(&other).contains("another content"), "{len}");
+            }
+        }
+        assert!(Seen::of(directory.path(), 1).is_err());
+        assert!(Seen::of(&directory.path().join("missing"), 1).is_err());
+    }
+}

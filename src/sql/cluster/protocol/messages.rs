@@ -1,0 +1,457 @@
+//! Messages between machines: tables, scans and rules for positions, as compressed JSON after four bytes.
+//!
+//! All machines must run the same version, so that each of them treats a message in the same way.
+
+use super::input_shares::Piece;
+use super::statistics_request::Counting;
+use crate::chess::validity::Validity;
+use crate::choose::Condition;
+use crate::choose::LeftOut;
+use crate::error::{Place, Reject};
+use crate::formats::ValidityWire;
+use crate::formats::{Format, Misfit, MisfitKind, Remark};
+use crate::input::Inputs;
+use crate::locks::Unpoisoned;
+use crate::pipeline::{FileSummary, ReadOptions, Summary};
+use crate::sql::functions::Judging;
+use crate::sql::{PositionSource, SessionOptions};
+use crate::table::{ChosenColumn, Field};
+use crate::tiers::Tier;
+use datafusion::common::{DataFusionError, Result};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+/// The first bytes of messages; the last byte is their version.
+const MAGIC: &[u8; 4] = b"LFC\x01";
+/// Maximum size of a message.
+const MOST_BYTES: usize = 256 << 20;
+/// The level of compression.
+const LEVEL: i32 = 1;
+
+/// The version of the sender, and the content.
+#[derive(Serialize, Deserialize)]
+struct Message<T> {
+    version: String,
+    content: T,
+}
+
+/// The version only, for messages that may have another version.
+#[derive(Deserialize)]
+struct Versioned {
+    version: String,
+}
+
+/// Whether these bytes are one of our messages.
+pub(in crate::sql::cluster) fn is_ours(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
+/// A message.
+pub(in crate::sql::cluster) fn encoded<T: Serialize>(content: &T) -> Result<Vec<u8>> {
+    encoded_by(env!("CARGO_PKG_VERSION"), content)
+}
+
+fn encoded_by<T: Serialize>(version: &str, content: &T) -> Result<Vec<u8>> {
+    let message = Message { version: version.to_owned(), content };
+    // For instance, names of files that are not valid UTF-8.
+    let json = serde_json::to_vec(&message)
+        .map_err(|error| super::errors::carried(&format!("this cannot be sent to a cluster: {error}")))?;
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(zstd::bulk::compress(&json, LEVEL)?);
+    Ok(bytes)
+}
+
+/// The content of a message.
+pub(in crate::sql::cluster) fn decoded<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    let Some(compressed) = bytes.strip_prefix(MAGIC) else {
+        return Err(wrong(&"not a message of lanefish"));
+    };
+    let json = zstd::bulk::decompress(compressed, MOST_BYTES)?;
+    let Versioned { version } = serde_json::from_slice(&json).map_err(|error| wrong(&error))?;
+    if version != env!("CARGO_PKG_VERSION") {
+        return Err(super::errors::carried(&format!(
+            "{} runs lanefish {}, and the query comes from lanefish {version}: all machines of a cluster must run the \
+             same version",
+            super::errors::machine(),
+            env!("CARGO_PKG_VERSION"),
+        )));
+    }
+    let message: Message<T> = serde_json::from_slice(&json).map_err(|error| wrong(&error))?;
+    Ok(message.content)
+}
+
+fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
+    DataFusionError::Execution(format!("a message of another machine cannot be read: {reason}"))
+}
+
+/// Inputs as this machine reads them: with the instructions of its CPU, and one thread for each piece.
+pub(in crate::sql::cluster) fn source(inputs: Inputs, read: ReadOptions) -> Result<PositionSource> {
+    let analyzer = Tier::best().analyzer().ok_or_else(|| wrong(&"this CPU has no tier"))?;
+    Ok(PositionSource { inputs, options: SessionOptions::new(analyzer).read(read) })
+}
+
+/// A table of positions.
+#[derive(Serialize, Deserialize)]
+pub(in crate::sql::cluster) struct TableWire {
+    pub(in crate::sql::cluster) read: ReadOptions,
+    pub(in crate::sql::cluster) pieces: Vec<Piece>,
+    pub(in crate::sql::cluster) columns: Vec<String>,
+}
+
+/// The part of a table that is read.
+#[derive(Serialize, Deserialize)]
+pub(in crate::sql::cluster) struct ScanWire {
+    pub(in crate::sql::cluster) read: ReadOptions,
+    pub(in crate::sql::cluster) columns: Vec<String>,
+    pub(in crate::sql::cluster) conditions: Vec<Condition>,
+    pub(in crate::sql::cluster) limit: Option<usize>,
+}
+
+/// Statistics of inputs.
+#[derive(Serialize, Deserialize)]
+pub(in crate::sql::cluster) struct CountingWire {
+    read: ReadOptions,
+    details: bool,
+    by: Option<String>,
+    rejects: bool,
+}
+
+impl CountingWire {
+    pub(in crate::sql::cluster) fn of(read: &ReadOptions, counting: &Counting) -> Self {
+        Self {
+            read: read.clone(),
+            details: counting.details,
+            by: counting.by.as_ref().map(ToString::to_string),
+            rejects: counting.rejects,
+        }
+    }
+    pub(in crate::sql::cluster) fn into_counting(self) -> Result<(ReadOptions, Counting)> {
+        let by = self.by.map(|by| by.parse()).transpose();
+        let counting =
+            Counting { details: self.details, by: by.map_err(|error| wrong(&error))?, rejects: self.rejects };
+        Ok((self.read, counting))
+    }
+}
+
+/// The names of columns.
+pub(in crate::sql::cluster) fn names(columns: &[ChosenColumn]) -> Vec<String> {
+    columns.iter().map(|column| column.name().to_owned()).collect()
+}
+
+/// Columns by their names.
+pub(in crate::sql::cluster) fn columns(names: &[String]) -> Result<Vec<ChosenColumn>> {
+    let columns = names
+        .iter()
+        .map(|name| ChosenColumn::named(name).ok_or_else(|| wrong(&format_args!("there is no column {name}"))));
+    columns.collect()
+}
+
+/// The rules for judging positions. Each machine chooses the instructions itself.
+#[derive(Serialize, Deserialize)]
+pub(in crate::sql::cluster) struct JudgingWire {
+    #[serde(with = "ValidityWire")]
+    validity: Validity,
+    keep_en_passant: bool,
+}
+
+impl JudgingWire {
+    pub(in crate::sql::cluster) fn of(judging: Judging) -> Self {
+        Self { validity: judging.validity, keep_en_passant: judging.keep_en_passant }
+    }
+    pub(in crate::sql::cluster) fn into_judging(self) -> Judging {
+        Judging { tier: Tier::best(), validity: self.validity, keep_en_passant: self.keep_en_passant }
+    }
+}
+
+/// The summary of a piece.
+#[derive(Default, Serialize, Deserialize)]
+pub(in crate::sql::cluster) struct SummaryWire {
+    records: u64,
+    rejected: u64,
+    games: u64,
+    games_taken: u64,
+    bytes: u64,
+    reasons: BTreeMap<String, u64>,
+    first_rejects: Vec<RejectWire>,
+    /// The parts of a remark: name, text, whether it is a detail, count, and the first occurrence.
+    remarks: Vec<(String, String, bool, u64, Option<String>)>,
+    misfits: Vec<MisfitWire>,
+    left_out: BTreeMap<String, (u64, u64, u64)>,
+    /// Notes on files: path, format and note.
+    notes: Vec<(PathBuf, String, String)>,
+    skipped_files: Option<String>,
+}
+
+/// Values that were left out of records, with the first of each kind.
+#[derive(Serialize, Deserialize)]
+struct MisfitWire {
+    /// The name of the field or key, and whether it is a field, and one whose text is kept.
+    name: String,
+    is_field: bool,
+    is_text: bool,
+    times: u64,
+    place: PlaceWire,
+    value: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RejectWire {
+    place: PlaceWire,
+    reasons: Vec<String>,
+    message: String,
+    raw: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PlaceWire {
+    file: PathBuf,
+    line: Option<u64>,
+    offset: u64,
+    record: u64,
+    game: Option<u64>,
+    ply: Option<u16>,
+    frame: Option<u64>,
+    row: Option<u64>,
+}
+
+impl SummaryWire {
+    pub(in crate::sql::cluster) fn of(summary: &Summary) -> Self {
+        let named = |reasons: &BTreeMap<&'static str, u64>| {
+            let reasons = reasons.iter();
+            reasons.map(|(&name, &times)| (name.to_owned(), times)).collect()
+        };
+        let files = summary.files.iter();
+        Self {
+            records: summary.records,
+            rejected: summary.rejected,
+            games: summary.games,
+            games_taken: summary.games_taken,
+            bytes: summary.bytes,
+            reasons: named(&summary.reasons),
+            first_rejects: summary.first_rejects.iter().map(RejectWire::of).collect(),
+            remarks: summary
+                .remarks
+                .iter()
+                .map(|(remark, times)| {
+                    let first = summary.remarks.first(remark).map(str::to_owned);
+                    (remark.what.to_owned(), remark.how.to_owned(), remark.is_detail, times, first)
+                })
+                .collect(),
+            misfits: summary.misfits.iter().map(|(misfit, times)| MisfitWire::of(misfit, times)).collect(),
+            left_out: summary
+                .left_out
+                .iter()
+                .map(|(&name, left)| (name.to_owned(), (left.games, left.positions, left.unknown)))
+                .collect(),
+            notes: files
+                .filter_map(|file| {
+                    let format = file.format?.name().to_owned();
+                    Some((file.path.to_path_buf(), format, file.note.as_ref()?.to_string()))
+                })
+                .collect(),
+            skipped_files: summary.skipped_files.clone(),
+        }
+    }
+
+    /// Adds it to the summary of earlier pieces.
+    pub(in crate::sql::cluster) fn add_to(self, all: &mut Summary) {
+        all.records += self.records;
+        all.rejected += self.rejected;
+        all.games += self.games;
+        all.games_taken += self.games_taken;
+        all.bytes += self.bytes;
+        for (name, times) in self.reasons {
+            *all.reasons.entry(interned(&name)).or_default() += times;
+        }
+        let room = crate::pipeline::FIRST_REJECTS.saturating_sub(all.first_rejects.len());
+        let first = self.first_rejects.into_iter().take(room);
+        all.first_rejects.extend(first.map(RejectWire::into_reject));
+        for (what, how, is_detail, times, first) in self.remarks {
+            all.remarks.add_with(remark(&what, &how, is_detail), times, first.as_deref());
+        }
+        for (misfit, times) in self.misfits.into_iter().filter_map(MisfitWire::into_misfit) {
+            all.misfits.add(misfit, times);
+        }
+        for (name, (games, positions, unknown)) in self.left_out {
+            let left = LeftOut::new(games, positions, unknown);
+            all.left_out.entry(interned(&name)).or_default().add(left);
+        }
+        all.skipped_files = all.skipped_files.take().or(self.skipped_files);
+        for (path, format, note) in self.notes {
+            let is_same = |file: &FileSummary| *file.path == *path && file.note.as_deref() == Some(note.as_str());
+            // Every shard of a file has the same note.
+            if !all.files.iter().any(is_same) {
+                all.files.push(FileSummary {
+                    left_out: 0,
+                    path: path.into(),
+                    format: format.parse::<Format>().ok(),
+                    compression: None,
+                    records: 0,
+                    rejected: 0,
+                    reasons: BTreeMap::new(),
+                    damage: Vec::new(),
+                    note: Some(note.into()),
+                });
+            }
+        }
+    }
+}
+
+impl MisfitWire {
+    fn of(misfit: Misfit, times: u64) -> Self {
+        let is_text = matches!(misfit.kind, MisfitKind::Text(_));
+        let (name, is_field) = match misfit.kind {
+            MisfitKind::Value(field) | MisfitKind::Text(field) => (field.name().to_owned(), true),
+            MisfitKind::Key(key) => (key.into(), false),
+        };
+        Self { name, is_field, is_text, times, place: PlaceWire::of(&misfit.place), value: misfit.value.into() }
+    }
+
+    /// `None` if there is no such field.
+    fn into_misfit(self) -> Option<(Misfit, u64)> {
+        let kind = if self.is_field {
+            let field = Field::ALL.into_iter().find(|field| field.name() == self.name)?;
+            if self.is_text { MisfitKind::Text(field) } else { MisfitKind::Value(field) }
+        } else {
+            MisfitKind::Key(self.name.into())
+        };
+        Some((Misfit { kind, place: self.place.into_place(), value: self.value.into() }, self.times))
+    }
+}
+
+impl PlaceWire {
+    fn of(place: &Place) -> Self {
+        Self {
+            file: place.file.to_path_buf(),
+            line: place.line,
+            offset: place.offset,
+            record: place.record,
+            game: place.game,
+            ply: place.ply,
+            frame: place.frame,
+            row: place.row,
+        }
+    }
+
+    fn into_place(self) -> Place {
+        Place {
+            line: self.line,
+            offset: self.offset,
+            record: self.record,
+            game: self.game,
+            ply: self.ply,
+            frame: self.frame,
+            row: self.row,
+            ..Place::start_of(self.file.into())
+        }
+    }
+}
+
+impl RejectWire {
+    fn of(reject: &Reject) -> Self {
+        Self {
+            place: PlaceWire::of(&reject.place),
+            reasons: reject.reasons.iter().map(|&name| name.to_owned()).collect(),
+            message: reject.message.to_string(),
+            raw: reject.raw.clone(),
+        }
+    }
+
+    fn into_reject(self) -> Reject {
+        let reasons = self.reasons.iter().map(|name| interned(name)).collect();
+        Reject::new(self.place.into_place(), reasons, self.message, self.raw)
+    }
+}
+
+/// A text that lives as long as the process: names of reasons and options, of which there are few.
+fn interned(text: &str) -> &'static str {
+    static KNOWN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unpoisoned();
+    if let Some(known) = known.iter().find(|&&known| known == text) {
+        return known;
+    }
+    let text: &'static str = Box::leak(Box::from(text));
+    known.push(text);
+    text
+}
+
+/// A text of a remark that lives as long as the process.
+fn remark(what: &str, how: &str, is_detail: bool) -> &'static Remark {
+    static KNOWN: Mutex<Vec<&'static Remark>> = Mutex::new(Vec::new());
+    let (what, how) = (interned(what), interned(how));
+    let mut known = KNOWN.lock().unpoisoned();
+    let is_known = |known: &&&'static Remark| (known.what, known.how) == (what, how);
+    if let Some(known) = known.iter().find(is_known) {
+        return known;
+    }
+    let remark: &'static Remark = Box::leak(Box::new(Remark { what, how, is_detail }));
+    known.push(remark);
+    remark
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choose::Selection;
+    use crate::formats::DecodeOptions;
+    use crate::games::{Date, Variant};
+    use crate::input::Access;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    #[test]
+    fn options_are_what_they_were() {
+        let games = Selection::default()
+            .every(3)
+            .min_elo(Some(2200))
+            .time_controls(vec!["blitz".parse().unwrap(), "300+3".parse().unwrap()])
+            .since("2024.02.03".parse::<Date>().ok())
+            .variant(Some(Variant::Chess960));
+        let decode =
+            DecodeOptions::default().keep_en_passant(true).strict_pgn(true).fen_column(Some("position".into()));
+        let access = Access::default().map(false).max_window(1 << 20);
+        let read = ReadOptions::default().decode(decode).from(Some(Format::PGN)).access(access).strict(true).choose(
+            crate::choose::Choose::default()
+                .games(Some(Arc::new(games)))
+                .filter("quiet and index % 3 = 1".parse().ok())
+                .sample("case when pieces > 20 then 0.1 else 1 end".parse().ok())
+                .seed(7),
+        );
+        let bytes = encoded(&read).unwrap();
+        assert_eq!(decoded::<ReadOptions>(&bytes).unwrap(), read);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_cannot_travel_are_an_error() {
+        use std::os::unix::ffi::OsStrExt;
+        let odd = Path::new(std::ffi::OsStr::from_bytes(b"/data/\xff.pgn"));
+        let error = encoded(&odd).unwrap_err();
+        let text = crate::sql::cluster::protocol::errors::found(&error.to_string()).unwrap();
+        assert!(text.contains("cannot be sent"), "{text}");
+    }
+
+    #[test]
+    fn conditions_are_what_they_were() {
+        let names = crate::choose::Definitions::parse(["m = ply / 2.0"]).unwrap();
+        for text in ["legal_moves is null", "\"tag:Event\" not in ('a\"b', '')", "m > 3 and uniform(index) < 0.5"] {
+            let condition = names.condition(text).unwrap();
+            let bytes = encoded(&condition).unwrap();
+            assert_eq!(decoded::<Condition>(&bytes).unwrap(), condition);
+        }
+    }
+
+    #[test]
+    fn another_version_is_an_error_that_says_so() {
+        let bytes = encoded_by("0.0.9", &vec![1, 2]).unwrap();
+        let error = decoded::<Vec<u8>>(&bytes).unwrap_err();
+        let text = crate::sql::cluster::protocol::errors::found(&format!("Job failed: {error:?}")).unwrap();
+        assert!(text.contains("lanefish 0.0.9"), "{text}");
+        for wrong in [&b""[..], b"LFC", b"LFC\x01", b"LFC\x01\x00\x00"] {
+            assert!(decoded::<Vec<u8>>(wrong).is_err());
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What the machines of a cluster send one another: pieces of inputs, plans, reports and errors.
+
+pub(super) mod client;
+pub(super) mod codec;
+pub(in crate::sql) mod errors;
+pub(super) mod file_fingerprint;
+pub(super) mod input_shares;
+pub(super) mod messages;
+pub(super) mod scan;
+pub(super) mod scan_metrics;
+pub(super) mod statistics;
+pub(super) mod statistics_request;

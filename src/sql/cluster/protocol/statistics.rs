@@ -1,0 +1,201 @@
+//! Statistics of whole inputs on a cluster: rows with the report of each piece, which the client merges.
+//!
+//! A piece returns the lines of its rejected records, if they are requested, then its report, then its summary. Reports
+//! merge to the bit, in any order; summaries are added up in the order of the pieces.
+
+use super::errors::{carried, failure_of};
+use super::messages::{SummaryWire, decoded, encoded};
+use super::scan_metrics::Told;
+use super::statistics_request::Counting;
+use crate::error::{Error, Reject};
+use crate::input::{Inputs, Shard};
+use crate::jobs::{Sender, Statistics};
+use crate::pipeline::{Summary, run};
+use crate::report::Report;
+use crate::sql::functions::statistics as state;
+use crate::sql::tables::scan::{Batch, ScanRun};
+use crate::sql::{PositionSource, SqlError};
+use crate::stats::InputNames;
+use datafusion::arrow::array::{AsArray, BinaryArray, RecordBatch, UInt8Array, UInt32Array};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt8Type, UInt32Type};
+use datafusion::common::Result;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
+
+/// The kind of a row.
+const REJECTS: u8 = 0;
+const REPORT: u8 = 1;
+const SUMMARY: u8 = 2;
+
+/// Number of bytes of lines of rejected records that are sent together.
+const LINES: usize = 64 << 10;
+
+static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
+    Arc::new(Schema::new(vec![
+        Field::new("piece", DataType::UInt32, false),
+        Field::new("place", DataType::UInt32, false),
+        Field::new("kind", DataType::UInt8, false),
+        Field::new("content", DataType::Binary, false),
+    ]))
+});
+
+/// The schema of reports.
+pub(in crate::sql::cluster) fn schema() -> SchemaRef {
+    Arc::clone(&SCHEMA)
+}
+
+/// Begins to count a piece.
+pub(in crate::sql::cluster) fn begin(
+    source: &Arc<PositionSource>,
+    counting: &Counting,
+    number: u32,
+    (inputs, names): (Inputs, InputNames),
+    shard: Option<Shard>,
+    told: Told,
+) -> Result<ScanRun> {
+    let (options, counting) = (source.options.clone(), counting.clone());
+    let source = PositionSource { inputs, options };
+    ScanRun::begin(2, move |sender| count(&source, names, shard, &counting, number, sender, &told))
+}
+
+/// A row, with its place among the rows of the piece.
+fn row(piece: u32, place: u32, kind: u8, content: &[u8]) -> Result<RecordBatch> {
+    Ok(RecordBatch::try_new(
+        Arc::clone(&SCHEMA),
+        vec![
+            Arc::new(UInt32Array::from_value(piece, 1)),
+            Arc::new(UInt32Array::from_value(place, 1)),
+            Arc::new(UInt8Array::from_value(kind, 1)),
+            Arc::new(BinaryArray::from_vec(vec![content])),
+        ],
+    )?)
+}
+
+/// Counts a piece.
+fn count(
+    source: &PositionSource,
+    names: InputNames,
+    shard: Option<Shard>,
+    counting: &Counting,
+    number: u32,
+    sender: &Sender<Batch>,
+    told: &Told,
+) -> Result<()> {
+    let mut job = Statistics::new().of_a_part_named(names);
+    if counting.details {
+        job = job.with_details();
+    }
+    if let Some(by) = &counting.by {
+        job = job.grouped_by(by.clone());
+    }
+    let (mut lines, mut place) = (Vec::new(), 0);
+    let mut on_reject = |reject: &Reject| -> Result<(), Error> {
+        reject.write_line(&mut lines);
+        if lines.len() >= LINES {
+            let sent = sender.send(row(number, place, REJECTS, &lines));
+            lines.clear();
+            place += 1;
+            return sent;
+        }
+        Ok(())
+    };
+    let options = source
+        .options
+        .run(shard)
+        .interrupt(Some(sender.interrupt()))
+        .on_reject(counting.rejects.then_some(&mut on_reject as _));
+    let summary = run(&source.inputs, options, &job, |part| job.add(part));
+    if let Some(failure) = &summary.failure {
+        return Err(failure_of(failure));
+    }
+    let keep_en_passant = source.options.read.decode.keep_en_passant;
+    let report = job.finish(summary.rejected, keep_en_passant).map_err(|error| carried(&error.to_string()))?;
+    told.tell(&summary);
+    if !lines.is_empty() {
+        let _ = sender.send(row(number, place, REJECTS, &lines));
+    }
+    for (kind, content) in [(REPORT, state::encoded(&report)?), (SUMMARY, encoded(&SummaryWire::of(&summary))?)] {
+        let _ = sender.send(row(number, u32::MAX, kind, &content));
+    }
+    Ok(())
+}
+
+/// The reports of pieces, which are merged to one report.
+///
+/// Made for the rows of [`Session::count`](crate::sql::Session::count).
+#[derive(Debug)]
+pub struct Counted {
+    report: Option<Report>,
+    /// The pieces whose reports have arrived.
+    reports: BTreeSet<u32>,
+    summaries: BTreeMap<u32, Vec<u8>>,
+    pieces: usize,
+}
+
+impl Counted {
+    /// The initial state, for this number of pieces.
+    pub(in crate::sql::cluster) fn new(pieces: usize) -> Self {
+        Self { report: None, reports: BTreeSet::new(), summaries: BTreeMap::new(), pieces }
+    }
+
+    /// Adds rows, and passes on the lines of rejected records that are among them.
+    ///
+    /// # Errors
+    /// If `on_rejects` fails, or the rows are not rows of statistics.
+    pub fn add<E: From<SqlError>>(
+        &mut self,
+        rows: &RecordBatch,
+        mut on_rejects: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let wrong = || SqlError::Cluster("rows of statistics are of another kind".to_owned());
+        if rows.schema().fields() != SCHEMA.fields() {
+            return Err(wrong().into());
+        }
+        let pieces = rows.column(0).as_primitive::<UInt32Type>();
+        let kinds = rows.column(2).as_primitive::<UInt8Type>();
+        let contents = rows.column(3).as_binary::<i32>();
+        for row in 0..rows.num_rows() {
+            let content = contents.value(row);
+            match kinds.value(row) {
+                REJECTS => on_rejects(content)?,
+                REPORT => {
+                    if !self.reports.insert(pieces.value(row)) {
+                        return Err(wrong().into());
+                    }
+                    let report = state::decoded(content).map_err(SqlError::from)?;
+                    match &mut self.report {
+                        Some(all) => all.merge(&report),
+                        none => *none = Some(report),
+                    }
+                }
+                SUMMARY => {
+                    self.summaries.insert(pieces.value(row), content.to_vec());
+                }
+                _ => return Err(wrong().into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The merged report, once there are no more rows.
+    ///
+    /// # Errors
+    /// If a piece is missing.
+    pub fn finish(self) -> Result<(Report, Summary), SqlError> {
+        let pieces = self.pieces;
+        let Some(mut report) = self.report.filter(|_| self.reports.len() == pieces && self.summaries.len() == pieces)
+        else {
+            return Err(SqlError::Cluster(format!(
+                "the cluster returned the statistics of {} pieces, of {pieces}",
+                self.reports.len()
+            )));
+        };
+        report.close_games();
+        let mut all = Summary::default();
+        for summary in self.summaries.values() {
+            let summary: SummaryWire = decoded(summary).map_err(SqlError::from)?;
+            summary.add_to(&mut all);
+        }
+        Ok((report, all))
+    }
+}

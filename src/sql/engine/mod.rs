@@ -1,0 +1,10 @@
+//! What corrects the engine: plans that it would answer wrongly, or with too much memory, and its messages.
+
+pub(super) mod error_spans;
+pub(super) mod hex_literals;
+pub(super) mod join_corrections;
+pub(super) mod low_memory_plans;
+#[cfg(feature = "cluster")]
+pub(super) mod nullability;
+pub(super) mod plan_corrections;
+pub(super) mod statement_repair;

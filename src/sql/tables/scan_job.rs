@@ -1,0 +1,126 @@
+//! The columns of the records that pass some conditions, as record batches.
+//!
+//! The columns of conditions are filled first, one tile at a time. Of the other columns, only the rows that pass are
+//! kept. They are not filled at all for a tile without such rows.
+
+use super::sql_types::widened_batch;
+use crate::choose::Condition;
+use crate::columnar::{Described, record_batch, schema};
+use crate::pipeline::Job;
+use crate::queries::Queries;
+use crate::table::{Array, ChosenColumn, Columns, Fields, Tile};
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::error::ArrowError;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Fills columns.
+#[derive(Debug)]
+pub(in crate::sql) struct Select {
+    columns: Vec<ChosenColumn>,
+    conditions: Vec<Condition>,
+    /// All columns.
+    all: Columns,
+    described: Vec<Described>,
+    /// The schema with the types of files.
+    narrow: SchemaRef,
+    /// The schema with the types of SQL.
+    schema: SchemaRef,
+}
+
+/// Maximum number of rows of a batch, except that a tile is not divided. The engine's own sources return this number,
+/// and its operators expect it.
+const ROWS: usize = 8192;
+
+/// The output of one chunk.
+#[derive(Debug, Default)]
+pub(in crate::sql) struct Selected {
+    cells: Vec<Array>,
+    rows: usize,
+    batches: Vec<Result<RecordBatch, ArrowError>>,
+}
+
+impl Selected {
+    /// The selected rows.
+    pub(in crate::sql) fn into_batches(self) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> {
+        self.batches.into_iter()
+    }
+}
+
+impl Select {
+    /// These columns, with the types of SQL, for records that pass all conditions.
+    pub(in crate::sql) fn new(columns: Vec<ChosenColumn>, conditions: Vec<Condition>, wide: SchemaRef) -> Self {
+        let described: Vec<Described> = columns.iter().map(Described::of).collect();
+        Self {
+            all: columns.iter().cloned().collect(),
+            narrow: Arc::new(schema(&described)),
+            schema: wide,
+            columns,
+            conditions,
+            described,
+        }
+    }
+
+    /// Adds the rows of a tile that passes at least in part.
+    fn add(&self, part: &mut Selected, tile: &Tile<'_>) {
+        part.rows += tile.count();
+        let filled = self.columns.iter().map(|column| column.fill(tile).without_empty());
+        Array::append_tile(&mut part.cells, filled.collect(), tile);
+        if part.rows >= ROWS {
+            self.complete(part);
+        }
+    }
+
+    /// Ends a batch, if it has rows.
+    fn complete(&self, part: &mut Selected) {
+        let rows = std::mem::take(&mut part.rows);
+        if rows == 0 {
+            return;
+        }
+        let cells = std::mem::take(&mut part.cells);
+        part.batches.push(if self.columns.is_empty() {
+            let rows = RecordBatchOptions::new().with_row_count(Some(rows));
+            RecordBatch::try_new_with_options(Arc::clone(&self.schema), Vec::new(), &rows)
+        } else {
+            let batch = record_batch(&self.described, &self.narrow, cells);
+            batch.and_then(|batch| widened_batch(&batch, &self.schema))
+        });
+    }
+}
+
+impl Job for Select {
+    type Part = Selected;
+    fn queries(&self) -> Queries {
+        self.conditions.iter().fold(self.all.queries(), |queries, condition| queries | condition.queries())
+    }
+    fn fields(&self) -> Fields {
+        self.conditions.iter().fold(self.all.fields(), |fields, condition| fields.union(condition.fields()))
+    }
+    fn tags(&self) -> Arc<[Arc<str>]> {
+        let mut tags: BTreeSet<Arc<str>> = self.all.tags().iter().cloned().collect();
+        self.conditions.iter().for_each(|condition| tags.extend(condition.tags().cloned()));
+        tags.into_iter().collect()
+    }
+    fn begin(&self) -> Selected {
+        Selected::default()
+    }
+    fn tile(&self, part: &mut Selected, tile: &Tile<'_>) {
+        if self.conditions.is_empty() {
+            return self.add(part, tile);
+        }
+        let mut mask = tile.mask.to_vec();
+        for condition in &self.conditions {
+            let passing = mask.clone();
+            condition.choose(&tile.masked(&passing), &mut mask);
+            if mask.iter().all(|&word| word == 0) {
+                return;
+            }
+        }
+        let passing = tile.masked(&mask);
+        self.add(part, &passing);
+    }
+    fn end(&self, part: &mut Selected, _: u64) {
+        self.complete(part);
+    }
+}

@@ -1,0 +1,106 @@
+//! Columns and their types in SQL.
+//!
+//! They are those of files, in which quantities are signed and one size larger than their values; scores are one size larger
+//! here, so that their differences do not wrap either. Sets of squares and keys stay unsigned, with all their bits.
+
+use crate::columnar::Described;
+use crate::table::{COLUMNS, ChosenColumn, FAMILIES, Kind};
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::error::ArrowError;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The type of a column.
+pub(in crate::sql) fn data_type(column: &ChosenColumn) -> DataType {
+    match column.kind() {
+        Kind::Flag => DataType::Boolean,
+        Kind::U8 => DataType::Int16,
+        Kind::U16 | Kind::I16 => DataType::Int32,
+        // Numbers of records and games; sets of squares and keys have all 64 bits.
+        Kind::U32 | Kind::U64 => DataType::Int64,
+        Kind::I64 => DataType::Int64,
+        Kind::F64 => DataType::Float64,
+        Kind::Bits => DataType::UInt64,
+        Kind::Text => DataType::Utf8,
+        Kind::Date => DataType::Date32,
+        Kind::Board => DataType::FixedSizeBinary(32),
+    }
+}
+
+/// The schema of these columns.
+pub(in crate::sql) fn schema(columns: &[ChosenColumn]) -> Schema {
+    let fields = columns.iter().map(|column| {
+        let nullable = Described::of(column).nullable;
+        Field::new(column.name(), data_type(column), nullable)
+    });
+    Schema::new(fields.collect::<Vec<_>>())
+}
+
+/// The schema with nulls allowed in all columns. The plans of a cluster put nulls from outer joins into columns whose
+/// tables have none, and would otherwise refuse them.
+#[cfg(feature = "cluster")]
+pub(in crate::sql) fn nullable_schema(columns: &[ChosenColumn]) -> Schema {
+    let fields = columns.iter().map(|column| Field::new(column.name(), data_type(column), true));
+    Schema::new(fields.collect::<Vec<_>>())
+}
+
+/// Converts values from the types of files to those of SQL.
+pub(in crate::sql) fn widened(values: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    if values.data_type() == to { Ok(Arc::clone(values)) } else { cast(values, to) }
+}
+
+/// Converts all columns of a batch.
+pub(in crate::sql) fn widened_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().zip(schema.fields()).map(|(values, field)| widened(values, field.data_type()));
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect::<Result<_, _>>()?, &options)
+}
+
+/// The columns of a table: the catalogue, and those of families that the text of a query names, as in `"tag:Event"` and
+/// `"folder:month"`.
+pub(in crate::sql) fn columns_for(query: &str) -> Vec<ChosenColumn> {
+    // What cannot be divided into tokens is an error that the parser reports.
+    let tokens = Tokenizer::new(&GenericDialect {}, query).tokenize();
+    let names = tokens.into_iter().flatten().filter_map(|token| match token {
+        Token::Word(word) if word.quote_style == Some('"') => Some(word.value),
+        _ => None,
+    });
+    let is_of_family = |name: &String| FAMILIES.iter().any(|family| name.starts_with(family.prefix));
+    let of_families: BTreeSet<String> = names.filter(is_of_family).collect();
+    let of_families = of_families.iter().filter_map(|name| ChosenColumn::named(name));
+    COLUMNS.iter().map(ChosenColumn::Listed).chain(of_families).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_columns_where_a_query_names_them() {
+        let names = |query| -> Vec<String> {
+            let columns = columns_for(query);
+            let more = columns[COLUMNS.len()..].iter();
+            more.map(|column| column.name().to_owned()).collect()
+        };
+        assert_eq!(names("select 1"), [""; 0]);
+        assert_eq!(
+            names(r#"select "tag:Round", "folder:a", "other" from 'x' where "tag:Event" <> 'one " and "tag:No"'"#),
+            ["folder:a", "tag:Event", "tag:Round"]
+        );
+    }
+
+    #[test]
+    fn no_integer_wraps() {
+        let schema = schema(&columns_for(""));
+        for field in schema.fields() {
+            let wraps = matches!(field.data_type(), DataType::UInt8 | DataType::UInt16 | DataType::UInt32);
+            assert!(!wraps, "{field}");
+        }
+        let elo = schema.field_with_name("white_elo");
+        assert_eq!(elo.map(Field::data_type).ok(), Some(&DataType::Int32));
+    }
+}

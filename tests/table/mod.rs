@@ -1,0 +1,10 @@
+//! Columns.
+
+/// Columns of the catalogue, compared with the plain rules.
+pub(super) mod catalogue;
+/// Openings by position, and how long games are.
+pub(super) mod openings;
+/// Scores of the records before.
+pub(super) mod scores_before;
+/// Exchange values of moves.
+pub(super) mod see;
