@@ -7,7 +7,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::formats::Format;
 use lanefish::formats::boards::BoardsWriter;
 use lanefish::input::Inputs;
-use lanefish::jobs::{OutputFormat, Statistics, WriteJob, Written};
+use lanefish::jobs::{OutputContent, OutputFormat, Statistics, WriteJob};
 use lanefish::packed::{Group, Packed};
 use lanefish::pipeline::{self, RunOptions};
 use lanefish::table::{Batch, Fields};
@@ -71,7 +71,7 @@ fn pipeline(criterion: &mut Criterion) {
             bench.bench_function(format!("{threads} threads"), |bench| {
                 bench.iter(|| {
                     let to = OutputFormat::Records(Format::BOARDS);
-                    let job = WriteJob::new(Written::Records { fen: false }, to).expect("boards are written");
+                    let job = WriteJob::new(OutputContent::Records { fen: false }, to).expect("boards are written");
                     let mut output = job.open(std::io::sink()).expect("no disk is needed");
                     let summary = pipeline::run(&inputs, options(threads), &job, |part| {
                         job.put(&mut output, part).expect("no disk is needed");

@@ -79,13 +79,13 @@
 //! Columns of a file, as CSV:
 //!
 //! ```
-//! use lanefish::jobs::{OutputFormat, WriteJob, Written};
+//! use lanefish::jobs::{OutputFormat, WriteJob, OutputContent};
 //! use lanefish::pipeline::{RunOptions, run};
-//! use lanefish::{input::Inputs, output::rows::Masks, table::Columns, tiers};
+//! use lanefish::{input::Inputs, output::rows::SquareSetStyle, table::Columns, tiers};
 //!
 //! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
 //! let columns = Columns::named("fen,legal_moves,in_check")?;
-//! let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv)?;
+//! let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv)?;
 //! let mut csv = Vec::new();
 //! let mut file = job.open(&mut csv)?;
 //! let summary = run(&inputs, RunOptions::new(tiers::best()), &job, |part| {

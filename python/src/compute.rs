@@ -5,7 +5,7 @@ use crate::table::Table;
 use crate::{error, input, reading};
 use lanefish::Error;
 use lanefish::choose::Definitions;
-use lanefish::jobs::{self, ComputeOptions, OnBad};
+use lanefish::jobs::{self, BadRows, ComputeOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -39,9 +39,9 @@ pub(crate) fn compute(
     keep_en_passant: bool,
 ) -> PyResult<Table> {
     let on_bad = match on_bad {
-        "raise" => OnBad::Raise,
-        "null" => OnBad::Null,
-        "skip" => OnBad::Skip,
+        "raise" => BadRows::Raise,
+        "null" => BadRows::Null,
+        "skip" => BadRows::Skip,
         _ => {
             return Err(PyValueError::new_err("on_bad must be 'raise', 'null' or 'skip'"));
         }

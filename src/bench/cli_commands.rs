@@ -18,9 +18,9 @@ use crate::error::Error;
 use crate::formats::boards::BoardsWriter;
 use crate::formats::{DecodeOptions, Format};
 use crate::input::Inputs;
-use crate::jobs::{OutputFormat, Statistics, WriteJob, Written};
+use crate::jobs::{OutputContent, OutputFormat, Statistics, WriteJob};
 use crate::output::AtomicFile;
-use crate::output::row_format::Masks;
+use crate::output::row_format::SquareSetStyle;
 use crate::packed::Packed;
 use crate::pipeline::{Job, ReadOptions, RunOptions, run};
 use crate::sliders::Kind;
@@ -193,15 +193,21 @@ impl Runner {
 
     /// Columns as CSV.
     fn compute(self, file: &File, columns: &Columns, out: &mut dyn Write) -> Result<(), Error> {
-        self.write(file, Written::Columns(columns, Masks::Hex), OutputFormat::Csv, out)
+        self.write(file, OutputContent::Columns(columns, SquareSetStyle::Hex), OutputFormat::Csv, out)
     }
 
     /// The same records in another format.
     fn convert(self, file: &File, to: Format, out: &mut dyn Write) -> Result<(), Error> {
-        self.write(file, Written::Records { fen: false }, OutputFormat::Records(to), out)
+        self.write(file, OutputContent::Records { fen: false }, OutputFormat::Records(to), out)
     }
 
-    fn write(self, file: &File, written: Written<'_>, to: OutputFormat, out: &mut dyn Write) -> Result<(), Error> {
+    fn write(
+        self,
+        file: &File,
+        written: OutputContent<'_>,
+        to: OutputFormat,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
         let job = WriteJob::new(written, to).map_err(|error| unwritten(io::Error::other(error)))?;
         let mut output = job.open(out).map_err(unwritten)?;
         self.all(file, &job, |part| job.put(&mut output, part).map_err(unwritten))?;

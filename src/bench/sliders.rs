@@ -11,7 +11,7 @@ use super::{BenchOptions, Candidate, Comparison, Row, Subject, sample_positions,
 use crate::chess::random::Random;
 use crate::chess::{Bitboard, Position, Role, Square};
 use crate::error::Error;
-use crate::kernels::{Moves, OneSlider, Way, one_slider};
+use crate::kernels::{Moves, OneSlider, SliderMethod, one_slider};
 use crate::simd::{Scalar, Simd};
 use crate::sliders::{Kind, RayWalk, Sliders, Visitor, for_each_algorithm};
 use std::fmt;
@@ -182,7 +182,7 @@ pub fn groups_of(queries: &[Query]) -> Vec<OneSlider> {
 
 /// Runs all queries on the lanes; returns the sum of the results.
 #[inline(never)]
-pub fn run_queries_on_lanes<S: Simd>(simd: S, way: Way, piece: SliderPiece, groups: &[OneSlider]) -> u64 {
+pub fn run_queries_on_lanes<S: Simd>(simd: S, way: SliderMethod, piece: SliderPiece, groups: &[OneSlider]) -> u64 {
     macro_rules! sum {
         ($way:expr, $moves:expr) => {
             simd.enter(
@@ -202,17 +202,17 @@ pub fn run_queries_on_lanes<S: Simd>(simd: S, way: Way, piece: SliderPiece, grou
         };
     }
     match (way, piece) {
-        (Way::Fill, SliderPiece::Rook) => sum!(Way::Fill, Moves::Rook),
-        (Way::Fill, SliderPiece::Bishop) => sum!(Way::Fill, Moves::Bishop),
-        (Way::Fill, SliderPiece::Queen) => sum!(Way::Fill, Moves::Queen),
-        (Way::Hyperbola, SliderPiece::Rook) => sum!(Way::Hyperbola, Moves::Rook),
-        (Way::Hyperbola, SliderPiece::Bishop) => sum!(Way::Hyperbola, Moves::Bishop),
-        (Way::Hyperbola, SliderPiece::Queen) => sum!(Way::Hyperbola, Moves::Queen),
+        (SliderMethod::Fill, SliderPiece::Rook) => sum!(SliderMethod::Fill, Moves::Rook),
+        (SliderMethod::Fill, SliderPiece::Bishop) => sum!(SliderMethod::Fill, Moves::Bishop),
+        (SliderMethod::Fill, SliderPiece::Queen) => sum!(SliderMethod::Fill, Moves::Queen),
+        (SliderMethod::Hyperbola, SliderPiece::Rook) => sum!(SliderMethod::Hyperbola, Moves::Rook),
+        (SliderMethod::Hyperbola, SliderPiece::Bishop) => sum!(SliderMethod::Hyperbola, Moves::Bishop),
+        (SliderMethod::Hyperbola, SliderPiece::Queen) => sum!(SliderMethod::Hyperbola, Moves::Queen),
     }
 }
 
 /// Whether the lanes agree with the ray walk on every query.
-pub fn lanes_agree<S: Simd>(simd: S, way: Way, piece: SliderPiece, groups: &[OneSlider]) -> bool {
+pub fn lanes_agree<S: Simd>(simd: S, way: SliderMethod, piece: SliderPiece, groups: &[OneSlider]) -> bool {
     let moves = match piece {
         SliderPiece::Rook => Moves::Rook,
         SliderPiece::Bishop => Moves::Bishop,
@@ -293,7 +293,7 @@ impl<'a> SliderRows<'a> {
 
     fn add_lanes<S: Simd>(&mut self, names: [&'static str; 2]) {
         let (piece, source, groups) = (self.piece, self.source, self.groups);
-        for (way, name) in [Way::Fill, Way::Hyperbola].into_iter().zip(names) {
+        for (way, name) in [SliderMethod::Fill, SliderMethod::Hyperbola].into_iter().zip(names) {
             let row = self.row(name, Kind::of(S::FEATURES), S::FEATURES, 0);
             self.comparison.add(row, || {
                 let simd = S::detect()?;

@@ -28,7 +28,7 @@ const ORDER: [&str; 18] = [
 /// The numbers of games and positions that one option left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct LeftOut {
+pub struct FilterCount {
     /// Games.
     pub games: u64,
     /// Positions, including those of the games.
@@ -38,7 +38,7 @@ pub struct LeftOut {
     pub unknown: u64,
 }
 
-impl LeftOut {
+impl FilterCount {
     /// Counts of games, of positions (including those of the games), and of games whose tested value is unknown.
     pub fn new(games: u64, positions: u64, unknown: u64) -> Self {
         Self { games, positions, unknown }
@@ -52,7 +52,7 @@ impl LeftOut {
     /// A sentence without its full stop: `--last left out 3 games and 120 positions`. Zeros are not mentioned.
     ///
     /// ```
-    /// use lanefish::choose::LeftOut;
+    /// use lanefish::choose::FilterCount;
     /// assert_eq!(LeftOut::default().sentence("last"), "--last left out nothing");
     /// assert_eq!(LeftOut::new(0, 5, 0).sentence("where"), "--where left out 5 positions");
     /// assert_eq!(LeftOut::new(1, 80, 0).sentence("where"), "--where left out 1 game and 80 positions");
@@ -79,8 +79,8 @@ impl LeftOut {
     /// The place of an option in the order of application, for sorting.
     ///
     /// ```
-    /// use lanefish::choose::LeftOut;
-    /// assert!(LeftOut::place("min-elo") < LeftOut::place("plies") && LeftOut::place("plies") < LeftOut::place("where"));
+    /// use lanefish::choose::FilterCount;
+    /// assert!(FilterCount::place("min-elo") < FilterCount::place("plies") && FilterCount::place("plies") < FilterCount::place("where"));
     /// ```
     pub fn place(option: &str) -> usize {
         ORDER.iter().position(|&other| other == option).unwrap_or(ORDER.len())
@@ -88,4 +88,4 @@ impl LeftOut {
 }
 
 /// The numbers left out, by the name of the option on the command line.
-pub type LeftOutBy = BTreeMap<&'static str, LeftOut>;
+pub type LeftOutBy = BTreeMap<&'static str, FilterCount>;

@@ -19,7 +19,7 @@ mod record_filter;
 mod sample;
 
 pub use expression::{Condition, Definitions, ExpressionError, Formula};
-pub use filter_counts::{LeftOut, LeftOutBy};
+pub use filter_counts::{FilterCount, LeftOutBy};
 pub use game_filter::{EcoRange, Selection, TimeControl};
 pub(crate) use game_filter::{ROWS_OF_GAMES, hash_on};
 pub(crate) use new_values::Changes;

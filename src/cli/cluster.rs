@@ -189,7 +189,7 @@ impl ClusterArgs {
         if !matches!(self.role, Role::Status(_)) {
             log_to_stderr(invocation);
             // Tasks get some time to end, and files are removed.
-            interrupt::be_patient();
+            interrupt::wait_longer();
         }
         match &self.role {
             Role::Status(status) => return status.run(),

@@ -1,13 +1,13 @@
 //! `compute`: one row per position, any columns, as text or as a table.
 
 use super::arguments::common_args::{OutputArgs, Reading};
-use super::arguments::row_format_arg::{FOR_PEOPLE, Shown, shown_or_written};
+use super::arguments::row_format_arg::{FOR_PEOPLE, RowForm, shown_or_written};
 use super::run::column_listing::{self, ListedColumn};
-use super::run::format_output::{self, Wanted, WriteArgs};
+use super::run::format_output::{self, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use lanefish::jobs::{Content, Written};
+use lanefish::jobs::{Content, OutputContent};
 use lanefish::output::row_format;
 use lanefish::table::{COLUMNS, Column, Columns, FAMILIES};
 use std::path::PathBuf;
@@ -39,8 +39,8 @@ pub(crate) struct ComputeArgs {
     json: bool,
 
     /// Notation for sets of squares and keys; in JSON lines, hex is a string and decimal a number
-    #[arg(long, value_enum, value_name = "STYLE", default_value_t = Masks::Hex)]
-    masks: Masks,
+    #[arg(long, value_enum, value_name = "STYLE", default_value_t = SquareSetStyle::Hex)]
+    masks: SquareSetStyle,
 
     /// Write sets of squares and keys as signed numbers with the same bits, in Parquet, Arrow and text: for engines without
     /// unsigned numbers, such as Spark
@@ -52,7 +52,7 @@ pub(crate) struct ComputeArgs {
     /// A table is for people: aligned, and cut to the width of the terminal (80 columns if standard output is not one).
     /// Every other format has all columns and whole values.
     #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Rows))]
-    format: Option<Shown>,
+    format: Option<RowForm>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -66,18 +66,18 @@ pub(crate) struct ComputeArgs {
 
 /// Notation for sets of squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Masks {
+enum SquareSetStyle {
     /// 0x and 16 hexadecimal digits
     Hex,
     /// Decimal digits
     Decimal,
 }
 
-impl From<Masks> for row_format::Masks {
-    fn from(masks: Masks) -> Self {
+impl From<SquareSetStyle> for row_format::SquareSetStyle {
+    fn from(masks: SquareSetStyle) -> Self {
         match masks {
-            Masks::Hex => Self::Hex,
-            Masks::Decimal => Self::Decimal,
+            SquareSetStyle::Hex => Self::Hex,
+            SquareSetStyle::Decimal => Self::Decimal,
         }
     }
 }
@@ -88,15 +88,15 @@ impl ComputeArgs {
             return list_columns(self.json);
         }
         let columns = super::arguments::value_parsers::columns(&self.columns, &self.reading.chosen.definitions()?)?;
-        let shown = Shown::of(self.format, &self.output, Content::Rows)?;
-        let masks = if self.signed_masks { row_format::Masks::Signed } else { self.masks.into() };
-        let written = Written::Columns(&columns, masks);
+        let shown = RowForm::of(self.format, &self.output, Content::Rows)?;
+        let masks = if self.signed_masks { row_format::SquareSetStyle::Signed } else { self.masks.into() };
+        let written = OutputContent::Columns(&columns, masks);
         let kinds = columns.iter().map(|column| column.kind().into());
         format_output::write(
             invocation,
             (&self.inputs, &self.reading),
             written,
-            Wanted::shown(&self.output, shown, kinds, &self.write),
+            OutputRequest::shown(&self.output, shown, kinds, &self.write),
         )
     }
 }

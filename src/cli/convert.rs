@@ -1,11 +1,11 @@
 //! `convert`: any input format to any output format, without silent loss.
 
 use super::arguments::common_args::{OutputArgs, ReadArgs};
-use super::run::format_output::{self, RecordArgs, Wanted};
+use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::Args;
-use lanefish::jobs::{OutputFormat, Written};
+use lanefish::jobs::{OutputContent, OutputFormat};
 
 /// Convert any input format to any output format
 #[derive(Debug, Args)]
@@ -40,8 +40,8 @@ impl ConvertArgs {
         format_output::write(
             invocation,
             read,
-            Written::Records { fen },
-            Wanted::records(&self.output, format, &self.write),
+            OutputContent::Records { fen },
+            OutputRequest::records(&self.output, format, &self.write),
         )
     }
 }

@@ -3,15 +3,15 @@
 use super::SOMETHING_WRONG;
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::run::dataset_summary;
-use super::run::format_output::{self, RecordArgs, Wanted};
-use super::run::invocation::{Invocation, Nothing, RunChoice, files_with};
+use super::run::format_output::{self, OutputRequest, RecordArgs};
+use super::run::invocation::{Invocation, Nothing, RunOverrides, files_with};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use comfy_table::{CellAlignment, Table, presets};
 use lanefish::datasets::{Dedup, Deduplicated, Keep, Key};
 use lanefish::formats;
 use lanefish::input::{Inputs, Source};
-use lanefish::jobs::{OutputFormat, Written};
+use lanefish::jobs::{OutputContent, OutputFormat};
 use lanefish::table::{Column, Kind};
 use lanefish::text::numbers::{counted, grouped};
 use serde_json::json;
@@ -115,8 +115,8 @@ impl DedupArgs {
         let (done, written) = format_output::write_by(
             invocation,
             (&self.read.inputs, reading),
-            Written::Records { fen: false },
-            Wanted::records(&self.output, format, &self.write),
+            OutputContent::Records { fen: false },
+            OutputRequest::records(&self.output, format, &self.write),
             &others,
             |inputs, options, job, sink| {
                 let (summary, done) = dedup.run(inputs, options, job, sink);
@@ -172,7 +172,7 @@ impl DedupArgs {
         invocation.prepare(&self.read.inputs, reading)?;
         let dedup = Dedup::default().key(self.key.key()).against(against);
         let mut counted = Deduplicated::default();
-        let done = invocation.read_by(&self.read.inputs, reading, RunChoice::default(), |inputs, options| {
+        let done = invocation.read_by(&self.read.inputs, reading, RunOverrides::default(), |inputs, options| {
             let (summary, done) = dedup.run(inputs, options, &Nothing, |()| Ok(()));
             counted = done;
             summary
@@ -199,7 +199,7 @@ impl DedupArgs {
         invocation.prepare(&self.read.inputs, reading)?;
         let dedup = Dedup::default();
         let mut distinct = lanefish::datasets::Distinct::default();
-        let done = invocation.read_by(&self.read.inputs, reading, RunChoice::default(), |inputs, options| {
+        let done = invocation.read_by(&self.read.inputs, reading, RunOverrides::default(), |inputs, options| {
             let (summary, counted) = dedup.count(inputs, options);
             distinct = counted;
             summary

@@ -1,13 +1,13 @@
 //! `games`: one row per game, or the games themselves.
 
 use super::arguments::common_args::{OutputArgs, ReadArgs};
-use super::arguments::row_format_arg::{FOR_PEOPLE, Shown, shown_or_written};
+use super::arguments::row_format_arg::{FOR_PEOPLE, RowForm, shown_or_written};
 use super::run::column_listing::{self, ListedColumn};
-use super::run::format_output::{self, Wanted, WriteArgs};
+use super::run::format_output::{self, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;
 use anyhow::{Result, bail};
 use clap::Args;
-use lanefish::jobs::{Content, GameColumn, GameColumns, OutputFormat, Written};
+use lanefish::jobs::{Content, GameColumn, GameColumns, OutputContent, OutputFormat};
 use lanefish::table::TAGS;
 
 /// The usual columns in the order in which a table for people has them, since it is cut from the right.
@@ -38,7 +38,7 @@ pub(crate) struct GamesArgs {
     /// A table is for people: aligned, and cut to the width of the terminal (80 columns if standard output is not one).
     /// Every other format has all columns and whole values.
     #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Games))]
-    format: Option<Shown>,
+    format: Option<RowForm>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -60,18 +60,18 @@ impl GamesArgs {
             bail!("--keep-en-passant: final positions have no en passant squares without a legal capture");
         }
         let chosen = self.columns.as_deref().map(super::arguments::value_parsers::game_columns).transpose()?;
-        let shown = Shown::of(self.format, &self.output, Content::Games)?;
+        let shown = RowForm::of(self.format, &self.output, Content::Games)?;
         let columns = match (chosen, shown) {
-            (Some(_), Shown::Rows(OutputFormat::Pgn)) => {
+            (Some(_), RowForm::Rows(OutputFormat::Pgn)) => {
                 bail!("--columns: PGN is a copy of the games, without columns; rows are csv, jsonl, parquet or arrow")
             }
-            (None, Shown::Table) => Some(GameColumns::named(FOR_PEOPLE_FIRST)?),
+            (None, RowForm::Table) => Some(GameColumns::named(FOR_PEOPLE_FIRST)?),
             (chosen, _) => chosen,
         };
-        let written = columns.as_ref().map_or(Written::Games, Written::GameColumns);
+        let written = columns.as_ref().map_or(OutputContent::Games, OutputContent::GameColumns);
         let kinds = columns.iter().flat_map(GameColumns::iter).map(|column| column.kind().into());
         let read = (&self.read.inputs[..], &self.read.reading);
-        format_output::write(invocation, read, written, Wanted::shown(&self.output, shown, kinds, &self.write))
+        format_output::write(invocation, read, written, OutputRequest::shown(&self.output, shown, kinds, &self.write))
     }
 }
 

@@ -10,7 +10,7 @@ use clap::Args;
 use lanefish::Error;
 use lanefish::chess::random::{Random, RandomPlay, Start};
 use lanefish::formats::{Format, LostTags};
-use lanefish::jobs::{OutputFormat, WriteJob, WritePart, Written};
+use lanefish::jobs::{OutputContent, OutputFormat, WriteJob, WritePart};
 use lanefish::packed::Packed;
 use lanefish::table::Batch;
 use lanefish::text::numbers::{grouped, short};
@@ -59,7 +59,7 @@ impl GenerateArgs {
         let is_stdout = self.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         let to = self.to.or(is_stdout.then_some(OutputFormat::Records(Format::FEN)));
         let format = format_output::format_of(to, &self.output)?;
-        let job = WriteJob::new(Written::Records { fen: false }, format)?.allow_loss(true);
+        let job = WriteJob::new(OutputContent::Records { fen: false }, format)?.allow_loss(true);
         if let Some(needed) = job.needs().iter().next() {
             bail!("{format} files need `{}`, which generated positions do not have", needed.name());
         }

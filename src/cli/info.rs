@@ -1,7 +1,7 @@
 //! `info`: describes a file; without one, the features of this CPU, the tier that is used, and why.
 
 use super::arguments::common_args::{Global, Reading, TierChoice};
-use super::run::invocation::{Invocation, Nothing, RunChoice, analyzer_for};
+use super::run::invocation::{Invocation, Nothing, RunOverrides, analyzer_for};
 use super::run::tier_calibration::Calibration;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -254,7 +254,7 @@ fn file_facts(invocation: &Invocation<'_>, source: &Source) -> Result<Object> {
     } else if bytes.is_some_and(|bytes| bytes <= COUNTED) {
         let reading = Reading { from: None, ..Reading::default() };
         invocation.prepare_source(source.clone());
-        let done = invocation.read(&[], &reading, RunChoice::default(), &Nothing, |()| Ok(()))?;
+        let done = invocation.read(&[], &reading, RunOverrides::default(), &Nothing, |()| Ok(()))?;
         if let Some(failure) = done.summary.failure {
             return Err(failure.into());
         }

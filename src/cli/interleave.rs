@@ -2,13 +2,13 @@
 
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::run::dataset_summary;
-use super::run::format_output::{self, RecordArgs, Wanted};
+use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;
 use super::shuffle::By;
 use anyhow::Result;
 use clap::Args;
 use lanefish::datasets::Interleave;
-use lanefish::jobs::{OutputFormat, Written};
+use lanefish::jobs::{OutputContent, OutputFormat};
 
 /// Mix inputs at random, keeping the order within each; files are read twice, and all at the same time
 #[derive(Debug, Args)]
@@ -43,8 +43,8 @@ impl InterleaveArgs {
         let (done, written) = format_output::write_by(
             invocation,
             (&self.read.inputs, reading),
-            Written::Records { fen: false },
-            Wanted::records(&self.output, format, &self.write),
+            OutputContent::Records { fen: false },
+            OutputRequest::records(&self.output, format, &self.write),
             &[],
             |inputs, options, job, sink| interleave.run(inputs, options, job, sink),
         )?;

@@ -86,7 +86,7 @@ fn status(error: &anyhow::Error) -> u8 {
     // Nothing can be done if standard error is closed as well.
     let text = format!("{error:#}");
     let _ = writeln!(io::stderr(), "lanefish: {}", one_line::of(&text));
-    if let Some(run::invocation::Noted { note: Some(note), .. }) = error.downcast_ref() {
+    if let Some(run::invocation::ErrorWithNote { note: Some(note), .. }) = error.downcast_ref() {
         let _ = writeln!(io::stderr(), "lanefish: {note}");
     }
     if let Some(wrong) = error.downcast_ref::<arguments::record_filter_args::WrongExpression>() {

@@ -3,7 +3,7 @@
 use super::SOMETHING_WRONG;
 use super::arguments::common_args::Reading;
 use super::arguments::position_arg::position_of;
-use super::run::invocation::{Invocation, RunChoice};
+use super::run::invocation::{Invocation, RunOverrides};
 use super::terminal::progress::time_left;
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -106,7 +106,7 @@ impl PerftArgs {
     fn suite(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let reading = Reading { from: None, ..Reading::default() };
         let mut cases = Vec::new();
-        let done = invocation.read(&self.suite, &reading, RunChoice::default(), &Suite, |some| {
+        let done = invocation.read(&self.suite, &reading, RunOverrides::default(), &Suite, |some| {
             cases.extend(some.cases);
             Ok(())
         })?;

@@ -2,7 +2,7 @@
 
 use super::arguments::common_args::Reading;
 use super::arguments::position_arg::{looks_like_fen, position_of};
-use super::run::invocation::{Invocation, Nothing, RunChoice};
+use super::run::invocation::{Invocation, Nothing, RunOverrides};
 use super::terminal::style::Style;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -82,7 +82,7 @@ impl ShowArgs {
             super::print(self.draw(&position, invocation.style).as_bytes())?;
             return Ok(0);
         }
-        let choice = RunChoice { skip: self.index, limit: Some(1), ..RunChoice::default() };
+        let choice = RunOverrides { skip: self.index, limit: Some(1), ..RunOverrides::default() };
         let mut first = true;
         let style = invocation.style;
         let done = invocation.read(&self.inputs, &self.reading, choice, &Take, |positions| {
@@ -100,7 +100,7 @@ impl ShowArgs {
             if !invocation.can_read_again(&self.inputs, &self.reading)? {
                 anyhow::bail!("record {index} does not exist");
             }
-            let all = invocation.read(&self.inputs, &self.reading, RunChoice::default(), &Nothing, |()| Ok(()))?;
+            let all = invocation.read(&self.inputs, &self.reading, RunOverrides::default(), &Nothing, |()| Ok(()))?;
             let records = counted(all.summary.records, "record");
             anyhow::bail!("record {index} does not exist: the inputs have {records}, numbered from 0");
         }

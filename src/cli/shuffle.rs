@@ -2,12 +2,12 @@
 
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::run::dataset_summary;
-use super::run::format_output::{self, RecordArgs, Wanted};
+use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lanefish::datasets::{Shuffle, Unit};
-use lanefish::jobs::{OutputFormat, Written};
+use lanefish::jobs::{OutputContent, OutputFormat};
 
 /// Write all records in a random order, the same for the same seed
 #[derive(Debug, Args)]
@@ -60,8 +60,8 @@ impl ShuffleArgs {
         let (done, written) = format_output::write_by(
             invocation,
             (&self.read.inputs, reading),
-            Written::Records { fen: false },
-            Wanted::records(&self.output, format, &self.write),
+            OutputContent::Records { fen: false },
+            OutputRequest::records(&self.output, format, &self.write),
             &[],
             |inputs, options, job, sink| shuffle.run(inputs, options, job, sink),
         )?;

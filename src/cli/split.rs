@@ -3,12 +3,12 @@
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::run::dataset_summary;
 use super::run::format_output::{self, RecordArgs};
-use super::run::invocation::{Invocation, RunChoice};
+use super::run::invocation::{Invocation, RunOverrides};
 use super::run::manifest::Manifests;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use lanefish::datasets::{Shares, Split, SplitBy};
-use lanefish::jobs::{Complete, OutputFormat, WriteJob, Written};
+use lanefish::jobs::{OutputContent, OutputFormat, OutputSummary, WriteJob};
 use lanefish::text::numbers::counted;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -82,7 +82,7 @@ impl SplitArgs {
             let file = PathBuf::from(pattern.replace(PART, &share.name));
             let args = OutputArgs { output: Some(file), level: self.level };
             let format = self.write.write.apply(format_output::format_of(self.to, &args)?)?;
-            let job = WriteJob::new(Written::Records { fen: false }, format)?.allow_loss(self.write.allow_loss);
+            let job = WriteJob::new(OutputContent::Records { fen: false }, format)?.allow_loss(self.write.allow_loss);
             outputs.push((format_output::open(invocation, &args, format)?, format));
             jobs.push(job);
         }
@@ -99,7 +99,7 @@ impl SplitArgs {
             files.push(job.open(output).map_err(|source| named.failed(source))?);
         }
         let mut written = vec![0; jobs.len()];
-        let done = invocation.read_by(&self.read.inputs, reading, RunChoice::default(), |inputs, options| {
+        let done = invocation.read_by(&self.read.inputs, reading, RunOverrides::default(), |inputs, options| {
             split.run(inputs, options, &jobs, |part, records, made| {
                 written[part] += records;
                 jobs[part].put(&mut files[part], made).map_err(|source| names[part].failed(source))
@@ -110,7 +110,7 @@ impl SplitArgs {
             for ((job, file), named) in jobs.into_iter().zip(files).zip(&names) {
                 complete.push(job.finish(file).map_err(|source| named.failed(source))?);
             }
-            let mut all = Complete::default();
+            let mut all = OutputSummary::default();
             complete.iter().for_each(|part| all.merge(part));
             let omits = outputs.first().map(|(_, format)| *format);
             let outputs = outputs

@@ -1,7 +1,7 @@
 //! `sql`: SQL statements over files of positions, with rows in any format.
 
 use super::arguments::common_args::{OutputArgs, Reading};
-use super::arguments::row_format_arg::{Shown, shown_or_written};
+use super::arguments::row_format_arg::{RowForm, shown_or_written};
 use super::arguments::value_parsers::did_you_mean;
 use super::run::format_output::PageArgs;
 use super::run::interrupt;
@@ -48,7 +48,7 @@ pub(crate) struct SqlArgs {
 
     /// Format of the rows [default: from the name given with -o, else table on a terminal and csv elsewhere]
     #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Rows))]
-    format: Option<Shown>,
+    format: Option<RowForm>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -86,8 +86,8 @@ impl SqlArgs {
             );
         }
         let (output, is_binary) = match format {
-            Shown::Table => (invocation.open_output(&self.output)?, false),
-            Shown::Rows(format) => {
+            RowForm::Table => (invocation.open_output(&self.output)?, false),
+            RowForm::Rows(format) => {
                 (super::run::format_output::open(invocation, &self.output, format)?, !format.is_text())
             }
         };
@@ -158,10 +158,10 @@ impl SqlArgs {
         Ok(text)
     }
 
-    fn format(&self) -> Result<Shown> {
-        match Shown::of(self.format, &self.output, Content::Rows)? {
-            Shown::Rows(format) => self.pages.apply(format).map(Shown::Rows),
-            Shown::Table => Ok(Shown::Table),
+    fn format(&self) -> Result<RowForm> {
+        match RowForm::of(self.format, &self.output, Content::Rows)? {
+            RowForm::Rows(format) => self.pages.apply(format).map(RowForm::Rows),
+            RowForm::Table => Ok(RowForm::Table),
         }
     }
 }
@@ -254,7 +254,7 @@ fn carry_out(
 
 /// Prints the rows of each statement in turn.
 struct Printer {
-    format: Shown,
+    format: RowForm,
     /// Whether only one statement can write its rows.
     is_one: bool,
     output: Output,
@@ -286,7 +286,7 @@ impl Printer {
             }
             self.output.put(b"\n")?;
         }
-        if let Shown::Rows(format) = self.format {
+        if let RowForm::Rows(format) = self.format {
             let failed = self.output.named();
             let writer = RowWriter::new(format, schema, &mut self.output);
             return Ok(Printing::Rows(writer.map_err(|error| failed.failed(error))?));

@@ -1,7 +1,7 @@
 //! `verify`: reads everything and reports what is wrong, and where.
 
 use super::arguments::common_args::ReadArgs;
-use super::run::invocation::{Invocation, RunChoice};
+use super::run::invocation::{Invocation, RunOverrides};
 use super::run::manifest;
 use super::{FAILED, SOMETHING_WRONG};
 use anyhow::Result;
@@ -59,7 +59,7 @@ impl VerifyArgs {
         if let Some(manifest) = &self.manifest {
             return manifest::verify(invocation, manifest, self.json);
         }
-        let run = RunChoice { default_validity: Validity::Strict, past_damage: true, ..RunChoice::default() };
+        let run = RunOverrides { default_validity: Validity::Strict, past_damage: true, ..RunOverrides::default() };
         let done = invocation.read(&self.read.inputs, &self.read.reading, run, &Everything, |()| Ok(()))?;
         let summary = done.summary;
         if let Some(Error::Interrupted) = summary.failure {

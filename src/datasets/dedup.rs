@@ -5,7 +5,7 @@
 //! records with a set bit, in order. Keys are compared as a whole, never by a hash alone. Duplicates within the
 //! collected entries of a part are dropped before they are written to disk.
 
-use super::kept_record_bits::Kept;
+use super::kept_record_bits::KeptRecords;
 use crate::canonical::{ROOTS, fold, hash_of_planes};
 use crate::choose::{Choose, Chooser};
 use crate::distinct::{canonical_at, castling_files};
@@ -13,7 +13,7 @@ use crate::error::{Error, Reject};
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::partition::distinct_positions::{Collected, Exact};
-use crate::partition::keyed_rows::{Leaves, PILE_LEN, Pile, Row, Store};
+use crate::partition::keyed_rows::{PILE_LEN, Partitions, Row, RowBuffer, Store};
 use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunOptions, Summary, erased, run, run_on};
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Column, Field, Fields, Tile};
@@ -63,12 +63,12 @@ pub enum Keep {
 ///
 /// ```
 /// use lanefish::datasets::Dedup;
-/// use lanefish::jobs::{OutputFormat, WriteJob, Written};
+/// use lanefish::jobs::{OutputFormat, WriteJob, OutputContent};
 /// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers};
 ///
 /// let twice = ["data/sample.epd".into(), "data/sample.epd".into()];
 /// let inputs = Inputs::resolve(&twice, |_| true)?;
-/// let job = WriteJob::new(Written::Records { fen: false }, OutputFormat::Records(Format::EPD))?;
+/// let job = WriteJob::new(OutputContent::Records { fen: false }, OutputFormat::Records(Format::EPD))?;
 /// let mut epd = Vec::new();
 /// let mut file = job.open(&mut epd)?;
 /// let (summary, kept) = Dedup::default().run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
@@ -225,7 +225,7 @@ fn keep_distinct<E: Entry>(piles: &mut [Vec<E>]) {
     const ROW: u32 = 16;
     const PILE: u32 = 24;
     const { assert!(PILE_LEN <= 1 << ROW) };
-    let most: usize = piles.iter().map(Pile::len).sum();
+    let most: usize = piles.iter().map(RowBuffer::len).sum();
     let mut table = TABLE.take();
     table.clear();
     table.resize((most * 2).next_power_of_two(), 0);
@@ -369,7 +369,7 @@ impl Whole {
     }
 }
 
-impl Pile for Whole {
+impl RowBuffer for Whole {
     fn len(&self) -> usize {
         self.rows.len()
     }
@@ -476,7 +476,7 @@ struct Enter<'a, P, F> {
     used: Mutex<Vec<(P, Vec<u64>)>>,
 }
 
-impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P, F> {
+impl<P: RowBuffer, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P, F> {
     type Part = (P, Vec<u64>);
     fn queries(&self) -> Queries {
         self.ranking.column().map_or(Queries::NONE, |column| column.queries)
@@ -651,7 +651,7 @@ impl Dedup {
     }
 
     /// The first run, which decides which records are kept.
-    fn decide<P: Pile>(
+    fn decide<P: RowBuffer>(
         &self,
         inputs: &Inputs,
         mut options: RunOptions<'_>,
@@ -659,7 +659,7 @@ impl Dedup {
         add: impl Fn(&mut P, &Batch, usize, u64, u64) + Sync,
         places: impl Fn(Vec<P>) -> Vec<[u64; 2]> + Sync,
         (summary, done): (&mut Summary, &mut Deduplicated),
-    ) -> Result<Kept, Error> {
+    ) -> Result<KeptRecords, Error> {
         inputs.check_regular()?;
         let threads = options.threads;
         let space = options.space.clone();
@@ -689,8 +689,8 @@ impl Dedup {
             return Err(failure);
         }
         // Numbers continue after the skipped records.
-        let kept = Kept::new(enter.end.into_inner(), self.counts, &space)?;
-        Leaves::of(store, &space, threads)?.for_each(threads, |leaf| {
+        let kept = KeptRecords::new(enter.end.into_inner(), self.counts, &space)?;
+        Partitions::of(store, &space, threads)?.for_each(threads, |leaf| {
             let places = places(leaf.piles()?).into_iter();
             kept.insert(places.filter_map(|[place, count]| Some([ranking.number(place)?, count])))
         })?;
@@ -719,7 +719,7 @@ impl Dedup {
             return (summary, Distinct::default());
         }
         let records = AtomicU64::new(0);
-        let counted = Leaves::of(store, &half, threads)
+        let counted = Partitions::of(store, &half, threads)
             .and_then(|leaves| {
                 leaves.for_each(threads, |leaf| {
                     let piles = leaf.piles()?;
@@ -755,7 +755,7 @@ struct Both<'a, P, F> {
     exact: &'a Exact,
 }
 
-impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Both<'_, P, F> {
+impl<P: RowBuffer, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Both<'_, P, F> {
     type Part = ((P, Vec<u64>), Collected);
     fn queries(&self) -> Queries {
         Queries::KINDS | self.enter.queries()
@@ -778,7 +778,7 @@ impl<P: Pile, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Both<'_, P,
 
 /// Takes only records that are kept.
 struct Only<'a> {
-    kept: &'a Kept,
+    kept: &'a KeptRecords,
     failure: Mutex<Option<Error>>,
 }
 

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::locks::Unpoisoned;
 use crate::partition::keyed_rows::Store;
-use crate::partition::stored_records::{Keyed, Records};
+use crate::partition::stored_records::{KeyedRows, Records};
 use crate::pipeline::{Job, Refusal};
 use crate::queries::Queries;
 use crate::table::{Batch, Fields, Tile};
@@ -28,17 +28,17 @@ pub(super) struct Gather<'a, J, K> {
     /// Whether to keep the numbers of records.
     pub(super) numbers: bool,
     /// The memory of earlier chunks, for reuse: allocating it would cost more than the work itself.
-    pub(super) used: Mutex<Vec<(Keyed, Vec<u64>)>>,
+    pub(super) used: Mutex<Vec<(KeyedRows, Vec<u64>)>>,
 }
 
 /// The records of a chunk that count.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct CollectedKeys {
     batches: Vec<(Arc<Batch>, Vec<u32>)>,
     failure: Option<Error>,
 }
 
-impl Gathered {
+impl CollectedKeys {
     /// Whether all records have been divided.
     pub(super) fn check(self) -> Result<(), Error> {
         self.failure.map_or(Ok(()), Err)
@@ -46,7 +46,7 @@ impl Gathered {
 }
 
 impl<J: Job, K: Keys> Job for Gather<'_, J, K> {
-    type Part = Gathered;
+    type Part = CollectedKeys;
     fn queries(&self) -> Queries {
         Queries::NONE
     }
@@ -59,20 +59,20 @@ impl<J: Job, K: Keys> Job for Gather<'_, J, K> {
     fn reads_lost_tags(&self) -> bool {
         self.job.reads_lost_tags()
     }
-    fn begin(&self) -> Gathered {
-        Gathered::default()
+    fn begin(&self) -> CollectedKeys {
+        CollectedKeys::default()
     }
     fn refusal(&self) -> Option<Refusal> {
         self.job.refusal()
     }
-    fn tile(&self, part: &mut Gathered, tile: &Tile<'_>) {
+    fn tile(&self, part: &mut CollectedKeys, tile: &Tile<'_>) {
         let rows = tile.rows().map(|row| row as u32);
         match part.batches.last_mut() {
             Some((batch, known)) if Arc::ptr_eq(batch, tile.batch) => known.extend(rows),
             _ => part.batches.push((Arc::clone(tile.batch), rows.collect())),
         }
     }
-    fn end(&self, part: &mut Gathered, _chunk: u64) {
+    fn end(&self, part: &mut CollectedKeys, _chunk: u64) {
         let used = self.used.lock().unpoisoned().pop();
         let (mut keyed, mut keys) = used.unwrap_or_default();
         for (batch, rows) in part.batches.drain(..) {

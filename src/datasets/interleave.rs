@@ -25,11 +25,11 @@ use std::time::Duration;
 ///
 /// ```
 /// use lanefish::datasets::Interleave;
-/// use lanefish::jobs::{OutputFormat, WriteJob, Written};
+/// use lanefish::jobs::{OutputFormat, WriteJob, OutputContent};
 /// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers};
 ///
 /// let inputs = Inputs::resolve(&["data/sample.epd".into(), "data/lichess-2025-05.pgn".into()], |_| true)?;
-/// let job = WriteJob::new(Written::Records { fen: false }, OutputFormat::Records(Format::FEN))?;
+/// let job = WriteJob::new(OutputContent::Records { fen: false }, OutputFormat::Records(Format::FEN))?;
 /// let mut fen = Vec::new();
 /// let mut file = job.open(&mut fen)?;
 /// let summary = Interleave::default().seed(1).run(&inputs, RunOptions::new(tiers::best()), &job, |part| {

@@ -6,9 +6,9 @@
 //! before a record gives the place of its count.
 
 use crate::error::Error;
-use crate::output::Space;
+use crate::output::ScratchSpace;
 use crate::output::temp_file::Spill;
-use crate::partition::keyed_rows::{Leaves, Pile, Row, Store};
+use crate::partition::keyed_rows::{Partitions, Row, RowBuffer, Store};
 use crate::table::Tile;
 use bytemuck::{Pod, Zeroable};
 use std::io;
@@ -16,14 +16,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Records that are kept.
-pub(super) struct Kept {
+pub(super) struct KeptRecords {
     bits: Bits,
     count: AtomicU64,
 }
 
 enum Bits {
     Memory(Vec<AtomicU64>),
-    Sorting(Box<Store<Vec<Numbered>>>, Space),
+    Sorting(Box<Store<Vec<Numbered>>>, ScratchSpace),
     File { bits: Spill, counts: Spill, before: Vec<u64> },
 }
 
@@ -50,12 +50,12 @@ impl Row for Numbered {
     }
 }
 
-impl Kept {
+impl KeptRecords {
     /// Starts with none of this number of records kept. The flag says whether kept records have counts.
     ///
     /// # Errors
     /// If there cannot be a temporary file.
-    pub(super) fn new(records: u64, has_counts: bool, space: &Space) -> Result<Self, Error> {
+    pub(super) fn new(records: u64, has_counts: bool, space: &ScratchSpace) -> Result<Self, Error> {
         let words = records.div_ceil(64);
         let bits = if words * 8 <= space.memory / 8 && !has_counts {
             Bits::Memory((0..words).map(|_| AtomicU64::new(0)).collect())
@@ -107,7 +107,7 @@ impl Kept {
         let mut before = vec![0];
         let mut page = vec![0_u64; PAGE / 8];
         let mut seen = 0;
-        let mut leaves = Leaves::of(store, &space, threads)?;
+        let mut leaves = Partitions::of(store, &space, threads)?;
         while let Some(leaf) = leaves.next()? {
             let piles = leaf.piles()?;
             let mut numbers: Vec<[u64; 2]> = piles.iter().flat_map(|pile| pile.iter().map(|row| row.0)).collect();

@@ -4,12 +4,12 @@
 //! records have the same place, and all orders are equally likely, as far as a hash can be random. Only the seed
 //! determines the order. For games, the number of the game is hashed, and the records of a game stay together.
 
-use super::divide_by_keys::{Gather, Gathered, Keys};
+use super::divide_by_keys::{CollectedKeys, Gather, Keys};
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
-use crate::partition::keyed_rows::{Leaf, Leaves, Store};
-use crate::partition::stored_records::{Joined, Place, Records};
+use crate::partition::keyed_rows::{Partition, Partitions, Store};
+use crate::partition::stored_records::{JoinedBuffers, Place, Records};
 use crate::pipeline::{AnyJob, AnySink, BatchRun, Job, RunOptions, Summary, erased, run};
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Array, Batch, Field, Fields};
@@ -30,11 +30,11 @@ pub enum Unit {
 ///
 /// ```
 /// use lanefish::datasets::Shuffle;
-/// use lanefish::jobs::{OutputFormat, WriteJob, Written};
+/// use lanefish::jobs::{OutputFormat, WriteJob, OutputContent};
 /// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers};
 ///
 /// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
-/// let job = WriteJob::new(Written::Records { fen: false }, OutputFormat::Records(Format::EPD))?;
+/// let job = WriteJob::new(OutputContent::Records { fen: false }, OutputFormat::Records(Format::EPD))?;
 /// let mut epd = Vec::new();
 /// let mut file = job.open(&mut epd)?;
 /// let summary = Shuffle::default().seed(7).run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
@@ -123,7 +123,7 @@ impl Shuffle {
         let keys = Order { seeded: Seeded::new(self.seed, Purpose::Shuffle), by: self.by };
         let gather = Gather { store: &store, job, keys, numbers: of_games, used: Mutex::default() };
         let batches = BatchRun::of(&options);
-        let mut summary = run(inputs, options, &gather, |part: Gathered| {
+        let mut summary = run(inputs, options, &gather, |part: CollectedKeys| {
             part.check()?;
             store.check()
         });
@@ -136,7 +136,7 @@ impl Shuffle {
                 used.lock().unpoisoned().push(sort);
                 Ok(batches)
             };
-            let done = Leaves::of(store, &space, batches.threads)
+            let done = Partitions::of(store, &space, batches.threads)
                 .and_then(|mut leaves| batches.run(move || leaves.next(), make, job, sink));
             summary.failure = done.err();
         }
@@ -155,8 +155,8 @@ struct Sort {
 impl Sort {
     /// The records of a leaf in the order of their keys. The records of a game are in the order of their numbers, or of
     /// their plies if all of them have one: in a file that was shuffled, numbers tell nothing.
-    fn sorted(&mut self, leaf: Leaf<Records>, of_games: bool) -> Result<Vec<Batch>, Error> {
-        let records = Joined::of(leaf.piles()?);
+    fn sorted(&mut self, leaf: Partition<Records>, of_games: bool) -> Result<Vec<Batch>, Error> {
+        let records = JoinedBuffers::of(leaf.piles()?);
         self.by_key(&records);
         if of_games {
             for game in self.order.chunk_by_mut(|(key, _), (next, _)| key == next) {
@@ -170,7 +170,7 @@ impl Sort {
     }
 
     /// Orders all records by their keys, which are as good as random.
-    fn by_key(&mut self, records: &Joined) {
+    fn by_key(&mut self, records: &JoinedBuffers) {
         let Self { keys, order, ends } = self;
         keys.clear();
         order.clear();

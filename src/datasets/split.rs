@@ -119,11 +119,11 @@ impl fmt::Display for Shares {
 ///
 /// ```
 /// use lanefish::datasets::Split;
-/// use lanefish::jobs::{OutputFormat, WriteJob, Written};
+/// use lanefish::jobs::{OutputFormat, WriteJob, OutputContent};
 /// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers};
 ///
 /// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
-/// let written = Written::Records { fen: false };
+/// let written = OutputContent::Records { fen: false };
 /// let job = |_| WriteJob::new(written, OutputFormat::Records(Format::FEN));
 /// let jobs = (0..2).map(job).collect::<Result<Vec<_>, _>>()?;
 /// let split = Split::new("train=0.9,test=0.1".parse()?).seed(3);

@@ -4,9 +4,9 @@
 use super::{Dedup, Interleave, Keep, Key, Shares, Shuffle, Split, SplitBy, Unit};
 use crate::Error;
 use crate::input::Inputs;
-use crate::jobs::{OutputFormat, WriteJob, WritePart, Written};
-use crate::output::Space;
-use crate::output::row_format::Masks;
+use crate::jobs::{OutputContent, OutputFormat, WriteJob, WritePart};
+use crate::output::ScratchSpace;
+use crate::output::row_format::SquareSetStyle;
 use crate::pipeline::{Job, ReadOptions, RunOptions, Summary, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
@@ -56,7 +56,7 @@ impl Job for Nothing {
 /// Rows of CSV, of which each is a record.
 fn rows_by(work: impl FnOnce(&WriteJob<'_>, &mut dyn FnMut(WritePart) -> Result<(), Error>) -> Summary) -> Vec<String> {
     let columns = Columns::named(COLUMNS).unwrap();
-    let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv).unwrap();
+    let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
     let mut csv = Vec::new();
     let mut file = job.open(&mut csv).unwrap();
     let summary =
@@ -109,8 +109,8 @@ fn plain(inputs: &Inputs) -> Vec<String> {
 }
 
 /// Spaces in which parts are divided several times, and one in which nothing is, with numbers of threads.
-fn spaces() -> [(Space, usize); 4] {
-    let space = |memory| Space::default().memory(memory);
+fn spaces() -> [(ScratchSpace, usize); 4] {
+    let space = |memory| ScratchSpace::default().memory(memory);
     [(space(32 << 10), 1), (space(32 << 10), 2), (space(256 << 10), 8), (space(1 << 30), 2)]
 }
 
@@ -157,7 +157,7 @@ fn shuffled_games_stay_together() {
     let shuffle = Shuffle::default().by(Unit::Game);
     let without = Inputs::of([std::path::Path::new("data/sample.epd")]);
     let columns = Columns::named("fen").unwrap();
-    let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv).unwrap();
+    let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
     let summary = shuffle.run(&without, options(1), &job, |_| Ok(()));
     assert!(matches!(summary.failure, Some(Error::NoGame { record: 0 })));
 }
@@ -314,7 +314,8 @@ fn parts_have_their_shares_and_nothing_in_common() {
         [(SplitBy::Position, Some(Key::Position)), (SplitBy::Relative, Some(Key::Relative)), (SplitBy::Record, None)]
     {
         for (seed, threads) in [(0, 1), (0, 3), (9, 2)] {
-            let job = |_| WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv).unwrap();
+            let job =
+                |_| WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
             let jobs: Vec<_> = (0..3).map(job).collect();
             let mut parts = vec![Vec::new(); 3];
             let mut counts = [0; 3];

@@ -27,8 +27,8 @@ pub use codec::chunk::{Chunk, DecodeOptions, MAX_MEMORY, MAX_RECORD};
 pub(crate) use codec::chunk::{GIANT_HEAD, too_long};
 pub use codec::conversion_losses::{Changed, Losses};
 pub use codec::decoded_chunk::{Decoded, Remark, Remarks, Totals};
-pub(crate) use codec::dropped_values::Misfit;
-pub use codec::dropped_values::{MisfitKind, Misfits};
+pub(crate) use codec::dropped_values::DroppedValue;
+pub use codec::dropped_values::{DroppedKind, DroppedValues};
 pub use codec::encode::Refusal;
 pub(crate) use codec::encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
 pub(crate) use codec::layout::{Extent, Layout};
@@ -425,8 +425,8 @@ mod tests {
     use super::*;
     use crate::choose::{Choose, Selection};
     use crate::input::Inputs;
-    use crate::jobs::{OutputFormat, WriteJob, Written};
-    use crate::output::row_format::Masks;
+    use crate::jobs::{OutputContent, OutputFormat, WriteJob};
+    use crate::output::row_format::SquareSetStyle;
     use crate::pipeline::{ReadOptions, RunOptions, run};
     use crate::table::Columns;
     use crate::tiers::Tier;
@@ -464,7 +464,7 @@ mod tests {
         static UNSELECTED: Unselected = Unselected;
         let rows = |format: Format, selection: Selection, chunk_size: usize| {
             let columns = Columns::named("index,game,ply,fen,white_elo,result").unwrap();
-            let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv).unwrap();
+            let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
             let mut csv = Vec::new();
             let mut file = job.open(&mut csv).unwrap();
             let choose = Choose::default().games(Some(Arc::new(selection)));

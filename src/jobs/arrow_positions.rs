@@ -8,9 +8,9 @@
 
 use crate::columnar::{BLOCK, Described, record_batch, schema};
 use crate::error::{Damage, Error, Reject};
-use crate::formats::codec::game_history::{OF_THE_WAY, Way};
+use crate::formats::codec::game_history::{History, OF_HISTORY};
 use crate::formats::tables::{Arrays, RowPart};
-use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Misfit, Misfits, Remarks, Totals};
+use crate::formats::{Chunk, DecodeOptions, Decoded, DroppedValue, DroppedValues, Format, Remarks, Totals};
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
 use crate::queries::{GroupResults, Queries};
@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex};
 
 /// The treatment of rows without a valid position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum OnBad {
+pub enum BadRows {
     /// The first one is an error.
     #[default]
     Raise,
@@ -54,7 +54,7 @@ pub struct ComputeOptions<'a> {
     /// How positions are read, and which are accepted; fields and tags follow from the columns.
     pub decode: DecodeOptions,
     /// The treatment of bad rows.
-    pub on_bad: OnBad,
+    pub on_bad: BadRows,
     /// Called from time to time by the calling thread; [`Error::Interrupted`] is the result once it returns true.
     pub interrupt: Option<&'a dyn Fn() -> bool>,
 }
@@ -62,14 +62,14 @@ pub struct ComputeOptions<'a> {
 impl ComputeOptions<'_> {
     /// The defaults: one thread, and a bad row is an error.
     pub fn new(analyzer: &'static dyn Analyzer) -> Self {
-        Self { analyzer, threads: 1, decode: DecodeOptions::default(), on_bad: OnBad::default(), interrupt: None }
+        Self { analyzer, threads: 1, decode: DecodeOptions::default(), on_bad: BadRows::default(), interrupt: None }
     }
 }
 
 setters!(ComputeOptions<'a> {
     threads: usize,
     decode: DecodeOptions,
-    on_bad: OnBad,
+    on_bad: BadRows,
     interrupt: Option<&'a dyn Fn() -> bool>,
 });
 
@@ -101,7 +101,7 @@ pub struct Computed {
     /// Changes and remarks from reading.
     pub remarks: Remarks,
     /// Values that their fields cannot hold, and which are therefore missing.
-    pub misfits: Misfits,
+    pub dropped_values: DroppedValues,
 }
 
 /// The name used in messages instead of that of a file.
@@ -179,7 +179,7 @@ struct Piece {
     rejects: Vec<Reject>,
     reasons: BTreeMap<&'static str, u64>,
     remarks: Remarks,
-    misfits: Vec<Misfit>,
+    dropped_values: Vec<DroppedValue>,
 }
 
 /// The state that all threads share.
@@ -190,7 +190,7 @@ struct Work<'a> {
     schema: &'a SchemaRef,
     decode: &'a DecodeOptions,
     analyzer: &'static dyn Analyzer,
-    on_bad: OnBad,
+    on_bad: BadRows,
     /// The piece that is taken next.
     next: AtomicU64,
     /// This piece and later ones do not count.
@@ -205,7 +205,7 @@ struct Work<'a> {
 /// the order of the rows. Every batch except the last covers [`BLOCK`] rows, minus those left out.
 ///
 /// # Errors
-/// If there is no column of positions, a row is bad and [`OnBad::Raise`] is set ([`Error::Strict`]), or the work was
+/// If there is no column of positions, a row is bad and [`BadRows::Raise`] is set ([`Error::Strict`]), or the work was
 /// interrupted.
 ///
 /// ```
@@ -231,7 +231,7 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
     let described: Vec<Described> = columns
         .iter()
         .map(|column| match (Described::of(column), options.on_bad) {
-            (described, OnBad::Null) => described.nullable(),
+            (described, BadRows::Null) => described.nullable(),
             (described, _) => described,
         })
         .collect();
@@ -272,7 +272,7 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
         reasons: BTreeMap::new(),
         first_rejects: Vec::new(),
         remarks: Remarks::default(),
-        misfits: Misfits::default(),
+        dropped_values: DroppedValues::default(),
     };
     let done = work.done.into_inner();
     for piece in done.unpoisoned().into_values() {
@@ -285,7 +285,7 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
         let room = FIRST_REJECTS - computed.first_rejects.len();
         computed.first_rejects.extend(piece.rejects.into_iter().take(room));
         computed.remarks.merge(&piece.remarks);
-        piece.misfits.into_iter().for_each(|misfit| computed.misfits.add(misfit, 1));
+        piece.dropped_values.into_iter().for_each(|dropped_value| computed.dropped_values.add(dropped_value, 1));
     }
     Ok(computed)
 }
@@ -305,7 +305,7 @@ impl Work<'_> {
             let Some(part) = (self.part)(number) else {
                 return;
             };
-            let piece = self.way_to(number).and_then(|way| self.piece(part, way, &mut results));
+            let piece = self.history_before(number).and_then(|history| self.piece(part, history, &mut results));
             if piece.is_err() {
                 // Earlier pieces are already taken, and the first error counts.
                 self.end.fetch_min(number, Ordering::Relaxed);
@@ -316,29 +316,29 @@ impl Work<'_> {
     }
 
     /// The way to the first row of a piece: earlier pieces are read again, back to where it may begin.
-    fn way_to(&self, number: u64) -> Result<Way, Error> {
-        let mut way = Way::default();
-        if !self.decode.fields.intersects(OF_THE_WAY) {
-            return Ok(way);
+    fn history_before(&self, number: u64) -> Result<History, Error> {
+        let mut history = History::default();
+        if !self.decode.fields.intersects(OF_HISTORY) {
+            return Ok(history);
         }
         let mut before = Vec::new();
         for part in (0..number).rev().map_while(self.part) {
             let (_, decoded) = decoded(part, self.decode)?;
-            let is_one = Way::is_one(&decoded.batches);
+            let is_one = History::is_one(&decoded.batches);
             before.push(decoded);
             if !is_one {
                 break;
             }
         }
-        before.iter_mut().rev().for_each(|decoded| way.join(decoded));
-        Ok(way)
+        before.iter_mut().rev().for_each(|decoded| history.join(decoded));
+        Ok(history)
     }
 
-    fn piece(&self, part: RowPart, way: Way, results: &mut [GroupResults]) -> Result<Piece, Error> {
+    fn piece(&self, part: RowPart, history: History, results: &mut [GroupResults]) -> Result<Piece, Error> {
         let job = Fill(self.columns);
-        let Judged { rows, output: mut cells, mut rejects, remarks, misfits } =
-            judged(part, way, self.decode, self.analyzer, &job, results)?;
-        if self.on_bad == OnBad::Raise && !rejects.is_empty() {
+        let JudgedPiece { rows, output: mut cells, mut rejects, remarks, dropped_values } =
+            judged(part, history, self.decode, self.analyzer, &job, results)?;
+        if self.on_bad == BadRows::Raise && !rejects.is_empty() {
             return Err(Error::Strict(Box::new(rejects.swap_remove(0))));
         }
         if cells.is_empty() {
@@ -350,23 +350,30 @@ impl Work<'_> {
         }
         let bad: Vec<u64> = rejects.iter().map(|reject| reject.place.record).collect();
         rejects.truncate(FIRST_REJECTS);
-        if self.on_bad == OnBad::Null && !bad.is_empty() {
+        if self.on_bad == BadRows::Null && !bad.is_empty() {
             let bad: Vec<usize> = bad.iter().map(|row| (row - rows.start) as usize).collect();
             let len = (rows.end - rows.start) as usize;
             cells = cells.iter().map(|cells| spread(cells, &bad, len)).collect();
         }
         let batch = record_batch(self.described, self.schema, cells);
-        Ok(Piece { batch: batch.map_err(|error| damaged(error.to_string()))?, bad, rejects, reasons, remarks, misfits })
+        Ok(Piece {
+            batch: batch.map_err(|error| damaged(error.to_string()))?,
+            bad,
+            rejects,
+            reasons,
+            remarks,
+            dropped_values,
+        })
     }
 }
 
 /// The output of a job for a piece.
-struct Judged<T> {
+struct JudgedPiece<T> {
     rows: Range<u64>,
     output: T,
     rejects: Vec<Reject>,
     remarks: Remarks,
-    misfits: Vec<Misfit>,
+    dropped_values: Vec<DroppedValue>,
 }
 
 fn damaged(what: String) -> Error {
@@ -386,21 +393,21 @@ fn decoded(part: RowPart, options: &DecodeOptions) -> Result<(Chunk, Decoded), E
 /// Decodes a piece, and runs a job on the rows that count.
 fn judged<J: Job>(
     part: RowPart,
-    mut way: Way,
+    mut history: History,
     options: &DecodeOptions,
     analyzer: &'static dyn Analyzer,
     job: &J,
     results: &mut [GroupResults],
-) -> Result<Judged<J::Part>, Error> {
+) -> Result<JudgedPiece<J::Part>, Error> {
     let rows = part.rows();
     let (chunk, mut decoded) = decoded(part, options)?;
-    way.join(&mut decoded);
+    history.join(&mut decoded);
     let mut totals = Totals { records: rows.start, ..Totals::default() };
     decoded.number(&mut totals, &chunk);
     let remarks = std::mem::take(&mut decoded.remarks);
-    let misfits = std::mem::take(&mut decoded.misfits);
+    let dropped_values = std::mem::take(&mut decoded.dropped_values);
     let (output, rejects) = judge_alone(analyzer, options, job, (Format::ARROW, &chunk), decoded, results);
-    Ok(Judged { rows, output, rejects, remarks, misfits })
+    Ok(JudgedPiece { rows, output, rejects, remarks, dropped_values })
 }
 
 /// Runs a job on the positions that count, one piece after the other; `take` receives the output for each piece and the
@@ -422,7 +429,7 @@ pub(crate) fn judge<J: Job>(
         let Some(part) = part(number) else {
             break;
         };
-        let judged = judged(part, Way::default(), options, analyzer, job, &mut results)?;
+        let judged = judged(part, History::default(), options, analyzer, job, &mut results)?;
         take(judged.output, judged.rejects.len() as u64)?;
     }
     Ok(())

@@ -1,15 +1,15 @@
 //! Columns of records, of games, or of whole records, for Parquet and Arrow files.
 
-use super::chunk_joiner::{Cut, Finished, InOrder};
+use super::chunk_joiner::{Finished, InOrder, JoinBlocks};
 use super::game_columns::GameColumns;
 use super::game_rows::cells_of_games;
-use super::output_content::Written;
+use super::output_content::OutputContent;
 use crate::columnar::{
     Compression, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, RowBlock, RowBlocks,
     dates_without_days, schema,
 };
 use crate::games::GameRow;
-use crate::output::row_format::Masks;
+use crate::output::row_format::SquareSetStyle;
 use crate::packed::Group;
 use crate::pipeline::{Job, TILE};
 use crate::queries::{GroupResults, Queries};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 /// Fills the columns of a table.
 pub(super) struct Table<'a> {
-    rows: Written<'a>,
+    rows: OutputContent<'a>,
     encoder: Encoder,
     line: InOrder<RowBlocks, TableBlock>,
 }
@@ -59,19 +59,19 @@ enum Finish {
 
 /// The output of one chunk.
 #[derive(Debug, Default)]
-pub(super) struct Tabulated {
+pub(super) struct TablePart {
     cells: Vec<Array>,
     blocks: Option<Finished<TableBlock>>,
 }
 
-impl Tabulated {
+impl TablePart {
     /// The finished blocks, for the [file](Table::begin); waits for blocks that other workers encode.
     pub(super) fn blocks(self) -> impl Iterator<Item = io::Result<TableBlock>> {
         self.blocks.into_iter().flatten()
     }
 }
 
-impl Cut for RowBlocks {
+impl JoinBlocks for RowBlocks {
     type Piece = Vec<Array>;
     type Block = RowBlock;
     fn join(&mut self, piece: Vec<Array>) -> io::Result<Vec<RowBlock>> {
@@ -98,16 +98,18 @@ fn always(fen: bool) -> impl Iterator<Item = &'static Column> {
 }
 
 /// The columns of a table with this content.
-fn described(written: Written<'_>) -> Vec<Described> {
+fn described(written: OutputContent<'_>) -> Vec<Described> {
     match written {
-        Written::Columns(columns, masks) => {
+        OutputContent::Columns(columns, masks) => {
             let described = columns.iter().map(|column| match (Described::of(column), masks) {
-                (column @ Described { kind: Kind::Bits, .. }, Masks::Signed) => Described { kind: Kind::I64, ..column },
+                (column @ Described { kind: Kind::Bits, .. }, SquareSetStyle::Signed) => {
+                    Described { kind: Kind::I64, ..column }
+                }
                 (column, _) => column,
             });
             described.collect()
         }
-        Written::Records { fen } => {
+        OutputContent::Records { fen } => {
             let meaning = "the board in 32 bytes: four planes of 64 bits, little-endian";
             let board = Described::new("board", Kind::Board, meaning);
             let columns = always(fen).chain(carried()).map(Described::of_listed);
@@ -117,28 +119,28 @@ fn described(written: Written<'_>) -> Vec<Described> {
             let sentinel = Described::new(SCORE_SENTINEL, Kind::I16, meaning).nullable();
             [board].into_iter().chain(columns).chain([text, sentinel]).collect()
         }
-        Written::Games => super::game_rows::described(GameColumns::usual()),
-        Written::GameColumns(columns) => super::game_rows::described(columns),
+        OutputContent::Games => super::game_rows::described(GameColumns::usual()),
+        OutputContent::GameColumns(columns) => super::game_rows::described(columns),
     }
 }
 
 impl<'a> Table<'a> {
     /// A Parquet file.
-    pub(super) fn parquet(rows: Written<'a>, compression: Compression) -> Self {
+    pub(super) fn parquet(rows: OutputContent<'a>, compression: Compression) -> Self {
         Self::new(rows, |columns| Encoder::Parquet(Parquet::new(columns, compression)))
     }
 
     /// An Arrow file or stream.
-    pub(super) fn arrow(rows: Written<'a>, kind: IpcKind) -> Self {
+    pub(super) fn arrow(rows: OutputContent<'a>, kind: IpcKind) -> Self {
         Self::new(rows, |columns| Encoder::Ipc(Ipc::new(columns, kind)))
     }
 
     /// Record batches in memory.
-    pub(super) fn batches(rows: Written<'a>) -> Self {
+    pub(super) fn batches(rows: OutputContent<'a>) -> Self {
         Self::new(rows, |columns| Encoder::Batches(Ipc::new(columns, IpcKind::Stream)))
     }
 
-    fn new(rows: Written<'a>, encoder: impl FnOnce(Vec<Described>) -> Encoder) -> Self {
+    fn new(rows: OutputContent<'a>, encoder: impl FnOnce(Vec<Described>) -> Encoder) -> Self {
         Self { rows, encoder: encoder(described(rows)), line: InOrder::new(RowBlocks::default()) }
     }
 
@@ -181,18 +183,18 @@ impl<'a> Table<'a> {
         }
         match file.0 {
             // Fields that no record carries do not get a column.
-            File::Parquet(file) => file.finish(matches!(self.rows, Written::Records { .. })),
+            File::Parquet(file) => file.finish(matches!(self.rows, OutputContent::Records { .. })),
             File::Ipc(file) => file.finish(),
         }
     }
 
     /// Whether rows are whole records.
     pub(super) fn is_of_records(&self) -> bool {
-        matches!(self.rows, Written::Records { .. })
+        matches!(self.rows, OutputContent::Records { .. })
     }
 
     /// Whole records of a batch that comes from no run: nothing is computed, and all of them count.
-    pub(super) fn batch(&self, part: &mut Tabulated, batch: &Arc<Batch>) {
+    pub(super) fn batch(&self, part: &mut TablePart, batch: &Arc<Batch>) {
         const ROWS: usize = TILE * Group::LEN;
         let Some(analyzer) = Tier::PORTABLE.analyzer() else { return };
         let results = [GroupResults::default(); TILE];
@@ -206,12 +208,12 @@ impl<'a> Table<'a> {
     /// The values of the rows that count.
     fn fill(&self, tile: &Tile<'_>) -> Vec<Array> {
         match self.rows {
-            Written::Columns(columns, _) => columns.iter().map(|column| column.fill(tile)).collect(),
-            Written::Records { fen } => {
+            OutputContent::Columns(columns, _) => columns.iter().map(|column| column.fill(tile)).collect(),
+            OutputContent::Records { fen } => {
                 let columns = always(fen).chain(carried());
                 columns.map(|column| column.fill(tile)).collect()
             }
-            Written::Games | Written::GameColumns(_) => Vec::new(),
+            OutputContent::Games | OutputContent::GameColumns(_) => Vec::new(),
         }
     }
 }
@@ -257,43 +259,43 @@ impl<W: Write> TableFile<W> {
 }
 
 impl Job for Table<'_> {
-    type Part = Tabulated;
+    type Part = TablePart;
     fn queries(&self) -> Queries {
         match self.rows {
-            Written::Columns(columns, _) => columns.queries(),
+            OutputContent::Columns(columns, _) => columns.queries(),
             _ => Queries::NONE,
         }
     }
     fn fields(&self) -> Fields {
         match self.rows {
-            Written::Columns(columns, _) => columns.fields(),
-            Written::Records { .. } => Fields::ALL,
-            Written::Games | Written::GameColumns(_) => Fields::NONE,
+            OutputContent::Columns(columns, _) => columns.fields(),
+            OutputContent::Records { .. } => Fields::ALL,
+            OutputContent::Games | OutputContent::GameColumns(_) => Fields::NONE,
         }
     }
     fn tags(&self) -> Arc<[Arc<str>]> {
         match self.rows {
-            Written::Columns(columns, _) => columns.tags(),
-            Written::Records { .. } | Written::Games | Written::GameColumns(_) => Arc::default(),
+            OutputContent::Columns(columns, _) => columns.tags(),
+            OutputContent::Records { .. } | OutputContent::Games | OutputContent::GameColumns(_) => Arc::default(),
         }
     }
     fn reads_games(&self) -> bool {
-        matches!(self.rows, Written::Games | Written::GameColumns(_))
+        matches!(self.rows, OutputContent::Games | OutputContent::GameColumns(_))
     }
     fn reads_lost_tags(&self) -> bool {
-        matches!(self.rows, Written::Records { .. })
+        matches!(self.rows, OutputContent::Records { .. })
     }
-    fn begin(&self) -> Tabulated {
-        Tabulated::default()
+    fn begin(&self) -> TablePart {
+        TablePart::default()
     }
-    fn tile(&self, part: &mut Tabulated, tile: &Tile<'_>) {
+    fn tile(&self, part: &mut TablePart, tile: &Tile<'_>) {
         let mut filled = Vec::new();
-        if let Written::Records { .. } = self.rows {
+        if let OutputContent::Records { .. } = self.rows {
             let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
             filled.push(Array::Boards(boards.collect()));
         }
         let mut arrays = self.fill(tile);
-        if let Written::Records { fen } = self.rows {
+        if let OutputContent::Records { fen } = self.rows {
             let mut columns = always(fen).chain(carried());
             let date = columns.position(|column| column.name == Field::Date.name());
             if let Some(Array::Text(dates)) = date.and_then(|at| arrays.get(at)) {
@@ -304,15 +306,15 @@ impl Job for Table<'_> {
         filled.extend(arrays.into_iter().map(Array::without_empty));
         Array::append_tile(&mut part.cells, filled, tile);
     }
-    fn games(&self, part: &mut Tabulated, games: &[GameRow]) {
+    fn games(&self, part: &mut TablePart, games: &[GameRow]) {
         let columns = match self.rows {
-            Written::Games => GameColumns::usual(),
-            Written::GameColumns(columns) => columns,
-            Written::Columns(..) | Written::Records { .. } => return,
+            OutputContent::Games => GameColumns::usual(),
+            OutputContent::GameColumns(columns) => columns,
+            OutputContent::Columns(..) | OutputContent::Records { .. } => return,
         };
         part.cells = cells_of_games(columns, games);
     }
-    fn end(&self, part: &mut Tabulated, chunk: u64) {
+    fn end(&self, part: &mut TablePart, chunk: u64) {
         let cells = std::mem::take(&mut part.cells);
         let finished = self.line.end(chunk, cells, |block| self.encoder.encode(block));
         part.blocks = Some(finished);

@@ -2,12 +2,12 @@
 //!
 //! The run begins when the first batch is requested.
 
-use super::arrow_rows::{Table, TableBlock, Tabulated};
+use super::arrow_rows::{Table, TableBlock, TablePart};
 use super::background_stream::{Sender, Stream};
-use super::output_content::Written;
+use super::output_content::OutputContent;
 use crate::error::Error;
 use crate::input::Inputs;
-use crate::output::row_format::Masks;
+use crate::output::row_format::SquareSetStyle;
 use crate::pipeline::{RunOptions, Summary, run};
 use crate::table::Columns;
 use crate::tiers::Analyzer;
@@ -82,7 +82,7 @@ impl Scan {
         analyzer: &'static dyn Analyzer,
         set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOptions<'a> + Send + Sync + 'static,
     ) -> Self {
-        let table = Table::batches(Written::Columns(&columns, Masks::Hex));
+        let table = Table::batches(OutputContent::Columns(&columns, SquareSetStyle::Hex));
         let schema = table.schema();
         drop(table);
         let begin = move |sender: &Sender<RecordBatch>| {
@@ -168,8 +168,8 @@ impl Iterator for Scan {
 /// Reads all inputs and sends their batches.
 fn read(inputs: &Inputs, columns: &Columns, options: RunOptions<'_>, sender: &Sender<RecordBatch>) -> Summary {
     let failed = |source| Error::Write { path: "record batches".into(), source };
-    let job = Table::batches(Written::Columns(columns, Masks::Hex));
-    let mut summary = run(inputs, options, &job, |part: Tabulated| {
+    let job = Table::batches(OutputContent::Columns(columns, SquareSetStyle::Hex));
+    let mut summary = run(inputs, options, &job, |part: TablePart| {
         part.blocks().try_for_each(|block| {
             let batch = block.map_err(failed)?.into_batch();
             batch.map_or(Ok(()), |batch| sender.send(batch))

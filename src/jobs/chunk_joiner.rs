@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Cuts the content of chunks into blocks.
-pub(super) trait Cut {
+pub(super) trait JoinBlocks {
     /// The content of a chunk.
     type Piece;
     /// The unit of encoding.
@@ -24,9 +24,9 @@ pub(super) trait Cut {
 pub(super) type Finished<E> = Receiver<io::Result<E>>;
 
 /// Chunks that are being joined and cut into blocks, which are encoded as `E`.
-pub(super) struct InOrder<C: Cut, E>(Mutex<Line<C, E>>);
+pub(super) struct InOrder<C: JoinBlocks, E>(Mutex<Line<C, E>>);
 
-struct Line<C: Cut, E> {
+struct Line<C: JoinBlocks, E> {
     cut: C,
     /// The chunk that is joined next.
     next: u64,
@@ -34,13 +34,13 @@ struct Line<C: Cut, E> {
     early: BTreeMap<u64, (C::Piece, Sender<io::Result<E>>)>,
 }
 
-impl<C: Cut, E> fmt::Debug for InOrder<C, E> {
+impl<C: JoinBlocks, E> fmt::Debug for InOrder<C, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("InOrder")
     }
 }
 
-impl<C: Cut, E> InOrder<C, E> {
+impl<C: JoinBlocks, E> InOrder<C, E> {
     pub(super) fn new(cut: C) -> Self {
         Self(Mutex::new(Line { cut, next: 0, early: BTreeMap::new() }))
     }

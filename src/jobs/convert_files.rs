@@ -1,7 +1,7 @@
 //! Writing the records of any inputs to a file of any format: `convert` for programs.
 
 use super::OutputError;
-use super::output_content::Written;
+use super::output_content::OutputContent;
 use super::output_format::{Content, OutputFormat};
 use super::write::WriteJob;
 use crate::error::Error;
@@ -98,7 +98,7 @@ impl RecordFile {
             Some(format) => format,
             None => OutputFormat::of_path(path, Content::Records)?,
         };
-        WriteJob::new(Written::Records { fen: options.fen }, format)?;
+        WriteJob::new(OutputContent::Records { fen: options.fen }, format)?;
         match compression_of(path) {
             Some(_) if format.is_table() => Err(OutputError::CompressedTable),
             None if options.level.is_some() => Err(OutputError::NoCompression),
@@ -119,7 +119,7 @@ impl RecordFile {
 
     fn try_write(&self, inputs: &Inputs, options: RunOptions<'_>, summary: &mut Summary) -> Result<Losses, Error> {
         let failed = |source| Error::Write { path: self.path.clone(), source };
-        let written = Written::Records { fen: self.options.fen };
+        let written = OutputContent::Records { fen: self.options.fen };
         let job = WriteJob::new(written, self.format)
             .map_err(|error| failed(io::Error::other(error)))?
             .allow_loss(self.options.allow_loss);

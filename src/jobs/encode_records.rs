@@ -3,7 +3,7 @@
 //! Text is finished when its chunk ends. A block may need the records of several chunks, which are joined [in
 //! order](super::chunk_joiner).
 
-use super::chunk_joiner::{Cut, Finished, InOrder};
+use super::chunk_joiner::{Finished, InOrder, JoinBlocks};
 use crate::formats::{Encoded, Encoder, Losses, RecordBlock, RecordBlocks, Refusal};
 use crate::locks::Unpoisoned;
 use crate::packed::Group;
@@ -25,7 +25,7 @@ pub(super) struct Conversion {
     emptied: Mutex<Vec<Batch>>,
 }
 
-impl Cut for RecordBlocks {
+impl JoinBlocks for RecordBlocks {
     type Piece = Encoded;
     type Block = RecordBlock;
     fn join(&mut self, piece: Encoded) -> io::Result<Vec<RecordBlock>> {
@@ -48,7 +48,7 @@ const ROWS: usize = TILE * Group::LEN;
 
 /// The output of one chunk.
 #[derive(Debug, Default)]
-pub(super) struct Converted {
+pub(super) struct EncodedPart {
     piece: Encoded,
     /// Copies of records that come after those of the piece.
     copied: Batch,
@@ -59,7 +59,7 @@ pub(super) struct Converted {
     pub(super) records: u64,
 }
 
-impl Converted {
+impl EncodedPart {
     /// The finished pieces, for the [writer](Encoder::writer) of the format; waits for those that others encode. An
     /// error says that the format cannot hold the records.
     pub(super) fn pieces(self) -> impl Iterator<Item = io::Result<Encoded>> {
@@ -80,7 +80,7 @@ impl Conversion {
     }
 
     /// Encodes the records of a tile.
-    fn records(&self, part: &mut Converted, tile: &Tile<'_>) {
+    fn records(&self, part: &mut EncodedPart, tile: &Tile<'_>) {
         part.records += tile.count() as u64;
         self.encoder.losses(tile, &mut part.losses);
         let is_packed = tile.batch.block.is_some();
@@ -99,7 +99,7 @@ impl Conversion {
     }
 
     /// Counts what the output does not keep from a batch that does not come from a run.
-    pub(super) fn count_losses(&self, part: &mut Converted, batch: &Arc<Batch>) {
+    pub(super) fn count_losses(&self, part: &mut EncodedPart, batch: &Arc<Batch>) {
         // Losses do not depend on answers to queries.
         let answers = vec![GroupResults::default(); TILE];
         for start in (0..batch.len()).step_by(ROWS) {
@@ -111,7 +111,7 @@ impl Conversion {
     }
 
     /// Encodes whole batches that come from no run, by their numbers.
-    pub(super) fn batch(&self, part: &mut Converted, batch: &Arc<Batch>) {
+    pub(super) fn batch(&self, part: &mut EncodedPart, batch: &Arc<Batch>) {
         let all = 0..batch.len();
         part.piece.add(self.encoder, batch, std::slice::from_ref(&all));
     }
@@ -130,7 +130,7 @@ impl Conversion {
     }
 
     /// Adds the records that were copied to the piece.
-    fn flush(&self, part: &mut Converted) {
+    fn flush(&self, part: &mut EncodedPart) {
         if !part.copied.is_empty() {
             let copied = Arc::new(std::mem::take(&mut part.copied));
             self.batch(part, &copied);
@@ -158,7 +158,7 @@ impl Conversion {
 }
 
 impl Job for Conversion {
-    type Part = Converted;
+    type Part = EncodedPart;
     fn queries(&self) -> Queries {
         Queries::NONE
     }

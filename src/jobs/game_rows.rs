@@ -87,7 +87,7 @@ impl Job for GameRows<'_> {
 /// No byte of a game is changed, whatever its encoding. Text between two games, such as a comment after the result,
 /// belongs to the first of them. An empty line ends each game, with the same line ends as the game.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GameTexts;
+pub(super) struct CopyGames;
 
 /// Games of a chunk.
 #[derive(Debug, Default)]
@@ -96,7 +96,7 @@ pub(super) struct CopiedGames {
     pub(super) text: Vec<u8>,
 }
 
-impl Job for GameTexts {
+impl Job for CopyGames {
     type Part = CopiedGames;
     fn queries(&self) -> Queries {
         Queries::NONE

@@ -25,16 +25,16 @@ mod write;
 #[cfg(feature = "sql")]
 pub(crate) use arrow_positions::judge;
 #[cfg(feature = "parquet")]
-pub use arrow_positions::{ArrowPositions, ComputeOptions, Computed, OnBad, compute};
+pub use arrow_positions::{ArrowPositions, BadRows, ComputeOptions, Computed, compute};
 pub(crate) use background_stream::{Sender, Stream};
 #[cfg(feature = "parquet")]
 pub use batch_stream::{Scan, ScanStep};
 pub use convert_files::{FileOptions, RecordFile};
 pub use game_columns::{GameColumn, GameColumns};
-pub use output_content::Written;
+pub use output_content::OutputContent;
 pub use output_error::OutputError;
 pub use output_format::{Content, OutputFormat};
 pub(crate) use positions::Collect;
 pub use positions::PositionReader;
 pub use statistics::{CountedGroups, GroupCounts, Statistics};
-pub use write::{Complete, WriteFile, WriteJob, WritePart};
+pub use write::{OutputSummary, WriteFile, WriteJob, WritePart};

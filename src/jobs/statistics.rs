@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
-use crate::output::Space;
+use crate::output::ScratchSpace;
 use crate::partition::distinct_positions::{Collected, Exact};
 use crate::pipeline::Job;
 use crate::queries::Queries;
@@ -86,7 +86,7 @@ impl Statistics {
     ///
     /// # Errors
     /// If the temporary files cannot be created.
-    pub fn with_exact_distinct(mut self, space: &Space, threads: usize) -> Result<Self, Error> {
+    pub fn with_exact_distinct(mut self, space: &ScratchSpace, threads: usize) -> Result<Self, Error> {
         self.details = true;
         self.exact = Some(Exact::new(space)?);
         self.threads = threads.max(1);

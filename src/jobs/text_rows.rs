@@ -1,6 +1,6 @@
 //! Rows of named columns, as text.
 
-use crate::output::row_format::{Masks, RowFormat};
+use crate::output::row_format::{RowFormat, SquareSetStyle};
 use crate::pipeline::Job;
 use crate::queries::Queries;
 use crate::table::{Columns, Fields, Tile};
@@ -14,7 +14,7 @@ pub(super) struct Rows<'a> {
     /// The text format of the rows.
     pub(super) format: &'a dyn RowFormat,
     /// The notation for sets of squares.
-    pub(super) masks: Masks,
+    pub(super) masks: SquareSetStyle,
 }
 
 impl fmt::Debug for Rows<'_> {

@@ -6,11 +6,11 @@
 
 use super::OutputError;
 #[cfg(feature = "parquet")]
-use super::arrow_rows::{Table, TableFile, Tabulated};
-use super::encode_records::{Conversion, Converted};
+use super::arrow_rows::{Table, TableFile, TablePart};
+use super::encode_records::{Conversion, EncodedPart};
 use super::game_columns::GameColumns;
-use super::game_rows::{CopiedGames, GameRows, GameTexts};
-use super::output_content::Written;
+use super::game_rows::{CopiedGames, CopyGames, GameRows};
+use super::output_content::OutputContent;
 use super::output_format::OutputFormat;
 use super::text_rows::Rows;
 use crate::formats::{self, Chunk, Losses, Refusal};
@@ -28,13 +28,13 @@ use std::sync::Arc;
 /// A job that writes what it reads.
 ///
 /// ```
-/// use lanefish::jobs::{OutputFormat, WriteJob, Written};
+/// use lanefish::jobs::{OutputFormat, WriteJob, OutputContent};
 /// use lanefish::pipeline::{RunOptions, run};
-/// use lanefish::{input::Inputs, output::rows::Masks, table::Columns, tiers};
+/// use lanefish::{input::Inputs, output::rows::SquareSetStyle, table::Columns, tiers};
 ///
 /// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
 /// let columns = Columns::named("fen,legal_moves,in_check")?;
-/// let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv)?;
+/// let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv)?;
 /// let mut csv = Vec::new();
 /// let mut file = job.open(&mut csv)?;
 /// let summary = run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
@@ -54,7 +54,7 @@ enum Kind<'a> {
     Records(Box<Conversion>),
     Columns(Rows<'a>),
     Games(GameRows<'a>),
-    GameTexts(GameTexts),
+    CopyGames(CopyGames),
     #[cfg(feature = "parquet")]
     Table(Box<Table<'a>>),
 }
@@ -69,11 +69,11 @@ pub struct WritePart {
 
 #[derive(Debug)]
 enum Part {
-    Records(Box<Converted>),
+    Records(Box<EncodedPart>),
     Text(Vec<u8>),
-    GameTexts(CopiedGames),
+    CopyGames(CopiedGames),
     #[cfg(feature = "parquet")]
-    Table(Tabulated),
+    Table(TablePart),
 }
 
 /// An output that is being written.
@@ -96,7 +96,7 @@ enum To<W: Write> {
 /// An output that is complete.
 #[derive(Debug, Default)]
 #[non_exhaustive]
-pub struct Complete {
+pub struct OutputSummary {
     /// Bytes that replace its first ones, if the output can be rewound: counts that were not known at the beginning.
     pub start: Option<Vec<u8>>,
     /// Number of records, or games, in it.
@@ -107,7 +107,7 @@ pub struct Complete {
     pub chains: u64,
 }
 
-impl Complete {
+impl OutputSummary {
     /// Adds the counts of another output.
     pub fn merge(&mut self, other: &Self) {
         self.records += other.records;
@@ -150,31 +150,39 @@ impl<'a> WriteJob<'a> {
     ///
     /// # Errors
     /// If the format cannot hold this content.
-    pub fn new(written: Written<'a>, format: OutputFormat) -> Result<Self, OutputError> {
+    pub fn new(written: OutputContent<'a>, format: OutputFormat) -> Result<Self, OutputError> {
         let kind = match (format, written) {
             #[cfg(feature = "parquet")]
             (OutputFormat::Parquet(compression), _) => Kind::Table(Box::new(Table::parquet(written, compression))),
             #[cfg(feature = "parquet")]
             (OutputFormat::Arrow(kind), _) => Kind::Table(Box::new(Table::arrow(written, kind))),
-            (OutputFormat::Records(format), Written::Records { fen: false }) => {
+            (OutputFormat::Records(format), OutputContent::Records { fen: false }) => {
                 let encoder = format.encoder().ok_or(OutputError::ReadOnly(format))?;
                 Kind::Records(Box::new(Conversion::new(encoder)))
             }
-            (OutputFormat::Records(_), Written::Records { fen: true }) => return Err(OutputError::NoFenColumn),
-            (OutputFormat::Csv, Written::Columns(columns, masks)) => {
+            (OutputFormat::Records(_), OutputContent::Records { fen: true }) => return Err(OutputError::NoFenColumn),
+            (OutputFormat::Csv, OutputContent::Columns(columns, masks)) => {
                 Kind::Columns(Rows { columns, format: &Csv, masks })
             }
-            (OutputFormat::JsonLines, Written::Columns(columns, masks)) => {
+            (OutputFormat::JsonLines, OutputContent::Columns(columns, masks)) => {
                 Kind::Columns(Rows { columns, format: &JsonLines, masks })
             }
-            (OutputFormat::Csv, Written::Games) => Kind::Games(GameRows::csv(GameColumns::usual())),
-            (OutputFormat::JsonLines, Written::Games) => Kind::Games(GameRows::tagged_json()),
-            (OutputFormat::Csv, Written::GameColumns(columns)) => Kind::Games(GameRows::csv(columns)),
-            (OutputFormat::JsonLines, Written::GameColumns(columns)) => Kind::Games(GameRows::json_lines(columns)),
-            (OutputFormat::Pgn, Written::Games) => Kind::GameTexts(GameTexts),
-            (OutputFormat::Pgn, Written::Columns(..) | Written::Records { .. } | Written::GameColumns(_))
-            | (OutputFormat::Records(_), Written::Columns(..) | Written::Games | Written::GameColumns(_))
-            | (OutputFormat::Csv | OutputFormat::JsonLines, Written::Records { .. }) => {
+            (OutputFormat::Csv, OutputContent::Games) => Kind::Games(GameRows::csv(GameColumns::usual())),
+            (OutputFormat::JsonLines, OutputContent::Games) => Kind::Games(GameRows::tagged_json()),
+            (OutputFormat::Csv, OutputContent::GameColumns(columns)) => Kind::Games(GameRows::csv(columns)),
+            (OutputFormat::JsonLines, OutputContent::GameColumns(columns)) => {
+                Kind::Games(GameRows::json_lines(columns))
+            }
+            (OutputFormat::Pgn, OutputContent::Games) => Kind::CopyGames(CopyGames),
+            (
+                OutputFormat::Pgn,
+                OutputContent::Columns(..) | OutputContent::Records { .. } | OutputContent::GameColumns(_),
+            )
+            | (
+                OutputFormat::Records(_),
+                OutputContent::Columns(..) | OutputContent::Games | OutputContent::GameColumns(_),
+            )
+            | (OutputFormat::Csv | OutputFormat::JsonLines, OutputContent::Records { .. }) => {
                 return Err(OutputError::OtherContent { format, content: written.content() });
             }
         };
@@ -209,7 +217,7 @@ impl<'a> WriteJob<'a> {
                 out.write_all(&games.header())?;
                 To::Text(out)
             }
-            Kind::GameTexts(_) => To::Text(out),
+            Kind::CopyGames(_) => To::Text(out),
             #[cfg(feature = "parquet")]
             Kind::Table(table) => To::Table(Box::new(table.open(out)?)),
         };
@@ -238,7 +246,7 @@ impl<'a> WriteJob<'a> {
                     Ok(())
                 })
             }
-            (_, To::Text(out), Part::Text(text) | Part::GameTexts(CopiedGames { text, .. })) => out.write_all(&text),
+            (_, To::Text(out), Part::Text(text) | Part::CopyGames(CopiedGames { text, .. })) => out.write_all(&text),
             #[cfg(feature = "parquet")]
             (_, To::Table(table), Part::Table(part)) => part.blocks().try_for_each(|block| table.put(block?)),
             _ => Err(io::Error::other("a part of another job")),
@@ -250,7 +258,7 @@ impl<'a> WriteJob<'a> {
     /// # Errors
     /// If writing fails, the format cannot hold the records, or some come out changed and that is not
     /// [allowed](Self::allow_loss).
-    pub fn finish<W: Write>(self, file: WriteFile<W>) -> io::Result<Complete> {
+    pub fn finish<W: Write>(self, file: WriteFile<W>) -> io::Result<OutputSummary> {
         if self.is_refused(&file.losses) {
             return Err(io::Error::other(file.losses.refusal(self.format).unwrap_or_default()));
         }
@@ -271,14 +279,14 @@ impl<'a> WriteJob<'a> {
             }
             _ => return Err(io::Error::other("the output of another job")),
         };
-        Ok(Complete { start, records, losses, chains })
+        Ok(OutputSummary { start, records, losses, chains })
     }
 
     fn is_refused(&self, losses: &Losses) -> bool {
         !self.allow_loss && losses.changed().next().is_some()
     }
 
-    /// Whether a record may come out changed in a way that readers cannot detect: see [`Complete::losses`].
+    /// Whether a record may come out changed in a way that readers cannot detect: see [`OutputSummary::losses`].
     pub fn can_change(&self) -> bool {
         match &self.kind {
             Kind::Records(conversion) => conversion.encoder().can_change(),
@@ -322,7 +330,7 @@ impl Job for WriteJob<'_> {
             Kind::Records(conversion) => conversion.queries(),
             Kind::Columns(rows) => rows.queries(),
             Kind::Games(games) => games.queries(),
-            Kind::GameTexts(games) => games.queries(),
+            Kind::CopyGames(games) => games.queries(),
             #[cfg(feature = "parquet")]
             Kind::Table(table) => table.queries(),
         }
@@ -332,14 +340,14 @@ impl Job for WriteJob<'_> {
             Kind::Records(conversion) => conversion.fields(),
             Kind::Columns(rows) => rows.fields(),
             Kind::Games(games) => games.fields(),
-            Kind::GameTexts(games) => games.fields(),
+            Kind::CopyGames(games) => games.fields(),
             #[cfg(feature = "parquet")]
             Kind::Table(table) => table.fields(),
         }
     }
     fn tags(&self) -> Arc<[Arc<str>]> {
         match &self.kind {
-            Kind::Records(_) | Kind::Games(_) | Kind::GameTexts(_) => Arc::default(),
+            Kind::Records(_) | Kind::Games(_) | Kind::CopyGames(_) => Arc::default(),
             Kind::Columns(rows) => rows.tags(),
             #[cfg(feature = "parquet")]
             Kind::Table(table) => table.tags(),
@@ -347,7 +355,7 @@ impl Job for WriteJob<'_> {
     }
     fn reads_games(&self) -> bool {
         match &self.kind {
-            Kind::Games(_) | Kind::GameTexts(_) => true,
+            Kind::Games(_) | Kind::CopyGames(_) => true,
             Kind::Records(_) | Kind::Columns(_) => false,
             #[cfg(feature = "parquet")]
             Kind::Table(table) => table.reads_games(),
@@ -355,14 +363,14 @@ impl Job for WriteJob<'_> {
     }
     fn copies_games(&self) -> bool {
         match &self.kind {
-            Kind::GameTexts(games) => games.copies_games(),
+            Kind::CopyGames(games) => games.copies_games(),
             _ => false,
         }
     }
     fn reads_lost_tags(&self) -> bool {
         match &self.kind {
             Kind::Records(conversion) => conversion.reads_lost_tags(),
-            Kind::Columns(_) | Kind::Games(_) | Kind::GameTexts(_) => false,
+            Kind::Columns(_) | Kind::Games(_) | Kind::CopyGames(_) => false,
             #[cfg(feature = "parquet")]
             Kind::Table(table) => table.reads_lost_tags(),
         }
@@ -377,14 +385,14 @@ impl Job for WriteJob<'_> {
         let part = match &self.kind {
             Kind::Records(conversion) => Part::Records(Box::new(conversion.begin())),
             Kind::Columns(_) | Kind::Games(_) => Part::Text(Vec::new()),
-            Kind::GameTexts(games) => Part::GameTexts(games.begin()),
+            Kind::CopyGames(games) => Part::CopyGames(games.begin()),
             #[cfg(feature = "parquet")]
             Kind::Table(table) => Part::Table(table.begin()),
         };
         WritePart { part, records: 0 }
     }
     fn source(&self, part: &mut WritePart, chunk: &Chunk, lines: Option<u64>) {
-        if let (Kind::GameTexts(games), Part::GameTexts(part)) = (&self.kind, &mut part.part) {
+        if let (Kind::CopyGames(games), Part::CopyGames(part)) = (&self.kind, &mut part.part) {
             games.source(part, chunk, lines);
         }
     }
@@ -412,7 +420,7 @@ impl Job for WriteJob<'_> {
         part.records += games.len() as u64;
         match (&self.kind, &mut part.part) {
             (Kind::Games(rows), Part::Text(text)) => rows.games(text, games),
-            (Kind::GameTexts(texts), Part::GameTexts(part)) => texts.games(part, games),
+            (Kind::CopyGames(texts), Part::CopyGames(part)) => texts.games(part, games),
             #[cfg(feature = "parquet")]
             (Kind::Table(table), Part::Table(part)) => table.games(part, games),
             _ => {}

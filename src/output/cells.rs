@@ -14,7 +14,7 @@ use std::io::Write as _;
 
 /// The notation for sets of squares and keys. In Parquet and Arrow they are unsigned unless they are [signed](Self::Signed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Masks {
+pub enum SquareSetStyle {
     /// `0x` and 16 hexadecimal digits; in JSON a string.
     #[default]
     Hex,
@@ -24,7 +24,7 @@ pub enum Masks {
     Signed,
 }
 
-impl Masks {
+impl SquareSetStyle {
     /// The notation for 64-bit numbers in columns of this type.
     pub(super) fn digits(self, kind: Kind) -> Digits {
         match kind {

@@ -2,7 +2,7 @@
 //! Control characters in text become blanks, so that each row is one line for any program.
 
 use super::cells::{Cells, Notation, push, write_rows};
-use super::row_format::{Masks, RowFormat};
+use super::row_format::{RowFormat, SquareSetStyle};
 use crate::table::{Columns, Tile};
 
 /// Rows as CSV.
@@ -18,7 +18,7 @@ impl RowFormat for Csv {
         end_line(out);
     }
 
-    fn tile(&self, columns: &Columns, masks: Masks, tile: &Tile<'_>, out: &mut Vec<u8>) {
+    fn tile(&self, columns: &Columns, masks: SquareSetStyle, tile: &Tile<'_>, out: &mut Vec<u8>) {
         let last = columns.iter().count().saturating_sub(1);
         let mut cells = Vec::new();
         for (at, column) in columns.iter().enumerate() {

@@ -2,7 +2,7 @@
 //! text are escaped.
 
 use super::cells::{Cells, Notation, push, write_rows};
-use super::row_format::{Masks, RowFormat};
+use super::row_format::{RowFormat, SquareSetStyle};
 use crate::table::{Columns, Tile};
 
 /// Rows as JSON Lines. A missing value is `null`.
@@ -12,7 +12,7 @@ pub struct JsonLines;
 impl RowFormat for JsonLines {
     fn header(&self, _: &Columns, _: &mut Vec<u8>) {}
 
-    fn tile(&self, columns: &Columns, masks: Masks, tile: &Tile<'_>, out: &mut Vec<u8>) {
+    fn tile(&self, columns: &Columns, masks: SquareSetStyle, tile: &Tile<'_>, out: &mut Vec<u8>) {
         let mut cells = Vec::new();
         for (at, column) in columns.iter().enumerate() {
             let start = if at == 0 { '{' } else { ',' };

@@ -11,5 +11,5 @@ mod temp_registry;
 
 pub use crate::input::clean_up_after_aborts;
 pub use atomic_file::AtomicFile;
-pub use temp_file::Space;
+pub use temp_file::ScratchSpace;
 pub use temp_registry::abandon_outputs;

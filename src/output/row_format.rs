@@ -3,7 +3,7 @@
 //! The columns of a tile are filled one after the other, then its rows are appended to a buffer. Rows are formatted
 //! on all threads; only finished buffers are put in order.
 
-pub use super::cells::Masks;
+pub use super::cells::SquareSetStyle;
 use crate::table::{Columns, Tile};
 
 /// A text format with one line per row.
@@ -11,5 +11,5 @@ pub trait RowFormat: Send + Sync {
     /// Appends the text before the first row.
     fn header(&self, columns: &Columns, out: &mut Vec<u8>);
     /// Appends the rows of the selected records.
-    fn tile(&self, columns: &Columns, masks: Masks, tile: &Tile<'_>, out: &mut Vec<u8>);
+    fn tile(&self, columns: &Columns, masks: SquareSetStyle, tile: &Tile<'_>, out: &mut Vec<u8>);
 }

@@ -13,20 +13,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The memory for large sorts, and the directory for temporary files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Space {
+pub struct ScratchSpace {
     /// Approximate number of bytes of memory.
     pub memory: u64,
     /// The directory for temporary files; by default that of the system.
     pub directory: PathBuf,
 }
 
-impl Default for Space {
+impl Default for ScratchSpace {
     fn default() -> Self {
         Self { memory: 1 << 30, directory: std::env::temp_dir() }
     }
 }
 
-crate::setters::setters!(Space { memory: u64, directory: PathBuf });
+crate::setters::setters!(ScratchSpace { memory: u64, directory: PathBuf });
 
 /// A temporary file.
 #[derive(Debug)]

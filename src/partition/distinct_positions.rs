@@ -4,12 +4,12 @@
 //! Duplicates are dropped in memory before anything is written to a file. At the end the rows of each part are sorted,
 //! and each position is compared with the previous one, at all levels at once.
 
-use super::keyed_rows::{Leaves, Pile, Row, Store};
+use super::keyed_rows::{Partitions, Row, RowBuffer, Store};
 use crate::canonical::{Canonical, canonical, castling_files, hash_of_planes};
 use crate::distinct::LEVELS;
 use crate::error::Error;
 use crate::locks::Unpoisoned;
-use crate::output::Space;
+use crate::output::ScratchSpace;
 use crate::packed::Group;
 use crate::queries::EN_PASSANTS;
 use crate::table::Tile;
@@ -25,7 +25,7 @@ struct Position([u64; 5]);
 /// Counts distinct positions exactly.
 #[derive(Debug)]
 pub(crate) struct Exact {
-    space: Space,
+    space: ScratchSpace,
     store: Store<Vec<Position>>,
 }
 
@@ -53,7 +53,7 @@ impl Exact {
     ///
     /// # Errors
     /// If no file can be created in the directory.
-    pub(crate) fn new(space: &Space) -> Result<Self, Error> {
+    pub(crate) fn new(space: &ScratchSpace) -> Result<Self, Error> {
         Ok(Self { space: space.clone(), store: Store::new(space)? })
     }
 
@@ -80,7 +80,7 @@ impl Exact {
     /// If a temporary file could not be written, or cannot be read.
     pub(crate) fn finish(self, threads: usize) -> Result<[u64; LEVELS.len()], Error> {
         let distinct = Mutex::new([0; LEVELS.len()]);
-        Leaves::of(self.store, &self.space, threads)?.for_each(threads, |leaf| {
+        Partitions::of(self.store, &self.space, threads)?.for_each(threads, |leaf| {
             let counts = levels(leaf.piles()?.concat());
             let mut sums = distinct.lock().unpoisoned();
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
@@ -205,7 +205,7 @@ mod tests {
         assert!(expected.windows(2).all(|pair| pair[0] < pair[1]), "{expected:?}");
         // In memory, in files, and on several threads.
         for (memory, threads) in [(1 << 30, 1), (0, 1), (0, 3), (1 << 20, 2)] {
-            let exact = Exact::new(&Space::default().memory(memory)).unwrap();
+            let exact = Exact::new(&ScratchSpace::default().memory(memory)).unwrap();
             // Everything several times, in pieces.
             for _ in 0..3 {
                 positions.chunks(1000).for_each(|some| add(&exact, &batch_of(some)));
@@ -213,13 +213,13 @@ mod tests {
             assert_eq!(exact.store.written() > 0, memory <= 1 << 20);
             assert_eq!(exact.finish(threads).unwrap(), expected);
         }
-        let none = Exact::new(&Space::default()).unwrap();
+        let none = Exact::new(&ScratchSpace::default()).unwrap();
         assert_eq!(none.finish(2).unwrap(), [0; 4]);
     }
 
     #[test]
     fn repetitions_need_no_file() {
-        let exact = Exact::new(&Space::default().memory(0)).unwrap();
+        let exact = Exact::new(&ScratchSpace::default().memory(0)).unwrap();
         let batch = batch_of(&vec![Position::standard(); 5000]);
         (0..20).for_each(|_| add(&exact, &batch));
         assert_eq!(exact.store.written(), 0);
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_directory_that_does_not_exist_is_an_error() {
-        let options = Space::default().directory("/nowhere/at/all".into());
+        let options = ScratchSpace::default().directory("/nowhere/at/all".into());
         assert!(matches!(Exact::new(&options), Err(Error::Temporary { .. })));
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! All threads add rows. The first bits of a row's key determine its part. The collected rows of a part are closed as a
 //! *run*, which is no longer changed. Once the runs of all parts need more than their share of the memory, further runs
-//! are written to a temporary file. [`Leaves`] then hands out the parts in the order of keys. Small neighbouring parts
+//! are written to a temporary file. [`Partitions`] then hands out the parts in the order of keys. Small neighbouring parts
 //! are joined, and parts that are too large are divided again by the next bits. The order of rows within a part depends
 //! on the timing of threads, so the caller sorts each leaf.
 
 use crate::error::Error;
 use crate::locks::Unpoisoned;
-use crate::output::Space;
+use crate::output::ScratchSpace;
 use crate::output::temp_file::Spill;
 use bytemuck::Pod;
 use std::fmt;
@@ -41,7 +41,7 @@ const MOST_AT_ONCE: usize = MOST_ROWS / 2;
 pub(crate) const PILE_LEN: usize = MOST_ROWS + MOST_AT_ONCE;
 
 /// Rows of one kind.
-pub(crate) trait Pile: Default + Send + Sync {
+pub(crate) trait RowBuffer: Default + Send + Sync {
     /// Number of rows.
     fn len(&self) -> usize;
     /// Adds the keys of all rows.
@@ -72,7 +72,7 @@ pub(crate) trait Pile: Default + Send + Sync {
     fn decode(bytes: Vec<u8>) -> io::Result<Self>;
 }
 
-/// A plain row without other data: vectors of such rows are [piles](Pile) of a store.
+/// A plain row without other data: vectors of such rows are [piles](RowBuffer) of a store.
 pub(crate) trait Row: Pod + Send + Sync {
     /// The key by which rows are divided.
     fn key(&self) -> u64;
@@ -80,7 +80,7 @@ pub(crate) trait Row: Pod + Send + Sync {
     fn thin(_rows: &mut Vec<Self>) {}
 }
 
-impl<T: Row> Pile for Vec<T> {
+impl<T: Row> RowBuffer for Vec<T> {
     fn len(&self) -> usize {
         self.len()
     }
@@ -170,7 +170,7 @@ impl<P> Run<P> {
     }
     fn rows(&self) -> usize
     where
-        P: Pile,
+        P: RowBuffer,
     {
         match self {
             Self::Memory(pile, _) => pile.len(),
@@ -185,17 +185,17 @@ impl<P> fmt::Debug for Store<P> {
     }
 }
 
-impl<P: Pile> Store<P> {
+impl<P: RowBuffer> Store<P> {
     /// Nothing yet.
     ///
     /// # Errors
     /// If there cannot be a temporary file.
-    pub(crate) fn new(space: &Space) -> Result<Self, Error> {
+    pub(crate) fn new(space: &ScratchSpace) -> Result<Self, Error> {
         Self::within(space, 0)
     }
 
     /// For rows with keys of which the first bits are equal.
-    fn within(space: &Space, used: u32) -> Result<Self, Error> {
+    fn within(space: &ScratchSpace, used: u32) -> Result<Self, Error> {
         let parts = (space.memory / MEMORY_OF_PART).max(1);
         let bits = parts.ilog2().clamp(FEWEST_BITS, MOST_BITS).min(u64::BITS - used);
         Ok(Self {
@@ -359,12 +359,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Rows that fit in memory: all rows whose keys are in a range.
-pub(crate) struct Leaf<P> {
+pub(crate) struct Partition<P> {
     store: Arc<Store<P>>,
     runs: Vec<Run<P>>,
 }
 
-impl<P: Pile> Leaf<P> {
+impl<P: RowBuffer> Partition<P> {
     /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.runs.iter().map(Run::rows).sum()
@@ -381,8 +381,8 @@ impl<P: Pile> Leaf<P> {
 }
 
 /// The leaves of a store, in the order of keys.
-pub(crate) struct Leaves<P> {
-    space: Space,
+pub(crate) struct Partitions<P> {
+    space: ScratchSpace,
     /// Bytes of a leaf.
     most: u64,
     /// The rest of the stores, the innermost last.
@@ -394,12 +394,12 @@ struct Level<P> {
     next: usize,
 }
 
-impl<P: Pile> Leaves<P> {
+impl<P: RowBuffer> Partitions<P> {
     /// All rows of a store, with one leaf per thread in memory.
     ///
     /// # Errors
     /// If a temporary file could not be written.
-    pub(crate) fn of(store: Store<P>, space: &Space, threads: usize) -> Result<Self, Error> {
+    pub(crate) fn of(store: Store<P>, space: &ScratchSpace, threads: usize) -> Result<Self, Error> {
         store.check()?;
         let most = space.memory / 4 / threads.max(1) as u64;
         let level = Level { store: Arc::new(store), next: 0 };
@@ -410,7 +410,7 @@ impl<P: Pile> Leaves<P> {
     ///
     /// # Errors
     /// If a temporary file cannot be written or read.
-    pub(crate) fn next(&mut self) -> Result<Option<Leaf<P>>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<Partition<P>>, Error> {
         let most = self.most;
         while let Some(Level { store, next }) = self.levels.last_mut() {
             let mut runs = Vec::new();
@@ -439,7 +439,7 @@ impl<P: Pile> Leaves<P> {
                 let level = self.divide(runs, used)?;
                 self.levels.push(level);
             } else {
-                return Ok(Some(Leaf { store: Arc::clone(store), runs }));
+                return Ok(Some(Partition { store: Arc::clone(store), runs }));
             }
         }
         Ok(None)
@@ -452,7 +452,7 @@ impl<P: Pile> Leaves<P> {
     pub(crate) fn for_each(
         self,
         threads: usize,
-        work: impl Fn(Leaf<P>) -> Result<(), Error> + Sync,
+        work: impl Fn(Partition<P>) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
         let leaves = Mutex::new(Ok(self));
         let next = || match &mut *lock(&leaves) {

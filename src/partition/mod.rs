@@ -1,6 +1,6 @@
 //! Dividing records that do not fit in memory into parts that do, by keys.
 //!
-//! [`store`] has the method. It divides any [`Pile`](store::Pile) of rows: whole [records](records), entries that
+//! [`store`] has the method. It divides any [`RowBuffer`](store::RowBuffer) of rows: whole [records](records), entries that
 //! decide about records, or [positions](distinct) to be counted.
 
 pub(crate) mod distinct_positions;

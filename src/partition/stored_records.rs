@@ -5,7 +5,7 @@
 //! Other fields and tags stay columns. They are joined before rows of several piles are taken, and cost nothing if
 //! there are none.
 
-use super::keyed_rows::Pile;
+use super::keyed_rows::RowBuffer;
 use crate::formats::boards;
 use crate::packed::{Group, Packed};
 use crate::table::{Array, Batch, Field, Texts, Values, extend_columns};
@@ -87,7 +87,7 @@ impl Columns {
 
 /// Records of several batches, each with a key, before they are added to piles.
 #[derive(Debug, Default)]
-pub(crate) struct Keyed {
+pub(crate) struct KeyedRows {
     rows: Vec<Row>,
     keys: Vec<u64>,
     /// The number of each record over all inputs; empty where they do not count.
@@ -96,7 +96,7 @@ pub(crate) struct Keyed {
     batches: Vec<(Arc<Batch>, Vec<u32>, usize)>,
 }
 
-impl Keyed {
+impl KeyedRows {
     /// Adds records with a key each; `numbers` if their numbers count.
     pub(crate) fn push(&mut self, batch: Arc<Batch>, rows: Vec<u32>, keys: &[u64], numbers: bool) {
         rows_of(&batch, rows.iter().map(|&row| row as usize), keys, &mut self.rows);
@@ -133,7 +133,7 @@ pub(crate) struct Records {
 
 impl Records {
     /// Adds records by their places, which ascend.
-    pub(crate) fn add(&mut self, from: &Keyed, places: &[u32]) -> u64 {
+    pub(crate) fn add(&mut self, from: &KeyedRows, places: &[u32]) -> u64 {
         let mut before = self.rows.len();
         self.rows.extend(places.iter().map(|&place| from.rows[place as usize]));
         if !from.numbers.is_empty() {
@@ -193,7 +193,7 @@ pub(crate) struct Place {
 }
 
 /// Several piles, of which records are taken in any order.
-pub(crate) struct Joined {
+pub(crate) struct JoinedBuffers {
     piles: Vec<Records>,
     /// The number of rows before those of each pile.
     starts: Vec<usize>,
@@ -201,7 +201,7 @@ pub(crate) struct Joined {
     columns: Columns,
 }
 
-impl Joined {
+impl JoinedBuffers {
     pub(crate) fn of(mut piles: Vec<Records>) -> Self {
         let mut columns = Columns::default();
         let (mut starts, mut len) = (Vec::with_capacity(piles.len()), 0);
@@ -261,16 +261,16 @@ impl Joined {
     }
 
     /// These records, with their numbers and other keys.
-    pub(crate) fn keyed(&self, places: &[Place], keys: &[u64]) -> Keyed {
+    pub(crate) fn keyed(&self, places: &[Place], keys: &[u64]) -> KeyedRows {
         let batch = self.batch(places.iter().copied());
-        let mut keyed = Keyed::default();
+        let mut keyed = KeyedRows::default();
         keyed.push(Arc::new(batch), (0..places.len() as u32).collect(), keys, false);
         keyed.numbers = places.iter().map(|&place| self.number(place)).collect();
         keyed
     }
 }
 
-impl Pile for Records {
+impl RowBuffer for Records {
     fn len(&self) -> usize {
         self.rows.len()
     }

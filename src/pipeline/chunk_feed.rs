@@ -1,9 +1,9 @@
 //! The feed: all inputs in order, each divided into chunks that can be decoded independently.
 //!
 //! One worker at a time locks the feed and takes the next piece of work, so all of this has to be quick. Runs of bytes
-//! are cut by a [`Cutter`]; tables divide themselves.
+//! are cut by a [`Chunker`]; tables divide themselves.
 
-use super::chunker::{Cut, Cutter};
+use super::chunker::{Chunker, CutChunk};
 use super::scheduler::{Step, Supply};
 use crate::error::Error;
 use crate::formats::codec::game_selection::cannot_select;
@@ -89,7 +89,7 @@ pub(super) struct Feed<'a> {
 /// The input that is being read.
 pub(super) enum Current {
     /// Runs of bytes, which are cut into chunks.
-    Bytes(Box<Cutter>),
+    Bytes(Box<Chunker>),
     /// A table, which divides itself.
     Table(Box<TableInput>),
     /// An input that could not be opened.
@@ -128,7 +128,7 @@ impl Supply for Feed<'_> {
         };
         let mapped = current.opened.input.is_mapped();
         match current.next(self.chunk_size) {
-            Cut::Chunk(bytes, giant) => {
+            CutChunk::Chunk(bytes, giant) => {
                 let len = giant.as_ref().map_or(bytes.len() as u64, |giant| giant.len);
                 if mapped {
                     self.consumed.fetch_add(len, Ordering::Relaxed);
@@ -157,9 +157,9 @@ impl Supply for Feed<'_> {
                 }
                 Step::Work(Work::Chunk { file, format, chunk, giant: giant.map(|giant| giant.feeds) })
             }
-            Cut::Frame(job) => Step::Frame((current.file, job)),
-            Cut::Wait => Step::Wait,
-            Cut::End => {
+            CutChunk::Frame(job) => Step::Frame((current.file, job)),
+            CutChunk::Wait => Step::Wait,
+            CutChunk::End => {
                 let work = Work::End {
                     file: current.file,
                     format: current.opened.format,
@@ -170,12 +170,12 @@ impl Supply for Feed<'_> {
                 self.current = None;
                 Step::Work(work)
             }
-            Cut::Failure(error) if self.past_damage => {
+            CutChunk::Failure(error) if self.past_damage => {
                 let file = current.file;
                 self.current = None;
                 Step::Work(Work::Broken { file, error })
             }
-            Cut::Failure(error) => {
+            CutChunk::Failure(error) => {
                 self.ended = true;
                 Step::Work(Work::Failure(error))
             }
@@ -312,7 +312,7 @@ impl Feed<'_> {
                         self.check_selection(opened.input.path(), format, carried)?;
                     }
                 }
-                let cutter = Cutter::new(self.next_input, *opened, self.shard, self.max_record)?;
+                let cutter = Chunker::new(self.next_input, *opened, self.shard, self.max_record)?;
                 return Ok((Current::Bytes(Box::new(cutter)), format, compression, note));
             }
             Opening::Table(path, format, tables, source, mapped) => (path, format, tables, source, mapped),
@@ -395,7 +395,7 @@ impl Feed<'_> {
             return Ok(());
         }
         let mut carried: Vec<(Fields, &Path)> = Vec::new();
-        let mut misfits: Vec<(Field, String, Arc<Path>)> = Vec::new();
+        let mut dropped_values: Vec<(Field, String, Arc<Path>)> = Vec::new();
         for source in self.inputs {
             if source.len().is_none() || !(selects || self.may_lack_columns(source)) {
                 continue;
@@ -409,8 +409,9 @@ impl Feed<'_> {
                         continue;
                     };
                     carried.push((reader.fields(), source.name()));
-                    let of_table = reader.misfits().iter();
-                    misfits.extend(of_table.map(|(field, column)| (*field, column.clone(), Arc::clone(&table.path))));
+                    let of_table = reader.dropped_values().iter();
+                    dropped_values
+                        .extend(of_table.map(|(field, column)| (*field, column.clone(), Arc::clone(&table.path))));
                 }
                 Err(error @ (Error::Selection { .. } | Error::Columns { .. }))
                     if !(self.past_damage && error.is_of_input()) =>
@@ -420,7 +421,7 @@ impl Feed<'_> {
                 _ => {}
             }
         }
-        let differs = misfits.into_iter().find_map(|(field, column, path)| {
+        let differs = dropped_values.into_iter().find_map(|(field, column, path)| {
             let (_, other) = carried.iter().find(|(fields, _)| fields.contains(field))?;
             let reason = format!(
                 "cannot be read together with {}: its column {column} has another type",

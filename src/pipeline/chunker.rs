@@ -20,7 +20,7 @@ const LOOK_AHEAD: usize = 128 << 10;
 /// Number of bytes whose line ends are changed at a time.
 const CHANGED: usize = 1 << 20;
 /// The input that is being cut.
-pub(super) struct Cutter {
+pub(super) struct Chunker {
     pub(super) file: usize,
     pub(super) opened: Opened,
     /// Bytes not cut yet; they may begin with the rest of the previous piece.
@@ -64,7 +64,7 @@ pub(super) struct Giant {
 }
 
 /// The next step of a cutter.
-pub(super) enum Cut {
+pub(super) enum CutChunk {
     Chunk(Bytes, Option<Giant>),
     Frame(FrameJob),
     Wait,
@@ -75,7 +75,7 @@ pub(super) enum Cut {
 /// Minimum number of bytes of the next piece that are appended to the rest of the previous one.
 const SEAM: usize = 64 << 10;
 
-impl Cutter {
+impl Chunker {
     /// A cutter at the beginning of an input, or where the part of a shard may begin.
     pub(super) fn new(file: usize, mut opened: Opened, shard: Option<Shard>, max_record: usize) -> Result<Self, Error> {
         let mut frame = None;
@@ -196,7 +196,7 @@ impl Cutter {
         Ok(Next::Bytes(text.into()))
     }
 
-    pub(super) fn next(&mut self, chunk_size: usize) -> Cut {
+    pub(super) fn next(&mut self, chunk_size: usize) -> CutChunk {
         loop {
             if let Some(piece) = self.piece.take() {
                 // Checked before it is touched: reading beyond the end of a truncated file raises a signal.
@@ -225,8 +225,8 @@ impl Cutter {
             }
             match self.poll() {
                 Ok(Next::Bytes(bytes)) => self.piece = Some(bytes),
-                Ok(Next::Job(job)) => return Cut::Frame(job),
-                Ok(Next::Wait) => return Cut::Wait,
+                Ok(Next::Job(job)) => return CutChunk::Frame(job),
+                Ok(Next::Wait) => return CutChunk::Wait,
                 Ok(Next::End) => self.ended = true,
                 Err(error) => {
                     self.ended = true;
@@ -237,7 +237,7 @@ impl Cutter {
     }
 
     /// Cuts a chunk off a piece, or passes on in a giant.
-    fn cut_or_pass(&mut self, piece: Bytes, chunk_size: usize) -> Option<Cut> {
+    fn cut_or_pass(&mut self, piece: Bytes, chunk_size: usize) -> Option<CutChunk> {
         if self.giant.is_some() {
             let len = piece.len().min(LOOK_AHEAD);
             self.carry.extend_from_slice(&piece[..len]);
@@ -247,7 +247,7 @@ impl Cutter {
             return self.pass_giant(false);
         }
         if let Some(chunk) = self.cut(piece, chunk_size) {
-            return Some(Cut::Chunk(chunk, None));
+            return Some(CutChunk::Chunk(chunk, None));
         }
         if self.carry.len() >= self.longest() {
             self.begin_giant();
@@ -256,10 +256,10 @@ impl Cutter {
     }
 
     /// Passes the next bytes through the sieve; if a part has ended, its rest is returned.
-    fn sift(&mut self) -> Option<Cut> {
+    fn sift(&mut self) -> Option<CutChunk> {
         if self.ends_part {
             match self.last_of_part() {
-                Cut::End => self.ends_part = false,
+                CutChunk::End => self.ends_part = false,
                 cut => return Some(cut),
             }
         }
@@ -283,8 +283,8 @@ impl Cutter {
                 }
                 match next {
                     Ok(Next::Bytes(bytes)) => sieve.push(bytes),
-                    Ok(Next::Job(job)) => return Some(Cut::Frame(job)),
-                    Ok(Next::Wait) => return Some(Cut::Wait),
+                    Ok(Next::Job(job)) => return Some(CutChunk::Frame(job)),
+                    Ok(Next::Wait) => return Some(CutChunk::Wait),
                     Ok(Next::End) => sieve.end(),
                     Err(error) => {
                         self.late_error = Some(error);
@@ -298,12 +298,12 @@ impl Cutter {
     }
 
     /// The file has become shorter.
-    fn failed(&self, source: std::io::Error) -> Cut {
-        Cut::Failure(Error::Read { path: Arc::clone(self.opened.input.path()), offset: self.offset, source })
+    fn failed(&self, source: std::io::Error) -> CutChunk {
+        CutChunk::Failure(Error::Read { path: Arc::clone(self.opened.input.path()), offset: self.offset, source })
     }
 
     /// Cuts the rest of a part that is followed by a record of another part.
-    fn last_of_part(&mut self) -> Cut {
+    fn last_of_part(&mut self) -> CutChunk {
         let (longest, len) = (self.longest(), self.carry.len());
         // Whether it is a giant, or the beginning of one, must not depend on where the part ends. So the same number of
         // bytes is examined as without shards.
@@ -325,7 +325,7 @@ impl Cutter {
     }
 
     /// The rest, when there are no more pieces.
-    fn last(&mut self) -> Cut {
+    fn last(&mut self) -> CutChunk {
         if let Some(cut) = self.pass_giant(true) {
             return cut;
         }
@@ -336,10 +336,10 @@ impl Cutter {
         match (rest.is_empty(), self.error.take()) {
             (false, error) => {
                 self.error = error;
-                Cut::Chunk(rest.into(), None)
+                CutChunk::Chunk(rest.into(), None)
             }
-            (true, Some(error)) => Cut::Failure(error),
-            (true, None) => Cut::End,
+            (true, Some(error)) => CutChunk::Failure(error),
+            (true, None) => CutChunk::End,
         }
     }
 
@@ -364,7 +364,7 @@ impl Cutter {
     }
 
     /// Looks for the end of the giant in the rest, and drops the bytes before it that are not needed any more.
-    fn pass_giant(&mut self, at_end: bool) -> Option<Cut> {
+    fn pass_giant(&mut self, at_end: bool) -> Option<CutChunk> {
         let giant = self.giant.as_mut()?;
         let end = match self.opened.format.layout() {
             Layout::Text(text) => text.resume(&self.carry, giant.from, at_end),
@@ -385,7 +385,7 @@ impl Cutter {
         found?;
         let mut giant = self.giant.take()?;
         let head = std::mem::take(&mut giant.head);
-        Some(Cut::Chunk(head.into(), Some(giant)))
+        Some(CutChunk::Chunk(head.into(), Some(giant)))
     }
 
     /// Puts back the bytes after the first `len` bytes of a piece. A short rest waits for the next piece, because a
@@ -399,7 +399,7 @@ impl Cutter {
     }
 
     /// Cuts the next chunk off a piece and puts the rest back, or keeps it if it is too short to be cut. At most
-    /// [`Cutter::longest`] bytes without a cut are examined, so that whether a record is a giant does not depend
+    /// [`Chunker::longest`] bytes without a cut are examined, so that whether a record is a giant does not depend
     /// on how the bytes arrive.
     fn cut(&mut self, piece: Bytes, chunk_size: usize) -> Option<Bytes> {
         let layout = self.opened.format.layout();

@@ -12,9 +12,9 @@ use crate::error::Error;
 use crate::formats::{LostOfEach, LostTags};
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
-use crate::output::Space;
-use crate::partition::keyed_rows::{Leaf, Leaves, Store};
-use crate::partition::stored_records::{Joined, Keyed, Place, Records};
+use crate::output::ScratchSpace;
+use crate::partition::keyed_rows::{Partition, Partitions, Store};
+use crate::partition::stored_records::{JoinedBuffers, KeyedRows, Place, Records};
 use crate::queries::Queries;
 use crate::table::{Batch, Fields, Tile};
 use std::collections::HashSet;
@@ -71,8 +71,8 @@ pub(super) fn run_sampled<'a>(
     let sampled = Sampled { job: &job, lost: Mutex::new(lost.in_order()) };
     // Limits apply to the records of the sample.
     let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit)).min(taken);
-    let in_order = Leaves::of(store, &space, batches.threads).and_then(|leaves| smallest(leaves, taken, &space));
-    let done = in_order.and_then(|store| Leaves::of(store, &space, batches.threads)).and_then(|mut leaves| {
+    let in_order = Partitions::of(store, &space, batches.threads).and_then(|leaves| smallest(leaves, taken, &space));
+    let done = in_order.and_then(|store| Partitions::of(store, &space, batches.threads)).and_then(|mut leaves| {
         let mut before = 0;
         let next = move || -> Result<Option<Task>, Error> {
             let Some(leaf) = leaves.next()? else {
@@ -95,7 +95,7 @@ pub(super) fn run_sampled<'a>(
 }
 
 /// A leaf, and which of its records are requested, in the order of their numbers.
-type Task = (Leaf<Records>, Range<u64>);
+type Task = (Partition<Records>, Range<u64>);
 
 /// Keeps the records that may be in the sample.
 struct Candidates<'a, J> {
@@ -261,7 +261,7 @@ impl<J: Job> Job for Candidates<'_, J> {
         }
     }
     fn end(&self, Chosen(batches): &mut Chosen, _chunk: u64) {
-        let mut keyed = Keyed::default();
+        let mut keyed = KeyedRows::default();
         for (batch, mut rows) in batches.drain(..) {
             self.seen.fetch_add(rows.len() as u64, Ordering::Relaxed);
             let last = self.last.load(Ordering::Relaxed);
@@ -284,13 +284,13 @@ impl<J: Job> Job for Candidates<'_, J> {
 }
 
 /// The records with the smallest keys, by their numbers.
-fn smallest(mut leaves: Leaves<Records>, count: u64, space: &Space) -> Result<Store<Records>, Error> {
+fn smallest(mut leaves: Partitions<Records>, count: u64, space: &ScratchSpace) -> Result<Store<Records>, Error> {
     let by_number = Store::new(space)?;
     let mut left = count;
     while left > 0
         && let Some(leaf) = leaves.next()?
     {
-        let records = Joined::of(leaf.piles()?);
+        let records = JoinedBuffers::of(leaf.piles()?);
         let mut order: Vec<(u64, Place)> = Vec::new();
         records.keys(&mut order);
         order.sort_unstable_by_key(|&(key, _)| key);
@@ -309,8 +309,8 @@ fn smallest(mut leaves: Leaves<Records>, count: u64, space: &Space) -> Result<St
 const SPARE: u32 = 16;
 
 /// Some of the records of a leaf, in the order of their numbers.
-fn sorted(leaf: Leaf<Records>, taken: Range<u64>) -> Result<Vec<Batch>, Error> {
-    let records = Joined::of(leaf.piles()?);
+fn sorted(leaf: Partition<Records>, taken: Range<u64>) -> Result<Vec<Batch>, Error> {
+    let records = JoinedBuffers::of(leaf.piles()?);
     let mut order: Vec<(u64, Place)> = Vec::new();
     records.keys(&mut order);
     order.iter_mut().for_each(|(key, place)| *key = records.number(*place));

@@ -44,12 +44,12 @@ pub use summary::{FileSummary, Summary};
 
 #[cfg(feature = "cluster")]
 use crate::choose::Condition;
-use crate::choose::{AtRandom, ByFormula, Choose, Chooser, LeftOut, Sample, Selection};
+use crate::choose::{AtRandom, ByFormula, Choose, Chooser, FilterCount, Sample, Selection};
 use crate::error::{Error, Reject};
 use crate::formats::{self, Chunk, DecodeOptions, Format, Totals};
 use crate::games::GameRow;
 use crate::input::{Access, Inputs};
-use crate::output::Space;
+use crate::output::ScratchSpace;
 use crate::queries::Queries;
 use crate::setters::setters;
 use crate::table::{Field, Fields, Tile};
@@ -158,7 +158,7 @@ pub struct RunOptions<'a> {
     /// [`Summary::files`], instead of stopping with an error.
     pub past_damage: bool,
     /// The memory for sorting, and the directory for temporary files.
-    pub space: Space,
+    pub space: ScratchSpace,
     /// The choice of an earlier run, by numbers of records. It comes after all other choices and limits, and after records
     /// that the job cannot take have been refused: so they are refused as in the earlier run.
     pub(crate) only: Option<&'a dyn Chooser>,
@@ -194,7 +194,7 @@ impl RunOptions<'_> {
             threads: 1,
             chunk_size: 1 << 20,
             past_damage: false,
-            space: Space::default(),
+            space: ScratchSpace::default(),
             only: None,
             lost_of_candidates: None,
             part: None,
@@ -211,7 +211,7 @@ setters!(RunOptions<'a> {
     threads: usize,
     chunk_size: usize,
     past_damage: bool,
-    space: Space,
+    space: ScratchSpace,
     on_reject: Option<&'a mut OnReject<'a>>,
     on_progress: Option<&'a mut OnProgress<'a>>,
     interrupt: Option<&'a AtomicBool>,
@@ -378,7 +378,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         summary: Summary {
             left_out: options_set
                 .chain(choices.iter().map(|choice| choice.name()))
-                .map(|name| (name, LeftOut::default()))
+                .map(|name| (name, FilterCount::default()))
                 .collect(),
             ..Summary::default()
         },

@@ -5,8 +5,8 @@ use super::settings::Settings;
 use super::summary::{FileSummary, Holds, Outcome};
 use crate::choose::{LeftOutBy, Selection};
 use crate::error::{Error, Reject};
-use crate::formats::codec::game_history::{OF_THE_WAY, SCATTERED, Way};
-use crate::formats::codec::game_selection::{Edges, GamesInOrder, Held, cannot_select, keep_games};
+use crate::formats::codec::game_history::{History, OF_HISTORY, SCATTERED};
+use crate::formats::codec::game_selection::{Edges, GamesInOrder, PendingGame, cannot_select, keep_games};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, LostTags, Totals, Watch};
 use crate::table::Batch;
 use std::borrow::Cow;
@@ -21,7 +21,7 @@ pub(super) struct Numbered {
     pub(super) chunk: u64,
     pub(super) work: Work,
     /// Records that were held back from chunks before it.
-    pub(super) ahead: Vec<Held>,
+    pub(super) ahead: Vec<PendingGame>,
     pub(super) decoded: Option<Decoded>,
     /// The totals of the chunks before it.
     pub(super) before: Totals,
@@ -45,7 +45,7 @@ pub(super) struct Count {
     /// Whether the games of the file are in order, if this matters.
     games_in_order: GamesInOrder,
     /// The way to the last record, for fields of later records that depend on it.
-    way: Way,
+    history: History,
     /// Whether later chunks are ignored: the limit is reached, or something failed.
     pub(super) over: bool,
 }
@@ -94,14 +94,14 @@ impl Count {
         decoded: Option<&mut Decoded>,
         settings: &Settings<'_>,
         outcome: &mut Outcome,
-        ahead: &mut Vec<Held>,
+        ahead: &mut Vec<PendingGame>,
     ) -> Range<u64> {
         let mut requested = 0..0;
         let (path, damage) = match work {
             Work::Begin { path, format, compression, note, .. } => {
                 self.totals.begin();
                 self.edges.end_file();
-                self.way = Way::default();
+                self.history = History::default();
                 self.games_in_order = GamesInOrder::default();
                 let file = FileSummary {
                     left_out: 0,
@@ -135,8 +135,8 @@ impl Count {
                 self.limit_games(decoded, *format, chunk, settings);
                 self.skip_lost_tags(decoded, *format, chunk, settings);
                 let needs_games = settings.selection(*format).is_some_and(Selection::needs_whole_games);
-                let needs_way = settings.decode.fields.intersects(OF_THE_WAY) && !format.about().selects;
-                if (needs_games || needs_way)
+                let needs_history = settings.decode.fields.intersects(OF_HISTORY) && !format.about().selects;
+                if (needs_games || needs_history)
                     && let Some((record, game)) = self.games_in_order.add(decoded)
                 {
                     if needs_games {
@@ -147,8 +147,8 @@ impl Count {
                     }
                     decoded.remarks.add(&SCATTERED, 1);
                 }
-                if needs_way {
-                    self.way.join(decoded);
+                if needs_history {
+                    self.history.join(decoded);
                 }
                 let before = self.totals;
                 let evidence = decoded.evidence.take();
@@ -177,7 +177,7 @@ impl Count {
                 decoded.number(&mut self.totals, chunk);
                 if !settings.knows_lines {
                     decoded.rejects.iter_mut().for_each(|reject| reject.place.line = None);
-                    decoded.misfits.iter_mut().for_each(|misfit| misfit.place.line = None);
+                    decoded.dropped_values.iter_mut().for_each(|dropped_value| dropped_value.place.line = None);
                 }
                 damage.append(&mut decoded.damage);
                 // The list is the same however the file was cut into chunks.
@@ -199,10 +199,10 @@ impl Count {
                 outcome.games = decoded.games;
                 outcome.remarks = std::mem::take(&mut decoded.remarks);
                 outcome.lost_tags = std::mem::take(&mut decoded.lost_tags);
-                outcome.misfits = std::mem::take(&mut decoded.misfits);
+                outcome.dropped_values = std::mem::take(&mut decoded.dropped_values);
                 // With a selection, only the selected records are numbered.
                 if settings.selection(*format).is_none() {
-                    outcome.misfits.retain(|misfit| range.contains(&misfit.place.record));
+                    outcome.dropped_values.retain(|dropped_value| range.contains(&dropped_value.place.record));
                 }
                 merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
                 let held = ahead.iter_mut().map(|held| &mut held.decoded);
@@ -248,7 +248,7 @@ impl Count {
     }
 
     /// Takes the records that were held back, because nothing that belongs to them follows.
-    fn release(&mut self, settings: &Settings<'_>, outcome: &mut Outcome, ahead: &mut Vec<Held>) -> Range<u64> {
+    fn release(&mut self, settings: &Settings<'_>, outcome: &mut Outcome, ahead: &mut Vec<PendingGame>) -> Range<u64> {
         let Some(selection) = &settings.decode_records.games else {
             return 0..0;
         };
@@ -261,8 +261,13 @@ impl Count {
     }
 
     /// Numbers records that were held back.
-    fn number_held(&mut self, mut held: Vec<Held>, settings: &Settings<'_>, outcome: &mut Outcome) -> Vec<Held> {
-        for Held { format, chunk, decoded, lines } in &mut held {
+    fn number_held(
+        &mut self,
+        mut held: Vec<PendingGame>,
+        settings: &Settings<'_>,
+        outcome: &mut Outcome,
+    ) -> Vec<PendingGame> {
+        for PendingGame { format, chunk, decoded, lines } in &mut held {
             if let Some(selection) = settings.selection(*format) {
                 self.finish(decoded, selection, settings);
             }

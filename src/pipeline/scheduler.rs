@@ -1,6 +1,6 @@
 //! The line: the chunks in flight, and the next task of each worker.
 //!
-//! The line is a state machine without locks, waits or threads. The holder of its lock calls [`Line::advance`], wakes
+//! The line is a state machine without locks, waits or threads. The holder of its lock calls [`Scheduler::advance`], wakes
 //! the workers that it names, and performs the task that it returns. The types of chunks and frames are generic, so
 //! that a model whose chunks are plain numbers can go through every order of events (the tests of this module).
 
@@ -52,20 +52,20 @@ impl<S: Supply> Numbering<S> {
     }
 
     /// Asks the feed on behalf of a worker in state `Taking`.
-    pub(super) fn take<D, N>(&mut self, seen: Seen) -> Doing<S::Work, D, S::Frame, N> {
+    pub(super) fn take<D, N>(&mut self, seen: RunState) -> WorkerTask<S::Work, D, S::Frame, N> {
         // This holds for all chunks given out so far: otherwise `given` would be larger.
         let idle = seen.taken == self.given;
-        Doing::Found(
+        WorkerTask::FeedAnswer(
             seen,
             match self.feed.next(idle) {
                 Step::Work(work) => {
                     let place = self.given;
                     self.given += 1;
-                    return Doing::Decoding(place, work);
+                    return WorkerTask::Decoding(place, work);
                 }
-                Step::Frame(frame) => Found::Frame(frame),
-                Step::Wait => Found::Nothing,
-                Step::End => Found::End,
+                Step::Frame(frame) => FeedAnswer::Frame(frame),
+                Step::Wait => FeedAnswer::Nothing,
+                Step::End => FeedAnswer::End,
             },
         )
     }
@@ -73,15 +73,15 @@ impl<S: Supply> Numbering<S> {
 
 /// The current or next task of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Doing<W, D, F, N> {
+pub(super) enum WorkerTask<W, D, F, N> {
     /// It asks the line for a task.
     Asking,
     /// It sleeps until the line moves, and asks again then.
-    Waiting(Patience),
+    Waiting(Wait),
     /// It asks the feed.
-    Taking(Seen),
+    Taking(RunState),
     /// It reports to the line that the feed had no chunk.
-    Found(Seen, Found<F>),
+    FeedAnswer(RunState, FeedAnswer<F>),
     Decompressing(F),
     /// It reports to the line that a frame is complete.
     Decompressed,
@@ -94,11 +94,11 @@ pub(super) enum Doing<W, D, F, N> {
 }
 
 /// The state of a worker, for the types of a counter and its frames.
-type DoingOf<C, F> = Doing<<C as Counter>::Work, <C as Counter>::Decoded, F, <C as Counter>::Numbered>;
+type DoingOf<C, F> = WorkerTask<<C as Counter>::Work, <C as Counter>::Decoded, F, <C as Counter>::Numbered>;
 
 /// How long a worker sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Patience {
+pub(super) enum Wait {
     /// Until it is woken.
     Endless,
     /// Until it is woken, or for a short time: no signal announces the data of a slow pipe.
@@ -107,7 +107,7 @@ pub(super) enum Patience {
 
 /// The answer of the feed, if it was not a chunk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Found<F> {
+pub(super) enum FeedAnswer<F> {
     Frame(F),
     Nothing,
     End,
@@ -115,7 +115,7 @@ pub(super) enum Found<F> {
 
 /// The progress of the run when a worker was sent to the feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Seen {
+pub(super) struct RunState {
     frames: u64,
     taken: u64,
 }
@@ -130,7 +130,7 @@ pub(super) enum Wake {
 
 /// The chunks in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Line<C: Counter> {
+pub(super) struct Scheduler<C: Counter> {
     /// Number of further chunks that may be in flight.
     room: u64,
     /// Number of workers that are taking or decoding a chunk.
@@ -147,10 +147,10 @@ pub(super) struct Line<C: Counter> {
     /// The run is over, even for chunks in flight.
     stopped: bool,
     /// Number of frames completed and of chunks taken by the collector.
-    seen: Seen,
+    seen: RunState,
 }
 
-impl<C: Counter> Line<C> {
+impl<C: Counter> Scheduler<C> {
     /// The line at the beginning of a run, with room for this number of chunks.
     pub(super) fn new(counter: C, room: u64) -> Self {
         Self {
@@ -162,7 +162,7 @@ impl<C: Counter> Line<C> {
             due: VecDeque::new(),
             ended: false,
             stopped: false,
-            seen: Seen { frames: 0, taken: 0 },
+            seen: RunState { frames: 0, taken: 0 },
         }
     }
 
@@ -174,26 +174,26 @@ impl<C: Counter> Line<C> {
     /// The next task of a worker after its last one, and the workers to wake.
     pub(super) fn advance<F>(&mut self, doing: DoingOf<C, F>) -> (DoingOf<C, F>, Wake) {
         let wake = match doing {
-            Doing::Found(seen, found) => {
+            WorkerTask::FeedAnswer(seen, found) => {
                 self.room += 1;
                 self.busy -= 1;
                 match found {
-                    Found::Frame(frame) => return (Doing::Decompressing(frame), Wake::Nobody),
-                    Found::End => {
+                    FeedAnswer::Frame(frame) => return (WorkerTask::Decompressing(frame), Wake::Nobody),
+                    FeedAnswer::End => {
                         self.ended = true;
                         Wake::All
                     }
-                    Found::Nothing if seen == self.seen && self.due.is_empty() && !self.is_over() => {
-                        return (Doing::Waiting(Patience::Short), Wake::Nobody);
+                    FeedAnswer::Nothing if seen == self.seen && self.due.is_empty() && !self.is_over() => {
+                        return (WorkerTask::Waiting(Wait::Short), Wake::Nobody);
                     }
-                    Found::Nothing => Wake::Nobody,
+                    FeedAnswer::Nothing => Wake::Nobody,
                 }
             }
-            Doing::Decompressed => {
+            WorkerTask::Decompressed => {
                 self.seen.frames += 1;
                 Wake::All
             }
-            Doing::Decoded(place, work, decoded) => {
+            WorkerTask::Decoded(place, work, decoded) => {
                 self.busy -= 1;
                 self.decoded.insert(place, (work, decoded));
                 while !self.counter.is_over()
@@ -214,22 +214,22 @@ impl<C: Counter> Line<C> {
 
     fn ask<F>(&mut self) -> (DoingOf<C, F>, Wake) {
         if self.stopped {
-            return (Doing::Gone, Wake::Nobody);
+            return (WorkerTask::Gone, Wake::Nobody);
         }
         // The chunk that is nearest to completion comes first, because it is still in a cache and makes room.
         if let Some(numbered) = self.due.pop_front() {
-            return (Doing::Judging(numbered), Wake::Nobody);
+            return (WorkerTask::Judging(numbered), Wake::Nobody);
         }
         if self.ended && self.busy == 0 {
             // Others may wait for a worker that found nothing to take.
-            return (Doing::Gone, Wake::All);
+            return (WorkerTask::Gone, Wake::All);
         }
         if self.ended || self.room == 0 {
-            return (Doing::Waiting(Patience::Endless), Wake::Nobody);
+            return (WorkerTask::Waiting(Wait::Endless), Wake::Nobody);
         }
         self.room -= 1;
         self.busy += 1;
-        (Doing::Taking(self.seen), Wake::Nobody)
+        (WorkerTask::Taking(self.seen), Wake::Nobody)
     }
 
     /// The collector has taken the next chunk: there is room for one more.
@@ -451,9 +451,9 @@ mod tests {
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     struct State {
         feed: Numbering<Inputs>,
-        line: Line<Chunks>,
+        line: Scheduler<Chunks>,
         /// In no order: all workers are alike.
-        workers: Vec<Doing<(), (), (), u64>>,
+        workers: Vec<WorkerTask<(), (), (), u64>>,
         /// Judged chunks that the collector has not taken, and the number of those it has.
         sent: BTreeSet<u64>,
         taken: u64,
@@ -477,8 +477,8 @@ mod tests {
             let chunks = Chunks { limit: script.limit, numbered: 0 };
             Self {
                 feed: Numbering::new(inputs),
-                line: Line::new(chunks, script.room),
-                workers: vec![Doing::Asking; script.workers],
+                line: Scheduler::new(chunks, script.room),
+                workers: vec![WorkerTask::Asking; script.workers],
                 sent: BTreeSet::new(),
                 taken: 0,
                 is_stopped: false,
@@ -486,27 +486,27 @@ mod tests {
         }
 
         fn is_end(&self) -> bool {
-            let is_all = self.workers.iter().all(|worker| *worker == Doing::Gone);
+            let is_all = self.workers.iter().all(|worker| *worker == WorkerTask::Gone);
             is_all && (self.is_stopped || !self.sent.contains(&self.taken))
         }
 
         /// The states after waking workers.
         fn woken(self, wake: Wake) -> Vec<Self> {
             let sleepers: BTreeSet<_> =
-                (0..self.workers.len()).filter(|&at| matches!(self.workers[at], Doing::Waiting(_))).collect();
+                (0..self.workers.len()).filter(|&at| matches!(self.workers[at], WorkerTask::Waiting(_))).collect();
             match wake {
                 Wake::One if !sleepers.is_empty() => sleepers
                     .into_iter()
                     .map(|at| {
                         let mut next = self.clone();
-                        next.workers[at] = Doing::Asking;
+                        next.workers[at] = WorkerTask::Asking;
                         next
                     })
                     .collect(),
                 Wake::All => {
                     let mut next = self;
                     for at in sleepers {
-                        next.workers[at] = Doing::Asking;
+                        next.workers[at] = WorkerTask::Asking;
                     }
                     vec![next]
                 }
@@ -519,32 +519,32 @@ mod tests {
             let mut next = self.clone();
             let inputs = &mut next.feed.feed;
             let (name, doing) = match self.workers[at].clone() {
-                Doing::Gone | Doing::Waiting(Patience::Endless) => return ("", Vec::new()),
-                Doing::Waiting(Patience::Short) => ("has waited", Doing::Asking),
+                WorkerTask::Gone | WorkerTask::Waiting(Wait::Endless) => return ("", Vec::new()),
+                WorkerTask::Waiting(Wait::Short) => ("has waited", WorkerTask::Asking),
                 // Both need the lock of the feed.
-                Doing::Taking(_) | Doing::Decompressing(()) if inputs.blocked => {
+                WorkerTask::Taking(_) | WorkerTask::Decompressing(()) if inputs.blocked => {
                     return ("", Vec::new());
                 }
-                Doing::Taking(seen) => match next.feed.take(seen) {
+                WorkerTask::Taking(seen) => match next.feed.take(seen) {
                     // In the midst of asking.
-                    _ if next.feed.feed.blocked => ("blocks", Doing::Taking(seen)),
+                    _ if next.feed.feed.blocked => ("blocks", WorkerTask::Taking(seen)),
                     doing => ("asked the feed", doing),
                 },
-                Doing::Decompressing(()) => {
+                WorkerTask::Decompressing(()) => {
                     inputs.pending -= 1;
                     inputs.arrived += 1;
-                    ("decompressed", Doing::Decompressed)
+                    ("decompressed", WorkerTask::Decompressed)
                 }
-                Doing::Decoding(place, ()) => ("decoded", Doing::Decoded(place, (), ())),
-                Doing::Judging(place) => {
+                WorkerTask::Decoding(place, ()) => ("decoded", WorkerTask::Decoded(place, (), ())),
+                WorkerTask::Judging(place) => {
                     assert!(next.sent.insert(place));
-                    ("judged", Doing::Asking)
+                    ("judged", WorkerTask::Asking)
                 }
                 told => {
-                    let decodes = matches!(told, Doing::Decoded(..));
+                    let decodes = matches!(told, WorkerTask::Decoded(..));
                     let (doing, mut wake) = next.line.advance(told);
                     match script.fault {
-                        Fault::GoesSilently if doing == Doing::Gone => wake = Wake::Nobody,
+                        Fault::GoesSilently if doing == WorkerTask::Gone => wake = Wake::Nobody,
                         Fault::DecodesSilently if decodes => wake = Wake::Nobody,
                         _ => {}
                     }

@@ -5,7 +5,7 @@
 use super::{FIRST_REJECTS, OnReject};
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Error, Place, Reject, shown};
-use crate::formats::{Format, LostTags, Misfit, Misfits, Remarks, Totals};
+use crate::formats::{DroppedValue, DroppedValues, Format, LostTags, Remarks, Totals};
 use crate::input::Compression;
 use crate::locks::Unpoisoned;
 use crate::text::numbers::counted;
@@ -50,7 +50,7 @@ pub struct Summary {
     /// of its records is taken.
     pub lost_tags: LostTags,
     /// Values and keys in text tables that were left out.
-    pub misfits: Misfits,
+    pub dropped_values: DroppedValues,
     /// Games and positions that were not selected, for each option that was set.
     pub left_out: LeftOutBy,
     /// Bytes read from the inputs, before decompression.
@@ -78,7 +78,7 @@ impl Summary {
             let first = self.remarks.first(remark).map(|first| format!("; the first is `{first}`")).unwrap_or_default();
             format!("{} {}{first}", counted(times, remark.what), remark.how)
         }));
-        notes.extend(self.misfits.notes());
+        notes.extend(self.dropped_values.notes());
         // The files of a data set often have the same notes.
         let mut files: Vec<(&str, &Path, u64)> = Vec::new();
         for file in &self.files {
@@ -146,7 +146,7 @@ pub(super) struct Outcome {
     pub(super) games_taken: u64,
     pub(super) remarks: Remarks,
     pub(super) lost_tags: LostTags,
-    pub(super) misfits: Vec<Misfit>,
+    pub(super) dropped_values: Vec<DroppedValue>,
     pub(super) left_out: LeftOutBy,
     pub(super) rejects: Vec<Reject>,
     pub(super) damage: Vec<Damage>,
@@ -252,7 +252,7 @@ impl Collector<'_> {
         summary.games_taken += outcome.games_taken;
         summary.remarks.merge(&outcome.remarks);
         summary.lost_tags.merge(&outcome.lost_tags);
-        outcome.misfits.into_iter().for_each(|misfit| summary.misfits.add(misfit, 1));
+        outcome.dropped_values.into_iter().for_each(|dropped_value| summary.dropped_values.add(dropped_value, 1));
         let of_records = outcome.left_out.iter().filter(|(option, _)| ["where", "sample"].contains(option));
         let left_out: u64 = of_records.map(|(_, left_out)| left_out.positions).sum();
         for (option, more) in outcome.left_out {

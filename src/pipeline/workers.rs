@@ -7,7 +7,7 @@
 use super::chunk_feed::{Current, Feed, Work};
 use super::judge::{Judge, Judged};
 use super::record_numbering::{Count, Numbered, before_reject, merge, overlap};
-use super::scheduler::{Counter, Doing, Found, Line, Numbering, Patience, Wake};
+use super::scheduler::{Counter, FeedAnswer, Numbering, Scheduler, Wait, Wake, WorkerTask};
 use super::settings::{PATIENCE, Settings};
 use super::summary::Outcome;
 use super::{Job, TILE};
@@ -49,7 +49,7 @@ impl Job for Numbers {
 /// under a lock: inputs that may block are opened by separate threads.
 pub(super) struct Shared<'a> {
     feed: Mutex<Numbering<Feed<'a>>>,
-    line: Mutex<Line<Counting<'a>>>,
+    line: Mutex<Scheduler<Counting<'a>>>,
     /// Signals that the line has changed.
     moved: Condvar,
     /// The feed is no longer used: workers that wait for its lock leave at once.
@@ -77,7 +77,7 @@ impl Counter for Counting<'_> {
 }
 
 /// The task of a worker.
-type Task = Doing<Work, Option<Decoded>, (usize, FrameJob), Box<Numbered>>;
+type Task = WorkerTask<Work, Option<Decoded>, (usize, FrameJob), Box<Numbered>>;
 
 impl<'a> Shared<'a> {
     /// The state at the beginning of a run, with room for this number of chunks.
@@ -85,13 +85,13 @@ impl<'a> Shared<'a> {
         let count = Count::new(settings.before);
         Self {
             feed: Mutex::new(Numbering::new(feed)),
-            line: Mutex::new(Line::new(Counting { count, settings }, room)),
+            line: Mutex::new(Scheduler::new(Counting { count, settings }, room)),
             moved: Condvar::new(),
             over: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
         }
     }
-    fn line(&self) -> MutexGuard<'_, Line<Counting<'a>>> {
+    fn line(&self) -> MutexGuard<'_, Scheduler<Counting<'a>>> {
         self.line.lock().unpoisoned()
     }
     fn feed(&self) -> MutexGuard<'_, Numbering<Feed<'a>>> {
@@ -114,14 +114,14 @@ impl<'a> Shared<'a> {
             }
             self.wake(wake);
             line = match next {
-                Doing::Waiting(Patience::Endless) => self.moved.wait(line).unpoisoned(),
-                Doing::Waiting(Patience::Short) => {
+                WorkerTask::Waiting(Wait::Endless) => self.moved.wait(line).unpoisoned(),
+                WorkerTask::Waiting(Wait::Short) => {
                     let woken = self.moved.wait_timeout(line, PATIENCE);
                     woken.unpoisoned().0
                 }
                 next => return next,
             };
-            task = Doing::Asking;
+            task = WorkerTask::Asking;
         }
     }
     /// Makes room for one more chunk, after the next one was taken.
@@ -162,34 +162,38 @@ pub(super) fn work<J: Job>(
 ) {
     let _guard = StopOnPanic(shared);
     let mut scratch = vec![GroupResults::default(); TILE];
-    let mut task: Task = Doing::Asking;
+    let mut task: Task = WorkerTask::Asking;
     loop {
         task = match task {
-            Doing::Gone => return,
-            Doing::Taking(seen) => {
+            WorkerTask::Gone => return,
+            WorkerTask::Taking(seen) => {
                 let mut feed = shared.feed();
-                if shared.over.load(Ordering::Relaxed) { Doing::Found(seen, Found::Nothing) } else { feed.take(seen) }
+                if shared.over.load(Ordering::Relaxed) {
+                    WorkerTask::FeedAnswer(seen, FeedAnswer::Nothing)
+                } else {
+                    feed.take(seen)
+                }
             }
-            Doing::Decompressing((file, frame)) => {
+            WorkerTask::Decompressing((file, frame)) => {
                 let done = frame.run();
                 if let Some(Current::Bytes(current)) = &mut shared.feed().feed.current
                     && current.file == file
                 {
                     current.opened.input.complete(done);
                 }
-                Doing::Decompressed
+                WorkerTask::Decompressed
             }
-            Doing::Decoding(place, work) => {
+            WorkerTask::Decoding(place, work) => {
                 let (work, decoded) = decode(work, settings);
-                Doing::Decoded(place, work, decoded)
+                WorkerTask::Decoded(place, work, decoded)
             }
-            Doing::Judging(numbered) => {
+            WorkerTask::Judging(numbered) => {
                 let place = numbered.place;
                 let (outcome, output) = judge(settings, job, *numbered, &shared.stopped, &mut scratch);
                 if sender.send((place, outcome, output)).is_err() {
                     return;
                 }
-                Doing::Asking
+                WorkerTask::Asking
             }
             task => shared.advance(task),
         };
@@ -313,7 +317,7 @@ fn judge<J: Job>(
                     outcome.left_out = read.left_out;
                 }
                 if settings.selection(format).is_none() {
-                    outcome.misfits.retain(|misfit| misfit.place.record < end);
+                    outcome.dropped_values.retain(|dropped_value| dropped_value.place.record < end);
                 }
                 rejects.truncate(1);
             }

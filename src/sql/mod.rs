@@ -49,7 +49,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
-use functions::Judging;
+use functions::ValidityOptions;
 use rows::{Again, Rejects};
 use std::collections::VecDeque;
 use std::fmt;
@@ -86,9 +86,13 @@ impl SessionOptions {
     }
 
     /// The rules by which functions judge positions.
-    fn judging(&self) -> Judging {
+    fn judging(&self) -> ValidityOptions {
         let decode = &self.read.decode;
-        Judging { tier: self.analyzer.tier(), validity: decode.validity, keep_en_passant: decode.keep_en_passant }
+        ValidityOptions {
+            tier: self.analyzer.tier(),
+            validity: decode.validity,
+            keep_en_passant: decode.keep_en_passant,
+        }
     }
 
     /// The options of a run over a part of the inputs, if it has one.

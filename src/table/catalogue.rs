@@ -9,9 +9,9 @@ use super::array::Array;
 use super::column::{Column, Kind};
 use super::field::{Field, Fields};
 use super::fill::{
-    carried_as_it_is, castling, count, each, en_passant, fen, first, key, material, mean_elo, month, opening,
-    opening_family, plies_left, result, result_of_mover, san, score, score_of_mover, score_placeholder, side_to_move,
-    speed, squares, the_move,
+    castling, count, en_passant, fen, first, key, material, mean_elo, month, opening, opening_family, per_lane,
+    played_move, plies_left, raw_field, result, result_of_mover, san, score, score_of_mover, score_placeholder,
+    side_to_move, speed, squares,
 };
 use super::move_features::{
     captured, captures, checks, flags_of_moves, moved, numbers_of_moves, pieces_of_moves, quiet,
@@ -51,14 +51,14 @@ const fn column(
 /// A column that is carried as it is.
 macro_rules! carried {
     ($field:ident, $kind:ident, $meaning:literal) => {
-        carried(Field::$field, Kind::$kind, |tile| carried_as_it_is(tile, Field::$field), $meaning)
+        carried(Field::$field, Kind::$kind, |tile| raw_field(tile, Field::$field), $meaning)
     };
 }
 
 /// A column that is computed lane by lane.
 macro_rules! computed {
     ($name:literal, $kind:ident, $array:ident, $queries:expr, $value:expr, $meaning:literal) => {
-        column($name, Kind::$kind, $queries, |tile| Array::$array(each(tile, $value)), $meaning)
+        column($name, Kind::$kind, $queries, |tile| Array::$array(per_lane(tile, $value)), $meaning)
     };
 }
 
@@ -233,14 +233,14 @@ pub static COLUMNS: &[Column] = &[
         "white_king",
         Kind::Text,
         NOTHING,
-        |t| squares(each(t, |r| first(r.role(Role::King) & r.white()))),
+        |t| squares(per_lane(t, |r| first(r.role(Role::King) & r.white()))),
         "square of the white king",
     ),
     column(
         "black_king",
         Kind::Text,
         NOTHING,
-        |t| squares(each(t, |r| first(r.role(Role::King) & r.black()))),
+        |t| squares(per_lane(t, |r| first(r.role(Role::King) & r.black()))),
         "square of the black king",
     ),
     column("castling", Kind::Text, NOTHING, castling, "castling rights, as in FEN"),
@@ -265,7 +265,7 @@ pub static COLUMNS: &[Column] = &[
     carried(
         Field::Move,
         Kind::Text,
-        the_move,
+        played_move,
         "the move played or the best move of the record, in UCI form; in games of Chess960, castling is king takes rook",
     ),
     made_of(&[Field::Move], "san", Kind::Text, NOTHING, san, "the same move in standard algebraic notation"),
@@ -364,7 +364,7 @@ pub static COLUMNS: &[Column] = &[
         "raw_score",
         Kind::I16,
         NOTHING,
-        |tile| carried_as_it_is(tile, Field::Score),
+        |tile| raw_field(tile, Field::Score),
         "the score as the record stores it, from White's side, also where it is the sentinel 32002 or -32002",
     ),
     made_of(&[Field::Score], "stm_score", Kind::I16, NOTHING, score_of_mover, "`score` from the side to move"),
@@ -373,7 +373,7 @@ pub static COLUMNS: &[Column] = &[
         "score_before",
         Kind::I16,
         NOTHING,
-        |tile| carried_as_it_is(tile, Field::ScoreBefore),
+        |tile| raw_field(tile, Field::ScoreBefore),
         "`score` of the record before in the same game or chain, in which the other side moved, also where that record is left out",
     ),
     made_of(
@@ -460,7 +460,7 @@ pub static COLUMNS: &[Column] = &[
         "game_plies",
         Kind::U16,
         NOTHING,
-        |tile| carried_as_it_is(tile, Field::GamePlies),
+        |tile| raw_field(tile, Field::GamePlies),
         "plies of the game, where the input has whole games",
     ),
     made_of(
@@ -527,7 +527,7 @@ mod tests {
     use super::*;
     use crate::chess::Position;
     use crate::output::csv::Csv;
-    use crate::output::row_format::{Masks, RowFormat};
+    use crate::output::row_format::{RowFormat, SquareSetStyle};
     use crate::packed::Packed;
     use crate::queries::GroupResults;
     use crate::table::{Batch, Columns};
@@ -544,7 +544,7 @@ mod tests {
         let batch = Arc::new(batch);
         let tile = Tile::new(Tier::PORTABLE.analyzer().unwrap(), &batch, 0, 1, &results, &[1]);
         let mut out = Vec::new();
-        Csv.tile(&Columns::named(names).unwrap(), Masks::Hex, &tile, &mut out);
+        Csv.tile(&Columns::named(names).unwrap(), SquareSetStyle::Hex, &tile, &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -113,7 +113,7 @@ pub(super) fn count(set: u64) -> u8 {
 }
 
 /// A value for each lane, for every record of a tile, including those that do not count.
-pub(super) fn each<T: Copy + Default>(tile: &Tile<'_>, value: impl Fn(&Lane<'_>) -> T) -> Values<T> {
+pub(super) fn per_lane<T: Copy + Default>(tile: &Tile<'_>, value: impl Fn(&Lane<'_>) -> T) -> Values<T> {
     let fill = inlined(
         #[inline(always)]
         || {
@@ -140,7 +140,7 @@ pub(super) fn each<T: Copy + Default>(tile: &Tile<'_>, value: impl Fn(&Lane<'_>)
 }
 
 /// An unchanged field of the records; missing if a record does not have it.
-pub(super) fn carried_as_it_is(tile: &Tile<'_>, field: Field) -> Array {
+pub(super) fn raw_field(tile: &Tile<'_>, field: Field) -> Array {
     match tile.batch.values(field) {
         Some(values) => values.rows(tile.start..tile.start + tile.len),
         None => field.column(tile.len),
@@ -223,7 +223,7 @@ pub(super) fn key(tile: &Tile<'_>) -> Array {
     Array::U64(keys.into_iter().collect())
 }
 
-pub(super) fn the_move(tile: &Tile<'_>) -> Array {
+pub(super) fn played_move(tile: &Tile<'_>) -> Array {
     moves(tile, |mv, bits, position, out| {
         let is_chess960 = bits & Move::CHESS960 != 0 && mv.kind == MoveKind::Castle;
         let text = mv.uci_as(is_chess960 || !position.castles_as_standard());
@@ -253,7 +253,7 @@ pub(super) fn result(tile: &Tile<'_>) -> Array {
 
 /// The code of each result.
 fn results(tile: &Tile<'_>, code: impl Fn(&Packed, u8) -> u8) -> Values<u32> {
-    let Array::U8(results) = carried_as_it_is(tile, Field::Result) else { unreachable!("results are small numbers") };
+    let Array::U8(results) = raw_field(tile, Field::Result) else { unreachable!("results are small numbers") };
     let mut codes = Values::default();
     for row in 0..tile.len {
         let known = results.get(row).filter(|&&result| result < 3);
@@ -274,7 +274,7 @@ pub(super) fn result_of_mover(tile: &Tile<'_>) -> Array {
 
 /// Scores as they are stored.
 fn raw_scores(tile: &Tile<'_>) -> Values<i16> {
-    let Array::I16(raw) = carried_as_it_is(tile, Field::Score) else { unreachable!("scores are signed numbers") };
+    let Array::I16(raw) = raw_field(tile, Field::Score) else { unreachable!("scores are signed numbers") };
     raw
 }
 
@@ -327,7 +327,7 @@ pub(super) fn score_placeholder(tile: &Tile<'_>) -> Array {
     /// Maximum distance from 0 of a score after which a score of 0 is plausible.
     const NEAR: u16 = 100;
     let scores = raw_scores(tile);
-    let [results, last_scores] = [Field::Result, Field::LastScore].map(|field| carried_as_it_is(tile, field));
+    let [results, last_scores] = [Field::Result, Field::LastScore].map(|field| raw_field(tile, field));
     let is_placeholder = |row: usize, score: i16| {
         let is_decided = matches!(results.number(row), Some(0 | 2));
         score == 0 && is_decided && last_scores.number(row).is_some_and(|last| last.unsigned_abs() > NEAR.into())
@@ -368,7 +368,7 @@ pub(super) fn material(tile: &Tile<'_>) -> Array {
 }
 
 pub(super) fn speed(tile: &Tile<'_>) -> Array {
-    let Array::Text(controls) = carried_as_it_is(tile, Field::TimeControl) else { unreachable!("texts") };
+    let Array::Text(controls) = raw_field(tile, Field::TimeControl) else { unreachable!("texts") };
     let speeds: Vec<Option<Speed>> = controls.words().iter().map(|word| Speed::of_tag(word.as_bytes())).collect();
     let mut codes = Values::default();
     for row in 0..tile.len {
@@ -392,7 +392,7 @@ pub(super) fn month(tile: &Tile<'_>) -> Array {
 
 /// The texts that a function makes of those of a field, each of which it sees once.
 fn derived_texts(tile: &Tile<'_>, field: Field, derive: impl Fn(&str) -> Option<String>) -> Array {
-    let Array::Text(sources) = carried_as_it_is(tile, field) else { unreachable!("texts") };
+    let Array::Text(sources) = raw_field(tile, field) else { unreachable!("texts") };
     let mut derived = Words::default();
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let derived_of_word: Vec<Option<u32>> = sources
@@ -415,7 +415,7 @@ fn derived_texts(tile: &Tile<'_>, field: Field, derive: impl Fn(&str) -> Option<
 }
 
 pub(super) fn plies_left(tile: &Tile<'_>) -> Array {
-    let [all, played] = [Field::GamePlies, Field::Ply].map(|field| carried_as_it_is(tile, field));
+    let [all, played] = [Field::GamePlies, Field::Ply].map(|field| raw_field(tile, field));
     let mut left = Values::default();
     for row in 0..tile.len {
         let plies = all.number(row).zip(played.number(row));
@@ -426,7 +426,7 @@ pub(super) fn plies_left(tile: &Tile<'_>) -> Array {
 
 /// A text of the opening of each record.
 pub(super) fn opening(tile: &Tile<'_>, text: impl Fn(&Opening) -> &Arc<str>) -> Array {
-    let Array::U16(numbers) = carried_as_it_is(tile, Field::PositionOpening) else { unreachable!("small numbers") };
+    let Array::U16(numbers) = raw_field(tile, Field::PositionOpening) else { unreachable!("small numbers") };
     let mut texts = Texts::default();
     let mut row = 0;
     while row < tile.len {
@@ -440,8 +440,7 @@ pub(super) fn opening(tile: &Tile<'_>, text: impl Fn(&Opening) -> &Arc<str>) -> 
 }
 
 pub(super) fn mean_elo(tile: &Tile<'_>) -> Array {
-    let [Array::U16(white), Array::U16(black)] =
-        [Field::WhiteElo, Field::BlackElo].map(|field| carried_as_it_is(tile, field))
+    let [Array::U16(white), Array::U16(black)] = [Field::WhiteElo, Field::BlackElo].map(|field| raw_field(tile, field))
     else {
         unreachable!("ratings are numbers")
     };

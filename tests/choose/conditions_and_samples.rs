@@ -4,9 +4,9 @@ use crate::support::shared_data;
 use lanefish::Error;
 use lanefish::choose::{Assignments, Choose, Sample};
 use lanefish::input::Inputs;
-use lanefish::jobs::{OutputFormat, Statistics, WriteJob, Written};
-use lanefish::output::Space;
-use lanefish::output::row_format::Masks;
+use lanefish::jobs::{OutputContent, OutputFormat, Statistics, WriteJob};
+use lanefish::output::ScratchSpace;
+use lanefish::output::row_format::SquareSetStyle;
 use lanefish::pipeline::{ReadOptions, RunOptions, Summary, run};
 use lanefish::table::Columns;
 use lanefish::tiers::Tier;
@@ -24,9 +24,9 @@ fn inputs() -> Inputs {
 }
 
 /// Rows of CSV of the records that are read, and the summary.
-fn rows(read: &ReadOptions, threads: usize, chunk: usize, space: Space) -> (Vec<String>, Summary) {
+fn rows(read: &ReadOptions, threads: usize, chunk: usize, space: ScratchSpace) -> (Vec<String>, Summary) {
     let columns = Columns::named(COLUMNS).unwrap();
-    let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv).unwrap();
+    let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
     let mut csv = Vec::new();
     let mut file = job.open(&mut csv).unwrap();
     let analyzer = Tier::best().analyzer().unwrap();
@@ -40,9 +40,9 @@ fn rows(read: &ReadOptions, threads: usize, chunk: usize, space: Space) -> (Vec<
 }
 
 fn all_ways(read: &ReadOptions) -> (Vec<String>, Summary) {
-    let (expected, summary) = rows(read, 1, 1 << 20, Space::default());
+    let (expected, summary) = rows(read, 1, 1 << 20, ScratchSpace::default());
     for (threads, chunk, memory) in [(1, 5_000, 64 << 10), (2, 30_000, 256 << 10), (8, 100_000, 1 << 30)] {
-        let (again, other) = rows(read, threads, chunk, Space::default().memory(memory));
+        let (again, other) = rows(read, threads, chunk, ScratchSpace::default().memory(memory));
         assert!(again == expected, "{threads} threads, chunks of {chunk}");
         assert_eq!((other.records, other.rejected), (summary.records, summary.rejected), "{threads} {chunk}");
         assert_eq!(format!("{:?}", other.left_out), format!("{:?}", summary.left_out));
@@ -140,7 +140,7 @@ fn samples_are_random_and_the_same_for_the_same_seed() {
         let read = sample("20", seed).limit(None);
         let choose = read.choose.clone().filter(Some("index < 200".parse().unwrap()));
         let read = read.choose(choose);
-        let (taken, _) = rows(&read, 1, 1 << 20, Space::default());
+        let (taken, _) = rows(&read, 1, 1 << 20, ScratchSpace::default());
         taken.iter().for_each(|row| counts[field(row, 0).parse::<usize>().unwrap()] += 1);
     }
     // The mean is 40, the standard deviation 6.

@@ -6,8 +6,8 @@ use lanefish::Error;
 use lanefish::chess::{Color, Move, MoveKind, Position, Role};
 use lanefish::choose::{Choose, Definitions};
 use lanefish::input::Inputs;
-use lanefish::jobs::{OutputFormat, WriteJob, Written};
-use lanefish::output::row_format::Masks;
+use lanefish::jobs::{OutputContent, OutputFormat, WriteJob};
+use lanefish::output::row_format::SquareSetStyle;
 use lanefish::pipeline::{ReadOptions, RunOptions, run};
 use lanefish::table::Columns;
 use lanefish::tiers::Tier;
@@ -68,7 +68,7 @@ impl Entry {
 fn table(columns: &str, lets: &[&str], condition: Option<&str>) -> Vec<Vec<String>> {
     let definitions = Definitions::parse(lets).unwrap();
     let columns = Columns::named_with(columns, |name| definitions.column(name)).unwrap();
-    let job = WriteJob::new(Written::Columns(&columns, Masks::Hex), OutputFormat::Csv).unwrap();
+    let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
     let mut csv = Vec::new();
     let mut file = job.open(&mut csv).unwrap();
     let mut names = vec!["data/lichess-2025-05.pgn".into()];

@@ -2,7 +2,7 @@
 
 use crate::choose::games_of_other_formats::{assert_same, converted, plain_positions, selected};
 use crate::formats::round_trips::read;
-use lanefish::choose::{LeftOut, Selection};
+use lanefish::choose::{FilterCount, Selection};
 use lanefish::error::Error;
 use lanefish::table::{Batch, Field, Fields};
 use std::path::{Path, PathBuf};
@@ -121,7 +121,7 @@ fn limits_end_within_long_games() {
                 (options.threads, options.chunk_size) = (threads, chunk_size);
                 options.read.limit = Some(limit);
             });
-            let expected = [(option, LeftOut::new(0, left_out, 0))];
+            let expected = [(option, FilterCount::new(0, left_out, 0))];
             assert!(summary.left_out.into_iter().eq(expected), "{limit} {threads} {selection:?}");
         }
     }
@@ -138,7 +138,7 @@ fn each_file_has_games_of_its_own() {
             options.read.choose.games = Some(Arc::new(Selection::default().min_elo(Some(2000))));
             options.threads = threads;
         });
-        assert_eq!(summary.left_out["min-elo"], LeftOut::new(2, 8, 0));
+        assert_eq!(summary.left_out["min-elo"], FilterCount::new(2, 8, 0));
     }
 }
 
@@ -221,7 +221,7 @@ mod tables {
         for part in [1, 2, 3] {
             for file in files(directory.path(), &rows, part) {
                 let (_, summary) = selected(&file, &selection, |_| ());
-                let expected = [("min-elo", LeftOut::new(1, 2, 0)), ("result", LeftOut::new(1, 1, 0))];
+                let expected = [("min-elo", FilterCount::new(1, 2, 0)), ("result", FilterCount::new(1, 1, 0))];
                 assert!(summary.left_out.into_iter().eq(expected), "{}", file.display());
             }
         }
@@ -341,7 +341,7 @@ mod tables {
                 // The last record that is requested; the bad row; and what follows.
                 for (limit, games, positions) in [(1, 0, 0), (2, 0, 0), (3, 4, 7), (4, 5, 9)] {
                     let (_, summary) = selected(&file, &selection, |options| options.read.limit = Some(limit));
-                    let expected = LeftOut::new(games, positions, 0);
+                    let expected = FilterCount::new(games, positions, 0);
                     assert_eq!(summary.left_out["min-elo"], expected, "{} {limit}", file.display());
                 }
             }

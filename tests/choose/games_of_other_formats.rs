@@ -2,7 +2,7 @@
 
 use crate::formats::round_trips::{lines, read};
 use crate::support::{Random, SetRead as _, shared_data};
-use lanefish::choose::{EcoRange, LeftOut, LeftOutBy, Selection, TimeControl};
+use lanefish::choose::{EcoRange, FilterCount, LeftOutBy, Selection, TimeControl};
 use lanefish::games::{Date, Outcome};
 use lanefish::jobs::{FileOptions, RecordFile};
 use lanefish::pipeline::{RunOptions, Shard, Summary};
@@ -246,7 +246,7 @@ pub(crate) fn plain_positions(
 fn plainly_left_out(games: &[Game], choice: &Choice, end: Option<(usize, usize)>) -> LeftOutBy {
     let selection = &choice.selection;
     let is_whole = selection.every > 1 || selection.last || selection.max_per_game.is_some();
-    let mut left_out: LeftOutBy = selection.options().map(|option| (option, LeftOut::default())).collect();
+    let mut left_out: LeftOutBy = selection.options().map(|option| (option, FilterCount::default())).collect();
     for (number, game) in games.iter().enumerate() {
         let plies: Vec<usize> = match end {
             Some((last, ply)) if number == last && !is_whole => (0..=ply).collect(),
@@ -256,11 +256,11 @@ fn plainly_left_out(games: &[Game], choice: &Choice, end: Option<(usize, usize)>
         let fits = (choice.fits)(game);
         if fits != Some(true) {
             let unknown = u64::from(fits.is_none());
-            left_out.get_mut(choice.option).unwrap().add(LeftOut::new(1, plies.len() as u64, unknown));
+            left_out.get_mut(choice.option).unwrap().add(FilterCount::new(1, plies.len() as u64, unknown));
             continue;
         }
         for (option, positions) in plain_positions(selection, plies).0.into_iter().filter(|&(_, count)| count != 0) {
-            left_out.get_mut(option).unwrap().add(LeftOut::new(0, positions as u64, 0));
+            left_out.get_mut(option).unwrap().add(FilterCount::new(0, positions as u64, 0));
         }
     }
     left_out

@@ -3,10 +3,10 @@
 use super::{Dir, lanefish, output, sample, stderr_of};
 use crate::support::shared_data;
 use lanefish::Error;
-use lanefish::choose::{Choose, Condition, Definitions, LeftOut, Selection};
+use lanefish::choose::{Choose, Condition, Definitions, FilterCount, Selection};
 use lanefish::formats;
 use lanefish::input::Inputs;
-use lanefish::jobs::{OutputFormat, WriteJob, Written};
+use lanefish::jobs::{OutputContent, OutputFormat, WriteJob};
 use lanefish::pipeline::{ReadOptions, RunOptions, Summary, run};
 use lanefish::table::Speed;
 use lanefish::tiers::Tier;
@@ -81,7 +81,7 @@ const OF_TEXT: [(&str, Holds); 4] = [
 /// The rows of games as JSON lines, or whatever is written of them.
 fn written(file: &str, read: &ReadOptions, format: OutputFormat, threads: usize, chunk: usize) -> (String, Summary) {
     let inputs = Inputs::resolve(&[PathBuf::from(file)], formats::is_supported).unwrap();
-    let job = WriteJob::new(Written::Games, format).unwrap();
+    let job = WriteJob::new(OutputContent::Games, format).unwrap();
     let mut text = Vec::new();
     let mut out = job.open(&mut text).unwrap();
     let analyzer = Tier::best().analyzer().unwrap();
@@ -173,7 +173,10 @@ fn positions_of_games_that_are_left_out_are_counted() {
         assert_eq!(of(&file), of(&boards), "{condition}");
         // And as many as a condition on records leaves out.
         let stderr = stderr_of(0, &["stats", &file, "--where", condition]);
-        assert!(stderr.contains(&LeftOut::new(0, of(&file).positions, 0).sentence("where")), "{condition}: {stderr}");
+        assert!(
+            stderr.contains(&FilterCount::new(0, of(&file).positions, 0).sentence("where")),
+            "{condition}: {stderr}"
+        );
     }
     let stderr = stderr_of(0, &["games", &file, "--where", "white_elo >= 1500"]);
     assert!(stderr.contains("--where left out ") && stderr.contains(" games and "), "{stderr}");
@@ -349,7 +352,7 @@ fn conditions_of_programs_are_checked() {
     let named = Definitions::parse(["there = on('e4', 'P')"]).unwrap();
     assert!(!named.condition("there and white is null").unwrap().is_of_games());
     let inputs = Inputs::resolve(&[sample("lichess-2025-05.pgn").into()], formats::is_supported).unwrap();
-    let job = WriteJob::new(Written::Games, OutputFormat::Csv).unwrap();
+    let job = WriteJob::new(OutputContent::Games, OutputFormat::Csv).unwrap();
     let options = RunOptions::new(Tier::best().analyzer().unwrap()).read(reading("in_check"));
     let failure = run(&inputs, options, &job, |_| Ok(())).failure.expect("an error");
     assert!(matches!(failure, Error::NotOfGames { .. }) && failure.to_string().contains("`in_check`"));

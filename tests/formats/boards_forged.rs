@@ -9,7 +9,7 @@ use lanefish::chess::Position;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
-use lanefish::jobs::{OutputFormat, WriteJob, Written};
+use lanefish::jobs::{OutputContent, OutputFormat, WriteJob};
 use lanefish::packed::Packed;
 use lanefish::pipeline::{Job, RunOptions, Shard, run};
 use lanefish::queries::Queries;
@@ -694,7 +694,7 @@ fn options(threads: usize, mapped: bool, small: bool) -> RunOptions<'static> {
 
 /// The records of a file, as they are written again; reading continues after damage.
 fn written_again(path: &Path, mapped: bool) -> Vec<u8> {
-    let job = WriteJob::new(Written::Records { fen: false }, OutputFormat::Records(Format::BOARDS)).unwrap();
+    let job = WriteJob::new(OutputContent::Records { fen: false }, OutputFormat::Records(Format::BOARDS)).unwrap();
     let mut bytes = Vec::new();
     let mut file = job.open(&mut bytes).unwrap();
     let summary = run(&Inputs::of([path]), options(1, mapped, false), &job, |part| {

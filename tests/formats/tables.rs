@@ -12,7 +12,7 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use assert_cmd::Command;
 use lanefish::error::{Error, Reject};
-use lanefish::formats::{DecodeOptions, Format, MisfitKind};
+use lanefish::formats::{DecodeOptions, DroppedKind, Format};
 use lanefish::input::{Access, Inputs};
 use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
 use lanefish::queries::Queries;
@@ -53,7 +53,7 @@ struct Found {
     records: Vec<String>,
     rejects: Vec<Reject>,
     /// Notes on values that do not fit.
-    misfits: Vec<String>,
+    dropped_values: Vec<String>,
     summary: Summary,
 }
 
@@ -86,7 +86,7 @@ fn read_with(paths: &[&Path], set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOpt
         records.append(&mut part);
         Ok(())
     });
-    Found { records, rejects, misfits: summary.misfits.notes().collect(), summary }
+    Found { records, rejects, dropped_values: summary.dropped_values.notes().collect(), summary }
 }
 
 fn read(path: &Path) -> Found {
@@ -339,9 +339,12 @@ fn bad_rows_are_rejected_with_their_number() {
         );
         assert_eq!(reasons[3].0, Some(5));
         assert_eq!(reasons.len(), 6, "{reasons:?}");
-        assert_eq!(found.misfits.len(), 1);
-        assert!(found.misfits[0].contains("1 value that `score` cannot hold was left out, first `32768`"), "{name}");
-        assert!(found.misfits[0].ends_with("(row 3)"), "{:?}", found.misfits);
+        assert_eq!(found.dropped_values.len(), 1);
+        assert!(
+            found.dropped_values[0].contains("1 value that `score` cannot hold was left out, first `32768`"),
+            "{name}"
+        );
+        assert!(found.dropped_values[0].ends_with("(row 3)"), "{:?}", found.dropped_values);
         assert_eq!(found.rejects[1].raw, b"garbage");
         assert_eq!(found.rejects[3].raw, b"4k3/4R3/8/8/8/8/8/4K3 w - - 0 1");
         assert_eq!(
@@ -421,8 +424,8 @@ fn fields_come_along_where_their_types_fit() {
         let records = [" score=31 depth=31", "", "", " score=0 depth=0", "", "", "", " score=7 depth=7"];
         let records = records.iter().enumerate().map(|(row, fields)| format!("{row} {START}{fields}"));
         assert_eq!(found.records, records.collect::<Vec<_>>(), "{name}");
-        let misfits = |field| found.summary.misfits.count(&MisfitKind::Value(field));
-        assert_eq!([misfits(Field::Score), misfits(Field::Depth)], [3, 3], "{name}");
+        let dropped_values = |field| found.summary.dropped_values.count(&DroppedKind::Value(field));
+        assert_eq!([dropped_values(Field::Score), dropped_values(Field::Depth)], [3, 3], "{name}");
     }
     // Numbers in place of texts, and what they may not be.
     let numbers = table(vec![
@@ -438,7 +441,7 @@ fn fields_come_along_where_their_types_fit() {
     for (field, value, row) in [("result", "3", 3), ("move", "12288", 1), ("clock", "-3", 2)] {
         let note = format!("1 value that `{field}` cannot hold was left out, first `{value}`");
         let is_note = |text: &String| text.contains(&note) && text.ends_with(&format!("(row {row})"));
-        assert!(found.misfits.iter().any(is_note), "{field}: {:?}", found.misfits);
+        assert!(found.dropped_values.iter().any(is_note), "{field}: {:?}", found.dropped_values);
     }
     let wrong = table(vec![
         ("fen", strings(&vec![START.to_owned(); 2])),
@@ -449,7 +452,11 @@ fn fields_come_along_where_their_types_fit() {
     let found = read(&path).good();
     assert_eq!((found.records.len(), found.rejects.len()), (2, 0));
     let notes = ["1 value that `move` cannot hold was left out, first `e2e5`", "first `draw`"];
-    assert!(notes.iter().all(|note| found.misfits.iter().any(|text| text.contains(note))), "{:?}", found.misfits);
+    assert!(
+        notes.iter().all(|note| found.dropped_values.iter().any(|text| text.contains(note))),
+        "{:?}",
+        found.dropped_values
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::formats::round_trips::{lines, read};
 use crate::pipeline::shards::{WAYS, read_with};
 use crate::support::Random;
 use lanefish::chess::Position;
-use lanefish::formats::{Format, MisfitKind};
+use lanefish::formats::{DroppedKind, Format};
 use lanefish::pipeline::Shard;
 use lanefish::table::{Array, Field};
 use serde_json::{Map, Value};
@@ -186,9 +186,9 @@ fn values_that_do_not_fit_are_left_out_and_counted() {
         for way in WAYS {
             let whole = read_with(&path, None, way, |_| {});
             assert_eq!((whole.summary.records, whole.summary.rejected), (1000, 100));
-            let count = |field| whole.summary.misfits.count(&MisfitKind::Value(field));
+            let count = |field| whole.summary.dropped_values.count(&DroppedKind::Value(field));
             assert_eq!([Field::Score, Field::Result, Field::Move].map(count), [100, 200, 100]);
-            let notes: Vec<String> = whole.summary.misfits.notes().collect();
+            let notes: Vec<String> = whole.summary.dropped_values.notes().collect();
             let place = format!("{}:{first}", path.display());
             assert_eq!(
                 notes[0],
@@ -200,14 +200,17 @@ fn values_that_do_not_fit_are_left_out_and_counted() {
                 options.read.skip = 4;
                 options.read.limit = Some(500);
             });
-            let count = |field| some.summary.misfits.count(&MisfitKind::Value(field));
+            let count = |field| some.summary.dropped_values.count(&DroppedKind::Value(field));
             assert_eq!([Field::Score, Field::Result, Field::Move].map(count), [50, 100, 50]);
             let strict = read_with(&path, None, way, |options| options.read.strict = true);
-            let count = |field| strict.summary.misfits.count(&MisfitKind::Value(field));
+            let count = |field| strict.summary.dropped_values.count(&DroppedKind::Value(field));
             assert_eq!([Field::Score, Field::Result, Field::Move].map(count), [1, 1, 1]);
             let parts = [0, 1, 2].map(|part| {
                 let shard = Shard::new(part, 3).unwrap();
-                read_with(&path, Some(shard), way, |_| {}).summary.misfits.count(&MisfitKind::Value(Field::Result))
+                read_with(&path, Some(shard), way, |_| {})
+                    .summary
+                    .dropped_values
+                    .count(&DroppedKind::Value(Field::Result))
             });
             assert_eq!(parts.iter().sum::<u64>(), 200);
         }
@@ -223,9 +226,9 @@ fn keys_that_only_later_lines_have_are_read_or_counted() {
     let path = file(directory.path(), "a.jsonl", text);
     let (batch, summary) = read(&[path], |_| {});
     assert_eq!(lines(&batch), [START.to_owned(), format!("{START} score=5"), START.to_owned()]);
-    assert_eq!(summary.misfits.count(&MisfitKind::Key("b".into())), 3);
+    assert_eq!(summary.dropped_values.count(&DroppedKind::Key("b".into())), 3);
     assert_eq!(summary.files[0].note.as_deref(), Some("columns not read: `a`"));
-    let note = summary.misfits.notes().next().unwrap();
+    let note = summary.dropped_values.notes().next().unwrap();
     assert!(note.starts_with("the key `b`, which the first line lacks, was not read in 3 records, first at"), "{note}");
     assert!(note.ends_with("a.jsonl:2"), "{note}");
 }
@@ -270,8 +273,8 @@ fn kinds_that_are_known_are_counted_when_there_are_many() {
     let text: String = (0..3).flat_map(|_| (0..150).map(line)).collect();
     let path = file(directory.path(), "a.jsonl", format!("{{\"fen\":\"{START}\"}}\n{text}"));
     for way in WAYS {
-        let misfits = read_with(&path, None, way, |_| {}).summary.misfits;
-        let count = |key: usize| misfits.count(&MisfitKind::Key(format!("key{key}").into()));
+        let dropped_values = read_with(&path, None, way, |_| {}).summary.dropped_values;
+        let count = |key: usize| dropped_values.count(&DroppedKind::Key(format!("key{key}").into()));
         assert_eq!([0, 99, 100, 149].map(count), [3, 3, 0, 0], "{way:?}");
     }
 }
@@ -412,7 +415,7 @@ fn tables_of_the_same_values_are_the_same_records() {
             let path = file(directory.path(), name, text);
             let (batch, summary) = read(&[path], |options| options.chunk_size = 3000);
             // Dates and time controls are any texts here.
-            let mut notes = summary.misfits.notes();
+            let mut notes = summary.dropped_values.notes();
             let all_fit = notes.all(|note| note.contains("were not understood") || note.contains("was not understood"));
             assert_eq!((summary.rejected, all_fit), (0, true), "{name} {seed}");
             let found = lines(&batch);

@@ -511,17 +511,19 @@ fn rows_that_are_whole_blocks_are_all_written_and_read() {
 /// Columns are computed by runs: a batch that comes from none has no rows of them, and all of its whole records.
 #[test]
 fn batches_of_no_run_give_whole_records_only() {
-    use lanefish::jobs::{Content, OutputFormat, WriteJob, Written};
-    use lanefish::output::row_format::Masks;
+    use lanefish::jobs::{Content, OutputContent, OutputFormat, WriteJob};
+    use lanefish::output::row_format::SquareSetStyle;
     use lanefish::table::Columns;
     let directory = tempfile::tempdir().unwrap();
     let batch = std::sync::Arc::new(crate::formats::round_trips::sample_batch(100));
     let columns = Columns::named("fen,legal_moves").unwrap();
     for name in ["x.PARQUET", "x.arrow", "x.Arrows"] {
         let path = directory.path().join(name.to_ascii_lowercase());
-        for (written, rows) in
-            [(Written::Columns(&columns, Masks::Hex), 0), (Written::Records { fen: false }, 100), (Written::Games, 0)]
-        {
+        for (written, rows) in [
+            (OutputContent::Columns(&columns, SquareSetStyle::Hex), 0),
+            (OutputContent::Records { fen: false }, 100),
+            (OutputContent::Games, 0),
+        ] {
             let format = OutputFormat::of_path(name.as_ref(), Content::Records).unwrap();
             let job = WriteJob::new(written, format).unwrap();
             let mut out = File::create(&path).unwrap();

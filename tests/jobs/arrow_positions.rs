@@ -14,7 +14,7 @@ use lanefish::chess::Position;
 use lanefish::chess::validity::Validity;
 use lanefish::columnar::BLOCK;
 use lanefish::formats::DecodeOptions;
-use lanefish::jobs::{ArrowPositions, ComputeOptions, Computed, OnBad, compute};
+use lanefish::jobs::{ArrowPositions, BadRows, ComputeOptions, Computed, compute};
 use lanefish::packed::Packed;
 use lanefish::table::Columns;
 use lanefish::tiers::Tier;
@@ -68,11 +68,11 @@ fn rows(computed: &Computed) -> Vec<(Option<u64>, Option<u16>)> {
         .collect()
 }
 
-fn expected(texts: &[Option<String>], on_bad: OnBad) -> Vec<(Option<u64>, Option<u16>)> {
+fn expected(texts: &[Option<String>], on_bad: BadRows) -> Vec<(Option<u64>, Option<u16>)> {
     let rows = (0..).zip(texts);
     rows.filter_map(|(row, text)| match (slow(text.as_deref()), on_bad) {
         (Some(moves), _) => Some((Some(row), Some(moves))),
-        (None, OnBad::Null) => Some((None, None)),
+        (None, BadRows::Null) => Some((None, None)),
         (None, _) => None,
     })
     .collect()
@@ -100,7 +100,7 @@ fn layouts(texts: &[Option<String>]) -> Vec<ArrayRef> {
 #[test]
 fn every_layout_is_like_one_position_at_a_time() {
     let texts = texts(3000, true);
-    for on_bad in [OnBad::Null, OnBad::Skip] {
+    for on_bad in [BadRows::Null, BadRows::Skip] {
         for array in layouts(&texts) {
             let options = options().on_bad(on_bad);
             for (from, len) in [(0, 3000), (1, 2999), (999, 65), (17, 1), (3000, 0)] {
@@ -121,7 +121,7 @@ fn neither_threads_nor_chunks_matter() {
     let array: ArrayRef = Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>());
     let columns = columns("all");
     let mut random = Random::new(7);
-    for on_bad in [OnBad::Null, OnBad::Skip] {
+    for on_bad in [BadRows::Null, BadRows::Skip] {
         let one =
             compute(&of_array(Arc::clone(&array)), &columns, &options().on_bad(on_bad)).expect("bad rows are no error");
         assert_eq!(one.batches.len(), 3);
@@ -167,7 +167,7 @@ fn the_first_bad_row_is_the_error() {
 fn all_rows_may_be_bad_and_none_be_there() {
     for len in [0, 1, 9] {
         let array: ArrayRef = Arc::new(vec![None::<&str>; len].into_iter().collect::<StringArray>());
-        for (on_bad, rows) in [(OnBad::Null, len), (OnBad::Skip, 0)] {
+        for (on_bad, rows) in [(BadRows::Null, len), (BadRows::Skip, 0)] {
             let positions = of_array(Arc::clone(&array));
             let done = compute(&positions, &columns("all"), &options().on_bad(on_bad)).expect("bad rows are no error");
             assert_eq!(done.bad.len(), len);
@@ -208,12 +208,12 @@ fn boards_and_tables_are_positions() {
     let batch = RecordBatch::try_new(Arc::new(schema.clone()), arrays).expect("three columns");
     let table = ArrowPositions::of_batches(&schema, &[batch.slice(1, 2), batch]).expect("one schema");
     let named = DecodeOptions::default().fen_column(Some("position".into()));
-    let options_of_it = options().decode(named).on_bad(OnBad::Null);
+    let options_of_it = options().decode(named).on_bad(BadRows::Null);
     let done = compute(&table, &columns("score"), &options_of_it).expect("a column of texts");
     let scores: Vec<_> = done.batches[0].column(0).as_primitive::<Int16Type>().iter().collect();
     assert_eq!(scores, [None, None, Some(1), None, None]);
     assert_eq!((done.bad.len(), done.reasons.len()), (0, 0));
-    let notes: Vec<String> = done.misfits.notes().collect();
+    let notes: Vec<String> = done.dropped_values.notes().collect();
     assert!(notes[0].starts_with("2 values that `score` cannot hold were left out, first `-40000`"), "{notes:?}");
     let missing = compute(&table, &columns("score"), &options()).expect_err("no column `fen`");
     assert!(missing.to_string().starts_with("data has no column `fen` or `board`"), "{missing}");
@@ -325,7 +325,7 @@ fn the_first_bad_rows_are_kept_over_all_pieces() {
             let positions = of_array(Arc::new(StringArray::from(rows.clone())));
             let mut options = options();
             options.threads = threads;
-            options.on_bad = OnBad::Skip;
+            options.on_bad = BadRows::Skip;
             let computed = compute(&positions, &columns("legal_moves"), &options).unwrap();
             let bad: Vec<u64> = bad.iter().map(|&row| row as u64).collect();
             assert_eq!(computed.bad, bad);
@@ -349,7 +349,7 @@ fn reasons_and_remarks_add_up_over_all_pieces() {
     rows[2 * BLOCK + 2] = Some("8/8/8/8/8/8/8/K6R w - - 0 1");
     for threads in [1, 4] {
         let mut options = options();
-        (options.threads, options.on_bad) = (threads, OnBad::Null);
+        (options.threads, options.on_bad) = (threads, BadRows::Null);
         let positions = of_array(Arc::new(StringArray::from(rows.clone())));
         let computed = compute(&positions, &columns("legal_moves"), &options).unwrap();
         let alone = |text: &str| {

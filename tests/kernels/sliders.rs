@@ -3,7 +3,7 @@
 
 use lanefish::bench::sliders::{Query, SliderPiece, groups_of, lanes_agree};
 use lanefish::chess::{Bitboard, Square};
-use lanefish::kernels::Way;
+use lanefish::kernels::SliderMethod;
 use lanefish::simd::{Scalar, Simd};
 use lanefish::sliders::relevant_squares::subsets;
 use lanefish::sliders::{RayWalk, Slider, Sliders, Visitor, for_each_algorithm};
@@ -73,7 +73,7 @@ fn lanes_on_all_relevant_occupancies() {
         };
         let groups = groups_of(queries);
         assert_eq!(groups.len() * 8, queries.len());
-        for way in [Way::Fill, Way::Hyperbola] {
+        for way in [SliderMethod::Fill, SliderMethod::Hyperbola] {
             assert!(lanes_agree(simd, way, piece, &groups), "{simd:?} {way:?} {piece}");
         }
     }

@@ -10,7 +10,7 @@ use lanefish::error::{Error, Reject};
 use lanefish::formats::boards::BoardsFile;
 use lanefish::formats::{DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
-use lanefish::jobs::{OutputFormat, WriteJob, Written};
+use lanefish::jobs::{OutputContent, OutputFormat, WriteJob};
 use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
 use lanefish::queries::Queries;
 use lanefish::table::{Fields, Tile};
@@ -291,7 +291,7 @@ fn records_that_wait_in_a_map_are_checked_when_they_are_written() {
     let inputs = Inputs::of([&*path]);
     for cut in [false, true] {
         let format = OutputFormat::Records(Format::BOARDS);
-        let job = WriteJob::new(Written::Records { fen: false }, format).unwrap();
+        let job = WriteJob::new(OutputContent::Records { fen: false }, format).unwrap();
         let mut bytes = Vec::new();
         let file = job.open(&mut bytes).unwrap();
         let summary = run(&inputs, RunOptions::new(&OnlyValidity), &job, |_| Ok(()));

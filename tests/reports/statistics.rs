@@ -8,7 +8,7 @@ use lanefish::distinct::Sketch;
 use lanefish::games::Speed;
 use lanefish::input::{Inputs, Shard};
 use lanefish::jobs::{FileOptions, GroupCounts, RecordFile, Statistics};
-use lanefish::output::Space;
+use lanefish::output::ScratchSpace;
 use lanefish::pipeline::{RunOptions, run};
 use lanefish::report::{Details, GroupValue, Histogram, Matrix, Report, Results, Signature, score_column};
 use lanefish::stats::GroupBy;
@@ -395,7 +395,7 @@ fn agrees(path: &Path, limit: u64) {
     let of = |analyzer, threads, memory: Option<u64>| {
         let mut job = Statistics::new().with_details();
         if let Some(memory) = memory {
-            let options = Space::default().memory(memory);
+            let options = ScratchSpace::default().memory(memory);
             job = job.with_exact_distinct(&options, threads).unwrap();
         }
         report_of(&paths, analyzer, job, |options| {

@@ -6,7 +6,7 @@ use lanefish::choose::Selection;
 use lanefish::formats::DecodeOptions;
 use lanefish::input::Inputs;
 use lanefish::jobs;
-use lanefish::output::row_format::Masks;
+use lanefish::output::row_format::SquareSetStyle;
 use lanefish::pipeline::{RunOptions, run};
 use lanefish::table::Columns;
 use lanefish::tiers::Tier;
@@ -25,7 +25,8 @@ fn rows(
 ) -> Vec<String> {
     let columns = Columns::named(columns).expect("columns of the catalogue");
     let mut out = Vec::new();
-    let job = jobs::WriteJob::new(jobs::Written::Columns(&columns, Masks::Hex), jobs::OutputFormat::Csv).expect("CSV");
+    let job = jobs::WriteJob::new(jobs::OutputContent::Columns(&columns, SquareSetStyle::Hex), jobs::OutputFormat::Csv)
+        .expect("CSV");
     let mut file = job.open(&mut out).expect("memory");
     let inputs = Inputs::resolve(&[path.to_owned()], |_| true).expect("it exists");
     let games = (*games != Selection::default()).then(|| Arc::new(games.clone()));

@@ -3,7 +3,7 @@
 use super::number_args::size;
 use crate::cli::run::file_identity::Destination;
 use clap::{Args, ValueHint};
-use lanefish::output::Space;
+use lanefish::output::ScratchSpace;
 use std::path::{Path, PathBuf};
 
 /// The memory that a command may use, and the directory for everything else.
@@ -28,8 +28,8 @@ impl SpaceArgs {
     }
 
     /// The memory and directory for a command with this output.
-    pub(crate) fn beside(&self, output: Option<&Path>) -> Space {
-        let space = Space::default();
+    pub(crate) fn beside(&self, output: Option<&Path>) -> ScratchSpace {
+        let space = ScratchSpace::default();
         let space = match self.memory {
             Some(memory) => space.memory(memory),
             None => space,

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// The form of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum RowForm {
     /// A table for people.
     Table,
     /// All rows, in this format.
@@ -24,16 +24,16 @@ pub(crate) const FOR_PEOPLE: &str = "For people: aligned, and cut to the width o
 const TABLE: &str = "table";
 
 /// A table, or a format that this content can be written in.
-pub(crate) fn shown_or_written(table: &'static str, content: Content) -> impl TypedValueParser<Value = Shown> {
+pub(crate) fn shown_or_written(table: &'static str, content: Content) -> impl TypedValueParser<Value = RowForm> {
     let table = PossibleValue::new(TABLE).help(table);
     let values: Vec<PossibleValue> = std::iter::once(table).chain(values_of(content)).collect();
     PossibleValuesParser::new(values).try_map(move |name| match &*name {
-        TABLE => Ok(Shown::Table),
-        name => OutputFormat::named(name, content).map(Shown::Rows),
+        TABLE => Ok(RowForm::Table),
+        name => OutputFormat::named(name, content).map(RowForm::Rows),
     })
 }
 
-impl Shown {
+impl RowForm {
     /// The form of an output: as given, or else from the name of the file; on standard output a table for a terminal
     /// and CSV elsewhere.
     pub(crate) fn of(given: Option<Self>, args: &OutputArgs, content: Content) -> Result<Self> {

@@ -15,7 +15,7 @@ use super::SOMETHING_WRONG;
 use super::arguments::common_args::Reading;
 use super::arguments::game_filter_args::SelectionArgs;
 use super::run::file_identity::Destination;
-use super::run::invocation::{Invocation, RunChoice};
+use super::run::invocation::{Invocation, RunOverrides};
 use super::run::output::Output;
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum, ValueHint};
@@ -219,7 +219,7 @@ impl BenchArgs {
     fn positions(&self, invocation: &Invocation<'_>, status: &mut u8) -> Result<Vec<Position>> {
         let reading =
             Reading { from: None, keep_en_passant: false, games: SelectionArgs::default(), ..Reading::default() };
-        let run = RunChoice { limit: Some(MOST_POSITIONS), ..RunChoice::default() };
+        let run = RunOverrides { limit: Some(MOST_POSITIONS), ..RunOverrides::default() };
         let mut positions = Vec::new();
         let read = invocation.read(&self.input, &reading, run, &Positions, |some| {
             positions.extend(some);

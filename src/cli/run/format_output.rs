@@ -1,10 +1,10 @@
 //! Output in any format, shared by `convert`, `compute`, `games` and `generate`.
 
-use super::invocation::{Invocation, RunChoice, Timed};
+use super::invocation::{Invocation, RunOverrides, Timed};
 use super::manifest::Manifests;
 use super::output::Output;
 use crate::cli::arguments::common_args::{OutputArgs, Reading};
-use crate::cli::arguments::row_format_arg::Shown;
+use crate::cli::arguments::row_format_arg::RowForm;
 use crate::cli::terminal::progress;
 use crate::cli::terminal::style;
 use crate::cli::terminal::table::{NotShown, TableColumn, TableWriter};
@@ -15,7 +15,7 @@ use lanefish::Error;
 use lanefish::columnar::Compression;
 use lanefish::formats::LostTags;
 use lanefish::input::Inputs;
-use lanefish::jobs::{Complete, Content, OutputFormat, WriteJob, WritePart, Written};
+use lanefish::jobs::{Content, OutputContent, OutputFormat, OutputSummary, WriteJob, WritePart};
 use lanefish::pipeline::{RunOptions, Summary, run};
 use lanefish::text::numbers::counted;
 use std::fs::File;
@@ -105,7 +105,7 @@ pub(crate) type Sink<'a> = dyn FnMut(WritePart) -> Result<(), Error> + 'a;
 
 /// The content of an output.
 #[derive(Clone)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct OutputRequest<'a> {
     place: &'a OutputArgs,
     format: OutputFormat,
     more: &'a WriteArgs,
@@ -114,17 +114,17 @@ pub(crate) struct Wanted<'a> {
     table: Option<Vec<TableColumn>>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> OutputRequest<'a> {
     /// Rows or games, with these columns if they are a table for people.
     pub(crate) fn shown(
         place: &'a OutputArgs,
-        shown: Shown,
+        shown: RowForm,
         columns: impl Iterator<Item = TableColumn>,
         more: &'a WriteArgs,
     ) -> Self {
         let (format, table) = match shown {
-            Shown::Table => (OutputFormat::Csv, Some(columns.collect())),
-            Shown::Rows(format) => (format, None),
+            RowForm::Table => (OutputFormat::Csv, Some(columns.collect())),
+            RowForm::Rows(format) => (format, None),
         };
         Self { place, format, more, allow_loss: false, table }
     }
@@ -138,7 +138,7 @@ impl<'a> Wanted<'a> {
 /// discarded as a whole, the bytes are held back.
 enum Place<'a> {
     Output(&'a mut Output),
-    Held(File),
+    PendingGame(File),
     /// Rows become a table for people.
     Table(TableWriter<&'a mut Output>),
 }
@@ -149,7 +149,7 @@ impl<'a> Place<'a> {
             return Ok(Self::Output(output));
         }
         let failed = |source| Error::Temporary { directory: directory.into(), written: 0, needed: None, source };
-        tempfile::tempfile_in(directory).map(Self::Held).map_err(failed)
+        tempfile::tempfile_in(directory).map(Self::PendingGame).map_err(failed)
     }
 }
 
@@ -157,7 +157,7 @@ impl Write for Place<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Output(output) => output.write(bytes),
-            Self::Held(file) => file.write(bytes),
+            Self::PendingGame(file) => file.write(bytes),
             Self::Table(table) => {
                 // A terminal that shows the rows may show the progress as well.
                 progress::clear();
@@ -168,7 +168,7 @@ impl Write for Place<'_> {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Output(output) => output.flush(),
-            Self::Held(file) => file.flush(),
+            Self::PendingGame(file) => file.flush(),
             Self::Table(table) => table.flush(),
         }
     }
@@ -178,8 +178,8 @@ impl Write for Place<'_> {
 pub(crate) fn write(
     invocation: &Invocation<'_>,
     read: (&[PathBuf], &Reading),
-    written: Written<'_>,
-    wanted: Wanted<'_>,
+    written: OutputContent<'_>,
+    wanted: OutputRequest<'_>,
 ) -> Result<u8> {
     let (done, _) =
         write_by(invocation, read, written, wanted, &[], |inputs, options, job, sink| run(inputs, options, job, sink))?;
@@ -191,8 +191,8 @@ pub(crate) fn write(
 pub(crate) fn write_by(
     invocation: &Invocation<'_>,
     (inputs, reading): (&[PathBuf], &Reading),
-    written: Written<'_>,
-    Wanted { place, format, more, allow_loss, table }: Wanted<'_>,
+    written: OutputContent<'_>,
+    OutputRequest { place, format, more, allow_loss, table }: OutputRequest<'_>,
     against: &[Arc<Path>],
     work: impl FnOnce(&Inputs, RunOptions<'_>, &WriteJob<'_>, &mut Sink<'_>) -> Summary,
 ) -> Result<(Timed, u64)> {
@@ -214,7 +214,7 @@ pub(crate) fn write_by(
         None => Place::of(&mut output, job.can_change() && !allow_loss, &space.directory)?,
     };
     let mut file = job.open(&mut to).map_err(failed)?;
-    let done = invocation.read_by(inputs, reading, RunChoice::default(), |inputs, options| {
+    let done = invocation.read_by(inputs, reading, RunOverrides::default(), |inputs, options| {
         let options = options.space(space);
         work(inputs, options, &job, &mut |part| job.put(&mut file, part).map_err(failed))
     })?;
@@ -222,7 +222,7 @@ pub(crate) fn write_by(
     if done.summary.failure.is_none() {
         let complete = job.finish(file).map_err(failed)?;
         match to {
-            Place::Held(mut held) => {
+            Place::PendingGame(mut held) => {
                 held.rewind().and_then(|()| io::copy(&mut held, &mut output)).map_err(failed)?;
             }
             Place::Table(table) => report_not_shown(invocation, table.finish().map_err(failed)?),
@@ -258,7 +258,12 @@ fn report_not_shown(invocation: &Invocation<'_>, not_shown: NotShown) {
 }
 
 /// Reports the fields that the output does not keep.
-pub(crate) fn report_losses(invocation: &Invocation<'_>, format: OutputFormat, complete: &Complete, tags: &LostTags) {
+pub(crate) fn report_losses(
+    invocation: &Invocation<'_>,
+    format: OutputFormat,
+    complete: &OutputSummary,
+    tags: &LostTags,
+) {
     let lacking = complete.losses.lacking().map(|(what, records)| format!("{what} ({})", counted(records, "record")));
     let tags = (!tags.is_empty()).then(|| tags.to_string());
     let lacking: Vec<String> = lacking.chain(tags).collect();
@@ -283,7 +288,7 @@ pub(crate) fn report_losses(invocation: &Invocation<'_>, format: OutputFormat, c
 /// Makes complete outputs appear, with their final first bytes and their manifests.
 pub(crate) fn commit(
     invocation: &Invocation<'_>,
-    outputs: Vec<(Output, OutputFormat, &Complete)>,
+    outputs: Vec<(Output, OutputFormat, &OutputSummary)>,
     manifests: Option<(Manifests, &Summary)>,
 ) -> Result<()> {
     let mut complete = Vec::new();

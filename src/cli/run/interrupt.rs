@@ -27,7 +27,7 @@ static GRACE: AtomicU64 = AtomicU64::new(250);
 
 /// Gives the process more time: the processes of a cluster have more to end than a run.
 #[cfg(feature = "cluster")]
-pub(crate) fn be_patient() {
+pub(crate) fn wait_longer() {
     #[cfg(unix)]
     GRACE.store(30_000, Ordering::SeqCst);
 }

@@ -13,7 +13,7 @@ use crate::cli::terminal::style::Style;
 use anyhow::{Context, Result, bail};
 use lanefish::Error;
 use lanefish::chess::validity::Validity;
-use lanefish::choose::{Choose, LeftOut};
+use lanefish::choose::{Choose, FilterCount};
 use lanefish::error::Reject;
 use lanefish::formats::training::scored_text;
 use lanefish::formats::{self, DecodeOptions, Format};
@@ -62,7 +62,7 @@ struct Prepared {
 
 /// Options of a run that a command adds to the global options.
 #[derive(Debug, Default)]
-pub(crate) struct RunChoice {
+pub(crate) struct RunOverrides {
     pub(crate) default_validity: Validity,
     pub(crate) past_damage: bool,
     pub(crate) limit: Option<u64>,
@@ -395,7 +395,7 @@ impl<'a> Invocation<'a> {
         &self,
         inputs: &[PathBuf],
         reading: &Reading,
-        choice: RunChoice,
+        choice: RunOverrides,
         job: &J,
         sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> Result<Timed> {
@@ -407,7 +407,7 @@ impl<'a> Invocation<'a> {
         &self,
         inputs: &[PathBuf],
         reading: &Reading,
-        choice: RunChoice,
+        choice: RunOverrides,
         work: impl FnOnce(&Inputs, RunOptions<'_>) -> Summary,
     ) -> Result<Timed> {
         let begin = Instant::now();
@@ -478,7 +478,7 @@ impl<'a> Invocation<'a> {
                 } else {
                     format!("nothing was written; --limit {} takes the records before that place", summary.records)
                 };
-                Err(Noted { error, note: Some(note).filter(|_| !self.global.quiet) }.into())
+                Err(ErrorWithNote { error, note: Some(note).filter(|_| !self.global.quiet) }.into())
             }
             Some(error) => Err(error.into()),
             None if summary.rejected > 0 => Ok(SOMETHING_WRONG),
@@ -516,7 +516,7 @@ impl<'a> Invocation<'a> {
             return;
         }
         let mut left_out: Vec<_> = summary.left_out.iter().collect();
-        left_out.sort_by_key(|(option, _)| LeftOut::place(option));
+        left_out.sort_by_key(|(option, _)| FilterCount::place(option));
         for (option, left_out) in left_out {
             self.note(format_args!("{}", left_out.sentence(option)));
         }
@@ -525,18 +525,18 @@ impl<'a> Invocation<'a> {
 
 /// An error of an input, and a note that is printed after it.
 #[derive(Debug)]
-pub(crate) struct Noted {
+pub(crate) struct ErrorWithNote {
     error: Error,
     pub(crate) note: Option<String>,
 }
 
-impl fmt::Display for Noted {
+impl fmt::Display for ErrorWithNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt(f)
     }
 }
 
-impl std::error::Error for Noted {
+impl std::error::Error for ErrorWithNote {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.error.source()
     }

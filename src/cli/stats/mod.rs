@@ -14,7 +14,7 @@ pub(crate) use text::RULED;
 use super::arguments::common_args::{ReadArgs, Reading};
 use super::arguments::value_parsers;
 use super::run::file_identity::Destination;
-use super::run::invocation::{Invocation, RunChoice, Timed};
+use super::run::invocation::{Invocation, RunOverrides, Timed};
 use super::run::output::Output;
 use super::run::output_directories::MadeDirectories;
 use anyhow::{Context, Result, bail};
@@ -133,7 +133,7 @@ const LETTERS: [&str; 26] = [
 ];
 
 /// A report, and where it comes from.
-struct Made {
+struct CountedReport {
     report: Report,
     games: u64,
     /// The `run` key.
@@ -237,7 +237,7 @@ impl StatsArgs {
         } else if page.is_none() {
             let mut out = String::new();
             let has_games = made.iter().all(|made| made.report.game_results.total() > 0);
-            for ((letter, name), Made { report, .. }) in LETTERS.iter().zip(&names).zip(&made) {
+            for ((letter, name), CountedReport { report, .. }) in LETTERS.iter().zip(&names).zip(&made) {
                 let sizes = (report.positions, report.game_results.total());
                 text::comparison::write_dataset(&mut out, [letter, &one_line::of(name)], sizes, invocation.style)?;
             }
@@ -270,7 +270,7 @@ impl StatsArgs {
         invocation: &Invocation<'_>,
         inputs: &[PathBuf],
         reading: &Reading,
-    ) -> Result<(Option<Made>, Timed)> {
+    ) -> Result<(Option<CountedReport>, Timed)> {
         #[cfg(feature = "cluster")]
         if let Some(cluster) = super::cluster::connect(invocation, self.cluster.as_deref(), &self.tls)? {
             return self.read_on_cluster(invocation, inputs, reading, cluster);
@@ -294,7 +294,7 @@ impl StatsArgs {
         };
         let mut run = run_to_json(invocation.analyzer.tier(), invocation.threads, *elapsed, summary);
         run.insert("command".to_owned(), json!(command_line()));
-        let made = Made {
+        let made = CountedReport {
             report,
             games: summary.games_taken,
             run,
@@ -336,7 +336,7 @@ impl StatsArgs {
         if self.exact_distinct {
             job = job.with_exact_distinct(&reading.space.beside(None), invocation.threads)?;
         }
-        let mut timed = invocation.read_by(inputs, reading, RunChoice::default(), |inputs, options| {
+        let mut timed = invocation.read_by(inputs, reading, RunOverrides::default(), |inputs, options| {
             if invocation.global().shard.is_some() {
                 job = std::mem::take(&mut job).of_a_part(inputs);
             }
@@ -367,7 +367,7 @@ impl StatsArgs {
             grouped(MOST_GROUPS as u64)
         ));
         let counts = GroupCounts::new(by);
-        let timed = invocation.read(inputs, reading, RunChoice::default(), &counts, |part| counts.add(part))?;
+        let timed = invocation.read(inputs, reading, RunOverrides::default(), &counts, |part| counts.add(part))?;
         invocation.prepare_again(inputs, reading)?;
         match timed.summary.failure {
             Some(failure) if !failure.is_of_input() => Err(failure.into()),
@@ -391,12 +391,12 @@ impl StatsArgs {
     }
 
     /// Merges the reports of earlier runs.
-    fn merged(&self, invocation: &Invocation<'_>) -> Result<Made> {
+    fn merged(&self, invocation: &Invocation<'_>) -> Result<CountedReport> {
         let mut inputs = self.read.inputs.iter();
         let Some(first) = inputs.next() else {
             bail!("--merge: name files written by stats --json");
         };
-        let Made { mut report, mut games, run, .. } = read_report(first)?;
+        let CountedReport { mut report, mut games, run, .. } = read_report(first)?;
         let mut all_left_out = left_out(&run);
         let has_exact = |report: &Report| {
             let details = report.details.as_ref();
@@ -405,7 +405,7 @@ impl StatsArgs {
         let mut exact = has_exact(&report);
         let mut count = 1;
         for path in inputs {
-            let Made { report: next, games: more, run, .. } = read_report(path)?;
+            let CountedReport { report: next, games: more, run, .. } = read_report(path)?;
             if report.details.is_some() != next.details.is_some() {
                 let (with, without) = match next.details {
                     Some(_) => (path, first),
@@ -448,7 +448,7 @@ impl StatsArgs {
                 "exact numbers of distinct positions are left out: the same position may be in several parts"
             ));
         }
-        Ok(Made {
+        Ok(CountedReport {
             report,
             games,
             run: object(json!({
@@ -463,7 +463,7 @@ impl StatsArgs {
     }
 
     /// Writes the files and says so, or shows the report.
-    fn tell(&self, invocation: &Invocation<'_>, made: &Made, files: Files) -> Result<()> {
+    fn tell(&self, invocation: &Invocation<'_>, made: &CountedReport, files: Files) -> Result<()> {
         let has_files = self.html.is_some() || self.csv.is_some();
         if self.json || !has_files {
             self.show(invocation, made)?;
@@ -500,7 +500,7 @@ impl StatsArgs {
         }
     }
 
-    fn show(&self, invocation: &Invocation<'_>, made: &Made) -> Result<()> {
+    fn show(&self, invocation: &Invocation<'_>, made: &CountedReport) -> Result<()> {
         if self.json {
             let mut object = self.with_largest(&made.report, None).to_json();
             object.insert("run".to_owned(), made.run.clone().into());
@@ -540,7 +540,7 @@ impl StatsArgs {
         Ok(Files { page: Some(invocation.open_page(path)?), _directories: made })
     }
 
-    fn write_files(&self, invocation: &Invocation<'_>, made: &Made, files: Files) -> Result<()> {
+    fn write_files(&self, invocation: &Invocation<'_>, made: &CountedReport, files: Files) -> Result<()> {
         let mut outputs = Vec::new();
         if let Some(mut page) = files.page {
             let about = self.about(made, &self.read.inputs);
@@ -580,7 +580,7 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 /// Reads a report from a file written by `--json`.
-fn read_report(path: &Path) -> Result<Made> {
+fn read_report(path: &Path) -> Result<CountedReport> {
     let shown = || path.display().to_string();
     let mut text = Vec::new();
     if path.as_os_str() == "-" {
@@ -594,5 +594,5 @@ fn read_report(path: &Path) -> Result<Made> {
     let report = Report::from_json(&value).with_context(|| format!("{} is not what stats --json writes", shown()))?;
     let games = value.pointer("/run/games").and_then(Value::as_u64);
     let run = value.get("run").cloned().unwrap_or_default();
-    Ok(Made { report, games: games.unwrap_or(0), run: object(run), page_run: None, speed: String::new() })
+    Ok(CountedReport { report, games: games.unwrap_or(0), run: object(run), page_run: None, speed: String::new() })
 }

@@ -1,7 +1,7 @@
 //! Counts on a cluster.
 
 use super::report_origin::{command_line, now};
-use super::{Made, StatsArgs, object};
+use super::{CountedReport, StatsArgs, object};
 use crate::cli::arguments::common_args::Reading;
 use crate::cli::run::interrupt;
 use crate::cli::run::invocation::{Invocation, Timed};
@@ -26,7 +26,7 @@ impl StatsArgs {
         inputs: &[PathBuf],
         reading: &Reading,
         cluster: Cluster,
-    ) -> Result<(Option<Made>, Timed)> {
+    ) -> Result<(Option<CountedReport>, Timed)> {
         let begin = Instant::now();
         let global = invocation.global();
         if global.shard.is_some() || global.skip > 0 || global.limit.is_some() {
@@ -67,7 +67,7 @@ impl StatsArgs {
         let elapsed = begin.elapsed();
         let seconds = elapsed.as_secs_f64();
         let rate = summary.records as f64 / seconds;
-        let made = Made {
+        let made = CountedReport {
             report,
             games: summary.games_taken,
             run: object(json!({

@@ -1,8 +1,8 @@
 //! Where the numbers of a report come from: the command, the inputs, the time.
 
-use super::{Made, StatsArgs};
+use super::{CountedReport, StatsArgs};
 use crate::cli::run::manifest;
-use lanefish::choose::LeftOut;
+use lanefish::choose::FilterCount;
 use lanefish::games::Date;
 use lanefish::report::html;
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 impl StatsArgs {
     /// The origin of a report.
-    pub(super) fn about(&self, made: &Made, inputs: &[PathBuf]) -> html::About {
+    pub(super) fn about(&self, made: &CountedReport, inputs: &[PathBuf]) -> html::About {
         let inputs: Vec<html::Input> = inputs.iter().map(|path| about_input(path)).collect();
         let title = match inputs.as_slice() {
             [] => "Standard input".to_owned(),
@@ -30,7 +30,7 @@ impl StatsArgs {
         about.command = made.run.get("command").and_then(Value::as_str).map(str::to_owned);
         let left_out = left_out(&made.run);
         let mut left_out: Vec<_> = left_out.iter().collect();
-        left_out.sort_by_key(|(option, _)| LeftOut::place(option));
+        left_out.sort_by_key(|(option, _)| FilterCount::place(option));
         about.left_out = left_out.into_iter().map(|(option, left)| left.sentence(option)).collect();
         about
     }
@@ -56,11 +56,11 @@ pub(super) fn now() -> String {
 }
 
 /// The numbers of records left out by each option, from the `run` key of a report.
-pub(super) fn left_out(run: &Map<String, Value>) -> BTreeMap<String, LeftOut> {
+pub(super) fn left_out(run: &Map<String, Value>) -> BTreeMap<String, FilterCount> {
     let options = run.get("left_out").and_then(Value::as_object).into_iter().flatten();
     let left_out = options.map(|(option, left)| {
         let number = |key: &str| left.get(key).and_then(Value::as_u64).unwrap_or(0);
-        let left = LeftOut::new(number("games"), number("positions"), number("unknown"));
+        let left = FilterCount::new(number("games"), number("positions"), number("unknown"));
         (option.clone(), left)
     });
     left_out.collect()

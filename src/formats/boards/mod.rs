@@ -186,8 +186,8 @@ pub use random_access::BoardsFile;
 pub use write::{BoardsWriter, Finished};
 
 use super::codec::conversion_losses::Refuse;
-use super::codec::dropped_values::{Misfit, MisfitKind};
-use super::codec::encode::{BlockRecords, Cut, Encoded, Encoder, Writer};
+use super::codec::dropped_values::{DroppedKind, DroppedValue};
+use super::codec::encode::{BlockRecords, Boundaries, Encoded, Encoder, Writer};
 use super::codec::layout::{Entry, ReadAt, Sections};
 use super::tables::fields_from_values::odd_texts;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Extent, Layout, Likeness, Watch};
@@ -294,8 +294,8 @@ impl Encoder for Boards {
     fn fields(&self) -> Fields {
         Fields::ALL
     }
-    fn cut(&self) -> Cut {
-        Cut::Every(BLOCK_LEN)
+    fn cut(&self) -> Boundaries {
+        Boundaries::Every(BLOCK_LEN)
     }
     fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
         refuse_numbers(tile, refuse);
@@ -431,7 +431,7 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
                     Ok(mut batch) => {
                         batch.first_index = decoded.records;
                         batch.origins = vec![at as u32];
-                        count_odd_texts(&batch, chunk, &mut decoded.misfits);
+                        count_odd_texts(&batch, chunk, &mut decoded.dropped_values);
                         decoded.batches.push(batch);
                     }
                     Err(what) => damage(what),
@@ -449,16 +449,16 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
 }
 
 /// Counts the texts of a block from which no other columns can be made.
-fn count_odd_texts(batch: &Batch, chunk: &Chunk, misfits: &mut Vec<Misfit>) {
+fn count_odd_texts(batch: &Batch, chunk: &Chunk, dropped_values: &mut Vec<DroppedValue>) {
     for (&field, values) in &batch.fields {
         let Array::Text(texts) = values else { continue };
-        misfits.extend(odd_texts(field, texts).map(|(row, text)| {
+        dropped_values.extend(odd_texts(field, texts).map(|(row, text)| {
             let place = Place {
                 offset: batch.origins[0].into(),
                 record: batch.first_index + row as u64,
                 ..Place::start_of(Arc::clone(&chunk.file))
             };
-            Misfit::new(MisfitKind::Text(field), place, text.as_bytes())
+            DroppedValue::new(DroppedKind::Text(field), place, text.as_bytes())
         }));
     }
 }

@@ -84,7 +84,8 @@ impl Losses {
     }
     /// The reason why nothing is written if changes are not allowed; `None` without changes.
     pub fn refusal(&self, format: impl fmt::Display) -> Option<String> {
-        let ways: Vec<String> = self.changed().map(|(what, changed)| Way(what, changed).to_string()).collect();
+        let ways: Vec<String> =
+            self.changed().map(|(what, changed)| ChangedInWords(what, changed).to_string()).collect();
         (!ways.is_empty()).then(|| {
             format!(
                 "nothing was written, because {format} would hold records that differ from the input in a way that \
@@ -95,15 +96,16 @@ impl Losses {
     }
     /// A note on what was changed; `None` if nothing was.
     pub fn note_of_changes(&self, format: impl fmt::Display) -> Option<String> {
-        let ways: Vec<String> = self.changed().map(|(what, changed)| Way(what, changed).to_string()).collect();
+        let ways: Vec<String> =
+            self.changed().map(|(what, changed)| ChangedInWords(what, changed).to_string()).collect();
         (!ways.is_empty()).then(|| format!("{format} holds these records changed: {}", ways.join("; ")))
     }
 }
 
 /// A way in which records are changed, as sentences have it.
-struct Way(&'static str, Changed);
+struct ChangedInWords(&'static str, Changed);
 
-impl fmt::Display for Way {
+impl fmt::Display for ChangedInWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(what, Changed { records, first }) = self;
         write!(f, "{what} ({}, the first is record {})", counted(*records, "record"), grouped(*first))

@@ -11,9 +11,9 @@ use crate::chess::fen::FenError;
 use crate::chess::validity::Validity;
 use crate::chess::{Color, Move, Position, Square};
 use crate::error::{Damage, Place, Reject};
-use crate::formats::{Chunk, DecodeOptions, Decoded, Misfit, MisfitKind, Remark, Sampled};
+use crate::formats::{Chunk, DecodeOptions, Decoded, DroppedKind, DroppedValue, Remark, Sampled};
 use crate::packed::{Group, Packed};
-use crate::simd::nibbles::{Bits, Way, Work};
+use crate::simd::nibbles::{Bits, Isa, Work};
 use crate::table::{Array, Batch, Field, Fields, Values, bits_where};
 use crate::text::numbers::counted;
 use std::borrow::Cow;
@@ -36,7 +36,7 @@ pub(in crate::formats) struct Record {
     pub(in crate::formats) position: Position,
     pub(in crate::formats) dropped_en_passant: bool,
     /// The value of [`Field::KeyEnPassant`].
-    pub(in crate::formats) idle_en_passant: Option<Square>,
+    pub(in crate::formats) pseudo_en_passant: Option<Square>,
     pub(in crate::formats) mv: Option<Move>,
     pub(in crate::formats) ply: Option<u16>,
     pub(in crate::formats) score: Option<i16>,
@@ -62,7 +62,7 @@ impl Record {
         Self {
             position,
             dropped_en_passant: false,
-            idle_en_passant: None,
+            pseudo_en_passant: None,
             mv: None,
             ply: None,
             score: None,
@@ -115,7 +115,7 @@ impl Record {
             return Err(BadRecord::new(reason, violations.to_string()));
         }
         self.dropped_en_passant = true;
-        self.idle_en_passant = position.idle_en_passant(Some(written));
+        self.pseudo_en_passant = position.pseudo_en_passant(Some(written));
         Ok(())
     }
 
@@ -135,9 +135,9 @@ pub(in crate::formats) fn score_of_white(score: i16, is_black: bool) -> (i16, bo
 
 /// The values of [`Field::KeyEnPassant`]: one row in some hundred thousand has one.
 #[derive(Debug, Default)]
-pub(in crate::formats) struct IdleEnPassants(Vec<(usize, Square)>);
+pub(in crate::formats) struct PseudoEnPassants(Vec<(usize, Square)>);
 
-impl IdleEnPassants {
+impl PseudoEnPassants {
     #[inline]
     pub(in crate::formats) fn add(&mut self, row: usize, square: Option<Square>) {
         self.0.extend(square.map(|square| (row, square)));
@@ -176,7 +176,7 @@ impl From<FenError> for BadRecord {
 }
 
 /// The records of a chunk so far.
-pub(in crate::formats) struct Gathered<'a> {
+pub(in crate::formats) struct DecodedRows<'a> {
     chunk: &'a Chunk,
     pub(in crate::formats) decoded: Decoded,
     batch: Batch,
@@ -184,7 +184,7 @@ pub(in crate::formats) struct Gathered<'a> {
     columns: BTreeMap<Field, Array>,
 }
 
-impl<'a> Gathered<'a> {
+impl<'a> DecodedRows<'a> {
     /// Makes an empty list, with columns for the requested fields among those that the format may have.
     pub(in crate::formats) fn new(chunk: &'a Chunk, carries: Fields, options: &DecodeOptions) -> Self {
         let fields = options.fields.iter().filter(|&field| carries.contains(field));
@@ -224,11 +224,9 @@ impl<'a> Gathered<'a> {
                         ..Place::start_of(Arc::clone(&self.chunk.file))
                     };
                     let unread = record.unread.iter();
-                    self.decoded.misfits.extend(
-                        unread.map(|(field, value)| {
-                            Misfit::new(MisfitKind::Value(*field), place.clone(), value.as_bytes())
-                        }),
-                    );
+                    self.decoded.dropped_values.extend(unread.map(|(field, value)| {
+                        DroppedValue::new(DroppedKind::Value(*field), place.clone(), value.as_bytes())
+                    }));
                 }
             }
             Err(bad) => {
@@ -404,7 +402,7 @@ impl<F: Fixed<LEN>, const LEN: usize> Work for DecodeFixed<'_, F, LEN> {
         let (records, _) = self.chunk.bytes.as_chunks::<LEN>();
         let requested = self.options.fields.iter().filter(|&field| F::CARRIES.contains(field)).collect();
         let mut rows = Rows::with_capacity(requested, records.len());
-        let mut unusual = Unusual::new(self.chunk, self.options);
+        let mut unusual = OddRecords::new(self.chunk, self.options);
         let mut eight = Eight::default();
         let mut at = 0;
         while at < records.len() {
@@ -431,16 +429,16 @@ impl<F: Fixed<LEN>, const LEN: usize> Work for DecodeFixed<'_, F, LEN> {
 }
 
 /// The rest is not decoded by eight.
-struct Unusual<'a> {
+struct OddRecords<'a> {
     chunk: &'a Chunk,
     options: &'a DecodeOptions,
     decoded: Decoded,
-    idle_en_passants: IdleEnPassants,
+    pseudo_en_passants: PseudoEnPassants,
 }
 
-impl<'a> Unusual<'a> {
+impl<'a> OddRecords<'a> {
     fn new(chunk: &'a Chunk, options: &'a DecodeOptions) -> Self {
-        Self { chunk, options, decoded: Decoded::default(), idle_en_passants: IdleEnPassants::default() }
+        Self { chunk, options, decoded: Decoded::default(), pseudo_en_passants: PseudoEnPassants::default() }
     }
 
     /// Adds a few records, the first of which has this number, one by one.
@@ -465,7 +463,7 @@ impl<'a> Unusual<'a> {
                     if rows.requested.contains(Field::Score) {
                         self.decoded.remarks.add(&SATURATED_SCORE, record.saturated_score.into());
                     }
-                    self.idle_en_passants.add(rows.len(), record.idle_en_passant);
+                    self.pseudo_en_passants.add(rows.len(), record.pseudo_en_passant);
                     eight.halfmove[lane] = record.position.halfmove;
                     eight.fullmove[lane] = record.position.fullmove;
                     eight.score[lane] = record.score.unwrap_or_default();
@@ -500,7 +498,7 @@ impl<'a> Unusual<'a> {
             batch.origins = good.iter().map(|&record| record * len as u32).collect();
             batch.ordinals = Some(good);
         }
-        self.idle_en_passants.finish(self.options, &mut batch);
+        self.pseudo_en_passants.finish(self.options, &mut batch);
         decoded.batches.push(batch);
         decoded
     }
@@ -508,12 +506,12 @@ impl<'a> Unusual<'a> {
 
 /// Decodes a chunk of records of `LEN` bytes, eight at a time. An incomplete record at the end is damage.
 pub(in crate::formats) fn decode<F: Fixed<LEN>, const LEN: usize>(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-    decode_by::<F, LEN>(Way::best(), chunk, options)
+    decode_by::<F, LEN>(Isa::best(), chunk, options)
 }
 
 /// Decodes a chunk of records, with these instructions.
-fn decode_by<F: Fixed<LEN>, const LEN: usize>(way: Way, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-    let mut decoded = way.run(DecodeFixed::<F, LEN> { chunk, options, format: PhantomData });
+fn decode_by<F: Fixed<LEN>, const LEN: usize>(isa: Isa, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+    let mut decoded = isa.run(DecodeFixed::<F, LEN> { chunk, options, format: PhantomData });
     decoded.damage.extend(torn::<LEN>(chunk));
     decoded
 }
@@ -559,7 +557,7 @@ fn add(record: &Record, field: Field, values: &mut Array) {
     match (field, values) {
         (Field::Move, Array::U16(column)) => column.push(record.mv.map(Move::to_bits)),
         (Field::KeyEnPassant, Array::U8(column)) => {
-            column.push(record.idle_en_passant.map(|square| square.index() as u8));
+            column.push(record.pseudo_en_passant.map(|square| square.index() as u8));
         }
         (Field::Score, Array::I16(column)) => column.push(record.score),
         (Field::Mate, Array::I16(column)) => column.push(record.mate),
@@ -603,7 +601,7 @@ mod tests {
     /// The plain twin: each record is read slowly, one after the other.
     fn decode_one_by_one<F: Fixed<LEN>, const LEN: usize>(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let (whole, _) = chunk.bytes.as_chunks::<LEN>();
-        let mut records = Gathered::new(chunk, F::CARRIES, options);
+        let mut records = DecodedRows::new(chunk, F::CARRIES, options);
         for (number, record) in whole.iter().enumerate() {
             let read = F::read(record, options).and_then(Record::pack);
             let is_saturated = read.as_ref().is_ok_and(|(read, _)| read.saturated_score);
@@ -640,13 +638,13 @@ mod tests {
             assert_eq!(expected.records as usize, bytes.len() / LEN);
             good = expected.batches.first().map_or(0, Batch::len);
             let expected = told(expected);
-            for way in Way::available() {
-                let found = told(decode_by::<F, LEN>(way, &chunk, &options));
+            for isa in Isa::available() {
+                let found = told(decode_by::<F, LEN>(isa, &chunk, &options));
                 if found != expected {
                     let at =
                         found.bytes().zip(expected.bytes()).take_while(|(a, b)| a == b).count().saturating_sub(200);
                     let show = |text: &str| text[at..(at + 500).min(text.len())].to_owned();
-                    panic!("{way:?}\nfound    …{}\nexpected …{}", show(&found), show(&expected));
+                    panic!("{isa:?}\nfound    …{}\nexpected …{}", show(&found), show(&expected));
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::game_selection;
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Reject};
-use crate::formats::{Chunk, Evidence, LostOfEach, LostTags, Misfit, tables};
+use crate::formats::{Chunk, DroppedValue, Evidence, LostOfEach, LostTags, tables};
 use crate::games::GameRow;
 use crate::table::{Array, Batch, Field, StoredGames};
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub struct Decoded {
     /// The known facts of each game, if requested.
     pub game_rows: Vec<GameRow>,
     /// Values and keys that are left out, in order.
-    pub(crate) misfits: Vec<Misfit>,
+    pub(crate) dropped_values: Vec<DroppedValue>,
     /// Data for the [`Watch`](crate::formats::Watch) of the format.
     pub(crate) evidence: Option<Evidence>,
     /// The texts of the records, where they are not in the bytes of the chunk.
@@ -182,7 +182,7 @@ impl Decoded {
                 *game += totals.games;
             }
         }
-        for Misfit { place, .. } in &mut self.misfits {
+        for DroppedValue { place, .. } in &mut self.dropped_values {
             place.record += totals.records;
             place.offset += chunk.offset;
             place.frame = chunk.frame;

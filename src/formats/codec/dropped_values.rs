@@ -19,7 +19,7 @@ const MOST_KINDS: usize = 100;
 /// The kind of thing that was left out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum MisfitKind {
+pub enum DroppedKind {
     /// A value that this field cannot have.
     Value(Field),
     /// A text of this field that is kept, but not understood, so that columns made of it have no value.
@@ -30,15 +30,15 @@ pub enum MisfitKind {
 
 /// Something that was left out of a record.
 #[derive(Clone, Debug)]
-pub(crate) struct Misfit {
-    pub(crate) kind: MisfitKind,
+pub(crate) struct DroppedValue {
+    pub(crate) kind: DroppedKind,
     pub(crate) place: Place,
     /// The beginning of the value.
     pub(crate) value: Box<str>,
 }
 
-impl Misfit {
-    pub(crate) fn new(kind: MisfitKind, place: Place, value: &[u8]) -> Self {
+impl DroppedValue {
+    pub(crate) fn new(kind: DroppedKind, place: Place, value: &[u8]) -> Self {
         let start = String::from_utf8_lossy(&value[..value.len().min(SHOWN)]);
         Self { kind, place, value: one_line::of(&start).into() }
     }
@@ -54,12 +54,12 @@ struct Counted {
 
 /// Everything that was left out of the records of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Misfits(BTreeMap<MisfitKind, Counted>);
+pub struct DroppedValues(BTreeMap<DroppedKind, Counted>);
 
-impl Misfits {
+impl DroppedValues {
     /// Adds things that come after those counted so far.
-    pub(crate) fn add(&mut self, misfit: Misfit, times: u64) {
-        let Misfit { kind, place, value } = misfit;
+    pub(crate) fn add(&mut self, dropped_value: DroppedValue, times: u64) {
+        let DroppedValue { kind, place, value } = dropped_value;
         let is_room = self.0.len() < MOST_KINDS;
         match self.0.get_mut(&kind) {
             Some(counted) => counted.times += times,
@@ -74,15 +74,15 @@ impl Misfits {
         self.0.is_empty()
     }
     /// The number of things that were left out.
-    pub fn count(&self, kind: &MisfitKind) -> u64 {
+    pub fn count(&self, kind: &DroppedKind) -> u64 {
         self.0.get(kind).map_or(0, |counted| counted.times)
     }
     /// Each kind, with its first example and its number.
     #[cfg(feature = "cluster")]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Misfit, u64)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (DroppedValue, u64)> {
         self.0.iter().map(|(kind, counted)| {
             let (place, value) = (counted.first.clone(), counted.value.clone());
-            (Misfit { kind: kind.clone(), place, value }, counted.times)
+            (DroppedValue { kind: kind.clone(), place, value }, counted.times)
         })
     }
     /// A sentence for each kind.
@@ -91,17 +91,17 @@ impl Misfits {
     }
 }
 
-struct Note<'a>(&'a MisfitKind, &'a Counted);
+struct Note<'a>(&'a DroppedKind, &'a Counted);
 
 impl fmt::Display for Note<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(kind, Counted { times, first, value }) = self;
         match kind {
-            MisfitKind::Value(field) => {
+            DroppedKind::Value(field) => {
                 let (values, were) = (counted(*times, "value"), if *times == 1 { "was" } else { "were" });
                 write!(f, "{values} that `{}` cannot hold {were} left out, first `{value}`", field.name())?;
             }
-            MisfitKind::Text(field) => {
+            DroppedKind::Text(field) => {
                 let (values, were) = (counted(*times, "value"), if *times == 1 { "was" } else { "were" });
                 let lacking = match field {
                     Field::Date => "they have no month",
@@ -115,7 +115,7 @@ impl fmt::Display for Note<'_> {
                 };
                 write!(f, "{values} of `{}` {were} not understood ({lacking}), first `{value}`", field.name())?;
             }
-            MisfitKind::Key(key) => {
+            DroppedKind::Key(key) => {
                 let key = one_line::of(key);
                 write!(
                     f,

@@ -2,7 +2,7 @@
 //!
 //! An [`Encoder`] turns rows into [`Encoded`] pieces on any thread. The pieces of text formats and of records of one
 //! length are finished bytes. Formats made of blocks or chains only note which records are to be written, without
-//! copying them. [`RecordBlocks`] takes the pieces in order and cuts them as the format's [`Cut`] says, whatever the
+//! copying them. [`RecordBlocks`] takes the pieces in order and cuts them as the format's [`Boundaries`] says, whatever the
 //! size of the pieces. Each [`RecordBlock`] can then be encoded on any thread. The [`Writer`] of an output takes
 //! finished pieces in order, and adds what comes before, between and after them.
 //!
@@ -52,7 +52,7 @@ impl Refusal {
 
 /// The places where an output can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum Boundaries {
     /// After any record: pieces are finished bytes.
     Anywhere,
     /// After every block of this number of records.
@@ -77,11 +77,11 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
     }
 
     /// The places where output of this format can be cut.
-    fn cut(&self) -> Cut {
-        Cut::Anywhere
+    fn cut(&self) -> Boundaries {
+        Boundaries::Anywhere
     }
 
-    /// Adds these rows of a batch to a piece as bytes. Formats that are not cut [anywhere](Cut::Anywhere) do not
+    /// Adds these rows of a batch to a piece as bytes. Formats that are not cut [anywhere](Boundaries::Anywhere) do not
     /// implement this: their pieces note the rows.
     fn encode(&self, _batch: &Batch, _rows: &[Range<usize>], _piece: &mut Encoded) {}
 
@@ -110,20 +110,20 @@ pub(crate) trait Encoder: fmt::Debug + Sync {
     }
 
     /// Whether a record continues the chain of the one before.
-    fn goes_on(&self, _before: (&Rows<'_>, usize), _next: (&Rows<'_>, usize)) -> bool {
+    fn continues(&self, _before: (&Rows<'_>, usize), _next: (&Rows<'_>, usize)) -> bool {
         false
     }
 
     /// Notes which of these rows, after the first, do not continue the chain of the row before.
     fn chains(&self, columns: &Rows<'_>, rows: Range<usize>, begins: &mut dyn FnMut(usize)) {
         for row in rows.skip(1) {
-            if !self.goes_on((columns, row - 1), (columns, row)) {
+            if !self.continues((columns, row - 1), (columns, row)) {
                 begins(row);
             }
         }
     }
 
-    /// Encodes records into `block`, replacing its content. Formats that are cut [anywhere](Cut::Anywhere) do not
+    /// Encodes records into `block`, replacing its content. Formats that are cut [anywhere](Boundaries::Anywhere) do not
     /// implement this.
     ///
     /// # Errors
@@ -229,18 +229,18 @@ impl Encoded {
     /// Adds rows of a batch, as bytes or as runs.
     pub(crate) fn add(&mut self, encoder: &dyn Encoder, batch: &Arc<Batch>, rows: &[Range<usize>]) {
         match encoder.cut() {
-            Cut::Anywhere => {
+            Boundaries::Anywhere => {
                 encoder.encode(batch, rows, self);
                 self.records += rows.iter().map(|rows| rows.len() as u64).sum::<u64>();
             }
-            Cut::Every(_) => rows.iter().for_each(|rows| self.push_run(batch, rows.clone())),
-            Cut::Chains(_) => {
+            Boundaries::Every(_) => rows.iter().for_each(|rows| self.push_run(batch, rows.clone())),
+            Boundaries::Chains(_) => {
                 let columns = Rows::of(batch);
                 for rows in rows.iter().filter(|rows| !rows.is_empty()) {
                     let first = self.records as usize;
                     // For the first record of a piece, this depends on the piece before.
                     if let Some((last, before)) = self.runs.last()
-                        && !encoder.goes_on((&Rows::of(last), before.end - 1), (&columns, rows.start))
+                        && !encoder.continues((&Rows::of(last), before.end - 1), (&columns, rows.start))
                     {
                         self.chains.push(first);
                     }
@@ -285,7 +285,7 @@ const ROW_LEN: usize = 64;
 #[derive(Debug)]
 pub(crate) struct RecordBlocks {
     encoder: &'static dyn Encoder,
-    cut: Cut,
+    cut: Boundaries,
     /// Records that do not fill a block yet.
     waiting: RowRuns<Batch>,
     /// Records in blocks.
@@ -300,7 +300,7 @@ impl RecordBlocks {
     /// Makes a cutter for an output of this format, if the format is made of blocks or chains.
     pub(crate) fn of(encoder: &'static dyn Encoder) -> Option<Self> {
         let cut = encoder.cut();
-        (cut != Cut::Anywhere).then(|| Self {
+        (cut != Boundaries::Anywhere).then(|| Self {
             encoder,
             cut,
             waiting: RowRuns::default(),
@@ -315,9 +315,9 @@ impl RecordBlocks {
     /// If the format cannot hold the records.
     pub(crate) fn join(&mut self, piece: Encoded) -> io::Result<Vec<RecordBlock>> {
         let before = self.records + self.waiting.len() as u64;
-        if let (Cut::Chains(_), Some((batch, rows))) = (self.cut, piece.runs.first())
+        if let (Boundaries::Chains(_), Some((batch, rows))) = (self.cut, piece.runs.first())
             && let Some((last, row)) = &self.last
-            && !self.encoder.goes_on((&Rows::of(last), *row), (&Rows::of(batch), rows.start))
+            && !self.encoder.continues((&Rows::of(last), *row), (&Rows::of(batch), rows.start))
         {
             self.chains.push_back(before);
         }
@@ -338,9 +338,9 @@ impl RecordBlocks {
     /// The number of records of the next block, if it is complete.
     fn complete(&mut self) -> Option<usize> {
         match self.cut {
-            Cut::Anywhere => None,
-            Cut::Every(len) => Some(len).filter(|&len| self.waiting.len() >= len),
-            Cut::Chains(least) => {
+            Boundaries::Anywhere => None,
+            Boundaries::Every(len) => Some(len).filter(|&len| self.waiting.len() >= len),
+            Boundaries::Chains(least) => {
                 let next = self.chains_before(self.records + least as u64);
                 let end = self.chains.get(next).map_or(usize::MAX, |&end| (end - self.records) as usize);
                 let len = end.min(LONGEST_BLOCK);
@@ -351,8 +351,8 @@ impl RecordBlocks {
     /// Approximate number of records of a block.
     const fn block_len(&self) -> usize {
         match self.cut {
-            Cut::Anywhere => 0,
-            Cut::Every(len) | Cut::Chains(len) => len,
+            Boundaries::Anywhere => 0,
+            Boundaries::Every(len) | Boundaries::Chains(len) => len,
         }
     }
     /// Copies the records that wait for their block if the batches that they keep alive are much larger, as happens
@@ -472,7 +472,7 @@ mod tests {
     #[test]
     fn blocks_do_not_depend_on_pieces() {
         let encoder = Format::BOARDS.encoder().unwrap();
-        let Cut::Every(len) = encoder.cut() else { panic!("boards are made of blocks") };
+        let Boundaries::Every(len) = encoder.cut() else { panic!("boards are made of blocks") };
         let batches = [Arc::new(Batch::new()), Arc::new(Batch::new())];
         for lens in [&[0, 1, len - 1, 0, len, 2 * len, 3][..], &[3 * len + 5, 0, len], &[1; 100], &[]] {
             let mut blocks = RecordBlocks::of(encoder).unwrap();

@@ -3,14 +3,14 @@
 //! The way to a position is the sequence of positions before it in its game. PGN knows it. Elsewhere, records of one
 //! game whose plies ascend form a way. So do records without a game, as in Stockfish's formats, while their plies rise
 //! by one. In formats with chains, a way does not leave its chain. Most of the work is done per chunk, on any thread
-//! ([`find`]). [`Way::join`] sees the chunks in order and carries values from one to the next; it changes only the
+//! ([`find`]). [`History::join`] sees the chunks in order and carries values from one to the next; it changes only the
 //! first rows of a chunk, up to the first one that has a value of its own.
 
 use crate::formats::{Decoded, Remark};
 use crate::table::{Array, Batch, Field, Fields, Values, is_sentinel, openings};
 
 /// The fields that are found on the way.
-pub(crate) const OF_THE_WAY: Fields = Fields::of(&[Field::PositionOpening, Field::ScoreBefore, Field::LastScore]);
+pub(crate) const OF_HISTORY: Fields = Fields::of(&[Field::PositionOpening, Field::ScoreBefore, Field::LastScore]);
 
 /// Files whose games have no way, because their records do not follow one another.
 pub(crate) static SCATTERED: Remark = Remark {
@@ -35,7 +35,7 @@ struct Left {
 
 /// The way to the last record so far, and the values that it passes on.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct History {
     last: Option<(Place, Left)>,
 }
 
@@ -92,15 +92,15 @@ fn signed(array: Option<&mut Array>) -> Option<&mut Values<i16>> {
     }
 }
 
-impl Way {
+impl History {
     /// The values passed on to a record, if it continues the way.
     fn before(&self, place: Option<Place>) -> Option<Left> {
         let ((game, ply), left) = self.last?;
-        let goes_on = place.is_some_and(|place| match place {
+        let continues = place.is_some_and(|place| match place {
             (Some(other), later) => game == Some(other) && later > ply,
             (None, later) => game.is_none() && ply.checked_add(1) == Some(later),
         });
-        goes_on.then_some(left)
+        continues.then_some(left)
     }
     fn go_on(&mut self, place: Option<Place>, left: Left) {
         self.last = place.map(|place| (place, left));
@@ -142,17 +142,17 @@ impl Way {
     /// Whether these records are all on one way, so that the way to the last one may begin before them.
     #[cfg(feature = "parquet")]
     pub(crate) fn is_one(batches: &[Batch]) -> bool {
-        let mut way = Self::default();
+        let mut history = Self::default();
         let mut places = batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| place(batch, row)));
         let Some(first) = places.next() else {
             return true;
         };
-        way.go_on(first, Left::default());
+        history.go_on(first, Left::default());
         first.is_some()
             && places.all(|place| {
-                let goes_on = way.before(place).is_some();
-                way.go_on(place, Left::default());
-                goes_on
+                let continues = history.before(place).is_some();
+                history.go_on(place, Left::default());
+                continues
             })
     }
 }
@@ -160,11 +160,11 @@ impl Way {
 /// Finds the values of these fields as far as the chunk alone allows: for each position its opening in the list, or
 /// else that of the last position before it on its way within the chunk; and the scores before it on that way.
 pub(in crate::formats) fn find(decoded: &mut Decoded, fields: Fields) {
-    if !fields.intersects(OF_THE_WAY) {
+    if !fields.intersects(OF_HISTORY) {
         return;
     }
     let finds_openings = fields.contains(Field::PositionOpening);
-    let mut way = Way::default();
+    let mut history = History::default();
     let mut starts = decoded.chains.iter().flatten().copied().peekable();
     let mut rows = 0..;
     for batch in &mut decoded.batches {
@@ -172,17 +172,17 @@ pub(in crate::formats) fn find(decoded: &mut Decoded, fields: Fields) {
         let [mut scores, mut last_scores] = [Values::<i16>::default(), Values::default()];
         for (row, number) in (0..batch.len()).zip(&mut rows) {
             while starts.next_if_eq(&number).is_some() {
-                way = Way::default();
+                history = History::default();
             }
             let place = place(batch, row);
-            let before = way.before(place).unwrap_or_default();
+            let before = history.before(place).unwrap_or_default();
             let opening = if finds_openings { opening_of(batch, row).or(before.opening) } else { None };
             let score = score(batch, row);
             let last_score = score.filter(|&score| score != 0).or(before.last_score);
             openings.push(opening);
             scores.push(before.score);
             last_scores.push(before.last_score);
-            way.go_on(place, Left { opening, score, last_score });
+            history.go_on(place, Left { opening, score, last_score });
         }
         let found = [
             (Field::PositionOpening, Array::U16(openings)),

@@ -10,7 +10,7 @@
 //!
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
-use crate::choose::{LeftOut, LeftOutBy, ROWS_OF_GAMES, Selection, hash_on};
+use crate::choose::{FilterCount, LeftOutBy, ROWS_OF_GAMES, Selection, hash_on};
 use crate::error::Damage;
 use crate::formats::{Chunk, Decoded, Extent, Format, Remark};
 use crate::games::{Date, Facts, GameRow, Outcome, Variant};
@@ -257,7 +257,7 @@ impl GamesInOrder {
 
 /// Records that were held back.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct PendingGame {
     pub(crate) format: Format,
     pub(crate) chunk: Chunk,
     pub(crate) decoded: Decoded,
@@ -269,7 +269,7 @@ pub(crate) struct Held {
 #[derive(Debug, Default)]
 pub(crate) struct Edges {
     /// A game that may go on in the next chunk.
-    open: Vec<Held>,
+    open: Vec<PendingGame>,
     /// Number of its records that are held back.
     held: usize,
     /// The last game of the chunk before.
@@ -289,7 +289,7 @@ impl Edges {
         decoded: &mut Decoded,
         selection: &Selection,
         at_end: bool,
-    ) -> Result<Vec<Held>, Damage> {
+    ) -> Result<Vec<PendingGame>, Damage> {
         let Some(mut selected) = decoded.selected.take() else {
             return Ok(self.close(selection));
         };
@@ -303,7 +303,7 @@ impl Edges {
             // Damage may begin right here; then the open game does not continue.
             return Ok(if at_end { self.close(selection) } else { Vec::new() });
         }
-        let goes_on = |held: &Held, run: &Run| {
+        let goes_on = |held: &PendingGame, run: &Run| {
             let runs = held.decoded.selected.as_ref().map(|held| &held.runs[..]);
             runs.and_then(<[Run]>::last).is_some_and(|open| open.is_same(run.game, run.verdict))
         };
@@ -317,7 +317,7 @@ impl Edges {
             // The chunk has nothing but one game that may go on.
             let len = selected.runs[0].len();
             decoded.selected = Some(selected);
-            let held = Held { format, chunk: decoded_chunk(chunk), decoded: decoded.take_records(), lines };
+            let held = PendingGame { format, chunk: decoded_chunk(chunk), decoded: decoded.take_records(), lines };
             self.open.push(held);
             self.held += len;
             if self.held <= MOST_HELD {
@@ -355,13 +355,13 @@ impl Edges {
         if let Some(tail) = tail {
             self.held = tail.len();
             let decoded = split_off(decoded, tail, fields);
-            self.open.push(Held { format, chunk: decoded_chunk(chunk), decoded, lines });
+            self.open.push(PendingGame { format, chunk: decoded_chunk(chunk), decoded, lines });
         }
         Ok(ready)
     }
 
     /// Returns the games that were held back and are now complete.
-    pub(crate) fn close(&mut self, selection: &Selection) -> Vec<Held> {
+    pub(crate) fn close(&mut self, selection: &Selection) -> Vec<PendingGame> {
         let mut open = std::mem::take(&mut self.open);
         self.held = 0;
         decide(&mut parts_of(&mut open), selection);
@@ -420,7 +420,7 @@ fn decoded_chunk(chunk: &Chunk) -> Chunk {
 }
 
 /// The records of a game that was held back.
-fn parts_of(open: &mut [Held]) -> Vec<(&mut Vec<Batch>, &mut Run)> {
+fn parts_of(open: &mut [PendingGame]) -> Vec<(&mut Vec<Batch>, &mut Run)> {
     let parts = open.iter_mut().filter_map(|held| {
         let run = held.decoded.selected.as_mut()?.runs.last_mut()?;
         Some((&mut held.decoded.batches, run))
@@ -555,7 +555,7 @@ fn up_to(run: &mut Run, cut: (usize, usize), batches: &mut Vec<Batch>, selection
 fn count(run: &Run, is_new: bool, left_out: &mut LeftOutBy) {
     if let Some((name, unknown)) = run.verdict.filter(|&(name, _)| name != ROWS_OF_GAMES) {
         let games = u64::from(is_new && run.game.is_some());
-        let entry: &mut LeftOut = left_out.entry(name).or_default();
+        let entry: &mut FilterCount = left_out.entry(name).or_default();
         entry.games += games;
         entry.unknown += games * u64::from(unknown);
         entry.positions += run.len() as u64;

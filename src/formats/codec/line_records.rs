@@ -1,6 +1,6 @@
 //! Shared by formats with one record per line: where lines end, and a loop over them.
 
-use super::decode_records::{BadRecord, Gathered, Record};
+use super::decode_records::{BadRecord, DecodedRows, Record};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::table::Fields;
 use memchr::{memchr, memchr_iter, memrchr};
@@ -8,13 +8,13 @@ use memchr::{memchr, memchr_iter, memrchr};
 pub(in crate::formats) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// A line without the byte order mark at its start.
-pub(in crate::formats) fn without_mark(line: &[u8]) -> &[u8] {
+pub(in crate::formats) fn strip_bom(line: &[u8]) -> &[u8] {
     line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
 }
 
 /// The first line that is not blank, without a byte order mark and without its end.
 pub(in crate::formats) fn first_line(text: &[u8]) -> &[u8] {
-    let lines = text.split(|&byte| byte == b'\n').map(|line| without_end(without_mark(line)));
+    let lines = text.split(|&byte| byte == b'\n').map(|line| without_end(strip_bom(line)));
     lines.into_iter().find(|line| !line.trim_ascii().is_empty()).unwrap_or_default()
 }
 
@@ -54,7 +54,7 @@ pub(in crate::formats) fn decode(
     mut read: impl FnMut(&[u8], u64) -> Option<Result<Record, BadRecord>>,
 ) -> Decoded {
     let bytes: &[u8] = &chunk.bytes;
-    let mut records = Gathered::new(chunk, carries, options);
+    let mut records = DecodedRows::new(chunk, carries, options);
     let mut start = 0;
     while start < bytes.len() {
         let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
@@ -65,7 +65,7 @@ pub(in crate::formats) fn decode(
             reject.place.line = Some(number);
             records.reject(start, reject);
         } else {
-            let line = without_mark(line).trim_ascii();
+            let line = strip_bom(line).trim_ascii();
             let record = if line.is_empty() { None } else { read(line, records.decoded.records) };
             if let Some(record) = record {
                 records.add(start, record, || (Some(number), line.to_vec()));

@@ -203,7 +203,7 @@ fn read(
     }
     Ok(Record {
         dropped_en_passant: fen.dropped_en_passant(),
-        idle_en_passant: position.idle_en_passant(fen.written_en_passant),
+        pseudo_en_passant: position.pseudo_en_passant(fen.written_en_passant),
         mv,
         score,
         mate,

@@ -30,7 +30,7 @@ pub(crate) struct Puzzles;
 
 impl Text for Puzzles {
     fn header(&self, head: &[u8], all: bool) -> Option<Arc<[u8]>> {
-        let head = line_records::without_mark(head);
+        let head = line_records::strip_bom(head);
         let end = memchr(b'\n', head).or(all.then_some(head.len()))?;
         let line = head[..end].trim_ascii();
         Places::named(line).map(|_| Arc::from(line))
@@ -100,7 +100,7 @@ impl Codec for Puzzles {
 
 /// Whether a text looks like puzzles: it begins with their header line, or with a puzzle.
 pub(in crate::formats) fn sniff(head: &[u8]) -> bool {
-    let head = line_records::without_mark(head);
+    let head = line_records::strip_bom(head);
     let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
     if Places::named(first).is_some() {
         return true;
@@ -262,7 +262,7 @@ fn read(
     if let Some(reason) = violations.names().next() {
         return Err(BadRecord::new(reason, violations.to_string()));
     }
-    let (mv, idle_en_passant) = set_up(&mut position, moves)?;
+    let (mv, pseudo_en_passant) = set_up(&mut position, moves)?;
     let value = |place: Option<usize>| {
         let value = values.get(place?)?;
         (!value.is_empty()).then(|| String::from_utf8_lossy(value).into_owned())
@@ -306,7 +306,7 @@ fn read(
     }
     Ok(Record {
         mv,
-        idle_en_passant,
+        pseudo_en_passant,
         puzzle_rating: number(Field::PuzzleRating, value(Field::PuzzleRating, places.rating), &mut unread),
         rating_deviation: number(
             Field::RatingDeviation,

@@ -1,7 +1,7 @@
 //! The stages of reading games, one by one, for benchmarks: the scan of the text, the words, the moves.
 
 use super::Games;
-use super::movetext_scan::{Commands, ENOUGH, Scan, Way};
+use super::movetext_scan::{Commands, ENOUGH, Isa, Scan};
 use super::records::{Records, Requested};
 use crate::chess::Position;
 use crate::kernels::replay::Order;
@@ -79,19 +79,19 @@ impl<'a> Stages<'a> {
 
     /// Number of words that the scan finds, one block of text after the other.
     pub(crate) fn scanned(&self) -> u64 {
-        self.scanned_in(Way::any())
+        self.scanned_in(Isa::any())
     }
     /// The same in vectors of AVX2, if this CPU has them.
     pub(crate) fn scanned_in_avx2(&self) -> Option<u64> {
-        Way::avx2().map(|way| self.scanned_in(way))
+        Isa::avx2().map(|isa| self.scanned_in(isa))
     }
     /// The same in vectors of AVX-512, if this CPU has them, and VBMI2.
     pub(crate) fn scanned_in_avx512(&self) -> Option<u64> {
-        Way::avx512().map(|way| self.scanned_in(way))
+        Isa::avx512().map(|isa| self.scanned_in(isa))
     }
-    fn scanned_in(&self, way: Way) -> u64 {
+    fn scanned_in(&self, isa: Isa) -> u64 {
         let mut words = 0;
-        self.scan(Scan::new(way), |_, scan| words += scan.starts().len() as u64);
+        self.scan(Scan::new(isa), |_, scan| words += scan.starts().len() as u64);
         words
     }
 
@@ -176,7 +176,7 @@ impl<'a> Stages<'a> {
             halfmove: &mut halfmove,
             fullmove: &mut fullmove,
             moves: &mut [],
-            idle_en_passants: Vec::new(),
+            pseudo_en_passants: Vec::new(),
             failed: Vec::new(),
         };
         orders.play_with(simd, &mut rows);

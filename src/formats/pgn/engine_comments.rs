@@ -32,7 +32,7 @@ pub(super) fn may_be_one(text: &[u8]) -> bool {
 
 /// The evaluation in a comment, of the position before the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Said {
+pub(super) struct EngineEval {
     /// From White's view.
     pub(super) eval: Option<Eval>,
     /// The mover's time after the move, in hundredths of a second.
@@ -40,7 +40,7 @@ pub(super) struct Said {
 }
 
 /// Reads a comment, without its braces, after a move of this colour.
-pub(super) fn said(comment: &[u8], mover: Color) -> Said {
+pub(super) fn said(comment: &[u8], mover: Color) -> EngineEval {
     let comment = match comment {
         [b'(', rest @ ..] => {
             // A depth shows that the text after the line is not prose.
@@ -53,7 +53,7 @@ pub(super) fn said(comment: &[u8], mover: Color) -> Said {
     match score(comment, mover) {
         Some(said) => said,
         None if comment.first().is_some_and(u8::is_ascii_alphabetic) => fields(comment),
-        None => Said::default(),
+        None => EngineEval::default(),
     }
 }
 
@@ -100,7 +100,7 @@ fn ends_with_sign(text: &[u8]) -> bool {
 }
 
 /// An evaluation from the mover's view, alone or with a depth, a time, and more.
-fn score(comment: &[u8], mover: Color) -> Option<Said> {
+fn score(comment: &[u8], mover: Color) -> Option<EngineEval> {
     let (eval, rest) = value(comment)?;
     let (depths, mut rest) = depths(rest);
     if !rest.is_empty() {
@@ -123,7 +123,7 @@ fn score(comment: &[u8], mover: Color) -> Option<Said> {
         return None;
     }
     let mut items = rest.split(|byte| *byte == b',' || byte.is_ascii_whitespace());
-    Some(Said {
+    Some(EngineEval {
         eval: Some(match mover {
             Color::White => eval,
             Color::Black => eval.reversed(),
@@ -215,19 +215,19 @@ fn digits(text: &[u8]) -> usize {
 }
 
 /// A list of names and values, as TCEC has them.
-fn fields(comment: &[u8]) -> Said {
-    let mut said = Said::default();
+fn fields(comment: &[u8]) -> EngineEval {
+    let mut said = EngineEval::default();
     for (number, item) in comment.split(|&byte| byte == b',').enumerate() {
         let item = item.trim_ascii();
         let Some(equals) = item.iter().position(|&byte| byte == b'=') else {
             match number {
                 // Prose.
-                0 if item != b"book" => return Said::default(),
+                0 if item != b"book" => return EngineEval::default(),
                 _ => continue,
             }
         };
         if !item[..equals].iter().all(u8::is_ascii_alphanumeric) {
-            return Said::default();
+            return EngineEval::default();
         }
         let text = &item[equals + 1..];
         match &item[..equals] {
@@ -393,7 +393,7 @@ mod tests {
             assert_eq!(found("wv=-M12, tl=0:15:03").clock, Some(90_300));
             assert_eq!(found("book, mb=+0+0, wv=0.10").eval, Some(Eval::Centipawns(10)));
             for text in ["a good move, wv=0.24", "x, y", "wv=0.24 or so", "tl=1x", "tl=99999999999999"] {
-                assert_eq!(found(text), Said::default(), "{text}");
+                assert_eq!(found(text), EngineEval::default(), "{text}");
             }
         }
     }

@@ -78,14 +78,14 @@ pub use tags::Tags;
 
 pub(super) use comment_values::{LONGEST_MATE, mate_in};
 
-use super::codec::game_history::OF_THE_WAY;
+use super::codec::game_history::OF_HISTORY;
 use super::codec::layout::Text;
 use super::{
-    About, Chunk, Codec, DecodeOptions, Decoded, Evidence, Layout, Likeness, LostTags, Misfit, MisfitKind, Remark,
-    Watch,
+    About, Chunk, Codec, DecodeOptions, Decoded, DroppedKind, DroppedValue, Evidence, Layout, Likeness, LostTags,
+    Remark, Watch,
 };
 use crate::chess::validity::Validity;
-use crate::choose::{Condition, LeftOut, Selection};
+use crate::choose::{Condition, FilterCount, Selection};
 use crate::error::Damage;
 use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, Outcome, Variant};
@@ -312,10 +312,10 @@ fn decode_games(
         plies: fields.contains(Field::Ply) || selects,
         scores: fields.intersects(SCORES),
         clocks: fields.contains(Field::Clock),
-        idle_en_passants: fields.contains(Field::KeyEnPassant),
+        pseudo_en_passants: fields.contains(Field::KeyEnPassant),
         openings: fields.contains(Field::PositionOpening),
         scores_before: fields.intersects(SCORES_BEFORE),
-        parents: fields.intersects(OF_THE_WAY) && selection.variations,
+        parents: fields.intersects(OF_HISTORY) && selection.variations,
         texts: options.lost_tags,
         lanes: false,
     };
@@ -394,7 +394,7 @@ fn decode_games(
         }
         let mut leave_out = |name, games, positions| {
             if games + positions != 0 {
-                let left_out: &mut LeftOut = decoded.left_out.entry(name).or_default();
+                let left_out: &mut FilterCount = decoded.left_out.entry(name).or_default();
                 left_out.games += games;
                 left_out.positions += positions;
             }
@@ -444,7 +444,7 @@ fn decode_games(
         // Rows of games have a result, too.
         let reads_result = options.game_rows && !options.game_places && !is_dropped && !fields.contains(Field::Result);
         let of_row = if reads_result { game.unread_result() } else { None };
-        let of_row = of_row.map(|text| (MisfitKind::Value(Field::Result), text.to_vec()));
+        let of_row = of_row.map(|text| (DroppedKind::Value(Field::Result), text.to_vec()));
         for (kind, value) in columns.take_unread().filter(|_| kept != 0).chain(of_row) {
             let place = Place {
                 line: Some(lines.up_to(game.start) + 1),
@@ -452,7 +452,7 @@ fn decode_games(
                 record: decoded.records,
                 ..Place::start_of(Arc::clone(&chunk.file))
             };
-            decoded.misfits.push(Misfit::new(kind, place, &value));
+            decoded.dropped_values.push(DroppedValue::new(kind, place, &value));
         }
         if options.lost_tags && kept != 0 {
             lost_tags.game(&game.tags, number);

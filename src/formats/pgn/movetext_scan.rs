@@ -1,6 +1,6 @@
 //! Scans movetext for the places where moves begin and end, several blocks of sixty-four bytes at a time.
 //!
-//! What the blocks contain is found by [`look`], in vectors. Almost nothing is carried from block to block, so that the
+//! What the blocks contain is found by [`scan_block`], in vectors. Almost nothing is carried from block to block, so that the
 //! CPU can work on several of them at once; the cost does not depend on the text, there is hardly a branch to
 //! mispredict, and the places of the next hundred moves are known before the first of them is played.
 //!
@@ -9,7 +9,7 @@
 //! lines, unbalanced braces, garbage), which is left to [`super::game`].
 
 pub(super) use crate::kernels::movetext::Commands;
-use crate::kernels::movetext::{Carry, Found, look};
+use crate::kernels::movetext::{Carry, Found, scan_block};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::bytes::Avx512Blocks;
 use crate::simd::bytes::{AnyBlocks, Block, Blocks, Classes};
@@ -48,7 +48,7 @@ struct Text<'a> {
 /// The places found in a text, in order.
 #[derive(Debug)]
 pub(super) struct Scan {
-    way: Way,
+    isa: Isa,
     starts: Places,
     ends: Places,
     /// Commands of comments.
@@ -57,7 +57,7 @@ pub(super) struct Scan {
 
 /// How this CPU scans.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Way {
+pub(super) enum Isa {
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512Blocks, Avx512),
     #[cfg(target_arch = "x86_64")]
@@ -65,7 +65,7 @@ pub(super) enum Way {
     Any(AnyBlocks),
 }
 
-impl Way {
+impl Isa {
     /// The way of every CPU.
     pub(super) fn any() -> Self {
         Self::Any(AnyBlocks::detect())
@@ -117,13 +117,13 @@ impl Places {
 impl Default for Scan {
     /// In the fastest way of this CPU.
     fn default() -> Self {
-        Self::new(Way::avx512().or_else(Way::avx2).unwrap_or_else(Way::any))
+        Self::new(Isa::avx512().or_else(Isa::avx2).unwrap_or_else(Isa::any))
     }
 }
 
 impl Scan {
-    pub(super) fn new(way: Way) -> Self {
-        Self { way, starts: Places::default(), ends: Places::default(), commands: Vec::new() }
+    pub(super) fn new(isa: Isa) -> Self {
+        Self { isa, starts: Places::default(), ends: Places::default(), commands: Vec::new() }
     }
     /// The beginnings of moves.
     #[inline(always)]
@@ -147,18 +147,18 @@ impl Scan {
     /// everything has been found, and whether the token there is not simple.
     pub(super) fn fill(&mut self, bytes: &[u8], at: usize, commands: Commands, enough: usize) -> (usize, bool) {
         let text = Text { bytes, at, commands, enough };
-        match self.way {
+        match self.isa {
             #[cfg(target_arch = "x86_64")]
-            Way::Avx512(blocks, simd) => blocks.enter(
+            Isa::Avx512(blocks, simd) => blocks.enter(
                 #[inline(always)]
                 || self.fill_with(simd, blocks, text),
             ),
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2(simd, blocks) => simd.enter(
+            Isa::Avx2(simd, blocks) => simd.enter(
                 #[inline(always)]
                 || self.fill_with(simd, blocks, text),
             ),
-            Way::Any(blocks) => self.fill_with(Scalar, blocks, text),
+            Isa::Any(blocks) => self.fill_with(Scalar, blocks, text),
         }
     }
 
@@ -194,7 +194,7 @@ impl Scan {
                     true
                 }
             };
-            look(simd, &classes, commands, &mut carry, &mut found);
+            scan_block(simd, &classes, commands, &mut carry, &mut found);
             let is_odd = found.odd_lanes != 0;
             // What follows a byte that is not simple is not looked at.
             let lanes = if is_odd { found.odd_lanes.trailing_zeros() as usize + 1 } else { S::WIDTH };
@@ -259,8 +259,8 @@ mod tests {
     use crate::chess::random::Random;
 
     /// Everything that is found in a text, from its beginning to the first token that is not simple.
-    fn found(way: Way, bytes: &[u8], commands: Commands, enough: usize) -> (usize, Vec<u32>, Vec<u32>, Vec<Command>) {
-        let mut scan = Scan::new(way);
+    fn found(isa: Isa, bytes: &[u8], commands: Commands, enough: usize) -> (usize, Vec<u32>, Vec<u32>, Vec<Command>) {
+        let mut scan = Scan::new(isa);
         let (mut at, mut stops) = (0, false);
         let (mut starts, mut ends, mut all_commands) = (Vec::new(), Vec::new(), Vec::new());
         while !stops {
@@ -303,12 +303,12 @@ mod tests {
         }
         for text in texts {
             for commands in [Commands::None, Commands::Evals, Commands::All] {
-                let plain = found(Way::any(), &text, commands, ENOUGH);
+                let plain = found(Isa::any(), &text, commands, ENOUGH);
                 // Numbers of moves that one block, and that several, may have.
                 for enough in [8, ENOUGH, usize::MAX] {
                     let shown = String::from_utf8_lossy(&text);
-                    for way in [Way::avx2(), Way::avx512()].into_iter().flatten() {
-                        assert_eq!(found(way, &text, commands, enough), plain, "{commands:?} {enough} {shown}");
+                    for isa in [Isa::avx2(), Isa::avx512()].into_iter().flatten() {
+                        assert_eq!(found(isa, &text, commands, enough), plain, "{commands:?} {enough} {shown}");
                     }
                 }
             }

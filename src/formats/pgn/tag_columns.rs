@@ -4,7 +4,7 @@ use super::tag_syntax;
 use super::tags::{Name, rating};
 use super::{Game, Pgn, date};
 use crate::formats::tables::fields_from_values::is_understood;
-use crate::formats::{Codec, MisfitKind};
+use crate::formats::{Codec, DroppedKind};
 use crate::games::Outcome;
 use crate::table::{Array, Batch, Field, Fields, Texts};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct GameColumns {
 }
 
 /// Values of tags that were not read or not understood.
-type Unread = Vec<(MisfitKind, Vec<u8>)>;
+type Unread = Vec<(DroppedKind, Vec<u8>)>;
 
 impl GameColumns {
     /// Columns with room for this number of rows.
@@ -62,7 +62,7 @@ impl GameColumns {
                 (Field::Result, Array::U8(column)) => {
                     column.push_many(game.result().map(Outcome::code), rows);
                     if let Some(text) = game.unread_result() {
-                        self.unread.push((MisfitKind::Value(field), text.to_vec()));
+                        self.unread.push((DroppedKind::Value(field), text.to_vec()));
                     }
                 }
                 (Field::GamePlies, Array::U16(column)) => {
@@ -89,7 +89,7 @@ impl GameColumns {
                         _ => None,
                     };
                     if let Some(value) = value.filter(|value| !is_understood(field, value)) {
-                        self.unread.push((MisfitKind::Text(field), value.to_vec()));
+                        self.unread.push((DroppedKind::Text(field), value.to_vec()));
                     }
                     push_tag(column, value, rows, &mut self.buffer);
                 }
@@ -102,7 +102,7 @@ impl GameColumns {
     }
 
     /// The values of tags that were not read or not understood, of the games since the last call.
-    pub(super) fn take_unread(&mut self) -> impl Iterator<Item = (MisfitKind, Vec<u8>)> {
+    pub(super) fn take_unread(&mut self) -> impl Iterator<Item = (DroppedKind, Vec<u8>)> {
         std::mem::take(&mut self.unread).into_iter()
     }
 
@@ -125,7 +125,7 @@ impl GameColumns {
 fn read_rating(field: Field, value: Option<&[u8]>, unread: &mut Unread) -> Option<u16> {
     let value = value?;
     rating(value).unwrap_or_else(|()| {
-        unread.push((MisfitKind::Value(field), value.to_vec()));
+        unread.push((DroppedKind::Value(field), value.to_vec()));
         None
     })
 }

@@ -130,12 +130,12 @@ fn unusual_words_are_read_alike_in_lanes() {
             .collect();
         let games: u64 = parts.iter().map(|part| part.games).sum();
         let records: u64 = parts.iter().map(|part| part.records).sum();
-        let misfits: usize = parts.iter().map(|part| part.misfits.len()).sum();
+        let dropped_values: usize = parts.iter().map(|part| part.dropped_values.len()).sum();
         let remarks: u64 = parts.iter().flat_map(|part| part.remarks.iter()).map(|(_, times)| times).sum();
         let whole: u64 = expected.remarks.iter().map(|(_, times)| times).sum();
         assert_eq!(
-            (games, records, misfits, remarks),
-            (expected.games, expected.records, expected.misfits.len(), whole),
+            (games, records, dropped_values, remarks),
+            (expected.games, expected.records, expected.dropped_values.len(), whole),
             "{text}"
         );
     }

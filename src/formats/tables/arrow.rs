@@ -504,8 +504,8 @@ impl TableReader for ArrowTable {
     fn fields(&self) -> Fields {
         self.plan.carried()
     }
-    fn misfits(&self) -> &[(Field, String)] {
-        &self.plan.misfits
+    fn dropped_values(&self) -> &[(Field, String)] {
+        &self.plan.dropped_values
     }
 
     fn check(&self) -> io::Result<()> {

@@ -116,7 +116,7 @@ pub(in crate::formats) struct Plan {
     /// Descriptions of the columns that are not read.
     left: Vec<String>,
     /// The requested fields whose columns have other types, with descriptions of these columns.
-    pub(in crate::formats) misfits: Vec<(Field, String)>,
+    pub(in crate::formats) dropped_values: Vec<(Field, String)>,
 }
 
 impl Plan {
@@ -130,7 +130,7 @@ impl Plan {
             set_up: None,
             line: None,
             left: Vec::new(),
-            misfits: Vec::new(),
+            dropped_values: Vec::new(),
         }
     }
 
@@ -221,7 +221,7 @@ impl Plan {
                 Some(field) if !fits(field, column.kind) => {
                     plan.left.push(described(at));
                     if options.fields.contains(field) {
-                        plan.misfits.push((field, described(at)));
+                        plan.dropped_values.push((field, described(at)));
                     }
                 }
                 Some(Field::Move) if plan.set_up.is_some() => plan.left.push(described(at)),

@@ -1,6 +1,6 @@
 //! Decodes columns to records.
 
-use super::super::text::{Refusal, SaidByOperations, UsualLines, unusual};
+use super::super::text::{OperationColumns, Refusal, UsualLines, unusual};
 use super::super::{DecodeOptions, Decoded, LostByKey, too_long};
 use super::column_map::{Kind, Plan, Positions};
 use super::dictionary_values::Column;
@@ -12,9 +12,9 @@ use super::{Chunk, RecordTexts};
 use crate::chess::Move;
 use crate::chess::validity::Validity;
 use crate::error::{Damage, Place, Reject};
-use crate::formats::codec::decode_records::{BadRecord, IdleEnPassants};
-use crate::formats::codec::dropped_values::{Misfit, MisfitKind};
-use crate::formats::codec::line_records::without_mark;
+use crate::formats::codec::decode_records::{BadRecord, PseudoEnPassants};
+use crate::formats::codec::dropped_values::{DroppedKind, DroppedValue};
+use crate::formats::codec::line_records::strip_bom;
 use crate::formats::lichess::puzzles;
 use crate::games::Date;
 use crate::packed::Packed;
@@ -209,9 +209,9 @@ impl Decoder<'_> {
             self.options.fields.contains(field) && !self.plan.fields.iter().any(is)
         };
         let operations = || Dictionary::new(most_texts(self.options));
-        let mut idle_en_passants = IdleEnPassants::default();
+        let mut pseudo_en_passants = PseudoEnPassants::default();
         let mut operations = carries(Field::Operations).then(operations);
-        let mut said = SaidByOperations::new(Field::ALL.into_iter().filter(|&field| carries(field)));
+        let mut said = OperationColumns::new(Field::ALL.into_iter().filter(|&field| carries(field)));
         let mut first = 0;
         let mut lines = UsualLines::default();
         let (columns, rows) = (self.columns, self.rows.clone());
@@ -229,7 +229,7 @@ impl Decoder<'_> {
                     self.reject(row, reject.reasons, reject.message, &reject.raw);
                     continue;
                 }
-                let line = without_mark(text).trim_ascii();
+                let line = strip_bom(text).trim_ascii();
                 if let Some((board, [halfmove, fullmove])) = lines.read(line) {
                     self.batch.push(board, halfmove, fullmove);
                     self.good.push(row);
@@ -242,13 +242,13 @@ impl Decoder<'_> {
                 match unusual(line, line.len(), 0, options, &mut self.decoded.remarks) {
                     Ok(line) => {
                         let [halfmove, fullmove] = line.clocks;
-                        idle_en_passants.add(self.batch.len(), line.idle_en_passant);
+                        pseudo_en_passants.add(self.batch.len(), line.pseudo_en_passant);
                         let mut unread = Vec::new();
                         let remarks = &mut self.decoded.remarks;
                         said.add(self.batch.len(), &line, remarks, |field, value| {
                             unread.push((field, value.to_owned()))
                         });
-                        unread.into_iter().for_each(|(field, value)| self.misfit(row, field, value.as_bytes()));
+                        unread.into_iter().for_each(|(field, value)| self.dropped_value(row, field, value.as_bytes()));
                         self.batch.push(line.board, halfmove, fullmove);
                         self.good.push(row);
                         if let Some(operations) = &mut operations {
@@ -265,7 +265,7 @@ impl Decoder<'_> {
             self.keep(array, &texts);
             Ok(())
         })?;
-        idle_en_passants.finish(self.options, &mut self.batch);
+        pseudo_en_passants.finish(self.options, &mut self.batch);
         said.finish(&mut self.batch);
         if let Some(operations) = operations {
             self.batch.fields.insert(Field::Operations, operations.finish(Field::Operations)?);
@@ -390,7 +390,7 @@ impl Decoder<'_> {
     fn set_up(&mut self, column: usize) -> Result<(), Fault> {
         let mut after = Batch::new();
         let mut moves = Values::<u16>::default();
-        let mut idle_en_passants = IdleEnPassants::default();
+        let mut pseudo_en_passants = PseudoEnPassants::default();
         let (mut rest, counts_rest) = (0, self.options.lost_tags);
         // With the numbers of the records.
         let mut each = self.options.lists_lost_of_records().then(|| (self.good.clone(), LostByKey::default()));
@@ -415,7 +415,7 @@ impl Decoder<'_> {
                             None => rest += more,
                         }
                     }
-                    idle_en_passants.add(after.len(), idle);
+                    pseudo_en_passants.add(after.len(), idle);
                     after.push(board, halfmove, fullmove);
                     moves.push(mv.map(Move::to_bits));
                     Ok(())
@@ -434,7 +434,7 @@ impl Decoder<'_> {
         self.decoded.lost_of_each = each.map(|(_, each)| each.finish());
         after.fields = std::mem::take(&mut self.batch.fields);
         after.fields.remove(&Field::KeyEnPassant);
-        idle_en_passants.finish(self.options, &mut after);
+        pseudo_en_passants.finish(self.options, &mut after);
         if self.options.fields.contains(Field::Move) {
             after.fields.insert(Field::Move, Array::U16(moves));
         }
@@ -497,7 +497,7 @@ impl Decoder<'_> {
                 if done.is_err()
                     && let Some(field) = field
                 {
-                    self.misfit(row, field, &value.shown(row as usize - first));
+                    self.dropped_value(row, field, &value.shown(row as usize - first));
                 } else if let Err((reason, message)) = done
                     && !self.bad.contains(&row)
                 {
@@ -522,14 +522,14 @@ impl Decoder<'_> {
     fn odd_texts(&mut self, field: Field, odd: OddTexts) {
         for (record, text) in odd.texts {
             let place = self.place(self.good[record]);
-            self.decoded.misfits.push(Misfit::new(MisfitKind::Text(field), place, &text));
+            self.decoded.dropped_values.push(DroppedValue::new(DroppedKind::Text(field), place, &text));
         }
     }
 
     #[cold]
-    fn misfit(&mut self, row: u32, field: Field, value: &[u8]) {
+    fn dropped_value(&mut self, row: u32, field: Field, value: &[u8]) {
         let place = self.place(row);
-        self.decoded.misfits.push(Misfit::new(MisfitKind::Value(field), place, value));
+        self.decoded.dropped_values.push(DroppedValue::new(DroppedKind::Value(field), place, value));
     }
 
     fn place(&self, row: u32) -> Place {

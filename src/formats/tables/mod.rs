@@ -231,7 +231,7 @@ pub(crate) trait TableReader: fmt::Debug + Send {
     /// The requested fields for which it has columns.
     fn fields(&self) -> Fields;
     /// The requested fields whose columns have types that do not fit, with descriptions of these columns.
-    fn misfits(&self) -> &[(Field, String)];
+    fn dropped_values(&self) -> &[(Field, String)];
     /// Checks that the file has not become shorter since it was opened.
     ///
     /// # Errors

@@ -398,8 +398,8 @@ impl TableReader for ParquetTable {
     fn fields(&self) -> Fields {
         self.file.plan.carried()
     }
-    fn misfits(&self) -> &[(Field, String)] {
-        &self.file.plan.misfits
+    fn dropped_values(&self) -> &[(Field, String)] {
+        &self.file.plan.dropped_values
     }
 
     fn check(&self) -> io::Result<()> {

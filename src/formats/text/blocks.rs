@@ -1,6 +1,6 @@
 //! Finds out which lines belong together, because perft blocks must not be cut.
 
-use crate::formats::codec::line_records::{BYTE_ORDER_MARK, cut_lines, next_line, without_mark};
+use crate::formats::codec::line_records::{BYTE_ORDER_MARK, cut_lines, next_line, strip_bom};
 use memchr::{memchr, memrchr};
 
 /// A `perft` line that begins more bytes than this after its `epd` line is not part of its block, and neither
@@ -37,7 +37,7 @@ impl Line {
 
     /// Classifies a line with this beginning, if it is certain.
     fn begun(line: &[u8]) -> Option<Self> {
-        let line = without_mark(line).trim_ascii_start();
+        let line = strip_bom(line).trim_ascii_start();
         let could_be = |word: &[u8]| line.len() < word.len() && word.starts_with(line);
         if could_be(BYTE_ORDER_MARK) || [&b"id "[..], b"epd ", b"perft "].iter().any(|w| could_be(w)) {
             return None;
@@ -67,7 +67,7 @@ pub(super) fn cut(bytes: &[u8], max_record: usize) -> Option<usize> {
         let feed = place.checked_sub(1)?;
         let start = memrchr(b'\n', &bytes[..feed]).map_or(0, |before| before + 1);
         let line = &bytes[start..feed];
-        let kind = if line.len() > max_record { Line::Record } else { Line::of(without_mark(line).trim_ascii()) };
+        let kind = if line.len() > max_record { Line::Record } else { Line::of(strip_bom(line).trim_ascii()) };
         match kind {
             Line::Record => return Some(place),
             Line::Epd | Line::Perft if matches!(next, Some(Line::Epd | Line::Record)) => {
@@ -100,7 +100,7 @@ pub(super) fn division(bytes: &[u8], from: usize, at_end: bool) -> Option<usize>
         let rest = &bytes[place..bytes.len().min(place + BLOCK_REACH)];
         let len = memchr(b'\n', rest);
         let kind = match len {
-            Some(len) => Some(Line::of(without_mark(&rest[..len]).trim_ascii())),
+            Some(len) => Some(Line::of(strip_bom(&rest[..len]).trim_ascii())),
             None => Line::begun(rest),
         };
         let last = before.filter(|&(start, _)| start + BLOCK_REACH > place);
@@ -137,7 +137,7 @@ fn last_line(bytes: &[u8], place: usize) -> Option<(usize, Line)> {
         if start + BLOCK_REACH <= place {
             return None;
         }
-        match Line::of(without_mark(&bytes[start..feed]).trim_ascii()) {
+        match Line::of(strip_bom(&bytes[start..feed]).trim_ascii()) {
             Line::Blank => end = start,
             kind => return Some((start, kind)),
         }

@@ -1,15 +1,15 @@
 //! Decodes lines of FEN, EPD and perft lists.
 
 use super::blocks::{BLOCK_REACH, Line};
-use super::epd_operations::{Said, Unread, clocks_of_operations, result_alone, separate};
+use super::epd_operations::{OperationFields, Unread, clocks_of_operations, result_alone, separate};
 use crate::chess::fen::{self, FenOptions, UsualReader};
 use crate::chess::validity::Validity;
 use crate::chess::{Position, Square};
 use crate::error::{Place, Reject};
-use crate::formats::codec::decode_records::{DROPPED_EN_PASSANT, IdleEnPassants};
-use crate::formats::codec::line_records::{are_moves, text_of, without_mark};
+use crate::formats::codec::decode_records::{DROPPED_EN_PASSANT, PseudoEnPassants};
+use crate::formats::codec::line_records::{are_moves, strip_bom, text_of};
 use crate::formats::tables::fields_from_values::push;
-use crate::formats::{Chunk, DecodeOptions, Decoded, Misfit, MisfitKind, Remark, Remarks, too_long};
+use crate::formats::{Chunk, DecodeOptions, Decoded, DroppedKind, DroppedValue, Remark, Remarks, too_long};
 use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, Fields, Texts};
 use crate::text::one_line;
@@ -28,8 +28,8 @@ struct Decoder<'a> {
     /// If operations are requested: those of all records except the last one, to which lines may still be added.
     operations: Option<Texts>,
     open: Option<String>,
-    said: SaidByOperations,
-    idle_en_passants: IdleEnPassants,
+    said: OperationColumns,
+    pseudo_en_passants: PseudoEnPassants,
     /// The `id` line of the block that has just begun.
     id: String,
     /// Offset of the `id` line.
@@ -47,20 +47,20 @@ pub(in crate::formats) struct ReadLine<'a> {
     pub(in crate::formats) rest: &'a [u8],
     position: Position,
     /// The value of [`Field::KeyEnPassant`].
-    pub(in crate::formats) idle_en_passant: Option<Square>,
+    pub(in crate::formats) pseudo_en_passant: Option<Square>,
 }
 
 /// Fields that are given by operations, for the few records that have such operations.
 #[derive(Debug, Default)]
-pub(in crate::formats) struct SaidByOperations {
+pub(in crate::formats) struct OperationColumns {
     fields: Fields,
-    values: Vec<(usize, Said)>,
+    values: Vec<(usize, OperationFields)>,
 }
 
-impl SaidByOperations {
+impl OperationColumns {
     /// Keeps those of these fields that operations may give.
     pub(in crate::formats) fn new(fields: impl IntoIterator<Item = Field>) -> Self {
-        let fields = fields.into_iter().filter(|&field| Said::FIELDS.contains(field));
+        let fields = fields.into_iter().filter(|&field| OperationFields::FIELDS.contains(field));
         Self { fields: fields.collect(), values: Vec::new() }
     }
     /// Adds the fields of a record. `unread` is called for each value that cannot be read.
@@ -76,8 +76,8 @@ impl SaidByOperations {
         }
         let mut not_read = Unread::new();
         let operations = String::from_utf8_lossy(line.rest);
-        let said = Said::of(&operations, &line.position, self.fields, remarks, &mut not_read);
-        if said != Said::default() {
+        let said = OperationFields::of(&operations, &line.position, self.fields, remarks, &mut not_read);
+        if said != OperationFields::default() {
             self.values.push((row, said));
         }
         not_read.into_iter().for_each(|(field, value)| unread(field, value));
@@ -202,7 +202,7 @@ pub(in crate::formats) fn unusual<'a>(
     if fen.rest.len() > 5 {
         clocks_of_operations(&mut fen, remarks);
     }
-    let mut idle_en_passant = None;
+    let mut pseudo_en_passant = None;
     if fen.dropped_en_passant() {
         // Afterwards there is no trace of it.
         if options.validity == Validity::Strict {
@@ -214,7 +214,7 @@ pub(in crate::formats) fn unusual<'a>(
             }
         }
         remarks.add(&DROPPED_EN_PASSANT, 1);
-        idle_en_passant = fen.position.idle_en_passant(fen.written_en_passant);
+        pseudo_en_passant = fen.position.pseudo_en_passant(fen.written_en_passant);
     }
     match Packed::pack(&fen.position) {
         Ok(board) => Ok(ReadLine {
@@ -222,7 +222,7 @@ pub(in crate::formats) fn unusual<'a>(
             clocks: [fen.position.halfmove, fen.position.fullmove],
             rest: fen.rest,
             position: fen.position,
-            idle_en_passant,
+            pseudo_en_passant,
         }),
         Err(error) => {
             // The strict level has a name for everything that cannot be packed.
@@ -254,8 +254,8 @@ pub(super) fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         decoded: Decoded::default(),
         operations: options.fields.contains(Field::Operations).then(Texts::default),
         open: None,
-        said: SaidByOperations::new(options.fields.iter()),
-        idle_en_passants: IdleEnPassants::default(),
+        said: OperationColumns::new(options.fields.iter()),
+        pseudo_en_passants: PseudoEnPassants::default(),
         id: String::new(),
         id_at: 0,
         block_at: None,
@@ -315,7 +315,7 @@ impl Decoder<'_> {
             return self.too_long(start, &text[..len]);
         }
         let whole = &text[..len];
-        let line = without_mark(whole).trim_ascii_start();
+        let line = strip_bom(whole).trim_ascii_start();
         let text = &text[len - line.len()..];
         let line = line.trim_ascii_end();
         // Whether `usual_lines` has tried it: lines without anything before them are.
@@ -360,12 +360,12 @@ impl Decoder<'_> {
         let remarks = &mut self.decoded.remarks;
         match unusual(text, len, skip, self.options, remarks) {
             Ok(line) => {
-                let Decoded { remarks, misfits, lines, records, .. } = &mut self.decoded;
+                let Decoded { remarks, dropped_values, lines, records, .. } = &mut self.decoded;
                 self.said.add(self.batch.len(), &line, remarks, |field, value| {
                     let place = place(self.chunk, *lines, *records, start);
-                    misfits.push(Misfit::new(MisfitKind::Value(field), place, value.as_bytes()));
+                    dropped_values.push(DroppedValue::new(DroppedKind::Value(field), place, value.as_bytes()));
                 });
-                self.idle_en_passants.add(self.batch.len(), line.idle_en_passant);
+                self.pseudo_en_passants.add(self.batch.len(), line.pseudo_en_passant);
                 self.push(start, line.board, line.clocks, line.rest);
             }
             Err(refusal) => {
@@ -462,7 +462,7 @@ impl Decoder<'_> {
             self.batch.fields.insert(Field::Operations, Array::Text(operations));
         }
         self.said.finish(&mut self.batch);
-        self.idle_en_passants.finish(self.options, &mut self.batch);
+        self.pseudo_en_passants.finish(self.options, &mut self.batch);
         if !self.decoded.rejects.is_empty() {
             self.batch.ordinals = Some(self.ordinals);
         }

@@ -77,7 +77,7 @@ pub(in crate::formats) type Unread<'a> = Vec<(Field, &'a str)>;
 
 /// The values of operations that are fields as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct OperationFields {
     pub(super) mv: Option<Move>,
     pub(super) score: Option<i16>,
     pub(super) mate: Option<i16>,
@@ -86,7 +86,7 @@ pub(super) struct Said {
     pub(super) result: Option<u8>,
 }
 
-impl Said {
+impl OperationFields {
     /// The fields that operations may give.
     pub(super) const FIELDS: Fields =
         Fields::of(&[Field::Move, Field::Score, Field::Mate, Field::Depth, Field::Result]);
@@ -262,11 +262,11 @@ pub(super) fn is_in_operations(batch: &Batch, row: usize, field: Field) -> bool 
     else {
         return false;
     };
-    if Said::FIELDS.contains(field) {
+    if OperationFields::FIELDS.contains(field) {
         let position = batch.position(row).ok();
         let said = position.and_then(|position| {
             let fields = Fields::of(&[field]);
-            Said::of(operations, &position, fields, &mut Remarks::default(), &mut Unread::new()).get(field)
+            OperationFields::of(operations, &position, fields, &mut Remarks::default(), &mut Unread::new()).get(field)
         });
         let without_flag = |bits: i64| Move::from_bits(bits as u16).map(|mv| mv.to_bits().into());
         return said

@@ -24,22 +24,22 @@ mod epd_operations;
 
 pub use epd_operations::{id, operand, perft_counts, unreadable_perft_counts};
 
-pub(super) use decode::{Refusal, SaidByOperations, UsualLines, place, unusual, usual};
+pub(super) use decode::{OperationColumns, Refusal, UsualLines, place, unusual, usual};
 
 use super::codec::encode::{Encoded, Encoder, lost_fields};
 use super::codec::layout::Text;
-use super::codec::line_records::without_mark;
+use super::codec::line_records::strip_bom;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses};
 use crate::chess::fen::{self, CastlingStyle, Coded, FenOptions};
 use crate::table::{Batch, Field, Fields, Tile};
 use crate::text::one_line;
 use crate::text::text_writer::Room;
 pub(super) use epd_operations::operation_of;
-use epd_operations::{Said, is_in_operations, result_alone};
+use epd_operations::{OperationFields, is_in_operations, result_alone};
 use std::ops::Range;
 
 /// The fields that a line may have.
-pub(super) const CARRIES: Fields = Said::FIELDS.union(Fields::of(&[Field::Operations, Field::KeyEnPassant]));
+pub(super) const CARRIES: Fields = OperationFields::FIELDS.union(Fields::of(&[Field::Operations, Field::KeyEnPassant]));
 
 /// The layout of lines, some of which belong together.
 #[derive(Clone, Copy, Debug)]
@@ -189,7 +189,7 @@ impl Encoder for Lines {
 /// Whether the first meaningful line looks like one of these formats.
 fn sniff(head: &[u8]) -> Option<Kind> {
     for line in head.split(|&byte| byte == b'\n').take(1000) {
-        let line = without_mark(line).trim_ascii();
+        let line = strip_bom(line).trim_ascii();
         if line.is_empty() || line[0] == b'#' {
             continue;
         }

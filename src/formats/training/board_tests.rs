@@ -4,7 +4,7 @@
 //! questions are answered in lanes, straight from the planes.
 
 use crate::packed::Planes;
-use crate::simd::nibbles::{Bits, Way, Work};
+use crate::simd::nibbles::{Bits, Isa, Work};
 use crate::simd::{Lanes, Simd};
 use crate::table::Tile;
 use std::marker::PhantomData;
@@ -95,18 +95,18 @@ impl<F: Fact> Work for Ask<'_, F> {
 }
 
 /// The records of a tile that count and for which the answer is yes: a bit for each.
-fn answers<F: Fact>(way: Way, tile: &Tile<'_>) -> Vec<u64> {
-    way.run(Ask::<F>(tile, PhantomData))
+fn answers<F: Fact>(isa: Isa, tile: &Tile<'_>) -> Vec<u64> {
+    isa.run(Ask::<F>(tile, PhantomData))
 }
 
 /// The number of records of a tile for which the answer is yes.
 pub(in crate::formats) fn count_where<F: Fact>(tile: &Tile<'_>) -> u64 {
-    answers::<F>(Way::best(), tile).iter().map(|word| u64::from(word.count_ones())).sum()
+    answers::<F>(Isa::best(), tile).iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
 /// The rows of a tile's batch for which the answer is yes.
 pub(in crate::formats) fn rows_where<F: Fact>(tile: &Tile<'_>) -> Vec<usize> {
-    let answers = answers::<F>(Way::best(), tile);
+    let answers = answers::<F>(Isa::best(), tile);
     if answers.iter().all(|&word| word == 0) { Vec::new() } else { tile.masked(&answers).rows().collect() }
 }
 
@@ -144,9 +144,9 @@ mod tests {
     fn agree<F: Fact>(tile: &Tile<'_>, is: impl Fn(&Position) -> bool) {
         let expected: Vec<usize> = tile.rows().filter(|&row| is(&tile.batch.position(row).unwrap())).collect();
         assert!(!expected.is_empty());
-        for way in Way::available() {
-            let found: Vec<usize> = tile.masked(&answers::<F>(way, tile)).rows().collect();
-            assert_eq!(found, expected, "{way:?}");
+        for isa in Isa::available() {
+            let found: Vec<usize> = tile.masked(&answers::<F>(isa, tile)).rows().collect();
+            assert_eq!(found, expected, "{isa:?}");
         }
         assert_eq!(rows_where::<F>(tile), expected);
         assert_eq!(count_where::<F>(tile), expected.len() as u64);

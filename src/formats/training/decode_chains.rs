@@ -9,8 +9,8 @@
 
 use crate::chess::Square;
 use crate::error::{Place, Reject};
-use crate::formats::codec::decode_records::{BadRecord, DROPPED_EN_PASSANT, IdleEnPassants, Record};
-use crate::formats::codec::game_history::OF_THE_WAY;
+use crate::formats::codec::decode_records::{BadRecord, DROPPED_EN_PASSANT, PseudoEnPassants, Record};
+use crate::formats::codec::game_history::OF_HISTORY;
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::packed::{Group, Packed};
 use crate::replay::Board;
@@ -51,7 +51,7 @@ pub(in crate::formats) struct Scored<'a> {
     results: Vec<u8>,
     plies: Vec<u16>,
     games: Vec<u64>,
-    idle: IdleEnPassants,
+    idle: PseudoEnPassants,
     carries: Fields,
     /// If moves are trusted: the check whether they left kings in check.
     safety: Option<KingSafety>,
@@ -68,7 +68,7 @@ pub(in crate::formats) struct NewRows<'a> {
     scores: &'a mut [i16],
     moves: &'a mut [u16],
     null_moves: &'a mut Vec<usize>,
-    idle: &'a mut IdleEnPassants,
+    idle: &'a mut PseudoEnPassants,
 }
 
 impl NewRows<'_> {
@@ -84,7 +84,7 @@ impl NewRows<'_> {
         let place = self.start + row;
         self.groups[place / Group::LEN].set(place % Group::LEN, board.packed());
         (self.halfmove[row], self.fullmove[row]) = (board.halfmove, board.fullmove);
-        self.idle.add(place, board.idle_en_passant().map(Square::new));
+        self.idle.add(place, board.pseudo_en_passant().map(Square::new));
     }
 
     /// Sets the score of a row, as White sees it, and the bits of its move; `None` for a null move.
@@ -100,14 +100,14 @@ impl NewRows<'_> {
 
 /// Means that a chunk, or a part of it, has to be read again with each move checked on its own.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::formats) struct Distrust;
+pub(in crate::formats) struct IllegalMoveFound;
 
 /// Reads a chunk trustingly, and once more if that fails; `read` must not trust moves if the records do not.
 pub(in crate::formats) fn read_trusting<'a>(
     chunk: &'a Chunk,
     options: &'a DecodeOptions,
     carries: Fields,
-    read: impl Fn(&mut Scored<'a>) -> Result<(), Distrust>,
+    read: impl Fn(&mut Scored<'a>) -> Result<(), IllegalMoveFound>,
 ) -> Decoded {
     let trusting = KingSafety::new().and_then(|safety| read_with(Some(safety), chunk, options, carries, &read));
     // Without trust, reading cannot fail in this way.
@@ -120,7 +120,7 @@ fn read_with<'a>(
     chunk: &'a Chunk,
     options: &'a DecodeOptions,
     carries: Fields,
-    read: impl Fn(&mut Scored<'a>) -> Result<(), Distrust>,
+    read: impl Fn(&mut Scored<'a>) -> Result<(), IllegalMoveFound>,
 ) -> Option<Decoded> {
     let mut records = Scored { safety, ..Scored::new(chunk, options, carries) };
     read(&mut records).ok()?;
@@ -146,7 +146,7 @@ impl<'a> Scored<'a> {
             results: Vec::new(),
             plies: Vec::new(),
             games: Vec::new(),
-            idle: IdleEnPassants::default(),
+            idle: PseudoEnPassants::default(),
             carries,
             safety: None,
             bits: Bmi2::detect(),
@@ -177,7 +177,7 @@ impl<'a> Scored<'a> {
             BadRecord::new(violations.names().next().unwrap_or("unpackable"), error.to_string())
         })?;
         let mut board = Board::new(&start.position);
-        board.mark(start.idle_en_passant);
+        board.mark(start.pseudo_en_passant);
         Ok(board)
     }
 
@@ -189,7 +189,7 @@ impl<'a> Scored<'a> {
     /// the bits of its move; `None` for a null move.
     #[inline(always)]
     pub(in crate::formats) fn push(&mut self, board: &Board, score: i16, mv: Option<u16>) {
-        let idle = board.idle_en_passant().map(Square::new);
+        let idle = board.pseudo_en_passant().map(Square::new);
         self.push_packed(board.packed(), [board.halfmove, board.fullmove], idle, score, mv);
     }
 
@@ -237,7 +237,7 @@ impl<'a> Scored<'a> {
         board: Board,
         moves: impl ExactSizeIterator<Item = u16>,
         scores: impl ExactSizeIterator<Item = i16>,
-    ) -> Result<(), Distrust> {
+    ) -> Result<(), IllegalMoveFound> {
         let start = self.scores.len();
         self.moves.extend(moves);
         self.scores.extend(scores);
@@ -253,16 +253,16 @@ impl<'a> Scored<'a> {
 
     /// Fills the positions of the rows from `start` on; their moves are there already.
     #[inline(always)]
-    fn replay_from(&mut self, start: usize, mut board: Board) -> Result<(), Distrust> {
+    fn replay_from(&mut self, start: usize, mut board: Board) -> Result<(), IllegalMoveFound> {
         let mut rows = self.rows_from(start, self.moves.len());
         for row in 0..rows.len() {
             rows.set_position(row, &board);
             if !board.play_pseudolegal(rows.moves[row]) {
-                return Err(Distrust);
+                return Err(IllegalMoveFound);
             }
         }
         // The position after the last move is not one of the records.
-        if board.is_after_king_left_in_check() { Err(Distrust) } else { Ok(()) }
+        if board.is_after_king_left_in_check() { Err(IllegalMoveFound) } else { Ok(()) }
     }
 
     /// Adds this many rows, to be filled later, to the run that is not ended yet.
@@ -294,10 +294,10 @@ impl<'a> Scored<'a> {
 
     /// Checks kings, if moves are trusted and enough positions are waiting.
     #[inline]
-    pub(in crate::formats) fn go_on(&mut self) -> Result<(), Distrust> {
+    pub(in crate::formats) fn go_on(&mut self) -> Result<(), IllegalMoveFound> {
         let rows = self.halfmove.len();
         let is_safe = self.safety.as_mut().is_none_or(|safety| safety.go_on(&self.groups, rows));
-        if is_safe { Ok(()) } else { Err(Distrust) }
+        if is_safe { Ok(()) } else { Err(IllegalMoveFound) }
     }
 
     /// Checks all kings that have not been checked.
@@ -307,7 +307,7 @@ impl<'a> Scored<'a> {
 
     /// Begins a chain with the next record.
     pub(in crate::formats) fn begin_chain(&mut self) {
-        if self.options.fields.intersects(OF_THE_WAY) {
+        if self.options.fields.intersects(OF_HISTORY) {
             self.decoded.chains.get_or_insert_default().push(self.scores.len());
         }
     }
@@ -436,7 +436,7 @@ mod tests {
     /// Trusting reads give the same records, rejects and damage as careful ones, whatever is wrong with the chunk.
     #[test]
     fn trusting_and_checking_agree() {
-        type Read = fn(&Chunk, &mut Scored<'_>, &DecodeOptions) -> Result<(), Distrust>;
+        type Read = fn(&Chunk, &mut Scored<'_>, &DecodeOptions) -> Result<(), IllegalMoveFound>;
         let options = DecodeOptions::default().fields(Fields::ALL);
         let binpack: Read = |chunk, records, options| {
             binpack::read_chunks(chunk, (Start::default(), usize::MAX), records, &mut Vec::new(), options).map(|_| ())

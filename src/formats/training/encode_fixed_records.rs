@@ -14,7 +14,7 @@ use crate::formats::codec::decode_records::Eight;
 use crate::formats::codec::encode::Encoded;
 use crate::packed::Group;
 use crate::simd::inlined;
-use crate::simd::nibbles::{Bits, Way, Work};
+use crate::simd::nibbles::{Bits, Isa, Work};
 use crate::table::{Batch, Values};
 use crate::text::text_writer::Room;
 use std::marker::PhantomData;
@@ -36,18 +36,18 @@ pub(in crate::formats) fn encode<F: WriteFixed<LEN>, const LEN: usize>(
     rows: &[Range<usize>],
     piece: &mut Encoded,
 ) {
-    encode_by::<F, LEN>(Way::best(), batch, rows, &mut piece.bytes);
+    encode_by::<F, LEN>(Isa::best(), batch, rows, &mut piece.bytes);
 }
 
 /// Adds rows of a batch as bytes, with these instructions.
 pub(in crate::formats) fn encode_by<F: WriteFixed<LEN>, const LEN: usize>(
-    way: Way,
+    isa: Isa,
     batch: &Batch,
     rows: &[Range<usize>],
     bytes: &mut Vec<u8>,
 ) {
     bytes.reserve(LEN * rows.iter().map(ExactSizeIterator::len).sum::<usize>());
-    way.run(Encode::<F, LEN> { columns: Columns::of(batch, F::HAS_MOVES), rows, bytes, format: PhantomData });
+    isa.run(Encode::<F, LEN> { columns: Columns::of(batch, F::HAS_MOVES), rows, bytes, format: PhantomData });
 }
 
 /// The columns that records need.
@@ -281,16 +281,16 @@ mod tests {
     /// Encodes with all instruction sets, and compares with a plain encoder that takes one row at a time.
     fn agree<F: WriteFixed<LEN>, const LEN: usize>(batch: &Batch, one: impl Fn(usize) -> [u8; LEN]) {
         let expected: Vec<[u8; LEN]> = (0..batch.len()).map(one).collect();
-        for way in Way::available() {
+        for isa in Isa::available() {
             for rows in ranges(batch.len()) {
                 let mut bytes = vec![7];
-                encode_by::<F, LEN>(way, batch, &rows, &mut bytes);
+                encode_by::<F, LEN>(isa, batch, &rows, &mut bytes);
                 let (found, rest) = bytes[1..].as_chunks::<LEN>();
                 assert!(rest.is_empty());
                 let rows: Vec<usize> = rows.into_iter().flatten().collect();
                 assert_eq!(found.len(), rows.len());
                 for (found, row) in found.iter().zip(rows) {
-                    assert_eq!(*found, expected[row], "{way:?}, row {row}: {:?}", batch.position(row));
+                    assert_eq!(*found, expected[row], "{isa:?}, row {row}: {:?}", batch.position(row));
                 }
             }
         }
@@ -361,9 +361,9 @@ mod tests {
         }
         fn alike<F: WriteFixed<LEN>, const LEN: usize>(batch: &Batch) {
             for rows in ranges(batch.len()) {
-                let mut ways = Way::available().into_iter().map(|way| {
+                let mut ways = Isa::available().into_iter().map(|isa| {
                     let mut bytes = Vec::new();
-                    encode_by::<F, LEN>(way, batch, &rows, &mut bytes);
+                    encode_by::<F, LEN>(isa, batch, &rows, &mut bytes);
                     bytes
                 });
                 let first = ways.next().unwrap();

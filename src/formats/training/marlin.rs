@@ -315,6 +315,6 @@ mod tests {
         assert_eq!(kept.position.to_string(), fen);
         // The pawn is pinned, so the square counts only in the Polyglot key.
         let pinned = read(&marlin("8/8/8/8/k2pP2R/8/8/4K3 b - e3 0 1", 0, 1)).unwrap();
-        assert_eq!(pinned.idle_en_passant.map(|square| square.to_string()), Some("e3".to_owned()));
+        assert_eq!(pinned.pseudo_en_passant.map(|square| square.to_string()), Some("e3".to_owned()));
     }
 }

@@ -1,7 +1,7 @@
 //! Lines with a position, a score and a result.
 
 use crate::formats::codec::decode_records::BadRecord;
-use crate::formats::codec::line_records::{first_line, without_mark};
+use crate::formats::codec::line_records::{first_line, strip_bom};
 use crate::games::{Outcome, Verdict};
 use crate::text::numbers::whole;
 use std::borrow::Cow;
@@ -21,7 +21,7 @@ pub fn is_line(line: &[u8]) -> bool {
 pub(in crate::formats) fn sniff(head: &[u8]) -> bool {
     let mut line = head
         .split(|&byte| byte == b'\n')
-        .map(|line| without_mark(line).trim_ascii())
+        .map(|line| strip_bom(line).trim_ascii())
         .filter(|line| !line.is_empty() && !line.starts_with(b"#"));
     line.next().is_some_and(|line| {
         // Lines with other scores are rejected by name, rather than read as positions without a score.

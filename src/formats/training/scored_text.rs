@@ -18,7 +18,7 @@ use crate::chess::fen::{CastlingStyle, Coded};
 use crate::formats::codec::decode_records::BadRecord;
 use crate::formats::codec::encode::{Encoded, Encoder, lost_columns};
 use crate::formats::codec::layout::Text;
-use crate::formats::codec::line_records::without_mark;
+use crate::formats::codec::line_records::strip_bom;
 use crate::formats::text::{Refusal, UsualLines, unusual, usual};
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long};
 use crate::table::{Batch, Field, Fields, Tile};
@@ -97,7 +97,7 @@ fn read_lines(chunk: &Chunk, options: &DecodeOptions, has_usual: bool) -> Decode
             reject.place.line = Some(number);
             records.push_reject(start, reject);
         } else {
-            let line = without_mark(line).trim_ascii();
+            let line = strip_bom(line).trim_ascii();
             if !line.is_empty() && !line.starts_with(b"#") {
                 let read = divide(line).and_then(|(fen, score, result)| {
                     let run = Run { origin: start, result, ply: 0, game: 0 };
@@ -111,7 +111,7 @@ fn read_lines(chunk: &Chunk, options: &DecodeOptions, has_usual: bool) -> Decode
                     if !line.rest.is_empty() {
                         return Err(BadRecord::new("fen_trailing_text", "text between the position and the score"));
                     }
-                    records.push_packed(line.board, line.clocks, line.idle_en_passant, score, None);
+                    records.push_packed(line.board, line.clocks, line.pseudo_en_passant, score, None);
                     records.end_run(run);
                     Ok(())
                 });

@@ -266,7 +266,7 @@ impl<'a> Decoder<'a> {
                 if !line.rest.is_empty() {
                     return Err(bad("fen_trailing_text", "text after the position"));
                 }
-                (line.board, line.clocks, line.idle_en_passant)
+                (line.board, line.clocks, line.pseudo_en_passant)
             }
         };
         let mv = read_move(mv, &position.0, position.1)?;

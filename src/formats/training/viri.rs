@@ -27,7 +27,7 @@
 //!
 //! The layout is that of the crate `viriformat`.
 
-use super::decode_chains::{self, Distrust, Run, Scored};
+use super::decode_chains::{self, IllegalMoveFound, Run, Scored};
 use super::encode_chains::{self, Rows};
 use super::marlin::{self, Marlin};
 use crate::chess::moves::MoveKind;
@@ -35,7 +35,7 @@ use crate::chess::{Move, Role, Square};
 use crate::error::Damage;
 use crate::formats::codec::conversion_losses::Refuse;
 use crate::formats::codec::decode_records::{BadRecord, Fixed, hexadecimal};
-use crate::formats::codec::encode::{BlockRecords, Cut, Encoded, Encoder, lost_columns};
+use crate::formats::codec::encode::{BlockRecords, Boundaries, Encoded, Encoder, lost_columns};
 use crate::formats::codec::layout::{Chains, Link};
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled, too_long};
 use crate::replay::Board;
@@ -198,7 +198,7 @@ pub(in crate::formats) fn read_games(
     chunk: &Chunk,
     records: &mut Scored<'_>,
     options: &DecodeOptions,
-) -> Result<(), Distrust> {
+) -> Result<(), IllegalMoveFound> {
     let bytes = &chunk.bytes[..];
     records.reserve(bytes.len() / PLY);
     let mut at = 0;
@@ -233,7 +233,7 @@ fn read_game(
     is_whole: bool,
     records: &mut Scored<'_>,
     options: &DecodeOptions,
-) -> Result<(), Distrust> {
+) -> Result<(), IllegalMoveFound> {
     let raw = || hexadecimal(&game[..game.len().min(RAW)]);
     let Some((header, plies)) = game.split_first_chunk::<START>() else {
         let what = format!("the last game is truncated: {} of {START} bytes of its start position", game.len());
@@ -294,8 +294,8 @@ impl Encoder for Viri {
     fn needs(&self) -> Fields {
         Fields::of(&[Field::Move])
     }
-    fn cut(&self) -> Cut {
-        Cut::Chains(BLOCK)
+    fn cut(&self) -> Boundaries {
+        Boundaries::Chains(BLOCK)
     }
     fn refuse(&self, tile: &Tile<'_>, refuse: &mut Refuse<'_>) {
         encode_chains::illegal_moves(tile, refuse);
@@ -318,7 +318,7 @@ impl Encoder for Viri {
     fn can_change(&self) -> bool {
         true
     }
-    fn goes_on(&self, (before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
+    fn continues(&self, (before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
         let after = || before.board_after_accepted(last, before.mv(last)?);
         before.is_of_same_game(last, next, row) && after().map(Board::unmarked) == Some(next.board(row).unmarked())
     }

@@ -11,7 +11,7 @@ use super::{
     Castling, Comparison, Details, Difference, Evaluations, Games, GroupColumn, GroupValue, Groups, HeatMap, Histogram,
     Mates, Matrix, OpenGame, OtherGroups, Puzzles, Report, Results, Signature,
 };
-use crate::choose::LeftOut;
+use crate::choose::FilterCount;
 use crate::distinct::{LEVELS, Sketch, Sketches};
 use crate::pipeline::Summary;
 use crate::tiers::Tier;
@@ -71,7 +71,7 @@ pub fn run_to_json(tier: Tier, threads: usize, elapsed: Duration, summary: &Summ
 }
 
 /// The numbers of games and positions that each option left out: the key `left_out` of `run`.
-pub fn left_out_to_json<'a>(left_out: impl IntoIterator<Item = (&'a str, &'a LeftOut)>) -> Value {
+pub fn left_out_to_json<'a>(left_out: impl IntoIterator<Item = (&'a str, &'a FilterCount)>) -> Value {
     let options = left_out.into_iter().map(|(option, left)| {
         (option, json!({ "games": left.games, "positions": left.positions, "unknown": left.unknown }))
     });

@@ -1,7 +1,7 @@
 //! Computed columns as functions of a FEN or a board.
 
-use super::{Judging, arrays, as_given, failed, position_type, positions_of};
-use crate::jobs::{ComputeOptions, OnBad, compute};
+use super::{ValidityOptions, arrays, as_given, failed, position_type, positions_of};
+use crate::jobs::{BadRows, ComputeOptions, compute};
 use crate::sql::tables::sql_types::{data_type, widened};
 use crate::table::{ChosenColumn, Columns};
 use datafusion::arrow::array::{Array, ArrayRef, new_empty_array};
@@ -15,17 +15,17 @@ use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl,
 pub(super) struct ColumnFunction {
     name: &'static str,
     column: &'static str,
-    judging: Judging,
+    judging: ValidityOptions,
     signature: Signature,
 }
 
 impl ColumnFunction {
     #[cfg(feature = "cluster")]
-    pub(super) fn judging(&self) -> Judging {
+    pub(super) fn judging(&self) -> ValidityOptions {
         self.judging
     }
 
-    pub(super) fn new(name: &'static str, column: &'static str, judging: Judging) -> Self {
+    pub(super) fn new(name: &'static str, column: &'static str, judging: ValidityOptions) -> Self {
         Self { name, column, judging, signature: Signature::user_defined(Volatility::Immutable) }
     }
 
@@ -54,7 +54,8 @@ impl ScalarUDFImpl for ColumnFunction {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let arrays = arrays(&args.args, args.number_rows)?;
         let positions = positions_of(&arrays[0])?;
-        let options = ComputeOptions::new(self.judging.analyzer()?).decode(self.judging.options()).on_bad(OnBad::Null);
+        let options =
+            ComputeOptions::new(self.judging.analyzer()?).decode(self.judging.options()).on_bad(BadRows::Null);
         let columns = Columns::from_iter([self.column()?]);
         let computed = compute(&positions, &columns, &options).map_err(failed)?;
         let batches: Vec<ArrayRef> = computed.batches.iter().map(|batch| batch.column(0).clone()).collect();

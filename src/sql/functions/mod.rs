@@ -24,13 +24,13 @@ use statistics::PositionStats;
 
 /// The rules for judging positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Judging {
+pub(super) struct ValidityOptions {
     pub(super) tier: Tier,
     pub(super) validity: Validity,
     pub(super) keep_en_passant: bool,
 }
 
-impl Judging {
+impl ValidityOptions {
     fn options(self) -> DecodeOptions {
         DecodeOptions::default().validity(self.validity).keep_en_passant(self.keep_en_passant)
     }
@@ -41,7 +41,7 @@ impl Judging {
 }
 
 #[cfg(feature = "cluster")]
-impl Judging {
+impl ValidityOptions {
     /// Whether positions are judged by the default rules.
     pub(super) fn is_default(self) -> bool {
         self.validity == Validity::default() && !self.keep_en_passant
@@ -50,7 +50,7 @@ impl Judging {
 
 /// The rules by which a function judges positions, if it is one of ours that does.
 #[cfg(feature = "cluster")]
-pub(super) fn judging_of(function: &ScalarUDF) -> Option<Judging> {
+pub(super) fn judging_of(function: &ScalarUDF) -> Option<ValidityOptions> {
     let function = function.inner();
     let of_column = function.downcast_ref::<ColumnFunction>().map(ColumnFunction::judging);
     let of_pattern = function.downcast_ref::<Matches>().map(Matches::judging);
@@ -60,13 +60,13 @@ pub(super) fn judging_of(function: &ScalarUDF) -> Option<Judging> {
 
 /// The rules by which an aggregate judges positions, if it is one of ours that does.
 #[cfg(feature = "cluster")]
-pub(super) fn judging_of_aggregate(function: &AggregateUDF) -> Option<Judging> {
+pub(super) fn judging_of_aggregate(function: &AggregateUDF) -> Option<ValidityOptions> {
     let function = function.inner().downcast_ref::<PositionStats>();
     function.map(PositionStats::judging)
 }
 
 /// All functions of rows.
-pub(super) fn scalar(judging: Judging) -> Vec<ScalarUDF> {
+pub(super) fn scalar(judging: ValidityOptions) -> Vec<ScalarUDF> {
     let computed =
         COLUMNS.iter().filter(|column| column.name == "key" || column.fields.is_empty() && column.name != "index");
     let columns = computed.map(|column| ScalarUDF::from(ColumnFunction::new(column.name, column.name, judging)));
@@ -81,7 +81,7 @@ pub(super) fn scalar(judging: Judging) -> Vec<ScalarUDF> {
 }
 
 /// All functions of groups of rows.
-pub(super) fn aggregates(judging: Judging) -> Vec<AggregateUDF> {
+pub(super) fn aggregates(judging: ValidityOptions) -> Vec<AggregateUDF> {
     vec![PositionStats::new(judging).into()]
 }
 

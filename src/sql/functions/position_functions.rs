@@ -1,6 +1,6 @@
 //! Functions that are not columns: patterns of pieces, moves, bits.
 
-use super::{Judging, arrays, as_given, failed, position_type, positions_of, text_type};
+use super::{ValidityOptions, arrays, as_given, failed, position_type, positions_of, text_type};
 use crate::chess::{Move, Piece, Position, Square};
 use crate::pipeline::Job;
 use crate::queries::Queries;
@@ -36,7 +36,7 @@ impl<T: Send, F: Fn(usize, &Position) -> Option<T> + Sync> Job for Each<F> {
 
 /// The value of each row; `None` if the row is not a position, or has no value.
 fn each<T: Clone + Send>(
-    judging: Judging,
+    judging: ValidityOptions,
     array: &ArrayRef,
     value: impl Fn(usize, &Position) -> Option<T> + Sync,
 ) -> Result<Vec<Option<T>>> {
@@ -62,17 +62,17 @@ fn position_and_text(function: &str, what: &str, given: &[DataType]) -> Result<V
 /// `matches(fen, 'PLACEMENT')`.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Matches {
-    judging: Judging,
+    judging: ValidityOptions,
     signature: Signature,
 }
 
 impl Matches {
     #[cfg(feature = "cluster")]
-    pub(super) fn judging(&self) -> Judging {
+    pub(super) fn judging(&self) -> ValidityOptions {
         self.judging
     }
 
-    pub(super) fn new(judging: Judging) -> Self {
+    pub(super) fn new(judging: ValidityOptions) -> Self {
         Self { judging, signature: Signature::user_defined(Volatility::Immutable) }
     }
 }
@@ -169,17 +169,17 @@ impl ScalarUDFImpl for Matches {
 /// `play(fen, 'e2e4')`.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Play {
-    judging: Judging,
+    judging: ValidityOptions,
     signature: Signature,
 }
 
 impl Play {
     #[cfg(feature = "cluster")]
-    pub(super) fn judging(&self) -> Judging {
+    pub(super) fn judging(&self) -> ValidityOptions {
         self.judging
     }
 
-    pub(super) fn new(judging: Judging) -> Self {
+    pub(super) fn new(judging: ValidityOptions) -> Self {
         Self { judging, signature: Signature::user_defined(Volatility::Immutable) }
     }
 }

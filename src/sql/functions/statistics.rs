@@ -3,7 +3,7 @@
 //! The state of a group is its report. Reports merge exactly, whatever thread or machine counted the parts. The encoded
 //! state is the JSON of the report, compressed, after four bytes with its kind and version.
 
-use super::{Judging, failed, position_type, positions_of, present};
+use super::{ValidityOptions, failed, position_type, positions_of, present};
 use crate::jobs::Statistics;
 use crate::report::Report;
 use datafusion::arrow::array::{ArrayRef, AsArray};
@@ -27,17 +27,17 @@ const REPORT: usize = 64 << 10;
 /// The aggregate.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct PositionStats {
-    judging: Judging,
+    judging: ValidityOptions,
     signature: Signature,
 }
 
 impl PositionStats {
     #[cfg(feature = "cluster")]
-    pub(super) fn judging(&self) -> Judging {
+    pub(super) fn judging(&self) -> ValidityOptions {
         self.judging
     }
 
-    pub(super) fn new(judging: Judging) -> Self {
+    pub(super) fn new(judging: ValidityOptions) -> Self {
         Self { judging, signature: Signature::user_defined(Volatility::Immutable) }
     }
 }
@@ -69,7 +69,7 @@ impl AggregateUDFImpl for PositionStats {
 /// The statistics of a group.
 #[derive(Debug)]
 struct Group {
-    judging: Judging,
+    judging: ValidityOptions,
     /// The positions counted here.
     counting: Option<Statistics>,
     rejected: u64,

@@ -180,12 +180,12 @@ impl Position {
     /// The en passant square that counts in the key although no capture on it is legal, after the last move.
     #[doc(hidden)]
     pub fn idle_en_passant_after(&self, last: Move) -> Option<Square> {
-        self.idle_en_passant(self.passed_by(last))
+        self.pseudo_en_passant(self.passed_by(last))
     }
 
     /// The key, if the last move passed over a square.
     #[doc(hidden)]
-    pub fn idle_en_passant(&self, passed: Option<Square>) -> Option<Square> {
+    pub fn pseudo_en_passant(&self, passed: Option<Square>) -> Option<Square> {
         let rank = match self.side_to_move {
             Color::White => 5,
             Color::Black => 2,

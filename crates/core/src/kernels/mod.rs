@@ -49,7 +49,7 @@ pub use keys::REGISTER_BITS;
 pub use keys::{Keys, keys};
 pub use material::{NO_SIGNATURE, signatures};
 pub use moves::{attack_maps, checkers, count_legal_moves, everything, mobility, pins};
-pub use one_slider::{Moves, OneSlider, Way, one_slider};
+pub use one_slider::{Moves, OneSlider, SliderMethod, one_slider};
 pub use playable_positions::invalid;
 pub use replies::{Replies, replies};
 

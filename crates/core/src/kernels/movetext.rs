@@ -86,7 +86,13 @@ impl<L: Lanes> Carry<L> {
 
 /// Looks at as many blocks as the vectors have lanes.
 #[inline(always)]
-pub fn look<S: Simd>(simd: S, classes: &Classes, commands: Commands, carry: &mut Carry<S::Lanes>, found: &mut Found) {
+pub fn scan_block<S: Simd>(
+    simd: S,
+    classes: &Classes,
+    commands: Commands,
+    carry: &mut Carry<S::Lanes>,
+    found: &mut Found,
+) {
     let load = inlined(
         #[inline(always)]
         |set: &[u64; 8]| simd.load(set, 0),

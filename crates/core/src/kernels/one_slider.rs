@@ -1,7 +1,7 @@
 //! One slider on each board: the query of [`crate::sliders`], on the lanes.
 //!
-//! The kernels use two methods. [`Way::Fill`] computes all sliders of a side together, at the cost of one;
-//! [`Way::Hyperbola`] computes the lines of the king, and works only for a single piece. No kernel needs this module;
+//! The kernels use two methods. [`SliderMethod::Fill`] computes all sliders of a side together, at the cost of one;
+//! [`SliderMethod::Hyperbola`] computes the lines of the king, and works only for a single piece. No kernel needs this module;
 //! it exists so that the benchmarks can compare the lanes with the lookups.
 
 use super::rays::{ByLine, Rays};
@@ -9,7 +9,7 @@ use crate::simd::{Lanes, Simd};
 
 /// The method by which the lanes find the attacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum SliderMethod {
     /// Sweep and Kogge-Stone fills, direction by direction.
     Fill,
     /// Hyperbola quintessence on the lines through the piece.
@@ -42,16 +42,16 @@ pub struct OneSlider {
 /// To be called inside [`Simd::enter`], with constants for `way` and `moves`. Lanes whose `from` is not one
 /// bit, or not part of `occupied`, have unspecified results.
 #[inline(always)]
-pub fn one_slider<S: Simd>(simd: S, way: Way, moves: Moves, boards: &OneSlider, attacks: &mut [u64; 8]) {
+pub fn one_slider<S: Simd>(simd: S, way: SliderMethod, moves: Moves, boards: &OneSlider, attacks: &mut [u64; 8]) {
     for at in (0..8).step_by(S::WIDTH) {
         let from = simd.load(&boards.from, at);
         let occupied = simd.load(&boards.occupied, at);
         let rays = Rays::new(occupied);
         let lines = match way {
-            Way::Fill => {
+            SliderMethod::Fill => {
                 rays.directions(ByLine { rank: from, file: from, diagonal: from, antidiagonal: from }).by_line()
             }
-            Way::Hyperbola => rays.sight_of(from, from.lines_through_bit()),
+            SliderMethod::Hyperbola => rays.sight_of(from, from.lines_through_bit()),
         };
         let found = match moves {
             Moves::Rook => lines.rank | lines.file,

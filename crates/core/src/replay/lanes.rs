@@ -147,7 +147,7 @@ pub struct Rows<'a> {
     /// The move that is played from each row; empty if they are not requested.
     pub moves: &'a mut [u16],
     /// Rows with a square of `Field::KeyEnPassant`.
-    pub idle_en_passants: Vec<(usize, u8)>,
+    pub pseudo_en_passants: Vec<(usize, u8)>,
     /// Rows to which no legal move leads; the rest of their games is not played.
     pub failed: Vec<usize>,
 }
@@ -236,8 +236,8 @@ fn play_ranges<S: Simd>(simd: S, orders: &OrderRows, ranges: &[Range<usize>; Gro
                 rows.failed.push(row);
                 return None;
             };
-            if let Some(square) = board.idle_en_passant() {
-                rows.idle_en_passants.push((row, square));
+            if let Some(square) = board.pseudo_en_passant() {
+                rows.pseudo_en_passants.push((row, square));
             }
             Some(Resolved { board: board.in_lane(), color: board.packed().color, mv })
         });

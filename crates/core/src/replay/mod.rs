@@ -163,7 +163,7 @@ impl Board {
 
     /// The square kept by [`Self::mark`].
     #[inline(always)]
-    pub fn idle_en_passant(self) -> Option<u8> {
+    pub fn pseudo_en_passant(self) -> Option<u8> {
         let marked = self.en_passant & !EN_PASSANT_RANKS;
         (marked != 0).then(|| {
             let file = marked.trailing_zeros() as u8 % 8;
@@ -358,7 +358,7 @@ impl Board {
         let mut position = self.position();
         let passed = position.en_passant;
         if position.drop_unusable_en_passant() {
-            self.mark(position.idle_en_passant(passed));
+            self.mark(position.pseudo_en_passant(passed));
         }
         self.en_passant
     }

@@ -381,18 +381,18 @@ fn games_in_lanes_are_those_played_one_by_one() {
                 halfmove: &mut halfmove,
                 fullmove: &mut fullmove,
                 moves: &mut played,
-                idle_en_passants: Vec::new(),
+                pseudo_en_passants: Vec::new(),
                 failed: Vec::new(),
             };
             orders.fill();
             orders.play_with(simd, &mut rows);
-            let Rows { mut idle_en_passants, failed: mut found, .. } = rows;
+            let Rows { mut pseudo_en_passants, failed: mut found, .. } = rows;
             found.sort_unstable();
             assert_eq!(found, failed, "{simd:?}");
-            idle_en_passants.sort_unstable();
-            let idle = |(row, board): (usize, &Option<Board>)| Some((row, board.as_ref()?.idle_en_passant()?));
+            pseudo_en_passants.sort_unstable();
+            let idle = |(row, board): (usize, &Option<Board>)| Some((row, board.as_ref()?.pseudo_en_passant()?));
             let expected: Vec<(usize, u8)> = boards.iter().enumerate().filter_map(idle).collect();
-            assert_eq!(idle_en_passants, expected, "{simd:?}");
+            assert_eq!(pseudo_en_passants, expected, "{simd:?}");
             for (row, board) in boards.iter().enumerate() {
                 let Some(board) = board else { continue };
                 let found = (groups[row / 8].get(row % 8), halfmove[row], fullmove[row]);

@@ -21,7 +21,7 @@
 //! | [`ScalarBits`], [`Avx2Bits`] | PDEP to each half |
 //! | [`Avx512Bits`] | the codes of two boards, a byte each, to which each word is a mask; then two bytes become one |
 //!
-//! A way is more than that: it is what code of formats may use of the CPU at once, PEXT and PDEP on words and
+//! A isa is more than that: it is what code of formats may use of the CPU at once, PEXT and PDEP on words and
 //! [lanes](super::Lanes) of words, and it is chosen once for many records.
 
 use super::bmi2::Bmi2;
@@ -76,7 +76,7 @@ pub trait Work {
 
 /// The ways. Without a fast PDEP, it is the plain one.
 #[derive(Clone, Copy, Debug)]
-pub enum Way {
+pub enum Isa {
     Plain(Plain),
     Scalar(ScalarBits),
     #[cfg(target_arch = "x86_64")]
@@ -85,7 +85,7 @@ pub enum Way {
     Avx512(Avx512Bits),
 }
 
-impl Way {
+impl Isa {
     /// The ways that this CPU can go, the plainest first.
     pub fn available() -> Vec<Self> {
         let mut ways = vec![Self::Plain(Plain)];
@@ -102,7 +102,7 @@ impl Way {
 
     /// The best of them, found at the first call: virtual machines take microseconds to ask the CPU.
     pub fn best() -> Self {
-        static BEST: OnceLock<Way> = OnceLock::new();
+        static BEST: OnceLock<Isa> = OnceLock::new();
         *BEST.get_or_init(|| Self::available().pop().unwrap_or(Self::Plain(Plain)))
     }
 
@@ -440,9 +440,9 @@ mod tests {
         }
         boards.extend([(0, [0; 4]), (0, [u64::MAX; 4]), (u64::MAX, [u64::MAX; 4]), (u64::MAX, [0; 4])]);
         let expected: Vec<_> = boards.iter().map(|&(set, bits)| gathered_slowly(set, bits)).collect();
-        for way in Way::available() {
-            for ((found, expected), board) in way.run(GatherAll(&boards)).iter().zip(&expected).zip(&boards) {
-                assert_eq!(found, expected, "{way:?} {board:x?}");
+        for isa in Isa::available() {
+            for ((found, expected), board) in isa.run(GatherAll(&boards)).iter().zip(&expected).zip(&boards) {
+                assert_eq!(found, expected, "{isa:?} {board:x?}");
             }
         }
         // What is spread comes back.
@@ -460,8 +460,8 @@ mod tests {
             }
         }
         let there: Vec<_> = boards.iter().zip(&expected).map(|(&(set, _), &codes)| (set, codes)).collect();
-        for way in Way::available() {
-            assert!(way.run(There(&there)) > 5_000, "{way:?}");
+        for isa in Isa::available() {
+            assert!(isa.run(There(&there)) > 5_000, "{isa:?}");
         }
     }
 
@@ -501,11 +501,11 @@ mod tests {
         boards.extend([(0, [0; 16]), (0, [1; 16]), (u64::MAX, [0; 16]), (u64::MAX, [0xFF; 16])]);
         let expected: Vec<Spread> = boards.iter().map(|(set, codes)| slowly(*set, codes)).collect();
         assert!(expected.iter().filter(|spread| spread.excess == 0).count() > 5_000);
-        for way in Way::available() {
-            for ((found, expected), board) in way.run(SpreadAll(&boards)).iter().zip(&expected).zip(&boards) {
-                assert_eq!(found.excess == 0, expected.excess == 0, "{way:?} {board:x?}");
+        for isa in Isa::available() {
+            for ((found, expected), board) in isa.run(SpreadAll(&boards)).iter().zip(&expected).zip(&boards) {
+                assert_eq!(found.excess == 0, expected.excess == 0, "{isa:?} {board:x?}");
                 // Boards with more squares than codes are refused whatever their codes.
-                assert!(found.bits == expected.bits, "{way:?} {board:x?}");
+                assert!(found.bits == expected.bits, "{isa:?} {board:x?}");
             }
         }
     }

@@ -365,7 +365,7 @@ impl<'a> Games<'a> {
                 if let Some(start) = start {
                     state.board = Board::new(&start.position);
                     let passed = start.written_en_passant;
-                    state.board.mark(start.position.idle_en_passant(passed));
+                    state.board.mark(start.position.pseudo_en_passant(passed));
                     castles_as_chess960 = !start.position.castles_as_standard();
                     dropped_castling = start.dropped_castling;
                     has_fen_rest = !start.rest.is_empty();

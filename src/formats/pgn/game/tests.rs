@@ -15,7 +15,7 @@ fn read(text: &[u8], quick: bool) -> String {
         plies: true,
         scores: true,
         clocks: true,
-        idle_en_passants: true,
+        pseudo_en_passants: true,
         texts: true,
         ..Requested::default()
     };

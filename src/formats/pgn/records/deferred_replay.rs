@@ -21,12 +21,12 @@ pub(in crate::formats::pgn) enum LaterRow {
     /// Among the rows that are kept.
     Kept(usize),
     /// Among those of games that are played apart.
-    Apart(usize),
+    DeferredRow(usize),
 }
 
 /// Games that are played later, and apart from the rows that are kept.
 #[derive(Debug, Default)]
-pub(super) struct Apart {
+pub(super) struct DeferredRow {
     orders: OrderRows,
     /// The first row of each game, and the place of the game in the text.
     games: Vec<(usize, usize)>,
@@ -34,26 +34,26 @@ pub(super) struct Apart {
     pub(super) kept: Vec<(usize, usize)>,
 }
 
-/// The rows of [`Apart`].
+/// The rows of [`DeferredRow`].
 #[derive(Debug, Default)]
 struct Played {
     groups: Vec<Group>,
     halfmove: Vec<u16>,
     fullmove: Vec<u16>,
     moves: Vec<u16>,
-    idle_en_passants: Vec<(usize, u8)>,
+    pseudo_en_passants: Vec<(usize, u8)>,
     /// The places of games that cannot be played.
     failed: Vec<usize>,
 }
 
-impl Apart {
+impl DeferredRow {
     /// Plays all games. Their rows are only needed if some are kept, or their positions.
     fn play(&mut self, with_moves: bool, positions: &[LaterRow]) -> Played {
         let mut played = Played::default();
         if self.games.is_empty() {
             return played;
         }
-        if !self.kept.is_empty() || positions.iter().any(|row| matches!(row, LaterRow::Apart(_))) {
+        if !self.kept.is_empty() || positions.iter().any(|row| matches!(row, LaterRow::DeferredRow(_))) {
             let len = self.orders.len();
             played.groups.resize(len.div_ceil(Group::LEN), Group::default());
             played.halfmove.resize(len, 0);
@@ -65,15 +65,15 @@ impl Apart {
             halfmove: &mut played.halfmove,
             fullmove: &mut played.fullmove,
             moves: &mut played.moves,
-            idle_en_passants: Vec::new(),
+            pseudo_en_passants: Vec::new(),
             failed: Vec::new(),
         };
         play_all(&mut self.orders, &mut rows);
-        let Rows { idle_en_passants, failed, .. } = rows;
+        let Rows { pseudo_en_passants, failed, .. } = rows;
         let place = |row: usize| self.games[self.games.partition_point(|&(first, _)| first <= row) - 1].1;
         played.failed = failed.into_iter().map(place).collect();
-        played.idle_en_passants = idle_en_passants;
-        played.idle_en_passants.sort_unstable();
+        played.pseudo_en_passants = pseudo_en_passants;
+        played.pseudo_en_passants.sort_unstable();
         played
     }
 }
@@ -144,7 +144,7 @@ impl Records {
         let first = self.apart.orders.len();
         self.apart.games.push((first, place));
         self.apart.orders.extend_from(orders, start);
-        self.last_row = LaterRow::Apart(self.apart.orders.len() - 1);
+        self.last_row = LaterRow::DeferredRow(self.apart.orders.len() - 1);
         Some(first)
     }
 
@@ -171,15 +171,15 @@ impl Records {
             halfmove: &mut self.halfmove[first..],
             fullmove: &mut self.fullmove[first..],
             moves: self.moves.get_mut(first..).unwrap_or_default(),
-            idle_en_passants: Vec::new(),
+            pseudo_en_passants: Vec::new(),
             failed: Vec::new(),
         };
         play_all(orders, &mut rows);
-        let Rows { idle_en_passants, failed, .. } = rows;
+        let Rows { pseudo_en_passants, failed, .. } = rows;
         self.failed.extend(failed.into_iter().map(|row| first + row));
-        if self.requested.idle_en_passants {
-            for (row, square) in idle_en_passants {
-                note(&mut self.idle_en_passants, first + row, square, NO_SQUARE);
+        if self.requested.pseudo_en_passants {
+            for (row, square) in pseudo_en_passants {
+                note(&mut self.pseudo_en_passants, first + row, square, NO_SQUARE);
             }
         }
         orders.begin_tile(len);
@@ -213,17 +213,17 @@ impl Records {
                 self.moves[to] = played.moves[from];
             }
         }
-        if self.requested.idle_en_passants {
-            for &(row, square) in &played.idle_en_passants {
+        if self.requested.pseudo_en_passants {
+            for &(row, square) in &played.pseudo_en_passants {
                 if let Ok(kept) = apart.kept.binary_search_by_key(&row, |&(_, from)| from) {
-                    note(&mut self.idle_en_passants, apart.kept[kept].0, square, NO_SQUARE);
+                    note(&mut self.pseudo_en_passants, apart.kept[kept].0, square, NO_SQUARE);
                 }
             }
         }
         let position = |&row: &LaterRow| {
             let (board, [halfmove, fullmove]) = match row {
                 LaterRow::Kept(row) => self.row(row),
-                LaterRow::Apart(row) => played.row(row),
+                LaterRow::DeferredRow(row) => played.row(row),
             };
             board.unpack(halfmove, fullmove).ok()
         };

@@ -14,7 +14,7 @@ use crate::packed::{Group, Packed};
 use crate::replay::{Board, OrderRows};
 use crate::table::openings;
 use crate::table::{Array, Batch, Field, Fields, Values, bits_where};
-use deferred_replay::{Apart, TILE};
+use deferred_replay::{DeferredRow, TILE};
 
 /// The requested columns of each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Requested {
     pub(super) plies: bool,
     pub(super) scores: bool,
     pub(super) clocks: bool,
-    pub(super) idle_en_passants: bool,
+    pub(super) pseudo_en_passants: bool,
     pub(super) openings: bool,
     pub(super) scores_before: bool,
     /// The row of the position before each, where that is not always the row before.
@@ -56,7 +56,7 @@ pub(super) struct Records {
     scores: Vec<i16>,
     clocks: Vec<u32>,
     /// Squares of [`Field::KeyEnPassant`], up to the last row that has one.
-    idle_en_passants: Vec<u8>,
+    pseudo_en_passants: Vec<u8>,
     /// Numbers of openings, as far as they have been [found](Self::find_openings).
     openings: Vec<u16>,
     /// [`Field::ScoreBefore`] and [`Field::LastScore`], as far as they have been [found](Self::find_scores_before).
@@ -79,7 +79,7 @@ pub(super) struct Records {
     /// The rows of the tiles before that could not be played.
     failed: Vec<usize>,
     /// The games of which not all rows are kept, if they are played later.
-    apart: Apart,
+    apart: DeferredRow,
     /// The first row of the game, if it is played later.
     played_later_from: Option<usize>,
     /// The row of its last position.
@@ -190,7 +190,7 @@ impl Records {
             plies: room(requested.plies, rows),
             scores: Vec::new(),
             clocks: room(requested.clocks, rows),
-            idle_en_passants: Vec::new(),
+            pseudo_en_passants: Vec::new(),
             openings: room(requested.openings, rows),
             scores_before: room(requested.scores_before, rows),
             last_scores: room(requested.scores_before, rows),
@@ -202,7 +202,7 @@ impl Records {
             has_more_text: false,
             orders: requested.lanes.then(|| OrderRows::with_capacity(rows.min(2 * TILE))),
             failed: Vec::new(),
-            apart: Apart::default(),
+            apart: DeferredRow::default(),
             played_later_from: None,
             last_row: LaterRow::Kept(0),
         }
@@ -291,10 +291,10 @@ impl Records {
         if self.requested.plies {
             self.plies.push(ply.min(u16::MAX.into()) as u16);
         }
-        if self.requested.idle_en_passants
-            && let Some(square) = board.idle_en_passant()
+        if self.requested.pseudo_en_passants
+            && let Some(square) = board.pseudo_en_passant()
         {
-            note(&mut self.idle_en_passants, row, square, NO_SQUARE);
+            note(&mut self.pseudo_en_passants, row, square, NO_SQUARE);
         }
         row
     }
@@ -392,7 +392,7 @@ impl Records {
         let apart = self.set_apart(start, place);
         self.scores.resize(len, NO_SCORE);
         self.clocks.resize(len, NO_CLOCK);
-        self.idle_en_passants.resize(len, NO_SQUARE);
+        self.pseudo_en_passants.resize(len, NO_SQUARE);
         let boards: Vec<_> = kept.iter().map(|&row| self.row(row)).collect();
         for (to, &row) in (start..).zip(&kept) {
             fn carry<T: Copy>(column: &mut [T], to: usize, row: usize) {
@@ -404,7 +404,7 @@ impl Records {
             carry(&mut self.plies, to, row);
             carry(&mut self.scores, to, row);
             carry(&mut self.clocks, to, row);
-            carry(&mut self.idle_en_passants, to, row);
+            carry(&mut self.pseudo_en_passants, to, row);
             carry(&mut self.openings, to, row);
             carry(&mut self.scores_before, to, row);
             carry(&mut self.last_scores, to, row);
@@ -442,7 +442,7 @@ impl Records {
         self.plies.truncate(len);
         self.scores.truncate(len);
         self.clocks.truncate(len);
-        self.idle_en_passants.truncate(len);
+        self.pseudo_en_passants.truncate(len);
         self.openings.truncate(len);
         self.scores_before.truncate(len);
         self.last_scores.truncate(len);
@@ -518,7 +518,7 @@ impl Records {
         put(Field::Mate, Array::I16(column(mates, len, is_mate)));
         let has_clock = |clock| clock != NO_CLOCK;
         put(Field::Clock, Array::U32(column(self.clocks, len, has_clock)));
-        let squares = column(self.idle_en_passants, len, |square| square != NO_SQUARE);
+        let squares = column(self.pseudo_en_passants, len, |square| square != NO_SQUARE);
         put(Field::KeyEnPassant, Array::U8(squares));
         let has_opening = |number| number != NO_OPENING;
         put(Field::PositionOpening, Array::U16(column(self.openings, len, has_opening)));

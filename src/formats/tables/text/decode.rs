@@ -6,14 +6,14 @@ use super::json_row::{JsonRow, JsonRows, with_later_keys};
 use crate::chess::Move;
 use crate::chess::validity::Validity;
 use crate::error::{Place, Reject};
-use crate::formats::codec::decode_records::{BadRecord, IdleEnPassants};
-use crate::formats::codec::dropped_values::{Misfit, MisfitKind};
-use crate::formats::codec::line_records::{first_line, without_end, without_mark};
+use crate::formats::codec::decode_records::{BadRecord, PseudoEnPassants};
+use crate::formats::codec::dropped_values::{DroppedKind, DroppedValue};
+use crate::formats::codec::line_records::{first_line, strip_bom, without_end};
 use crate::formats::lichess::puzzles;
 use crate::formats::tables::column_map::{Kind, Plan, Positions};
 use crate::formats::tables::delimited::{Separated, Splitter};
 use crate::formats::tables::fields_from_values::{Dictionary, Understood, first_word, move_of, push, result_of};
-use crate::formats::text::{Refusal, SaidByOperations, UsualLines, place, unusual};
+use crate::formats::text::{OperationColumns, Refusal, UsualLines, place, unusual};
 use crate::formats::{Chunk, DecodeOptions, Decoded, LostByKey, too_long};
 use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, Fields, Values};
@@ -77,8 +77,8 @@ struct Decoder<'a> {
     decoded: Decoded,
     /// Operations after the positions, unless a column has them.
     operations: Option<Dictionary>,
-    said: SaidByOperations,
-    idle_en_passants: IdleEnPassants,
+    said: OperationColumns,
+    pseudo_en_passants: PseudoEnPassants,
     /// For puzzles: the first moves of the solutions.
     solutions: Option<Values<u16>>,
     /// The number of further moves of the solutions, if it is listed for each record.
@@ -179,8 +179,8 @@ impl<'a> Decoder<'a> {
             ordinals: Vec::new(),
             decoded: Decoded::default(),
             operations: by_operations.contains(Field::Operations).then(|| Dictionary::new(u64::MAX)),
-            said: SaidByOperations::new(by_operations.iter()),
-            idle_en_passants: IdleEnPassants::default(),
+            said: OperationColumns::new(by_operations.iter()),
+            pseudo_en_passants: PseudoEnPassants::default(),
             solutions: (is_puzzle && options.fields.contains(Field::Move)).then(Values::default),
             lost_of_each: (is_puzzle && options.lists_lost_of_records()).then(LostByKey::default),
         }
@@ -198,7 +198,7 @@ impl<'a> Decoder<'a> {
                 reject.place = self.place(start);
                 self.push_reject(reject);
             } else {
-                let line = without_end(without_mark(line));
+                let line = without_end(strip_bom(line));
                 if !line.trim_ascii().is_empty() {
                     each(self, start, line);
                 }
@@ -210,7 +210,7 @@ impl<'a> Decoder<'a> {
 
     fn record(&mut self, start: usize, line: &[u8], row: Row<'_>) {
         let text = match row.get(self.plan.positions.column()) {
-            Cell::Text(text) => without_mark(text).trim_ascii(),
+            Cell::Text(text) => strip_bom(text).trim_ascii(),
             Cell::Missing => {
                 return self.reject_bad(start, line, BadRecord::new("null_position", "there is no position"));
             }
@@ -220,14 +220,14 @@ impl<'a> Decoder<'a> {
         };
         let number = self.batch.len();
         let (mut board, mut clocks);
-        let mut idle_en_passant = None;
+        let mut pseudo_en_passant = None;
         let mut rest = None;
         match self.lines.read(text) {
             Some(usual) => (board, clocks) = usual,
             None => match unusual(text, text.len(), 0, self.options, &mut self.decoded.remarks) {
                 Ok(read) => {
                     (board, clocks) = (read.board, read.clocks);
-                    idle_en_passant = read.idle_en_passant;
+                    pseudo_en_passant = read.pseudo_en_passant;
                     rest = Some(read).filter(|read| !read.rest.is_empty());
                 }
                 Err(Refusal { reasons, message }) => return self.reject(start, line, reasons, message.into()),
@@ -247,7 +247,7 @@ impl<'a> Decoder<'a> {
                         }
                     }
                     (board, clocks) = (after, [halfmove, fullmove]);
-                    idle_en_passant = idle;
+                    pseudo_en_passant = idle;
                     if let (Some(solutions), Some(mv)) = (&mut self.solutions, mv) {
                         solutions.push_many(None, number - solutions.len());
                         solutions.push(Some(mv.to_bits()));
@@ -257,10 +257,10 @@ impl<'a> Decoder<'a> {
             }
         }
         if let Some(read) = rest {
-            let Decoded { remarks, misfits, lines, records, .. } = &mut self.decoded;
+            let Decoded { remarks, dropped_values, lines, records, .. } = &mut self.decoded;
             self.said.add(number, &read, remarks, |field, value| {
                 let place = place(self.chunk, *lines, *records, start);
-                misfits.push(Misfit::new(MisfitKind::Value(field), place, value.as_bytes()));
+                dropped_values.push(DroppedValue::new(DroppedKind::Value(field), place, value.as_bytes()));
             });
             if let Some(operations) = &mut self.operations {
                 operations.pad(number);
@@ -270,7 +270,7 @@ impl<'a> Decoder<'a> {
         self.batch.push(board, clocks[0], clocks[1]);
         self.batch.origins.push(start as u32);
         self.ordinals.push(self.decoded.records as u32);
-        self.idle_en_passants.add(number, idle_en_passant);
+        self.pseudo_en_passants.add(number, pseudo_en_passant);
         let slots = if row.has_later_keys() { self.slots.len() } else { self.named };
         for at in 0..slots {
             self.value(at, start, row);
@@ -310,8 +310,8 @@ impl<'a> Decoder<'a> {
                     };
                     texts.push(Some(&text));
                     if slot.understood.is_odd(field, &text) {
-                        let misfit = Misfit::new(MisfitKind::Text(field), self.place(start), &text);
-                        self.decoded.misfits.push(misfit);
+                        let dropped_value = DroppedValue::new(DroppedKind::Text(field), self.place(start), &text);
+                        self.decoded.dropped_values.push(dropped_value);
                     }
                 }
                 return;
@@ -339,25 +339,25 @@ impl<'a> Decoder<'a> {
             (_, Cell::Other(_)) => false,
         };
         if !fits {
-            self.misfit(start, field, cell);
+            self.dropped_value(start, field, cell);
         }
     }
 
     #[cold]
-    fn misfit(&mut self, start: usize, field: Field, cell: Cell<'_>) {
+    fn dropped_value(&mut self, start: usize, field: Field, cell: Cell<'_>) {
         let value = match cell {
             Cell::Text(text) | Cell::Other(text) => text,
             Cell::Missing => b"",
         };
-        let misfit = Misfit::new(MisfitKind::Value(field), self.place(start), value);
-        self.decoded.misfits.push(misfit);
+        let dropped_value = DroppedValue::new(DroppedKind::Value(field), self.place(start), value);
+        self.decoded.dropped_values.push(dropped_value);
     }
 
     fn unknown_keys(&mut self, start: usize, row: JsonRow<'_>) {
         for key in row.unknown() {
             let key = String::from_utf8_lossy(key);
-            let misfit = Misfit::new(MisfitKind::Key(key.into()), self.place(start), b"");
-            self.decoded.misfits.push(misfit);
+            let dropped_value = DroppedValue::new(DroppedKind::Key(key.into()), self.place(start), b"");
+            self.decoded.dropped_values.push(dropped_value);
         }
     }
 
@@ -384,7 +384,7 @@ impl<'a> Decoder<'a> {
 
     fn finish(mut self) -> Decoded {
         let len = self.batch.len();
-        self.idle_en_passants.finish(self.options, &mut self.batch);
+        self.pseudo_en_passants.finish(self.options, &mut self.batch);
         self.said.finish(&mut self.batch);
         let fields = &mut self.batch.fields;
         let mut texts = |field: Field, mut texts: Dictionary| {

@@ -143,7 +143,7 @@ impl Text for TextTable {
         let mut rest = head;
         loop {
             let end = memchr(b'\n', rest).or((all && !rest.is_empty()).then_some(rest.len()))?;
-            let line = line_records::without_end(line_records::without_mark(&rest[..end]));
+            let line = line_records::without_end(line_records::strip_bom(&rest[..end]));
             if !line.trim_ascii().is_empty() {
                 return Some(Arc::from(line));
             }

@@ -10,7 +10,7 @@ use crate::formats::codec::decode_records::{BadRecord, SATURATED_SCORE, hexadeci
 use crate::formats::codec::layout::{Chains, Link};
 use crate::formats::training::chain_gaps::InChunk;
 use crate::formats::training::chain_segments::Start;
-use crate::formats::training::decode_chains::{self, Distrust, NewRows, Run, Scored};
+use crate::formats::training::decode_chains::{self, IllegalMoveFound, NewRows, Run, Scored};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Remarks};
 use crate::replay::Board;
 use crate::simd::bmi2::Bmi2;
@@ -50,7 +50,7 @@ pub(in crate::formats) fn read_chunks(
     records: &mut Scored<'_>,
     gaps: &mut InChunk,
     options: &DecodeOptions,
-) -> Result<Start, Distrust> {
+) -> Result<Start, IllegalMoveFound> {
     let bytes = &chunk.bytes[..];
     let end = end.min(bytes.len());
     while start.place() < end {
@@ -93,7 +93,7 @@ fn chains(
     missing: u64,
     records: &mut Scored<'_>,
     options: &DecodeOptions,
-) -> Result<Option<usize>, Distrust> {
+) -> Result<Option<usize>, IllegalMoveFound> {
     let mut at = range.start;
     let ends = |at: usize| bytes.len() - at < STEM;
     while at < bytes.len() && !ends(at) {
@@ -106,7 +106,7 @@ fn chains(
                 records.go_on()?;
             }
             // The error may come from a move before it.
-            Err(_) if records.trust() => return Err(Distrust),
+            Err(_) if records.trust() => return Err(IllegalMoveFound),
             Err(Fault { at: place, bad }) if missing == 0 => {
                 let what = format!(
                     "{}: the rest of the chunk, {}, cannot be read",

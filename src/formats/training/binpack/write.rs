@@ -8,7 +8,7 @@ use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Position};
 use crate::formats::Losses;
 use crate::formats::codec::conversion_losses::Refuse;
-use crate::formats::codec::encode::{BlockRecords, Cut, Encoded, Encoder, Writer, lost_columns};
+use crate::formats::codec::encode::{BlockRecords, Boundaries, Encoded, Encoder, Writer, lost_columns};
 use crate::formats::training::encode_chains::{self, Rows};
 use crate::replay::Board;
 use crate::simd::bmi2::Bmi2;
@@ -81,8 +81,8 @@ impl Encoder for Writing {
     fn fields(&self) -> Fields {
         CARRIES.without(Field::KeyEnPassant)
     }
-    fn cut(&self) -> Cut {
-        Cut::Chains(BLOCK)
+    fn cut(&self) -> Boundaries {
+        Boundaries::Chains(BLOCK)
     }
     fn needs(&self) -> Fields {
         // Only bad moves are refused: a record need not have a move.
@@ -121,7 +121,7 @@ impl Encoder for Writing {
     fn can_change(&self) -> bool {
         true
     }
-    fn goes_on(&self, (before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
+    fn continues(&self, (before, last): (&Rows<'_>, usize), (next, row): (&Rows<'_>, usize)) -> bool {
         before.is_of_same_game(last, next, row) && Member::of(before, last).leads_to(&Member::of(next, row))
     }
     fn chains(&self, columns: &Rows<'_>, rows: Range<usize>, begins: &mut dyn FnMut(usize)) {

@@ -9,7 +9,7 @@ use super::scan::{PieceScan, StatisticsTable, Work};
 use crate::input::Inputs;
 use crate::sql::cluster::protection::data_dirs::Data;
 use crate::sql::cluster::protection::plan_allowlist::refused;
-use crate::sql::functions::{self, Judging};
+use crate::sql::functions::{self, ValidityOptions};
 use crate::sql::tables::position_table::PositionTable;
 use crate::sql::tables::scan::Request;
 use crate::sql::tables::scan_registry::Reads;
@@ -207,7 +207,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
 
 /// The encoded rules by which a function judges positions, if it does; empty for the default, which all machines have
 /// registered.
-fn judging(judging: Option<Judging>, bytes: &mut Vec<u8>) -> Result<()> {
+fn judging(judging: Option<ValidityOptions>, bytes: &mut Vec<u8>) -> Result<()> {
     if let Some(judging) = judging
         && !judging.is_default()
     {
@@ -224,7 +224,7 @@ fn scalar(name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
 }
 
 /// The rules of a function. Functions that this machine has registered have no bytes.
-fn judging_of(name: &str, bytes: &[u8]) -> Result<Judging> {
+fn judging_of(name: &str, bytes: &[u8]) -> Result<ValidityOptions> {
     match bytes {
         [] => Err(unknown(name)),
         bytes => Ok(decoded::<JudgingWire>(bytes)?.into_judging()),

@@ -26,20 +26,20 @@ const REMEMBERED: usize = 1 << 16;
 
 /// What was seen of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::sql::cluster) struct Seen {
+pub(in crate::sql::cluster) struct FileFingerprint {
     len: u64,
     /// Number of bytes up to which it was read whole.
     whole: u64,
     digest: [u8; 16],
 }
 
-impl Seen {
-    /// What this process sees of a file, of which it reads at most this many bytes; see [`whole_for`].
+impl FileFingerprint {
+    /// What this process sees of a file, of which it reads at most this many bytes; see [`full_read_limit`].
     ///
     /// # Errors
     /// If it cannot be read, or is not a regular file.
     pub(in crate::sql::cluster) fn of(path: &Path, whole: u64) -> io::Result<Self> {
-        type Known = HashMap<(PathBuf, u64), (Identity, Seen)>;
+        type Known = HashMap<(PathBuf, u64), (Identity, FileFingerprint)>;
         static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
         // Opening a pipe would wait.
         if !std::fs::metadata(path)?.is_file() {
@@ -74,7 +74,7 @@ impl Seen {
         format!("{}.{}.{digest:032x}", self.len, self.whole)
     }
 
-    /// What [`Seen::to_text`] has made a text of.
+    /// What [`FileFingerprint::to_text`] has made a text of.
     pub(in crate::sql::cluster) fn of_text(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
         let (len, whole) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
@@ -102,7 +102,7 @@ impl Seen {
 }
 
 /// Number of bytes up to which files are read whole, if there are this many.
-pub(in crate::sql::cluster) fn whole_for(files: usize) -> u64 {
+pub(in crate::sql::cluster) fn full_read_limit(files: usize) -> u64 {
     (ALL / files.max(1) as u64).clamp(WHOLE.0, WHOLE.1)
 }
 
@@ -137,9 +137,9 @@ mod tests {
         for (len, whole) in [(0, 1 << 20), (1, 1 << 20), (1 << 20, 1 << 20), (3 << 20, 1 << 20), (40 << 20, 1 << 20)] {
             let mut bytes: Vec<u8> = (0..len).map(|at: usize| (at * 7 + at / 251) as u8).collect();
             std::fs::write(&path, &bytes).unwrap();
-            let seen = Seen::of(&path, whole).unwrap();
+            let seen = FileFingerprint::of(&path, whole).unwrap();
             assert_eq!(seen.len(), len as u64);
-            assert_eq!(Seen::of_text(&seen.to_text()), Some(seen));
+            assert_eq!(FileFingerprint::of_text(&seen.to_text()), Some(seen));
             seen.check(&path).unwrap();
             let said = |path: &Path| seen.check(path).unwrap_err().to_string();
             let other = directory.path().join("b");
@@ -166,7 +166,7 @@ mod tests {
                 assert!(said(&other).contains("another content"), "{len}");
             }
         }
-        assert!(Seen::of(directory.path(), 1).is_err());
-        assert!(Seen::of(&directory.path().join("missing"), 1).is_err());
+        assert!(FileFingerprint::of(directory.path(), 1).is_err());
+        assert!(FileFingerprint::of(&directory.path().join("missing"), 1).is_err());
     }
 }

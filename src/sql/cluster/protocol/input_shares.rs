@@ -8,7 +8,7 @@
 //! leaves that it knows, and leaves others whole, so each task would read everything.
 
 use super::errors::{carried, machine};
-use super::file_fingerprint::{Seen, whole_for};
+use super::file_fingerprint::{FileFingerprint, full_read_limit};
 use super::messages::{decoded, encoded};
 use crate::error::Error;
 use crate::formats::{self, Layout};
@@ -35,7 +35,7 @@ const SIZE: (u64, u64) = (64 << 10, 512 << 20);
 struct PieceFile {
     path: PathBuf,
     /// What the client saw of it.
-    seen: Seen,
+    seen: FileFingerprint,
     /// How often the same file is among the inputs before: see [`InputNames`].
     time: u64,
 }
@@ -137,7 +137,7 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
 /// # Errors
 /// If an input cannot be opened, or is not a regular file.
 pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Result<Vec<Piece>, Error> {
-    let whole = whole_for(inputs.sources.len());
+    let whole = full_read_limit(inputs.sources.len());
     let times: Vec<u64> = InputNames::of(inputs).times().collect();
     let seen = inputs.sources.par_iter().zip(times).map(|(source, time)| {
         if source.is_member() {
@@ -145,7 +145,7 @@ pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Resu
             return Err(Error::UnknownFormat { path: Arc::clone(source.name()), reason: reason.to_owned() });
         }
         let failed = |error| Error::Open { path: Arc::clone(source.name()), source: error };
-        let seen = Seen::of(source.name(), whole).map_err(failed)?;
+        let seen = FileFingerprint::of(source.name(), whole).map_err(failed)?;
         Ok(PieceFile { path: source.name().to_path_buf(), seen, time })
     });
     let files = seen.collect::<Result<Vec<_>, _>>()?;

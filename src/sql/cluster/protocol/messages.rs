@@ -6,14 +6,14 @@ use super::input_shares::Piece;
 use super::statistics_request::Counting;
 use crate::chess::validity::Validity;
 use crate::choose::Condition;
-use crate::choose::LeftOut;
+use crate::choose::FilterCount;
 use crate::error::{Place, Reject};
 use crate::formats::ValidityWire;
-use crate::formats::{Format, Misfit, MisfitKind, Remark};
+use crate::formats::{DroppedKind, DroppedValue, Format, Remark};
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FileSummary, ReadOptions, Summary};
-use crate::sql::functions::Judging;
+use crate::sql::functions::ValidityOptions;
 use crate::sql::{PositionSource, SessionOptions};
 use crate::table::{ChosenColumn, Field};
 use crate::tiers::Tier;
@@ -158,11 +158,11 @@ pub(in crate::sql::cluster) struct JudgingWire {
 }
 
 impl JudgingWire {
-    pub(in crate::sql::cluster) fn of(judging: Judging) -> Self {
+    pub(in crate::sql::cluster) fn of(judging: ValidityOptions) -> Self {
         Self { validity: judging.validity, keep_en_passant: judging.keep_en_passant }
     }
-    pub(in crate::sql::cluster) fn into_judging(self) -> Judging {
-        Judging { tier: Tier::best(), validity: self.validity, keep_en_passant: self.keep_en_passant }
+    pub(in crate::sql::cluster) fn into_judging(self) -> ValidityOptions {
+        ValidityOptions { tier: Tier::best(), validity: self.validity, keep_en_passant: self.keep_en_passant }
     }
 }
 
@@ -178,7 +178,7 @@ pub(in crate::sql::cluster) struct SummaryWire {
     first_rejects: Vec<RejectWire>,
     /// The parts of a remark: name, text, whether it is a detail, count, and the first occurrence.
     remarks: Vec<(String, String, bool, u64, Option<String>)>,
-    misfits: Vec<MisfitWire>,
+    dropped_values: Vec<MisfitWire>,
     left_out: BTreeMap<String, (u64, u64, u64)>,
     /// Notes on files: path, format and note.
     notes: Vec<(PathBuf, String, String)>,
@@ -240,7 +240,11 @@ impl SummaryWire {
                     (remark.what.to_owned(), remark.how.to_owned(), remark.is_detail, times, first)
                 })
                 .collect(),
-            misfits: summary.misfits.iter().map(|(misfit, times)| MisfitWire::of(misfit, times)).collect(),
+            dropped_values: summary
+                .dropped_values
+                .iter()
+                .map(|(dropped_value, times)| MisfitWire::of(dropped_value, times))
+                .collect(),
             left_out: summary
                 .left_out
                 .iter()
@@ -272,11 +276,11 @@ impl SummaryWire {
         for (what, how, is_detail, times, first) in self.remarks {
             all.remarks.add_with(remark(&what, &how, is_detail), times, first.as_deref());
         }
-        for (misfit, times) in self.misfits.into_iter().filter_map(MisfitWire::into_misfit) {
-            all.misfits.add(misfit, times);
+        for (dropped_value, times) in self.dropped_values.into_iter().filter_map(MisfitWire::into_misfit) {
+            all.dropped_values.add(dropped_value, times);
         }
         for (name, (games, positions, unknown)) in self.left_out {
-            let left = LeftOut::new(games, positions, unknown);
+            let left = FilterCount::new(games, positions, unknown);
             all.left_out.entry(interned(&name)).or_default().add(left);
         }
         all.skipped_files = all.skipped_files.take().or(self.skipped_files);
@@ -301,24 +305,31 @@ impl SummaryWire {
 }
 
 impl MisfitWire {
-    fn of(misfit: Misfit, times: u64) -> Self {
-        let is_text = matches!(misfit.kind, MisfitKind::Text(_));
-        let (name, is_field) = match misfit.kind {
-            MisfitKind::Value(field) | MisfitKind::Text(field) => (field.name().to_owned(), true),
-            MisfitKind::Key(key) => (key.into(), false),
+    fn of(dropped_value: DroppedValue, times: u64) -> Self {
+        let is_text = matches!(dropped_value.kind, DroppedKind::Text(_));
+        let (name, is_field) = match dropped_value.kind {
+            DroppedKind::Value(field) | DroppedKind::Text(field) => (field.name().to_owned(), true),
+            DroppedKind::Key(key) => (key.into(), false),
         };
-        Self { name, is_field, is_text, times, place: PlaceWire::of(&misfit.place), value: misfit.value.into() }
+        Self {
+            name,
+            is_field,
+            is_text,
+            times,
+            place: PlaceWire::of(&dropped_value.place),
+            value: dropped_value.value.into(),
+        }
     }
 
     /// `None` if there is no such field.
-    fn into_misfit(self) -> Option<(Misfit, u64)> {
+    fn into_misfit(self) -> Option<(DroppedValue, u64)> {
         let kind = if self.is_field {
             let field = Field::ALL.into_iter().find(|field| field.name() == self.name)?;
-            if self.is_text { MisfitKind::Text(field) } else { MisfitKind::Value(field) }
+            if self.is_text { DroppedKind::Text(field) } else { DroppedKind::Value(field) }
         } else {
-            MisfitKind::Key(self.name.into())
+            DroppedKind::Key(self.name.into())
         };
-        Some((Misfit { kind, place: self.place.into_place(), value: self.value.into() }, self.times))
+        Some((DroppedValue { kind, place: self.place.into_place(), value: self.value.into() }, self.times))
     }
 }
 

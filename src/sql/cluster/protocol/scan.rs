@@ -2,7 +2,7 @@
 
 use super::errors::failure_of;
 use super::input_shares::{Piece, of_batch, plan};
-use super::scan_metrics::Told;
+use super::scan_metrics::ScanMetrics;
 use super::statistics;
 use super::statistics_request::Counting;
 use crate::input::{Inputs, Shard};
@@ -62,7 +62,7 @@ impl Work {
         &self,
         (number, piece): (u32, &Piece),
         (own, shard): (Inputs, Option<Shard>),
-        told: Told,
+        told: ScanMetrics,
     ) -> Result<ScanRun> {
         match self {
             Self::Columns(request) => {
@@ -152,7 +152,7 @@ impl ExecutionPlan for PieceScan {
     }
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let (work, schema, data) = (self.work.clone(), self.work.schema(), self.data.clone());
-        let told = Told::new(&self.metrics, partition);
+        let told = ScanMetrics::new(&self.metrics, partition);
         let pieces = self.pieces.execute(partition, context)?;
         let rows = pieces.then(move |batch| begun(work.clone(), data.clone(), told.clone(), batch)).try_flatten();
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
@@ -166,7 +166,7 @@ impl ExecutionPlan for PieceScan {
 async fn begun(
     work: Work,
     data: Option<Data>,
-    told: Told,
+    told: ScanMetrics,
     batch: Result<RecordBatch>,
 ) -> Result<SendableRecordBatchStream> {
     let (number, piece) = of_batch(&batch?)?;

@@ -10,12 +10,12 @@ pub(in crate::sql::cluster) const REJECTED: &str = "rejected";
 
 /// Metrics, which the client asks for.
 #[derive(Clone, Debug)]
-pub(in crate::sql::cluster) struct Told {
+pub(in crate::sql::cluster) struct ScanMetrics {
     records: Count,
     rejected: Count,
 }
 
-impl Told {
+impl ScanMetrics {
     pub(in crate::sql::cluster) fn new(metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
         let counter = |name| MetricBuilder::new(metrics).counter(name, partition);
         Self { records: counter(RECORDS), rejected: counter(REJECTED) }

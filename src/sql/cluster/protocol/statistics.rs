@@ -5,7 +5,7 @@
 
 use super::errors::{carried, failure_of};
 use super::messages::{SummaryWire, decoded, encoded};
-use super::scan_metrics::Told;
+use super::scan_metrics::ScanMetrics;
 use super::statistics_request::Counting;
 use crate::error::{Error, Reject};
 use crate::input::{Inputs, Shard};
@@ -51,7 +51,7 @@ pub(in crate::sql::cluster) fn begin(
     number: u32,
     (inputs, names): (Inputs, InputNames),
     shard: Option<Shard>,
-    told: Told,
+    told: ScanMetrics,
 ) -> Result<ScanRun> {
     let (options, counting) = (source.options.clone(), counting.clone());
     let source = PositionSource { inputs, options };
@@ -79,7 +79,7 @@ fn count(
     counting: &Counting,
     number: u32,
     sender: &Sender<Batch>,
-    told: &Told,
+    told: &ScanMetrics,
 ) -> Result<()> {
     let mut job = Statistics::new().of_a_part_named(names);
     if counting.details {

@@ -2,7 +2,7 @@
 
 use crate::sql::cluster::protection::data_dirs::Data;
 use crate::sql::cluster::protocol::errors::{Carried, machine};
-use crate::sql::cluster::protocol::file_fingerprint::{Seen, whole_for};
+use crate::sql::cluster::protocol::file_fingerprint::{FileFingerprint, full_read_limit};
 use crate::sql::tables::files_of_datafusion::{self, STORE, Store};
 use datafusion::common::Result;
 use datafusion::execution::object_store::ObjectStoreRegistry;
@@ -29,13 +29,13 @@ impl Digests {
 
 impl files_of_datafusion::Sight for Digests {
     fn seen(&self, path: &Path, files: usize) -> io::Result<String> {
-        Seen::of(path, whole_for(files)).map(Seen::to_text)
+        FileFingerprint::of(path, full_read_limit(files)).map(FileFingerprint::to_text)
     }
     fn check(&self, path: &Path, seen: &str) -> std::result::Result<(), Box<dyn Error + Send + Sync>> {
         if let Some(data) = &self.data {
             data.check_place(path)?;
         }
-        let seen = Seen::of_text(seen).ok_or("only files that a query names are read")?;
+        let seen = FileFingerprint::of_text(seen).ok_or("only files that a query names are read")?;
         let failed = |error| Carried(format!("{}: {error} (on {})", path.display(), machine()));
         Ok(seen.check(path).map_err(failed)?)
     }

@@ -17,7 +17,7 @@ use crate::sql::cluster::protection::plan_allowlist::{QueryPlan, TaskPlan};
 use crate::sql::cluster::protection::tls::{Tls, endpoint, scheme, with_causes};
 use crate::sql::cluster::protocol::client::MESSAGE;
 use crate::sql::cluster::protocol::codec::{LogicalCodec, PhysicalCodec};
-use crate::sql::functions::{self, Judging};
+use crate::sql::functions::{self, ValidityOptions};
 use crate::sql::{SqlError, runtime};
 use crate::tiers::Tier;
 use arrow_flight::flight_service_server::FlightServiceServer;
@@ -69,8 +69,8 @@ const LAST_TASKS: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The functions of all sessions, with the default rules for positions.
-fn judging() -> Judging {
-    Judging { tier: Tier::best(), validity: Validity::default(), keep_en_passant: false }
+fn judging() -> ValidityOptions {
+    ValidityOptions { tier: Tier::best(), validity: Validity::default(), keep_en_passant: false }
 }
 
 async fn asked_to_end(interrupt: &AtomicBool) {
