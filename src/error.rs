@@ -117,7 +117,7 @@ pub enum Error {
     Lacks {
         /// The first input.
         path: Arc<Path>,
-        /// Its format.
+        /// The format of the input.
         format: &'static str,
         /// The field.
         field: &'static str,
@@ -156,7 +156,7 @@ pub enum Error {
          The chains of binpack files are not games: `lanefish convert FILE -o FILE.viri` first makes games of them"
     )]
     NoGame {
-        /// Its number over all inputs.
+        /// The number of the record over all inputs.
         record: u64,
     },
     /// The records of a game do not follow one another in a file, but whole games are requested.

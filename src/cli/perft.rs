@@ -269,7 +269,7 @@ impl Case {
 struct Known {
     depth: u32,
     expected: u64,
-    /// Its place in the file, as text.
+    /// The place of the count in the file, as text.
     line: Option<u64>,
 }
 

@@ -7,13 +7,13 @@ use std::sync::Arc;
 /// The description of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// Its name.
+    /// The name of the column.
     pub name: Arc<str>,
     /// The type of its values.
     pub kind: Kind,
     /// Whether values can be missing.
     pub nullable: bool,
-    /// Its meaning.
+    /// The meaning of the column.
     pub meaning: Arc<str>,
 }
 

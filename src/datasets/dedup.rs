@@ -133,7 +133,7 @@ trait Entry: Row {
     fn kind(&self) -> Short;
     /// The number that decides among equal records: the record with the smallest one is kept.
     fn order(&self) -> (u64, u64);
-    /// Its count, if it is known.
+    /// The count of the record, if it is known.
     fn count(&self) -> u64 {
         1
     }

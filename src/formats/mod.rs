@@ -53,7 +53,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct About {
-    /// Its name on the command line.
+    /// The name of the format on the command line.
     pub name: &'static str,
     /// A description in a few words.
     pub title: &'static str,
@@ -124,7 +124,7 @@ impl Sampled {
 
 /// The operations of a format. Its [`Layout`] says how its bytes are divided.
 pub(crate) trait Codec: fmt::Debug + Sync {
-    /// Its static facts.
+    /// The static facts of the format.
     fn about(&self) -> &'static About;
 
     /// How much the first bytes of an input look like it.
@@ -210,29 +210,29 @@ formats! {
     BOARDS = boards::Boards;
     /// Games: see [`pgn`].
     PGN = pgn::Pgn;
-    /// Lichess puzzles: see [`puzzles`].
+    /// Lichess puzzles: see [`lichess::puzzles`].
     PUZZLES = lichess::puzzles::Puzzles;
-    /// Lichess evaluations: see [`evals`].
+    /// Lichess evaluations: see [`lichess::evals`].
     EVALS = lichess::evals::Evals;
-    /// CSV with a column of positions: see [`text_tables`].
+    /// CSV with a column of positions: see [`tables::text`].
     CSV = tables::text::CSV;
-    /// Values separated by tabs, with a column of positions: see [`text_tables`].
+    /// Values separated by tabs, with a column of positions: see [`tables::text`].
     TSV = tables::text::TSV;
-    /// JSON lines with a key of positions: see [`text_tables`].
+    /// JSON lines with a key of positions: see [`tables::text`].
     JSONL = tables::text::JSON_LINES;
-    /// bulletformat, training data without a side to move: see [`bullet`].
+    /// bulletformat, training data without a side to move: see [`training::bullet`].
     BULLET = training::bullet::Bullet;
-    /// marlinformat, training data: see [`marlin`].
+    /// marlinformat, training data: see [`training::marlin`].
     MARLIN = training::marlin::Marlin;
-    /// Packed sfen, training data: see [`sfen`].
+    /// Packed sfen, training data: see [`training::sfen`].
     SFEN = training::sfen::Sfen;
-    /// Stockfish's plain text: see [`plain`].
+    /// Stockfish's plain text: see [`training::stockfish_plain`].
     PLAIN = training::stockfish_plain::Plain;
-    /// Lines with a position, a score and a result: see [`scored_text`].
+    /// Lines with a position, a score and a result: see [`training::scored_text`].
     TEXT = training::scored_text::ScoredText;
-    /// Stockfish's binpack: see [`binpack`].
+    /// Stockfish's binpack: see [`training::binpack`].
     BINPACK = training::binpack::Binpack;
-    /// viriformat, games for training: see [`viri`].
+    /// viriformat, games for training: see [`training::viri`].
     VIRI = training::viri::Viri;
     /// Parquet files with a column of positions: see [`tables`].
     PARQUET = tables::Parquet, with "parquet";
@@ -255,12 +255,12 @@ impl fmt::Debug for Format {
 }
 
 impl Format {
-    /// Its name on the command line.
+    /// The name of the format on the command line.
     pub fn name(self) -> &'static str {
         self.about().name
     }
 
-    /// Its static facts.
+    /// The static facts of the format.
     pub fn about(self) -> &'static About {
         self.0.about()
     }

@@ -29,7 +29,7 @@ pub trait Facts {
     fn eco(&self) -> &[u8];
     /// When it was played.
     fn date(&self) -> Option<Date>;
-    /// Its rules; `None` for variants that are not supported.
+    /// The rules of the game; `None` for variants that are not supported.
     fn variant(&self) -> Option<Variant>;
 }
 

@@ -202,7 +202,7 @@ fn pump(mut reader: Box<dyn Read + Send>, sender: &SyncSender<Message>) {
 #[derive(Debug)]
 pub(super) struct Uncut {
     pub(super) file: File,
-    /// Its length when it was opened.
+    /// The length of the file when it was opened.
     pub(super) len: u64,
 }
 

@@ -32,7 +32,7 @@ impl Shard {
         if index < count && count <= Self::MOST { Some(Self { index, count }) } else { None }
     }
 
-    /// Its number, counted from 0.
+    /// The number of the shard, counted from 0.
     pub const fn index(self) -> u32 {
         self.index
     }
@@ -57,7 +57,7 @@ impl Shard {
         turn % self.count as u64 == self.index as u64
     }
 
-    /// Its part of this number of bytes.
+    /// The part of this number of bytes that belongs to the shard.
     pub(crate) fn range(self, len: u64) -> Range<u64> {
         let place = |index: u32| (u128::from(len) * u128::from(index) / u128::from(self.count)) as u64;
         place(self.index)..place(self.index + 1)

@@ -51,7 +51,7 @@ pub(crate) fn is_archive_name(name: &Path) -> bool {
 #[derive(Debug)]
 pub(super) struct Archive {
     path: Arc<Path>,
-    /// Its length when the directory was read.
+    /// The length of the archive when the directory was read.
     len: u64,
     /// The open file, while it is needed.
     open: Mutex<Weak<OpenArchive>>,
@@ -357,7 +357,7 @@ fn is_hidden(name: &[u8]) -> bool {
 
 /// An open member.
 pub(super) enum OpenMember {
-    /// Its content is a part of the mapped archive, and not compressed.
+    /// The content of the member is a part of the mapped archive, and not compressed.
     Stored(Stored),
     /// The member has to be read.
     Read(Box<dyn Read + Send>),
@@ -369,7 +369,7 @@ impl Member {
         &self.archive.path
     }
 
-    /// Its number of bytes in the archive.
+    /// The number of bytes of the member in the archive.
     pub(super) fn len(&self) -> u64 {
         self.data.as_ref().map_or(0, |data| data.end - data.start)
     }

@@ -32,7 +32,7 @@ pub enum BadRows {
     /// The first one is an error.
     #[default]
     Raise,
-    /// Their values are missing.
+    /// The values of such rows are missing.
     Null,
     /// They are left out.
     Skip,

@@ -90,7 +90,7 @@ impl GameColumn {
     pub fn all() -> &'static [Self] {
         &ALL
     }
-    /// Its name.
+    /// The name of the column.
     pub fn name(&self) -> &str {
         &self.name
     }

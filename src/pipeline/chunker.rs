@@ -1,4 +1,4 @@
-//! The cutter: the bytes of one input, cut into chunks that can be decoded independently.
+//! The chunker: the bytes of one input, cut into chunks that can be decoded independently.
 //!
 //! Cutting has to be quick, so that it examines few bytes. A record that is too long, a *giant*, is skipped without
 //! keeping it in memory; only its first bytes are passed on.
@@ -54,7 +54,7 @@ pub(super) struct Chunker {
 
 /// A record that is too long to be held in memory.
 pub(super) struct Giant {
-    /// Its first bytes.
+    /// The first bytes of the record.
     head: Vec<u8>,
     /// Number of its bytes skipped so far, and of line feeds among them.
     pub(super) len: u64,

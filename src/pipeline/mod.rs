@@ -1,19 +1,19 @@
 //! From inputs to results, on all threads, in order.
 //!
-//! Each worker takes the next chunk from the `feed` and decodes it. The worker that completes the sequence numbers the
-//! chunks one after the other (`number`). Any worker then takes a numbered chunk. The lanes answer the queries, the
+//! Each worker takes the next chunk from the `chunk_feed` and decodes it. The worker that completes the sequence numbers the
+//! chunks one after the other (`record_numbering`). Any worker then takes a numbered chunk. The lanes answer the queries, the
 //! `judge` decides which records count, the [`Job`] processes tiles of records, and the worker sends the job's output
 //! to the thread that called [`run`]. That thread takes the parts in the order of the input and keeps the `summary`.
 //! The outcome therefore depends neither on the number of threads nor on the size of chunks, and only a few chunks per
 //! thread are in memory at any time. The same workers decompress the frames of a `pzstd` file.
 //!
-//! The `line`, a state machine, decides the next task of each worker; the tests visit all of its states. `order` has
+//! The `scheduler`, a state machine, decides the next task of each worker; the tests visit all of its states. `workers` has
 //! the locks and performs the tasks.
 //!
 //! Tables (Parquet and Arrow) are not cut into chunks of bytes. Their formats divide them into parts with some of the
 //! rows, which are processed like chunks.
 //!
-//! With [`ReadOptions::shard`], the `sieve` passes only the bytes of one share of the inputs to the feed. All later
+//! With [`ReadOptions::shard`], the `shard_sieve` passes only the bytes of one share of the inputs to the feed. All later
 //! steps, including the numbering, treat these bytes as the whole inputs.
 //!
 //! Once a chunk is numbered, and nothing before it has failed, its part is always taken, so a job may combine

@@ -27,7 +27,7 @@ pub(super) struct Numbered {
     pub(super) before: Totals,
     /// The numbers of the records that are requested.
     pub(super) range: Range<u64>,
-    /// Its outcome so far.
+    /// The outcome of the chunk so far.
     pub(super) outcome: Outcome,
 }
 

@@ -1,6 +1,6 @@
-//! The line: the chunks in flight, and the next task of each worker.
+//! The scheduler: the chunks in flight, and the next task of each worker.
 //!
-//! The line is a state machine without locks, waits or threads. The holder of its lock calls [`Scheduler::advance`], wakes
+//! The scheduler is a state machine without locks, waits or threads. The holder of its lock calls [`Scheduler::advance`], wakes
 //! the workers that it names, and performs the task that it returns. The types of chunks and frames are generic, so
 //! that a model whose chunks are plain numbers can go through every order of events (the tests of this module).
 
@@ -74,19 +74,19 @@ impl<S: Supply> Numbering<S> {
 /// The current or next task of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum WorkerTask<W, D, F, N> {
-    /// It asks the line for a task.
+    /// It asks the scheduler for a task.
     Asking,
-    /// It sleeps until the line moves, and asks again then.
+    /// It sleeps until the scheduler moves, and asks again then.
     Waiting(Wait),
     /// It asks the feed.
     Taking(RunState),
-    /// It reports to the line that the feed had no chunk.
+    /// It reports to the scheduler that the feed had no chunk.
     FeedAnswer(RunState, FeedAnswer<F>),
     Decompressing(F),
-    /// It reports to the line that a frame is complete.
+    /// It reports to the scheduler that a frame is complete.
     Decompressed,
     Decoding(u64, W),
-    /// It brings a decoded chunk to its place in the line.
+    /// It brings a decoded chunk to its place among those in flight.
     Decoded(u64, W, D),
     Judging(N),
     /// There is nothing more to do.
@@ -151,7 +151,7 @@ pub(super) struct Scheduler<C: Counter> {
 }
 
 impl<C: Counter> Scheduler<C> {
-    /// The line at the beginning of a run, with room for this number of chunks.
+    /// The scheduler at the beginning of a run, with room for this number of chunks.
     pub(super) fn new(counter: C, room: u64) -> Self {
         Self {
             room,
@@ -262,7 +262,7 @@ mod tests {
         File(u64),
         /// Each chunk has to be decompressed by someone.
         Frames(u64),
-        /// Its writer opens it at some time, and writes whenever it likes.
+        /// The writer of the pipe opens it at some time, and writes whenever it likes.
         Pipe(u64),
         /// The same, but it never ends.
         EndlessPipe(u64),

@@ -115,7 +115,7 @@ impl Summary {
 pub struct FileSummary {
     /// The input.
     pub path: Arc<Path>,
-    /// Its format; `None` if it could not be opened, with [`super::RunOptions::past_damage`].
+    /// The format of the file; `None` if it could not be opened, with [`super::RunOptions::past_damage`].
     pub format: Option<Format>,
     /// The container around it.
     pub compression: Option<Compression>,

@@ -1,4 +1,4 @@
-//! The order: workers take chunks, decode them independently, and number their records one chunk after the other.
+//! The workers take chunks, decode them independently, and number their records one chunk after the other.
 //!
 //! Only [`Count::number`] runs in order: it counts, and checks properties of a file as a whole. No worker waits with a
 //! decoded chunk: the one that completes the sequence numbers all chunks that are due, and any worker judges them
@@ -50,7 +50,7 @@ impl Job for Numbers {
 pub(super) struct Shared<'a> {
     feed: Mutex<Numbering<Feed<'a>>>,
     line: Mutex<Scheduler<Counting<'a>>>,
-    /// Signals that the line has changed.
+    /// Signals that the scheduler has changed.
     moved: Condvar,
     /// The feed is no longer used: workers that wait for its lock leave at once.
     over: AtomicBool,
@@ -104,7 +104,7 @@ impl<'a> Shared<'a> {
             Wake::All => self.moved.notify_all(),
         }
     }
-    /// Gets the next task of a worker from the line, and sleeps until there is one.
+    /// Gets the next task of a worker from the scheduler, and sleeps until there is one.
     fn advance(&self, mut task: Task) -> Task {
         let mut line = self.line();
         loop {

@@ -96,7 +96,7 @@ impl Comparison {
 pub struct Distance {
     /// The key of the fact.
     pub key: &'static str,
-    /// Its title.
+    /// The title of the comparison.
     pub title: &'static str,
     /// The unit that is counted.
     pub unit: Unit,
@@ -226,7 +226,7 @@ impl Pair<Board> {
 
 /// A fact that can be compared.
 trait Fact {
-    /// Its key, title and unit.
+    /// The key, title and unit of the figure.
     fn name(&self) -> (&'static str, &'static str, Unit);
     /// The sum of its counts, or the whole of which it is a share.
     fn total(&self) -> u64;

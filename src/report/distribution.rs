@@ -200,7 +200,7 @@ impl Matrix {
 pub struct Distribution {
     /// How many numbers there are.
     pub count: u64,
-    /// Their sum.
+    /// The sum of the numbers.
     pub sum: i128,
     /// The minimum.
     pub min: Option<i64>,

@@ -37,7 +37,7 @@ impl Signature {
     pub fn from_index(index: usize) -> Option<Self> {
         (index < Self::COUNT).then_some(Self(index as u32))
     }
-    /// Its number.
+    /// The number of the signature.
     pub fn index(self) -> usize {
         self.0 as usize
     }

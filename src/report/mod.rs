@@ -16,7 +16,7 @@
 //! [`Report::remarks`] lists unusual properties of a dataset, [`Comparison`] the differences between two datasets, and
 //! [`html`] makes pages of both.
 //!
-//! All code that shows a report uses its [`facts`]. To add a fact, add a field here, its JSON, and an entry there.
+//! All code that shows a report uses its [`plots_and_tables`]. To add one, add a field here, its JSON, and an entry there.
 
 mod annotations;
 mod compare;
@@ -327,7 +327,7 @@ pub struct Groups {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupColumn {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
     /// Numbers in ranges of this width are one group.
     pub width: u64,
@@ -337,9 +337,9 @@ pub struct GroupColumn {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OtherGroups {
-    /// Their number.
+    /// The number of the other groups.
     pub groups: u64,
-    /// Their statistics. If they were merged, a game with positions in several of them counts in each.
+    /// The statistics of the other groups. If they were merged, a game with positions in several of them counts in each.
     pub report: Box<Report>,
 }
 

@@ -11,7 +11,7 @@ use crate::text::numbers::counted;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Share {
-    /// Its name in files.
+    /// The name of the share in files.
     pub key: &'static str,
     /// The name of the counted property, as shown.
     pub title: &'static str,
@@ -56,7 +56,7 @@ impl Unit {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plot {
-    /// Its name in files.
+    /// The name of the plot in files.
     pub key: &'static str,
     /// The name of the numbers, as shown.
     pub title: &'static str,
@@ -74,7 +74,7 @@ pub struct Plot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bars {
-    /// Its name in files.
+    /// The name of the bars in files.
     pub key: &'static str,
     /// The name of the kinds, as shown.
     pub title: &'static str,
@@ -99,7 +99,7 @@ impl Bars {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Board {
-    /// Its name in files.
+    /// The name of the board in files.
     pub key: &'static str,
     /// The title: what is counted on each square.
     pub title: &'static str,
@@ -118,7 +118,7 @@ impl Board {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Table {
-    /// Its name in files.
+    /// The name of the table in files.
     pub key: &'static str,
     /// The name of the numbers, as shown.
     pub title: &'static str,
@@ -134,7 +134,7 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Axis {
-    /// Its name in files.
+    /// The name of the axis in files.
     pub key: &'static str,
     /// The name of the numbers, as shown.
     pub title: &'static str,

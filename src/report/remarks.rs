@@ -23,9 +23,9 @@ pub enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remark {
-    /// Its name in files.
+    /// The name of the remark in files.
     pub key: &'static str,
-    /// Its severity.
+    /// The severity of the remark.
     pub severity: Severity,
     /// The remark with its numbers, in one or two sentences.
     pub text: String,

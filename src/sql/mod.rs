@@ -5,13 +5,13 @@
 //! ```text
 //! text ──> statements ──> plan ──> rows
 //!                          │
-//!   paths    from 'dump.pgn.zst'    a table of positions, or a file for the engine
-//!   table    projection, filters and limit reach the scan
-//!   scan     one run of the pipeline, whose batches all partitions of the plan share
-//!   conditions   conditions of queries in the language of --where
-//!   meaning, merges    plans that the engine would answer wrongly
-//!   select   its job: conditions first, then the columns that are left
-//!   functions, aggregate    columns of any FEN or board, for tables that are not ours
+//!   tables/paths            from 'dump.pgn.zst': a table of positions, or a file for the engine
+//!   tables/position_table   projection, filters and limit reach the scan
+//!   tables/scan             one run of the pipeline, whose batches all partitions of the plan share
+//!   tables/where_conditions conditions of queries in the language of --where
+//!   tables/scan_job         the job of the scan: conditions first, then the columns that are left
+//!   engine/                 statements and plans that the engine would answer wrongly
+//!   functions/              columns of any FEN or board, for tables that are not ours, and their statistics
 //! ```
 //!
 //! The engine plans, joins, sorts and groups; positions are only read and computed here, by the same pipeline and the

@@ -34,7 +34,7 @@ const NO_GROUP: u16 = u16::MAX;
 /// The largest groups of a dataset, found by [`GroupCounts`](crate::jobs::GroupCounts).
 #[derive(Clone, Debug, Default)]
 pub struct LargestGroups {
-    /// Their values.
+    /// The values of the largest groups.
     values: HashSet<Vec<GroupValue>>,
     /// Number of the other groups.
     others: u64,

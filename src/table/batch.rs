@@ -72,7 +72,7 @@ impl Block {
 /// An input that stores the numbers of its games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoredGames {
-    /// Its number among the inputs.
+    /// The number of the input among the inputs.
     pub(crate) input: u64,
     /// Number of games in the inputs before it, by which the stored numbers were raised.
     pub(crate) before: u64,

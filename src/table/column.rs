@@ -85,7 +85,7 @@ impl Subject {
 /// A named column.
 #[non_exhaustive]
 pub struct Column {
-    /// Its name.
+    /// The name of the column.
     pub name: &'static str,
     /// The type of its values.
     pub kind: Kind,
@@ -122,7 +122,7 @@ impl Column {
             _ => Subject::Position,
         }
     }
-    /// Its values for every record of a tile; those of records that do not count are unspecified.
+    /// The values of the column for every record of a tile; those of records that do not count are unspecified.
     pub fn fill(&self, tile: &Tile<'_>) -> Array {
         (self.fill)(tile)
     }

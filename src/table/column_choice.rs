@@ -58,7 +58,7 @@ impl ColumnFamily {
 
 /// A column that is not in the catalogue but computed from its columns: the value of a named expression.
 pub trait ComputedColumn: fmt::Debug + Send + Sync {
-    /// Its name.
+    /// The name of the column.
     fn name(&self) -> &str;
     /// The type of its values.
     fn kind(&self) -> Kind;
@@ -70,7 +70,7 @@ pub trait ComputedColumn: fmt::Debug + Send + Sync {
     fn fields(&self) -> Fields;
     /// The tags of games that it reads.
     fn tags(&self) -> Vec<Arc<str>>;
-    /// Its values for every record of a tile; those of records that do not count are unspecified.
+    /// The values of the column for every record of a tile; those of records that do not count are unspecified.
     fn fill(&self, tile: &Tile<'_>) -> Array;
 }
 
@@ -95,7 +95,7 @@ impl ChosenColumn {
         let family = FAMILIES.into_iter().find(|family| family.holds(name))?;
         Some(Self::OfFamily(family, name.into()))
     }
-    /// Its name.
+    /// The name of the column.
     pub fn name(&self) -> &str {
         match self {
             Self::Listed(column) => column.name,
@@ -175,7 +175,7 @@ impl ChosenColumn {
             Self::OfFamily(_, name) => Some(name.strip_prefix(TAGS.prefix).unwrap_or(name)),
         }
     }
-    /// Its values for every record of a tile; those of records that do not count are unspecified.
+    /// The values of the column for every record of a tile; those of records that do not count are unspecified.
     pub fn fill(&self, tile: &Tile<'_>) -> Array {
         let column = match self {
             Self::Listed(column) => return column.fill(tile),

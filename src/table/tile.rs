@@ -38,7 +38,7 @@ pub struct Tile<'a> {
 /// A record of a tile that counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// Its row in [`Tile::batch`].
+    /// The row of the record in [`Tile::batch`].
     pub row: usize,
     /// The results of its group.
     pub results: &'a GroupResults,
@@ -48,15 +48,15 @@ pub struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// Its number over all inputs.
+    /// The number of the record over all inputs.
     pub fn index(&self) -> u64 {
         self.batch.index(self.row)
     }
-    /// Its board.
+    /// The board of the record.
     pub fn board(&self) -> Packed {
         self.batch.board(self.row)
     }
-    /// Its position.
+    /// The position of the record.
     pub fn position(&self) -> Position {
         self.batch.position(self.row).unwrap_or_else(|_| Position::empty())
     }

@@ -13,7 +13,7 @@ pub const LEVEL: &str = "LANEFISH_CPU";
 /// An instruction set extension that some algorithm of this crate can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feature {
-    /// Its name in `std::arch`.
+    /// The name of the feature in `std::arch`.
     pub name: &'static str,
     /// Whether the CPU (and the operating system) has it, and it is not hidden.
     pub present: bool,

@@ -166,7 +166,7 @@ impl Formula {
     pub fn kind(&self) -> Type {
         self.0.2
     }
-    /// Its value for every record of a tile, which must have results for its [queries](Self::queries); those of records
+    /// The value of the expression for every record of a tile, which must have results for its [queries](Self::queries); those of records
     /// that do not count are unspecified.
     pub fn evaluate(&self, tile: &Tile<'_>) -> Evaluated {
         let (checked, node, _) = &*self.0;

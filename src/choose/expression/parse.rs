@@ -24,7 +24,7 @@ const NO_VALUES: usize = 17;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tree {
     pub(super) form: Form,
-    /// Its bytes.
+    /// The bytes of the expression in the text.
     pub(super) place: Range<usize>,
     height: u32,
 }

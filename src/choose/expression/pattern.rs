@@ -182,7 +182,7 @@ impl Pattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct On {
     square: u64,
-    /// Their places in [`Squares::pieces`].
+    /// The places of the pieces in [`Squares::pieces`].
     pieces: Vec<usize>,
 }
 

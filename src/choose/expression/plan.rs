@@ -343,7 +343,7 @@ impl Like {
 }
 
 impl Node {
-    /// Its parts, all of which have to be true.
+    /// The parts of the condition, all of which have to be true.
     pub(super) fn conjuncts(self) -> Vec<Self> {
         match self {
             Self::And(nodes) => nodes.into_iter().flat_map(Self::conjuncts).collect(),
@@ -402,7 +402,7 @@ impl Node {
         self.operands().into_iter().for_each(|node| node.visit(visit));
     }
 
-    /// Its approximate cost, compared with others.
+    /// The approximate cost of the condition, compared with others.
     pub(super) fn cost(&self, scope: &Scope) -> u32 {
         let of_column = |column: &ChosenColumn| match column {
             // Texts are written for each record, and moves have to be searched for.

@@ -55,7 +55,7 @@ impl fmt::Display for Compression {
 }
 
 impl Compression {
-    /// Its representation in the metadata of a file.
+    /// The representation of the compression in the metadata of a file.
     pub(super) fn codec(self) -> parquet::basic::Compression {
         match self {
             Self::None => parquet::basic::Compression::UNCOMPRESSED,

@@ -74,7 +74,7 @@ impl Range {
         }
     }
 
-    /// Its representation in the metadata of a column chunk.
+    /// The representation of the range in the metadata of a column chunk.
     pub(super) fn statistics(self, nulls: u64) -> Statistics {
         let nulls = Some(nulls);
         match self {

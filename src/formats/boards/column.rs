@@ -28,9 +28,9 @@ pub(super) const fn columns_in(header_len: usize) -> usize {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnInfo {
-    /// Its id.
+    /// The id of the column.
     pub id: u16,
-    /// Its name.
+    /// The name of the column.
     pub name: String,
     /// The name of its type: `groups`, `u8`, `i16`, `u16`, `u32`, `u64`, `text`, or a number that is not known here.
     pub kind: String,

@@ -8,7 +8,7 @@ use crate::formats::{Evidence, Watch};
 /// A section's contribution to these checks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Section {
-    /// Its place in the chunk.
+    /// The place of the section in the chunk.
     pub(super) at: usize,
     pub(super) what: Found,
 }

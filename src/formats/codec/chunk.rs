@@ -123,7 +123,7 @@ impl DecodeOptions {
 pub struct Chunk {
     /// The input.
     pub file: Arc<Path>,
-    /// Its bytes.
+    /// The bytes of the chunk.
     pub bytes: Bytes,
     /// Offset of the bytes in the decompressed input.
     pub offset: u64,

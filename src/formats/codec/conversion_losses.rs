@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changed {
-    /// Their number.
+    /// The number of the changed records.
     pub records: u64,
     /// The number of the first of them over all inputs.
     pub first: u64,

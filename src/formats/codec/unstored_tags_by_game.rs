@@ -27,7 +27,7 @@ pub(crate) type Place = NonZeroU32;
 /// A game or a record, in few bytes: a sample keeps those of all its candidates.
 #[derive(Clone, Debug)]
 struct Part {
-    /// Its records, numbered from the first one of the chunk.
+    /// The records of the part, numbered from the first one of the chunk.
     start: u32,
     end: u32,
     /// The places of what it loses: of tags, and of texts.

@@ -26,11 +26,11 @@ const MAGIC: usize = 4;
 pub struct Opened {
     /// The input.
     pub input: Input,
-    /// Its format.
+    /// The format of the input.
     pub format: Format,
     /// Whether its lines end in carriage returns alone, as old Macintosh programs wrote them.
     pub(crate) carriage_returns: bool,
-    /// Its first line, if that determines how all others are read.
+    /// The first line of the input, if that determines how all others are read.
     pub header: Option<Arc<[u8]>>,
 }
 

@@ -9,7 +9,7 @@
 //! ## Two passes
 //!
 //! 1. The text is read once, in order: tags, comments, variations, results, and where games begin and end (`game`). In
-//!    movetext, vectors look at eight blocks of sixty-four bytes at once for the places of words (`scan`). A game from
+//!    movetext, vectors look at eight blocks of sixty-four bytes at once for the places of words (`movetext_scan`). A game from
 //!    the start position whose moves are all written in the form of the standard is not played yet. Each of its words
 //!    becomes an order, *this piece to that square*, eight words at once, and gets a row (`records`). Any other game is
 //!    played while it is read, by the board of `replay`.

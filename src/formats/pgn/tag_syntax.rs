@@ -31,7 +31,7 @@ pub(super) fn usual_value(text: &[u8]) -> Option<&[u8]> {
 pub(super) struct Tag<'a> {
     pub(super) name: &'a [u8],
     pub(super) value: &'a [u8],
-    /// Its length in bytes.
+    /// The length of the tag in bytes.
     pub(super) len: usize,
     /// Whether there is text between its value and its bracket.
     pub(super) has_more: bool,

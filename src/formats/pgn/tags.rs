@@ -18,7 +18,7 @@ pub(super) struct Marked {
     lines: [u32; 64],
     /// The offsets of further lines with other names that have the same bits.
     others: [u32; OTHERS],
-    /// Their number.
+    /// The number of the lines.
     len: usize,
     /// Whether the notes do not suffice and tags have to be searched for: a name occurs twice or is not followed by a
     /// blank, a line holds several tags, or there are too many other lines.

@@ -207,7 +207,7 @@ struct Dictionary {
 #[derive(Debug)]
 struct Current {
     batch: Arc<Batch>,
-    /// Its next row.
+    /// The next row of the current batch.
     row: u64,
 }
 

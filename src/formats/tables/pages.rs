@@ -23,7 +23,7 @@ pub(super) struct Page {
     pub(super) is_packed: bool,
     pub(super) is_dictionary: bool,
     pub(super) encoding: i64,
-    /// Its first row, counted in the row group.
+    /// The first row of the page, counted in the row group.
     pub(super) first_row: u64,
     pub(super) rows: u64,
 }

@@ -131,7 +131,7 @@ impl OpenTable for Parquet {
 
 /// The way in which a column is read.
 struct ReadColumn {
-    /// Its number among those of the plan, and among the leaves.
+    /// The number of the column among those of the plan, and among the leaves.
     column: usize,
     leaf: usize,
     levels: FieldLevels,

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// The common values of a run of records: those of a game or chain, or a single one.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::formats) struct Run {
-    /// Its offset in the chunk.
+    /// The offset of the run in the chunk.
     pub(in crate::formats) origin: usize,
     /// 0 Black won, 1 draw, 2 White won.
     pub(in crate::formats) result: u8,

@@ -7,7 +7,7 @@
 //! after it have the details: results and scores, positions and moves, material, boards, joint distributions, games,
 //! groups. Sections without data are left out.
 //!
-//! The page is generated from the [`facts`](super::plots_and_tables). A new plot there appears here automatically, in "Positions
+//! The page is generated from the [`plots_and_tables`](super::plots_and_tables). A new plot there appears here automatically, in "Positions
 //! and moves" unless another section claims its key.
 //!
 //! # Design
@@ -69,11 +69,11 @@ impl About {
 /// An input of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Input {
-    /// Its name, as people know it.
+    /// The name of the input, as people know it.
     pub name: String,
-    /// Its size in bytes, if it is a file.
+    /// The size of the input in bytes, if it is a file.
     pub bytes: Option<u64>,
-    /// Its BLAKE3 hash, if a manifest of this size is beside it.
+    /// The BLAKE3 hash of the input, if a manifest of this size is beside it.
     pub hash: Option<String>,
 }
 

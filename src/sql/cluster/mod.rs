@@ -12,19 +12,18 @@
 //! client      rows of the last stage, from the executors that made them
 //! ```
 //!
-//! - `pieces` divides the inputs, as [`crate::pipeline::ReadOptions::shard`] does, so that every record is in one
-//!   piece, and `seen` recognizes the files of a piece on the machine that reads it.
-//! - `wire` and `codec` encode tables, scans and functions for messages.
-//! - `scan` reads pieces, on an executor.
-//! - `statistics` gives the same reports as one process: each piece is counted separately, and the client merges them.
-//! - `portable` and `rules` change queries that the engine would divide wrongly: before they are sent, and as plans of
-//!   the scheduler.
-//! - `client` watches a job: its progress, and whether an executor still works on it.
-//! - `process` has the scheduler and the executors, `fair` the order of their tasks, `shuffles` the files of rows that a
-//!   task reads, `directory` the place for them, `connections` those among executors, `metrics` what the processes tell
-//!   about themselves, `server` their ports, `tls` what protects these, and `rest` the client's connection.
-//! - `allowed` has the plans that a cluster carries out, `data` the directories whose files its processes read, and
-//!   `store` those files for the engine: all are checked where they are used, whatever a message says.
+//! - `protocol`: `input_shares` divides the inputs, as [`crate::pipeline::ReadOptions::shard`] does, so that every record
+//!   is in one piece, and `file_fingerprint` recognizes the files of a piece on the machine that reads it. `messages` and
+//!   `codec` encode tables, scans and functions. An executor reads pieces by `scan`. `statistics` gives the same reports
+//!   as one process: each piece is counted separately, and the client merges them. `client` watches a job: its progress,
+//!   and whether an executor still works on it.
+//! - `scheduling`: `processes` has the scheduler and the executors, `fair_scheduling` the order of their tasks,
+//!   `shuffle_files` the rows that a task reads, `work_dir` the place for them, `object_store` the files of other tables,
+//!   `executor_connections` those among executors, `ports` their ports. `optimizer_rules` change plans of the scheduler that the
+//!   engine would divide wrongly, `file_names_in_queries` the queries before they are sent.
+//! - `protection`: `tls` protects the ports, `plan_allowlist` has the plans that a cluster carries out, and `data_dirs`
+//!   the directories whose files its processes read: all are checked where they are used, whatever a message says.
+//! - `monitoring`: what the processes tell about themselves, and the client's calls to the scheduler.
 //!
 //! Every machine must be able to read the files under the same names, and run the same version. Without [`Tls`], anyone
 //! who can reach the scheduler or an executor can run queries over the files in the directories of the executors, so

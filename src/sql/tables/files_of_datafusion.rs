@@ -205,7 +205,7 @@ fn folders_of((path, count): &(PathBuf, usize)) -> Vec<String> {
 /// A file in the store.
 #[derive(Debug, PartialEq, Eq)]
 struct Named {
-    /// Its place among the files of its table, by which the engine sorts them.
+    /// The place of the file among the files of its table, by which the engine sorts them.
     place: usize,
     seen: String,
     folders: usize,

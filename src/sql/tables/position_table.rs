@@ -66,7 +66,7 @@ impl PositionTable {
         &self.source
     }
 
-    /// Its columns.
+    /// The columns of the table.
     #[cfg(feature = "cluster")]
     pub(in crate::sql) fn columns(&self) -> &[ChosenColumn] {
         &self.columns

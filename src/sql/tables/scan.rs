@@ -173,7 +173,7 @@ impl ScanRun {
         stream.take()?.end().unwrap_or_else(panicked).err().map(Err)
     }
 
-    /// Its rows.
+    /// The rows of the scan.
     pub(in crate::sql) fn stream(self: Arc<Self>, schema: SchemaRef) -> SendableRecordBatchStream {
         let batches = futures::stream::unfold(self, async |run| {
             let batch = run.next().await;

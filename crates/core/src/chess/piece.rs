@@ -94,9 +94,9 @@ impl Role {
 /// A role with its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
-    /// Its colour.
+    /// The colour of the piece.
     pub color: Color,
-    /// Its type.
+    /// The type of the piece.
     pub role: Role,
 }
 

@@ -94,12 +94,12 @@ impl Square {
     pub const fn at(file: File, rank: Rank) -> Self {
         Self(rank.0 * 8 + file.0)
     }
-    /// Its file.
+    /// The file of the square.
     #[inline(always)]
     pub const fn file(self) -> File {
         File(self.0 & 7)
     }
-    /// Its rank.
+    /// The rank of the square.
     #[inline(always)]
     pub const fn rank(self) -> Rank {
         Rank(self.0 >> 3)

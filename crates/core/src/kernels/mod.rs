@@ -11,7 +11,7 @@
 //! 2. `rays`: moving one way, the rays of different sliders never overlap (each stops the next), so one
 //!    fill gives the targets of *all* sliders in that direction, and its population count is a number of
 //!    moves.
-//! 3. `danger`: enemy attacks by line (rank, file, diagonal, antidiagonal). What king and enemy both see
+//! 3. `threats`: enemy attacks by line (rank, file, diagonal, antidiagonal). What king and enemy both see
 //!    along the same line decides all pins and checks: own pieces there are pinned, and on empty squares there
 //!    a check can be blocked. No x-rays are needed.
 //! 4. `moves`: legal targets by direction, summed bit by bit before anything is counted.

@@ -20,7 +20,7 @@ impl Slider {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Rook, Self::Bishop];
 
-    /// Its attacks, by the [`ray_walk`].
+    /// The attacks of the slider, by the [`ray_walk`].
     pub const fn attacks(self, square: Square, occupied: Bitboard) -> Bitboard {
         match self {
             Self::Rook => ray_walk::rook(square, occupied),

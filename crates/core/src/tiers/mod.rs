@@ -40,7 +40,7 @@ struct Entry {
     why: &'static str,
     /// Whether it is a good choice if it runs.
     is_advisable: fn() -> bool,
-    /// Its implementations that the CPU can run, the best first, detected at the first call.
+    /// The implementations of the tier that the CPU can run, the best first, detected at the first call.
     implementations: fn(Tier) -> &'static [Box<dyn Analyzer>],
 }
 

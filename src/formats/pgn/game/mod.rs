@@ -45,7 +45,7 @@ pub struct Game<'a> {
     pub start: usize,
     /// Offset of the byte after it.
     pub end: usize,
-    /// Its tags.
+    /// The tags of the game.
     pub tags: Tags<'a>,
     /// Number of plies played in the main line.
     pub plies: u32,

@@ -19,7 +19,7 @@
 //! king takes rook; there is no Chess960. The fullmove number is half the ply, plus one.
 //!
 //! Each further ply has three parts, the highest bit of a byte first. The first is the number of the piece among the
-//! mover's, by its square. The second is the number of the move among those of the piece (`choices` defines their
+//! mover's, by its square. The second is the number of the move among those of the piece (`move_index` defines their
 //! order). Both take just enough bits for the number of choices. The third is the difference between the score and the
 //! negative of the score before, as zigzag in groups of four bits, the lowest first; a bit before each group says
 //! whether another one follows. A chain ends at the end of a byte.
