@@ -53,9 +53,9 @@ impl FilterCount {
     ///
     /// ```
     /// use lanefish::choose::FilterCount;
-    /// assert_eq!(LeftOut::default().sentence("last"), "--last left out nothing");
-    /// assert_eq!(LeftOut::new(0, 5, 0).sentence("where"), "--where left out 5 positions");
-    /// assert_eq!(LeftOut::new(1, 80, 0).sentence("where"), "--where left out 1 game and 80 positions");
+    /// assert_eq!(FilterCount::default().sentence("last"), "--last left out nothing");
+    /// assert_eq!(FilterCount::new(0, 5, 0).sentence("where"), "--where left out 5 positions");
+    /// assert_eq!(FilterCount::new(1, 80, 0).sentence("where"), "--where left out 1 game and 80 positions");
     /// ```
     pub fn sentence(&self, option: &str) -> String {
         let unknown = match self.unknown {
