@@ -81,7 +81,7 @@
 //! ```
 //! use lanefish::jobs::{OutputFormat, WriteJob, OutputContent};
 //! use lanefish::pipeline::{RunOptions, run};
-//! use lanefish::{input::Inputs, output::rows::SquareSetStyle, table::Columns, tiers};
+//! use lanefish::{input::Inputs, output::row_format::SquareSetStyle, table::Columns, tiers};
 //!
 //! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
 //! let columns = Columns::named("fen,legal_moves,in_check")?;

@@ -1,7 +1,7 @@
 //! Dividing records that do not fit in memory into parts that do, by keys.
 //!
-//! [`store`] has the method. It divides any [`RowBuffer`](store::RowBuffer) of rows: whole [records](records), entries that
-//! decide about records, or [positions](distinct) to be counted.
+//! [`keyed_rows`] has the method. It divides any [`RowBuffer`](keyed_rows::RowBuffer) of rows: whole
+//! [records](stored_records), entries that decide about records, or [positions](distinct_positions) to be counted.
 
 pub(crate) mod distinct_positions;
 pub(crate) mod keyed_rows;

@@ -21,7 +21,7 @@
 //! | [`ScalarBits`], [`Avx2Bits`] | PDEP to each half |
 //! | [`Avx512Bits`] | the codes of two boards, a byte each, to which each word is a mask; then two bytes become one |
 //!
-//! A isa is more than that: it is what code of formats may use of the CPU at once, PEXT and PDEP on words and
+//! An [`Isa`] is more than that: it is what code of formats may use of the CPU at once, PEXT and PDEP on words and
 //! [lanes](super::Lanes) of words, and it is chosen once for many records.
 
 use super::bmi2::Bmi2;
