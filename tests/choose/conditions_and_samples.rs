@@ -195,7 +195,9 @@ fn records_are_given_values_that_expressions_make_of_what_was_read() {
         assert_eq!(clocks, number(11), "the position has the clock: {after}");
     }
     assert_eq!(all.len(), changed.len());
-    assert!(seen.iter().all(|&seen| seen > 10), "{seen:?}");
+    // The samples have no mates.
+    let has_mates = shared_data("pgn/lichess_db_1000k.pgn").is_some();
+    assert!(seen[0] > 10 && (seen[1] > 10 || !has_mates) && seen[2] > 10, "{seen:?}");
     // What does not fit is a reject, of what is chosen only.
     let read = set(&["raw_score = case when legal_moves > 40 then 32768 else -32002 end", "mate = null"]);
     let choose = read.choose.clone().filter(Some("legal_moves > 35".parse().unwrap()));
