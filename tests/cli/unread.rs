@@ -314,7 +314,7 @@ fn rejects_behind_stored_games_name_the_same_game_for_all_columns() {
             "boards" => drop(output(0, &["convert", "-q", &pgn, "-o", &stored])),
             _ => drop(output(0, &["compute", "-q", "--columns", "game,fen", &pgn, "-o", &stored])),
         }
-        for columns in ["fen", "game,fen", "month", "legal"] {
+        for columns in ["fen", "game,fen", "month", "legal_moves"] {
             let rejected = stderr_of(1, &["compute", "--columns", columns, &stored, &bad, "-o", "-"]);
             assert!(rejected.contains("game 4, ply 2"), "{to}, {columns}: {rejected}");
         }

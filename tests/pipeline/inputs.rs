@@ -509,7 +509,7 @@ fn a_map_that_was_cut_ends_the_process_with_a_message() {
     }
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("x.fen"), list(1000)).unwrap();
-    let test = "input::a_map_that_was_cut_ends_the_process_with_a_message";
+    let test = "pipeline::inputs::a_map_that_was_cut_ends_the_process_with_a_message";
     let done = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test])
         .env(DIRECTORY, directory.path())
