@@ -7,7 +7,7 @@
 //! | `stats-boards`, `stats-pgn`, `stats-fen` | statistics of a file |
 //! | `convert-pgn-to-boards`, `convert-boards-to-boards`, `convert-fen-to-boards` | a file as a boards file |
 //!
-//! The commands are those of [`commands`](super::cli_commands). All rows are timed in alternation, so that they can be
+//! The commands are those of [`cli_commands`](super::cli_commands). All rows are timed in alternation, so that they can be
 //! compared. A row is compared with others of the same number of threads, and with the same work on one thread.
 
 use super::cli_commands::{Files, Runner, Sizes, Work, works};

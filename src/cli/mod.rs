@@ -25,7 +25,7 @@ mod terminal;
 mod verify;
 
 use anyhow::Result;
-use arguments::command::{Cli, Command};
+use arguments::command_line::{Cli, Command};
 use arguments::common_args::TierChoice;
 use clap::{CommandFactory, FromArgMatches};
 use lanefish::text::one_line;

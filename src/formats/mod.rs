@@ -7,8 +7,8 @@
 //! inputs once the chunks before are known. Rules that concern a file as a whole are checked by a `Watch`, which sees
 //! the chunks in order.
 //!
-//! To add a format, add a file here with a type that implements `Codec`, and a line in the list below; CONTRIBUTING.md
-//! lists every step.
+//! To add a format, add a file to the room of its family with a type that implements `Codec`, and a line in the list
+//! below; CONTRIBUTING.md lists every step.
 
 pub mod boards;
 pub(crate) mod codec;

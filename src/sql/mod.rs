@@ -369,7 +369,7 @@ impl Session {
         }
         #[cfg(feature = "cluster")]
         if self.link.is_some() {
-            cluster::scheduling::file_names_in_queries::name_files(&mut parsed);
+            cluster::protocol::file_names_in_queries::name_files(&mut parsed);
         }
         match self.begin_parsed(parsed.clone(), spills).await {
             Err(error) => Err(engine::error_spans::placed(error, &parsed, |parsed| self.plan(parsed)).await),
@@ -428,7 +428,7 @@ impl Session {
             let schema = Arc::clone(empty.schema.inner());
             return datafusion::physical_plan::execute_stream(Arc::new(EmptyExec::new(schema)), context);
         }
-        cluster::scheduling::file_names_in_queries::check_names(&plan)?;
+        cluster::protocol::file_names_in_queries::check_names(&plan)?;
         let nullable = engine::nullability::possible(&plan);
         let plan = state.query_planner().create_physical_plan(&plan, &state).await?;
         if let Some(link) = &self.link {

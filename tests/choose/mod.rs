@@ -4,9 +4,9 @@
 pub(super) mod conditions_and_samples;
 /// Filters of trainers as expressions.
 pub(super) mod filters_of_trainers;
-/// The same where games end in other places than the parts of a file.
+/// Selection of games and positions where games end in other places than the parts of a file.
 pub(super) mod games_across_parts;
 /// Selection of games and positions in formats other than PGN.
 pub(super) mod games_of_other_formats;
-/// Selection of games and positions.
+/// Selection of games and positions in PGN.
 pub(super) mod games_of_pgn;

@@ -1,4 +1,4 @@
-//! Columns.
+//! Computed columns, compared with plain code for one position or game at a time.
 
 /// Columns of the catalogue, compared with the plain rules.
 pub(super) mod catalogue;

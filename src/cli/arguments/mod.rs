@@ -1,6 +1,6 @@
-//! The arguments of the commands, their values and their help.
+//! The command line as it is parsed: arguments that commands share, the parsers of their values, and the help.
 
-pub(super) mod command;
+pub(super) mod command_line;
 pub(super) mod common_args;
 pub(super) mod game_filter_args;
 pub(super) mod help;

@@ -1,4 +1,4 @@
-//! A run of a command: its inputs, its output, and what is reported at its end.
+//! What the commands share while they run: reading the inputs, writing the output, manifests, and the report at the end.
 
 pub(super) mod column_listing;
 pub(super) mod dataset_summary;

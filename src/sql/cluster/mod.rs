@@ -16,14 +16,15 @@
 //!   is in one piece, and `file_fingerprint` recognizes the files of a piece on the machine that reads it. `messages` and
 //!   `codec` encode tables, scans and functions. An executor reads pieces by `scan`. `statistics` gives the same reports
 //!   as one process: each piece is counted separately, and the client merges them. `client` watches a job: its progress,
-//!   and whether an executor still works on it.
+//!   and whether an executor still works on it; its calls go through `scheduler_connection`. `file_names_in_queries`
+//!   changes queries before they are sent, which the scheduler would read otherwise.
 //! - `scheduling`: `processes` has the scheduler and the executors, `fair_scheduling` the order of their tasks,
 //!   `shuffle_files` the rows that a task reads, `work_dir` the place for them, `object_store` the files of other tables,
-//!   `executor_connections` those among executors, `ports` their ports. `optimizer_rules` change plans of the scheduler that the
-//!   engine would divide wrongly, `file_names_in_queries` the queries before they are sent.
+//!   `executor_connections` those among executors, `ports` their ports. `optimizer_rules` change plans of the scheduler
+//!   that the engine would divide wrongly.
 //! - `protection`: `tls` protects the ports, `plan_allowlist` has the plans that a cluster carries out, and `data_dirs`
 //!   the directories whose files its processes read: all are checked where they are used, whatever a message says.
-//! - `monitoring`: what the processes tell about themselves, and the client's calls to the scheduler.
+//! - `monitoring`: what the processes tell about themselves.
 //!
 //! Every machine must be able to read the files under the same names, and run the same version. Without [`Tls`], anyone
 //! who can reach the scheduler or an executor can run queries over the files in the directories of the executors, so
@@ -32,7 +33,7 @@
 mod monitoring;
 mod protection;
 pub(in crate::sql) mod protocol;
-pub(in crate::sql) mod scheduling;
+mod scheduling;
 
 pub use monitoring::status::{ExecutorStatus, JobStatus, Status};
 pub use protection::tls::{NAME, Tls};

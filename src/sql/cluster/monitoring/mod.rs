@@ -1,5 +1,4 @@
-//! What a cluster tells about itself.
+//! The state of a cluster for those who run it: executors, jobs, and counters for Prometheus.
 
 pub(super) mod metrics;
-pub(super) mod scheduler_api;
 pub(super) mod status;

@@ -1,8 +1,8 @@
 //! The state of a cluster, as its scheduler describes it.
 
-use super::scheduler_api::Connection;
 use crate::sql::SqlError;
 use crate::sql::cluster::protection::tls::Tls;
+use crate::sql::cluster::protocol::scheduler_connection::Connection;
 use serde::Serialize;
 use serde_json::Value;
 use std::time::{Duration, SystemTime};

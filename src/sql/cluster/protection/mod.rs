@@ -2,6 +2,6 @@
 
 pub(super) mod data_dirs;
 #[cfg(test)]
-pub(super) mod hostile_tests;
+pub(super) mod forged_message_tests;
 pub(super) mod plan_allowlist;
 pub(super) mod tls;

@@ -2,7 +2,6 @@
 
 pub(super) mod executor_connections;
 pub(super) mod fair_scheduling;
-pub(in crate::sql) mod file_names_in_queries;
 pub(super) mod object_store;
 pub(super) mod optimizer_rules;
 pub(super) mod ports;

@@ -3,7 +3,7 @@
 
 use super::data_dirs::Data;
 use crate::chess::random::Random;
-use crate::sql::cluster::monitoring::scheduler_api::Connection;
+use crate::sql::cluster::protocol::scheduler_connection::Connection;
 use crate::sql::cluster::scheduling::object_store::{Digests, Stores};
 use crate::sql::cluster::{Cluster, ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
 use crate::sql::tables::files_of_datafusion::{self, Files, Store};
