@@ -31,7 +31,7 @@ fn inputs() -> Inputs {
     Inputs::resolve(&names, crate::formats::is_supported).unwrap()
 }
 
-const LIMIT: u64 = 8_000;
+const LIMIT: u64 = 3_000;
 
 fn options<'a>(threads: usize) -> RunOptions<'a> {
     let read = ReadOptions::default().limit(Some(LIMIT));

@@ -18,20 +18,30 @@ const COLUMNS: &str = "index,legal_moves,in_check,score,ply,eco,tag:Event,fen,ra
 fn inputs() -> Inputs {
     let mut names: Vec<_> =
         ["data/sample.epd", "data/lichess-2025-05.pgn", "data/sample.boards"].map(Into::into).into();
-    names.extend(shared_data("pgn/lichess_db_1000k.pgn"));
+    names.extend(shared_data("wrappers/lichess_db_100k.pgn"));
     names.push("data/famous.epd".into());
     Inputs::resolve(&names, lanefish::formats::is_supported).unwrap()
 }
 
 /// Rows of CSV of the records that are read, and the summary.
 fn rows(read: &ReadOptions, threads: usize, chunk: usize, space: ScratchSpace) -> (Vec<String>, Summary) {
+    rows_of(&inputs(), read, threads, chunk, space)
+}
+
+fn rows_of(
+    inputs: &Inputs,
+    read: &ReadOptions,
+    threads: usize,
+    chunk: usize,
+    space: ScratchSpace,
+) -> (Vec<String>, Summary) {
     let columns = Columns::named(COLUMNS).unwrap();
     let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
     let mut csv = Vec::new();
     let mut file = job.open(&mut csv).unwrap();
     let analyzer = Tier::best().analyzer().unwrap();
     let options = RunOptions::new(analyzer).read(read.clone()).threads(threads).chunk_size(chunk).space(space);
-    let summary = run(&inputs(), options, &job, |part| {
+    let summary = run(inputs, options, &job, |part| {
         job.put(&mut file, part).map_err(|source| Error::Write { path: "rows".into(), source })
     });
     let _ = job.finish(file).unwrap();
@@ -135,12 +145,13 @@ fn samples_are_random_and_the_same_for_the_same_seed() {
     let (few, many) = (all_ways(&sample("50", 9)).0, all_ways(&sample("60", 9)).0);
     assert!(few.iter().all(|row| many.contains(row)));
     // Each record is taken as often as any other.
+    let few = Inputs::resolve(&["data/famous.epd".into()], lanefish::formats::is_supported).unwrap();
     let mut counts = vec![0_u32; 200];
     for seed in 0..400 {
         let read = sample("20", seed).limit(None);
         let choose = read.choose.clone().filter(Some("index < 200".parse().unwrap()));
         let read = read.choose(choose);
-        let (taken, _) = rows(&read, 1, 1 << 20, ScratchSpace::default());
+        let (taken, _) = rows_of(&few, &read, 1, 1 << 20, ScratchSpace::default());
         taken.iter().for_each(|row| counts[field(row, 0).parse::<usize>().unwrap()] += 1);
     }
     // The mean is 40, the standard deviation 6.

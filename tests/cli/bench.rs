@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// Too short to measure anything, long enough to run everything.
 const AN_INSTANT: &str = "0.0001";
 
+/// The size of generated files in MB: without optimisation all groups take long with more.
+const SMALL: &str = "0.05";
+
 /// A run of all groups.
 struct Whole {
     table: String,
@@ -23,7 +26,7 @@ impl Whole {
     }
 }
 
-const OF_WHOLE: [&str; 7] = ["bench", "--size", "1", "--seconds", AN_INSTANT, "--threads", "2"];
+const OF_WHOLE: [&str; 7] = ["bench", "--size", SMALL, "--seconds", AN_INSTANT, "--threads", "2"];
 
 /// The run of all groups on the CPU that this thread shows, which several tests look at: it takes long.
 fn whole() -> Arc<Whole> {
@@ -132,7 +135,7 @@ pub(super) fn decode_and_scan_rows_are_verified() {
 pub(super) fn pipeline_rows_have_shares_and_speedups() {
     let dir = Dir::new();
     let file = dir.name("a.json");
-    let own = ["bench", "pipeline", "--size", "1", "--seconds", AN_INSTANT, "--threads", "2"];
+    let own = ["bench", "pipeline", "--size", SMALL, "--seconds", AN_INSTANT, "--threads", "2"];
     let whole = whole();
     let rows = whole.rows(&["pipeline"]);
     let mut titles = Vec::new();
@@ -161,7 +164,8 @@ pub(super) fn pipeline_rows_have_shares_and_speedups() {
     // The default of the other groups does not apply.
     assert!(!text.lines().next().unwrap().contains("thread"), "{text}");
 
-    let other = ["bench", "pipeline", "--size", "1", "--seconds", AN_INSTANT, "--threads", "3", "--filter", "fen/all"];
+    let other =
+        ["bench", "pipeline", "--size", SMALL, "--seconds", AN_INSTANT, "--threads", "3", "--filter", "fen/all"];
     let text = output(0, &[&other[..], &["--compare", &file]].concat());
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("All threads of the pipeline were 2 before and are 3 now."), "{text}");
@@ -169,7 +173,7 @@ pub(super) fn pipeline_rows_have_shares_and_speedups() {
 
 #[test]
 fn the_pipeline_of_one_thread_has_no_duplicates_and_a_verdict() {
-    let own = ["bench", "pipeline", "--size", "1", "--seconds", AN_INSTANT, "--threads", "1"];
+    let own = ["bench", "pipeline", "--size", SMALL, "--seconds", AN_INSTANT, "--threads", "1"];
     let text = output(0, &own);
     assert_eq!(text.lines().filter(|line| line.starts_with("stats-") || line.starts_with("convert-")).count(), 6);
     assert!(text.contains("Verdict on the pipeline:"), "{text}");
@@ -320,7 +324,7 @@ pub(super) fn all_groups_can_be_compared() {
     let groups = [&["kernels", "--filter", "checkers/"], &["scan", "--filter", "sum/cache"], last];
     for (number, groups) in groups.into_iter().enumerate() {
         let file = dir.name(&format!("{number}.json"));
-        let own = [&["bench", "--size", "1", "--seconds", AN_INSTANT, "--json"], groups].concat();
+        let own = [&["bench", "--size", SMALL, "--seconds", AN_INSTANT, "--json"], groups].concat();
         let report = json(0, &[&own[..], &["--save", &file]].concat());
         let available = report["rows"].as_array().unwrap().iter().filter(|row| row["available"] == true).count();
         let compared = json(0, &[&own[..], &["--compare", &file]].concat());

@@ -159,7 +159,7 @@ pub(crate) fn samples_of(size: Size, directory: &Path) -> Vec<(Format, PathBuf)>
 #[test]
 fn shards_partition_and_nothing_depends_on_chunks_or_containers() {
     let directory = tempfile::tempdir().unwrap();
-    for (format, path) in samples(directory.path()) {
+    for (number, (format, path)) in samples(directory.path()).into_iter().enumerate() {
         let whole = read(&path, None, WAYS[0]);
         let found = whole.summary.files[0].format;
         assert_eq!(found, Some(format));
@@ -179,8 +179,9 @@ fn shards_partition_and_nothing_depends_on_chunks_or_containers() {
         let name = path.file_name().unwrap().to_string_lossy();
         let gzip = write(directory.path(), &format!("{name}.gz"), gzip(&bytes));
         let frames = write(directory.path(), &format!("{name}.zst"), frames(&bytes, 5000, true));
-        for path in [gzip, frames] {
-            for (way, count) in WAYS.into_iter().zip([2, 3, 7, 2]) {
+        for (odd, path) in [gzip, frames].into_iter().enumerate() {
+            // Half of the ways for each, the others for the next format.
+            for (way, count) in WAYS.into_iter().zip([2, 3, 7, 2]).skip((number + odd) % 2).step_by(2) {
                 let again = read(&path, None, way);
                 assert!(again.records == whole.records, "{format} {way:?}");
                 check(&path, count, way, Order::Turns);
@@ -193,7 +194,7 @@ fn shards_partition_and_nothing_depends_on_chunks_or_containers() {
 #[test]
 fn bytes_in_memory_are_read_like_files() {
     let directory = tempfile::tempdir().unwrap();
-    for (format, path) in samples(directory.path()) {
+    for (number, (format, path)) in samples(directory.path()).into_iter().enumerate() {
         let bytes = fs::read(&path).unwrap();
         let whole = read(&path, None, WAYS[0]);
         let mut sorted = whole.records.clone();
@@ -204,7 +205,10 @@ fn bytes_in_memory_are_read_like_files() {
             sources.push(Source::in_memory(format!("{name}.gz"), gzip(&bytes)));
             sources.push(Source::in_memory(format!("{name}.zst"), frames(&bytes, 5000, true)));
         }
-        for (source, way) in sources.iter().flat_map(|source| WAYS.map(|way| (source, way))) {
+        // Half of the ways for each, the others for the next format.
+        let ways = (0..sources.len())
+            .flat_map(|odd| (0..WAYS.len()).skip((number + odd) % 2).step_by(2).map(move |way| (odd, way)));
+        for (source, way) in ways.map(|(source, way)| (&sources[source], WAYS[way])) {
             let found = read_source(source.clone(), None, way, |_| {});
             assert!(found.summary.failure.is_none() && found.records == whole.records, "{source} {way:?}");
             assert_eq!(found.rejects.len(), whole.rejects.len(), "{source} {way:?}");

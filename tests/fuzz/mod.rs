@@ -1,4 +1,4 @@
-//! Every fuzz target for two seconds, on its seeds and on mutations of them.
+//! Every fuzz target for a second, on its seeds and on mutations of them.
 //!
 //! Each target runs in a process of its own, under a limit of addresses and of time per input, so that a failed
 //! allocation or an input without end is a finding like any other: the input that is being tried is always in a file.
@@ -219,7 +219,7 @@ fn try_inputs(target: &'static str) {
     let (_, check) = TARGETS.iter().find(|(name, _)| *name == target).expect("a target of this name");
     let seeds = seeds(target);
     let inputs = variable("LANEFISH_FUZZ_INPUTS");
-    let time = Duration::from_secs(variable("LANEFISH_FUZZ_SECONDS").unwrap_or(2));
+    let time = Duration::from_secs(variable("LANEFISH_FUZZ_SECONDS").unwrap_or(1));
     let mut random = Random::new(variable("LANEFISH_FUZZ_SEED").unwrap_or(1));
     let trying = trying(target, std::process::id());
     let mut kept = std::fs::File::create(&trying).unwrap();

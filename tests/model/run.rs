@@ -6,6 +6,10 @@ use super::texts::{Wrapping, wrapped};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How often the program was run.
+pub(crate) static COMMANDS: AtomicU64 = AtomicU64::new(0);
 
 /// A row of what `compute` prints, in the order of [`COLUMNS`].
 pub(crate) type Row = Vec<String>;
@@ -72,6 +76,7 @@ impl Place {
     }
     /// Runs the program in this directory.
     pub(crate) fn run(&self, arguments: &[String], piped: Option<&Path>) -> Done {
+        COMMANDS.fetch_add(1, Ordering::Relaxed);
         let mut command = program();
         command.args(arguments).current_dir(self.dir.path());
         match piped {

@@ -75,7 +75,7 @@ impl<'a> Job<'a> {
             ("x.epd.zst".to_owned(), zstd::encode_all(text.as_bytes(), 1).expect("compressed")),
             (
                 "x.pgn".to_owned(),
-                (0..200).flat_map(|n| format!("[White \"{n}\"]\n\n1. e4 e5 *\n\n").into_bytes()).collect(),
+                (0..80).flat_map(|n| format!("[White \"{n}\"]\n\n1. e4 e5 *\n\n").into_bytes()).collect(),
             ),
             ("old.boards".to_owned(), b"old".to_vec()),
             ("old.txt".to_owned(), b"old".to_vec()),
@@ -171,7 +171,7 @@ const DATASETS: [&[&str]; 5] = [
     &["shuffle", "x.pgn", "--memory", "1K", "-o", "new.boards"],
     &["dedup", "x.pgn", "--memory", "1K", "-o", "new.boards", "--key", "record", "--rejects", "new.txt"],
     &["interleave", "x.epd", "x.pgn", "-o", "new.fen", "--rejects", "new.txt"],
-    &["convert", "x.pgn", "--sample", "450", "--memory", "1K", "-o", "new.boards"],
+    &["convert", "x.pgn", "--sample", "180", "--memory", "1K", "-o", "new.boards"],
     &["split", "x.epd", "--parts", "a=0.5,b=0.5", "--by", "record", "-o", "{part}.fen"],
 ];
 

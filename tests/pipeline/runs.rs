@@ -523,7 +523,8 @@ fn a_line_that_is_too_long_is_one_reject_however_it_arrives() {
 #[test]
 fn a_game_that_is_too_long_is_one_reject_however_it_arrives() {
     let game = |moves: &str| format!("[Event \"?\"]\n[Result \"*\"]\n\n1. e4 e5 {moves} *\n\n");
-    let long = |kibibytes: usize| game(&"Nf3 Nf6 Ng1 Ng8\n".repeat(kibibytes << 6));
+    let moves = format!("Nf3 Nf6 Ng1 Ng8{}\n", " ".repeat(48));
+    let long = |kibibytes: usize| game(&moves.repeat(kibibytes << 4));
     let text = [
         game("").repeat(1000),
         long(300),

@@ -294,7 +294,7 @@ fn shards_of_the_sample_data_are_exact() {
             text = zstd::decode_all(&text[..]).unwrap();
         }
         // Half a megabyte is read often enough.
-        let counts: &[u32] = if text.len() > 200_000 { &[3] } else { &[1, 2, 3, 7, 16, 1000] };
+        let counts: &[u32] = if text.len() > 100_000 { &[3] } else { &[1, 7, 1000] };
         check_text(name, &text, counts, WAYS[at % WAYS.len()]);
         check_text(name, &text, &[2], WAYS[(at + 2) % WAYS.len()]);
     }
@@ -326,7 +326,7 @@ fn shards_of_the_sample_containers_are_exact() {
 
 #[test]
 fn shards_of_large_texts_are_exact_and_even() {
-    let text = many_games(1_500_000, 1);
+    let text = many_games(1_000_000, 1);
     for (at, way) in WAYS.into_iter().enumerate() {
         check_text("x.pgn", &text, if at == 0 { &[2, 7, 16] } else { &[3] }, way);
     }
@@ -395,11 +395,11 @@ fn shards_of_awkward_games_are_exact() {
         for (step, max_record) in [16 << 20, 1000, 64].into_iter().enumerate() {
             let way = WAYS[(at + step) % WAYS.len()];
             let way = Way { max_record, ..way };
-            let counts: &[u32] = match (at % 5, max_record) {
-                (0, 1000) => &[2, 1000],
-                _ => &[2, 3, 16],
+            let count = match (at % 5, max_record) {
+                (0, 1000) => 1000,
+                _ => [2, 3, 16][(at / WAYS.len() + step) % 3],
             };
-            check_text("x.pgn", text, &counts[step % 2..], way);
+            check_text("x.pgn", text, &[count], way);
         }
     }
 }
@@ -420,8 +420,8 @@ fn shards_of_awkward_lines_are_exact() {
         block.replace('\n', "\n\n# perft 3 1\n").repeat(50),
         format!("{block}{FEN}\nperft 1 2\nid two\n{FEN}\n").repeat(50),
         format!("id one\n{comment}epd {FEN}\n{comment}perft 1 15\n").repeat(4),
-        format!("epd {FEN}\n{}", "perft 1 15\n".repeat(20_000)),
-        format!("epd {FEN}\n{}", "\n".repeat(200_000)).repeat(2),
+        format!("epd {FEN}\n{}", "perft 1 15\n".repeat(8_000)),
+        format!("epd {FEN}\n{}", "\n".repeat(100_000)).repeat(2),
         "id x\n".repeat(1000),
         "perft 1 2\n".repeat(1000),
         format!("id {}\nepd {FEN}\n", "x".repeat(70_000)).repeat(3),
@@ -433,7 +433,7 @@ fn shards_of_awkward_lines_are_exact() {
             for (more, name) in ["x.fen", "x.perft"].into_iter().enumerate() {
                 let way = WAYS[(at + 2 * step + more) % WAYS.len()];
                 let way = Way { max_record, ..way };
-                check_text(name, text.as_bytes(), &[2, 16], way);
+                check_text(name, text.as_bytes(), &[[2, 16][(at + step + more) % 2]], way);
             }
         }
         check_text("x.perft", text.as_bytes(), &[1, 3, 1000], USUAL);
@@ -453,17 +453,21 @@ fn records_beyond_every_limit_are_in_one_shard() {
         (middle, game.repeat(10)),
         (middle, game.repeat(5000)),
         (middle, open_game.repeat(5000)),
-        (17 << 20, game.repeat(10)),
     ] {
         let mut text = game.repeat(10).into_bytes();
-        let part = "1. e4 e5 1-0 1. d4 d5 0-1 ";
+        // The blanks are what takes no time.
+        let part = format!("1. e4 e5 1-0{}1. d4 d5 0-1 ", " ".repeat(100));
         text.extend(part.repeat(len / part.len()).bytes());
         // No result at the end of the line, where tagless text could be cut.
         text.extend(b"1. e4\n");
         text.extend(after.bytes());
         let path = write(directory.path(), "x.pgn", &text);
         check(&path, 2, USUAL, Order::Places);
-        let moves = "Nf3 Nf6 Ng1 Ng8 ";
+        if after.len() > 1000 {
+            // What comes after the others is the same.
+            continue;
+        }
+        let moves = format!("Nf3 Nf6 Ng1 Ng8{}", " ".repeat(49));
         let mut text = game.repeat(10).into_bytes();
         text.extend(b"[Event \"y\"]\n\n");
         text.extend(moves.repeat(len / moves.len()).bytes());
@@ -651,7 +655,7 @@ fn only_the_bytes_of_a_shard_are_read() {
     let boards = write(directory.path(), "x.boards", boards);
     for path in [plain, framed, boards] {
         let len = std::fs::metadata(&path).unwrap().len();
-        for way in WAYS {
+        for way in [WAYS[1], WAYS[2]] {
             for shard in shards(4) {
                 let bytes = read(&path, Some(shard), way).summary.bytes;
                 assert!(bytes < len / 4 + len / 8 + (2 << 20), "{bytes} of {len}, {way:?}");
@@ -682,7 +686,7 @@ fn a_damaged_container_fails_in_the_shards_that_read_it() {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::test_runner::Config::with_cases(60))]
+    #![proptest_config(proptest::test_runner::Config::with_cases(25))]
 
     /// Pieces of games in any order, some of them longer than anything that is examined around a place.
     #[test]

@@ -456,7 +456,7 @@ fn groups_add_up_and_are_what_they_say() {
     let Some(path) = shared_data("pgn/lichess_db_1000k.pgn") else {
         return;
     };
-    const RECORDS: u64 = 5000;
+    const RECORDS: u64 = 2000;
     let paths = [path];
     let (batch, _) = read(&paths, |options| options.read.limit = Some(RECORDS));
     let value_of = |by: &str, row: usize| -> GroupValue {

@@ -65,8 +65,8 @@ pub(crate) struct BenchArgs {
 
     /// Size of the files that `commands` read, in MB (10^6 bytes); they are made in the directory for temporary files.
     /// `pipeline` reads PGN of this size, and FEN of four times and boards of eight times this size
-    #[arg(long, value_name = "MB", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    size: u64,
+    #[arg(long, value_name = "MB", default_value_t = 8.0)]
+    size: f64,
 
     /// Print the tables as Markdown
     #[arg(long, conflicts_with = "json")]
@@ -118,11 +118,16 @@ impl BenchArgs {
             "--seconds must be > 0 and at most 3600, got {}",
             self.seconds
         );
+        ensure!(
+            (0.01..=1_000_000.0).contains(&self.size),
+            "--size must be at least 0.01 and at most 1000000, got {}",
+            self.size
+        );
         let options = BenchOptions {
             time: Duration::from_secs_f64(self.seconds),
             filter: self.filter.clone(),
             threads: invocation.global().threads.map_or(1, usize::from),
-            size: self.size as usize * 1_000_000,
+            size: (self.size * 1e6) as usize,
         };
         let with_all = BenchOptions { threads: invocation.threads, ..options.clone() };
         let all: Vec<Group> =

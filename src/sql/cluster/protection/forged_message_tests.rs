@@ -361,7 +361,7 @@ fn mutated_messages_do_no_harm() {
     ];
     let scheduler = Connection::new(&processes.scheduler.to_string(), None).unwrap();
     let executor = Connection::new(&processes.executor.to_string(), None).unwrap();
-    for round in 0..5_000 {
+    for round in 0..2_000 {
         for (address, path, message) in &calls {
             let connection = if *address == processes.scheduler { &scheduler } else { &executor };
             if *address == processes.scheduler && round % 3 != 0 {
@@ -395,7 +395,7 @@ struct Forger {
 }
 
 /// Number of mutated tasks, and of those in an answer.
-const TASKS: usize = 10_000;
+const TASKS: usize = 4_000;
 const AT_ONCE: usize = 25;
 
 impl Forger {
