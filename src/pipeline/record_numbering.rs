@@ -366,7 +366,11 @@ impl Count {
         }
         let skipped = settings.games.start.saturating_sub(self.game_rows);
         self.game_rows += decoded.game_rows.len() as u64;
-        decoded.game_rows.drain(..decoded.game_rows.len().min(skipped.try_into().unwrap_or(usize::MAX)));
+        let skipped = decoded.game_rows.len().min(skipped.try_into().unwrap_or(usize::MAX));
+        if let Some(last) = decoded.game_rows.drain(..skipped).next_back() {
+            // What is bad in a game that is skipped is skipped, too.
+            decoded.rejects.retain(|reject| reject.place.game.is_none_or(|game| game > last.game));
+        }
     }
 }
 

@@ -16,18 +16,19 @@ const COLUMNS: &str = "index,legal_moves,in_check,score,ply,eco,tag:Event,fen,ra
     score_before,score_placeholder,eco_position,opening_position,game_plies,plies_left";
 
 fn inputs() -> Inputs {
+    inputs_with("pgn/lichess_db_1000k.pgn")
+}
+
+/// The samples, and a file of the shared data.
+fn inputs_with(shared: &str) -> Inputs {
     let mut names: Vec<_> =
         ["data/sample.epd", "data/lichess-2025-05.pgn", "data/sample.boards"].map(Into::into).into();
-    names.extend(shared_data("wrappers/lichess_db_100k.pgn"));
+    names.extend(shared_data(shared));
     names.push("data/famous.epd".into());
     Inputs::resolve(&names, lanefish::formats::is_supported).unwrap()
 }
 
 /// Rows of CSV of the records that are read, and the summary.
-fn rows(read: &ReadOptions, threads: usize, chunk: usize, space: ScratchSpace) -> (Vec<String>, Summary) {
-    rows_of(&inputs(), read, threads, chunk, space)
-}
-
 fn rows_of(
     inputs: &Inputs,
     read: &ReadOptions,
@@ -50,9 +51,13 @@ fn rows_of(
 }
 
 fn all_ways(read: &ReadOptions) -> (Vec<String>, Summary) {
-    let (expected, summary) = rows(read, 1, 1 << 20, ScratchSpace::default());
+    all_ways_of(&inputs(), read)
+}
+
+fn all_ways_of(inputs: &Inputs, read: &ReadOptions) -> (Vec<String>, Summary) {
+    let (expected, summary) = rows_of(inputs, read, 1, 1 << 20, ScratchSpace::default());
     for (threads, chunk, memory) in [(1, 5_000, 64 << 10), (2, 30_000, 256 << 10), (8, 100_000, 1 << 30)] {
-        let (again, other) = rows(read, threads, chunk, ScratchSpace::default().memory(memory));
+        let (again, other) = rows_of(inputs, read, threads, chunk, ScratchSpace::default().memory(memory));
         assert!(again == expected, "{threads} threads, chunks of {chunk}");
         assert_eq!((other.records, other.rejected), (summary.records, summary.rejected), "{threads} {chunk}");
         assert_eq!(format!("{:?}", other.left_out), format!("{:?}", summary.left_out));
@@ -106,6 +111,9 @@ fn conditions_choose_and_limits_count_what_is_left() {
 
 #[test]
 fn samples_are_random_and_the_same_for_the_same_seed() {
+    // Many samples: of a smaller file.
+    let inputs = inputs_with("wrappers/lichess_db_100k.pgn");
+    let all_ways = |read: &ReadOptions| all_ways_of(&inputs, read);
     let (all, whole) = all_ways(&ReadOptions::default());
     let sample = |text: &str, seed| {
         ReadOptions::default().choose(Choose::default().sample(Some(text.parse().unwrap())).seed(seed))

@@ -133,6 +133,21 @@ fn a_limit_ends_what_is_left_out() {
     }
 }
 
+/// What is bad in a game that `--skip` passes over is not reported.
+#[test]
+fn bad_games_that_are_skipped_are_not_rejected() {
+    let dir = Dir::new();
+    let file = dir
+        .file("a.pgn", "[Event \"a\"]\n\n1. Ke5 1-0\n\n[Event \"b\"]\n\n1. e4 1-0\n\n[Event \"c\"]\n\n1. d4 Qz9 *\n\n");
+    for (skip, status, rows) in [("0", 1, 3), ("1", 1, 2), ("2", 1, 1), ("3", 0, 0), ("9", 0, 0)] {
+        let csv = output(status, &["-q", "games", "--skip", skip, &file]);
+        assert_eq!(csv.lines().count(), rows + 1, "{skip}");
+    }
+    let rejects = dir.name("rejects");
+    output(1, &["-q", "games", "--skip", "1", "--rejects", &rejects, &file]);
+    assert_eq!(std::fs::read_to_string(&rejects).unwrap().lines().count(), 1);
+}
+
 /// `--skip` counts games over chunks: more are skipped than the first chunk has.
 #[test]
 fn skipped_games_are_counted_over_chunks() {

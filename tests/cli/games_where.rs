@@ -374,3 +374,37 @@ fn the_plain_speed_is_that_of_the_library() {
         assert_eq!(speed(&row), Speed::of_tag(control.as_bytes()).map(Speed::name), "{control}");
     }
 }
+
+/// Files whose games are numbered by counting (viri), in pieces that are read on their own: the games are those of the
+/// whole file, also where a piece is one game.
+#[test]
+fn counted_games_in_pieces_are_those_of_the_whole_file() {
+    let dir = Dir::new();
+    let (pgn, whole) = (sample("lichess-2025-05.pgn"), dir.name("whole.viri"));
+    output(0, &["-q", "convert", "--allow-loss", &pgn, "-o", &whole]);
+    let bytes = std::fs::read(&whole).unwrap();
+    let frames = |size: usize| {
+        let frames: Vec<u8> = bytes.chunks(size).flat_map(|part| zstd::encode_all(part, 1).unwrap()).collect();
+        dir.file(&format!("frames-{size}.viri.zst"), frames)
+    };
+    for pieces in [frames(150), frames(400), frames(2000)] {
+        for arguments in [
+            &["games", "--columns", "game,plies,result"][..],
+            &["games", "--columns", "game,plies", "--result", "1-0"],
+            &["games", "--columns", "game,plies", "--where", "result = '1-0'"],
+            &["compute", "--columns", "index,game,ply,score_before", "--last"],
+            &["compute", "--columns", "game,ply", "--every", "3"],
+            &["compute", "--columns", "game,ply", "--max-per-game", "2", "--seed", "5"],
+            &["compute", "--columns", "game,ply", "--result", "1-0", "--skip", "7", "--limit", "60"],
+        ] {
+            let shown = |input: &str| {
+                let done = lanefish(&[arguments, &[input]].concat()).output().unwrap();
+                let text = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
+                (done.status.code(), text.replace(input, "FILE"))
+            };
+            let expected = shown(&whole);
+            assert_eq!(expected.0, Some(0), "{}", expected.1);
+            assert_eq!(shown(&pieces), expected, "{arguments:?} {pieces}");
+        }
+    }
+}

@@ -108,7 +108,7 @@ fn compared(case: &Case, place: &mut Place) -> Result<(), String> {
         _ => {}
     }
     // The same bytes in every tier, with any number of threads, and with little memory.
-    for (start, more) in [("one", "--threads=1 --tier=portable"), ("four", "--threads=4 --memory=64K")] {
+    for (start, more) in [("one", "--threads=1 --tier=portable"), ("four", "--threads=4 --memory=1K")] {
         let mut again = arguments(case, &prepared, against.as_ref(), &case.output(start));
         let more = more.split(' ').filter(|word| !word.starts_with("--memory") || takes_memory(case));
         again.extend(more.map(str::to_owned));

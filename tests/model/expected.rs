@@ -3,9 +3,10 @@
 use super::expression::{Column, uniform};
 use super::generate::{Case, Input, Job, Keep, Key};
 use super::options::{Options, Sample, Target, Value};
-use super::records::{Entry, Format, Record, held, stored};
+use super::records::{Entry, Format, Outcome, Record, Tags, held, stored};
 use lanefish::chess::{Position, Square};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// A choice that no document fixes: the model asks the program for it, and checks what must hold of it.
 pub(crate) trait Oracle {
@@ -62,6 +63,13 @@ pub(crate) fn combined(parts: &[Vec<Entry>]) -> Vec<Entry> {
 
 /// Whether an input carries what an option asks for; `None` where no document says it.
 fn carries(input: &Input, records: &[Entry], wanted: impl Fn(&Record) -> bool) -> Option<bool> {
+    if input.format() == Format::Csv && records.is_empty() {
+        // The header says it.
+        let mut all = Record::of(Position::standard());
+        (all.game, all.ply, all.score, all.result) = (Some(0), Some(0), Some(0), Some(Outcome::Draw));
+        all.tags = Rc::new(Tags { white_elo: Some(1), ..Tags::default() });
+        return Some(wanted(&all));
+    }
     let any = records.iter().any(|entry| matches!(entry, Entry::Good(record) if wanted(record)));
     match input.format() {
         Format::Pgn => Some(true),
@@ -73,7 +81,11 @@ fn carries(input: &Input, records: &[Entry], wanted: impl Fn(&Record) -> bool) -
 /// Why the options do not stand for these inputs.
 pub(crate) fn refusal(case: &Case, parts: &[Vec<Entry>]) -> Option<&'static str> {
     let options = &case.options;
-    let mut filled = case.inputs.iter().zip(parts).filter(|(_, entries)| !entries.is_empty()).peekable();
+    let is_empty = |input: &Input, entries: &[Entry]| {
+        // A table has a header.
+        entries.is_empty() && input.format().is_text() && input.format() != Format::Csv
+    };
+    let mut filled = case.inputs.iter().zip(parts).filter(|(input, entries)| !is_empty(input, entries)).peekable();
     if case.writes()
         && case.to == Format::Viri
         && filled.peek().is_some()
@@ -83,8 +95,11 @@ pub(crate) fn refusal(case: &Case, parts: &[Vec<Entry>]) -> Option<&'static str>
     }
     for (input, entries) in case.inputs.iter().zip(parts) {
         let lacks = |wanted: &dyn Fn(&Record) -> bool| carries(input, entries, wanted) == Some(false);
-        let is_empty = entries.is_empty() && input.format().is_text();
-        if is_empty {
+        if is_empty(input, entries) {
+            // Where records are skipped, a file that is skipped whole is like an empty one.
+            if options.strict && options.skip.is_none_or(|skip| skip == 0) {
+                return Some("no records with --strict");
+            }
             continue;
         }
         if (options.min_elo.is_some() || options.max_elo.is_some())
@@ -477,6 +492,9 @@ pub(crate) fn expected(
 ) -> Result<Expected, String> {
     if let Some(reason) = refusal(case, parts) {
         return Ok(Expected { stops: Some(reason), ..Expected::default() });
+    }
+    if matches!(case.job, Job::Dedup { against: Some(_), .. }) && against.is_empty() && case.options.strict {
+        return Ok(Expected { stops: Some("nothing in --against with --strict"), ..Expected::default() });
     }
     let entries = combined(parts);
     if case.job == Job::Games {

@@ -1,6 +1,7 @@
 //! Records and games as plain values, the formats that hold them, and what each format keeps of a record.
 
 use lanefish::chess::{CastlingRights, Color, Move, MoveKind, Position};
+use std::borrow::BorrowMut;
 use std::rc::Rc;
 
 /// A result of a game.
@@ -242,6 +243,16 @@ pub(crate) struct Stored {
 pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
     let mut stored = Stored::default();
     for (place, record) in records.iter().enumerate() {
+        // The last position of a game follows from its last move.
+        let without_ply = Record { ply: record.ply.filter(|_| format != Format::Viri), ..record.clone() };
+        let follows = place > 0 && record.game.is_some() && continues(&records[place - 1], &without_ply);
+        if format.stores_chains() && record.played.is_none() && follows {
+            continue;
+        }
+        if format == Format::Viri && record.played.is_none() {
+            stored.rejected += 1;
+            continue;
+        }
         let mut bare = Record::of(record.position.clone());
         let rook_squares_matter = !record.position.castles_as_standard();
         match format {
@@ -266,17 +277,20 @@ pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
                 };
                 bare.score = Some(score);
                 bare.result = Some(record.result.unwrap_or(Outcome::Draw));
+                let most = match format {
+                    Format::Sfen => 127,
+                    Format::Marlin | Format::Viri => 255,
+                    _ => u16::MAX,
+                };
+                if record.position.halfmove > most {
+                    stored.changed = true;
+                    bare.position.halfmove = most;
+                }
                 if matches!(format, Format::Sfen | Format::Binpack) && rook_squares_matter {
                     stored.changed = true;
                     bare.position.castling = CastlingRights::NONE;
                 }
             }
-        }
-        // The last position of a game follows from its last move.
-        let without_ply = Record { ply: record.ply.filter(|_| format != Format::Viri), ..record.clone() };
-        let follows = place > 0 && record.game.is_some() && continues(&records[place - 1], &without_ply);
-        if format.stores_chains() && record.played.is_none() && follows {
-            continue;
         }
         match format {
             Format::Plain | Format::Sfen | Format::Binpack => {
@@ -297,12 +311,9 @@ pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
                 }
             }
             Format::Viri => {
-                let Some(played) = record.played else {
-                    stored.rejected += 1;
-                    continue;
-                };
-                bare.played = Some(played);
-                let joined = stored.records.last().filter(|_| place > 0 && continues(&records[place - 1], record));
+                bare.played = record.played;
+                let joined =
+                    stored.records.last().filter(|_| place > 0 && continues(&records[place - 1], &without_ply));
                 let joined = joined.filter(|before| before.result == bare.result);
                 let (game, ply) = match (joined, stored.records.last()) {
                     (Some(before), _) => (before.game.unwrap_or(0), before.ply.unwrap_or(0) + 1),
@@ -367,12 +378,15 @@ fn seen_by_mover(record: &Record) -> Record {
 }
 
 /// Fills in the columns of a game's history.
-pub(crate) fn histories(records: &mut [Record]) {
-    for place in 0..records.len() {
-        let before = (place > 0).then(|| &records[place - 1]);
-        let same = before.is_some_and(|before| {
-            records[place].game.is_some() && before.game == records[place].game && before.ply < records[place].ply
-        });
-        records[place].score_before = before.filter(|_| same).and_then(Record::real_score);
+pub(crate) fn histories<R: BorrowMut<Record>>(records: &mut [R]) {
+    for place in (1..records.len()).rev() {
+        let (before, record) = records.split_at_mut(place);
+        let (before, record) = (before[place - 1].borrow(), record[0].borrow_mut());
+        let same = match (before.game, record.game) {
+            // Without numbers of games, a game goes on while plies do.
+            (None, None) => record.ply.is_some() && before.ply.map(|ply| ply + 1) == record.ply,
+            (before_game, game) => before_game == game && before.ply < record.ply,
+        };
+        record.score_before = if same { before.real_score() } else { None };
     }
 }

@@ -223,7 +223,8 @@ impl GamesInOrder {
     pub(crate) fn add(&mut self, decoded: &Decoded) -> Option<(u64, u64)> {
         let before = self.records;
         self.records += decoded.records;
-        if self.scattered {
+        // Numbers that count from the first game of the chunk follow one another.
+        if self.scattered || decoded.games != 0 {
             return None;
         }
         for batch in &decoded.batches {
@@ -293,6 +294,12 @@ impl Edges {
         let Some(mut selected) = decoded.selected.take() else {
             return Ok(self.close(selection));
         };
+        // Games that are numbered from the first of the chunk are whole: none goes on from the chunk before or in the next.
+        let are_whole = decoded.games != 0;
+        if are_whole {
+            self.last = None;
+        }
+        let at_end = at_end || are_whole;
         let count = selected.runs.len();
         if count != 0 {
             let before = self.carried.unwrap_or_default();
@@ -307,7 +314,7 @@ impl Edges {
             let runs = held.decoded.selected.as_ref().map(|held| &held.runs[..]);
             runs.and_then(<[Run]>::last).is_some_and(|open| open.is_same(run.game, run.verdict))
         };
-        let continues = self.open.last().is_some_and(|held| goes_on(held, &selected.runs[0]));
+        let continues = !are_whole && self.open.last().is_some_and(|held| goes_on(held, &selected.runs[0]));
         let mut ready = Vec::new();
         if !continues {
             ready = self.close(selection);
