@@ -4,7 +4,7 @@ use super::expected::{Expected, Oracle, combined, expected};
 use super::generate::{Case, Input, Job};
 use super::judge_outputs;
 use super::options::Options;
-use super::records::{COLUMNS, Entry, Format, Record, stored};
+use super::records::{COLUMNS, Entry, Format, Record, histories, stored};
 use super::run::{Done, Place, Prepared, Row, arguments, split_rows, typed};
 use super::texts::Wrapping;
 use std::collections::BTreeMap;
@@ -152,12 +152,16 @@ fn met(place: &Place, input: &Input, prepared: &Prepared) -> Result<Vec<Entry>, 
             let found = left.iter().position(|record| alike(&record.row()));
             let found = found.ok_or_else(|| format!("shuffling made a record that was not there: {row:?}"))?;
             let mut record = left.remove(found);
-            record.score_before = None;
             if input.format().stores_chains() {
                 (record.game, record.ply) = (row[1].parse().ok(), row[2].parse().ok());
             }
             entries.push(Entry::Good(record));
         }
+        let records = entries.iter_mut().filter_map(|entry| match entry {
+            Entry::Good(record) => Some(record),
+            Entry::Bad(_) => None,
+        });
+        histories(&mut records.collect::<Vec<_>>());
         return if left.is_empty() { Ok(entries) } else { Err("shuffling lost a record".to_owned()) };
     }
     let bad = entries.iter().filter(|entry| matches!(entry, Entry::Bad(_))).count() as u64;

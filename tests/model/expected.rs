@@ -218,6 +218,8 @@ pub(crate) fn chosen(options: &Options, entries: &[Entry], oracle: &mut dyn Orac
             None if limit == 0 => 0,
             _ => u64::MAX,
         };
+        // A number of records is drawn from all of them.
+        let end = if matches!(options.sample, Some(Sample::Number(_))) { u64::MAX } else { end };
         expected.rejected = bad.iter().filter(|&&index| index < end).count() as u64;
     }
     Ok(changed(options, expected))

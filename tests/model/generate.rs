@@ -392,14 +392,22 @@ impl Case {
         options.skip_book = options.skip_book.filter(|&plies| plies > 0);
         options.every = options.every.filter(|&every| every > 1);
         options.plies = options.plies.filter(|&plies| plies != (0, None));
+        if self.to.stores_chains() {
+            // New plies make other chains, and what a chain cannot hold is refused before a number of records is drawn.
+            options.set = options.set.take().filter(|(target, _)| *target != Target::Ply);
+            options.sample = options.sample.take().filter(|sample| !matches!(sample, Sample::Number(_)));
+        }
         for input in &mut self.inputs {
+            // Plies of chains that were made anew count from their starts.
+            input.shuffled &= !(self.to == Format::Binpack && input.format().stores_chains());
             // A last position without a move is only known to follow from the record before in the same chunk of input.
-            if self.to == Format::Viri && matches!(input.wrapping, Wrapping::Frames(_)) {
+            if matches!(self.to, Format::Viri | Format::Binpack) && matches!(input.wrapping, Wrapping::Frames(_)) {
                 input.wrapping = Wrapping::Zstd;
             }
             // A few records fit several formats of records of one length, and only names tell.
             let is_bare = matches!(input.format(), Format::Marlin | Format::Viri | Format::Bullet | Format::Boards);
-            if input.wrapping == Wrapping::Pipe && is_bare {
+            // What a pipe holds is known when it is read.
+            if input.wrapping == Wrapping::Pipe && (is_bare || self.to == Format::Viri) {
                 input.wrapping = Wrapping::None;
             }
             // The program knows no other format by a first line that is bad.

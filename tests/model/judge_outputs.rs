@@ -23,21 +23,27 @@ fn without_place(case: &Case, mut row: Row) -> Row {
     row
 }
 
+/// Rows of an output in an order of its own, in which a position without a move is left out where it happens to follow the
+/// record before.
+fn without_followers(case: &Case, model: &Expected, got: Vec<Row>) -> Result<(), String> {
+    let each = model.chosen.iter().flat_map(|record| stored(case.to, std::slice::from_ref(record)).records);
+    let (moves, ends): (Vec<Record>, Vec<Record>) = each.partition(|record| record.played.is_some());
+    let mut ends = sorted(case, ends.iter().map(Record::row));
+    let mut is_end = |row: &Row| ends.iter().position(|end| end == row).map(|place| ends.remove(place)).is_some();
+    let rest: Vec<Row> = got.into_iter().filter(|row| !is_end(row)).collect();
+    same_rows(&rest, &sorted(case, moves.iter().map(Record::row)))
+}
+
 /// `shuffle`: all records, and by game all of a game together in their order.
 pub(crate) fn shuffled(case: &Case, model: &Expected, rows: &[Row], by_game: bool) -> Result<(), String> {
     let got = sorted(case, rows.iter().cloned());
-    if case.to == Format::Binpack && !by_game {
-        // A position without a move is left out where it happens to follow the record before.
-        let each = model.chosen.iter().flat_map(|record| stored(case.to, std::slice::from_ref(record)).records);
-        let (moves, ends): (Vec<Record>, Vec<Record>) = each.partition(|record| record.played.is_some());
-        let mut ends = sorted(case, ends.iter().map(Record::row));
-        let mut is_end = |row: &Row| ends.iter().position(|end| end == row).map(|place| ends.remove(place)).is_some();
-        let rest: Vec<Row> = got.into_iter().filter(|row| !is_end(row)).collect();
-        return same_rows(&rest, &sorted(case, moves.iter().map(Record::row)));
+    if case.to == Format::Binpack {
+        return without_followers(case, model, got);
     }
     same_rows(&got, &sorted(case, model.records.iter().map(Record::row)))?;
     if by_game && !case.to.stores_chains() && has_games(case, model) {
         let mut left = model.records.clone();
+        left.sort_by_key(|record| record.ply);
         let mut next: Option<(u64, usize)> = None;
         for row in rows {
             let game: u64 = row[1].parse().map_err(|_| format!("a record without a game: {row:?}"))?;
@@ -67,7 +73,11 @@ fn has_games(case: &Case, model: &Expected) -> bool {
 
 /// `interleave`: all records, those of an input in their order.
 pub(crate) fn interleaved(case: &Case, model: &Expected, rows: &[Row]) -> Result<(), String> {
-    same_rows(&sorted(case, rows.iter().cloned()), &sorted(case, model.records.iter().map(Record::row)))?;
+    let got = sorted(case, rows.iter().cloned());
+    if case.to == Format::Binpack {
+        return without_followers(case, model, got);
+    }
+    same_rows(&got, &sorted(case, model.records.iter().map(Record::row)))?;
     let mut inputs_of: BTreeMap<Row, BTreeSet<usize>> = BTreeMap::new();
     for record in &model.records {
         inputs_of.entry(without_place(case, record.row())).or_default().insert(record.input);
@@ -137,7 +147,9 @@ pub(crate) fn shares(case: &Case, model: &Expected, place: &Place, inputs: &[Pre
         rejected += done.rejected();
     }
     if let Some(reason) = model.stops {
-        return if stopped > 0 || has_table(case) { Ok(()) } else { Err(format!("no share of {of} stops ({reason})")) };
+        // A share may lack what others have.
+        let is_known = stopped > 0 || reason.starts_with("no ");
+        return if is_known { Ok(()) } else { Err(format!("no share of {of} stops ({reason})")) };
     }
     // Shares of tables end within games.
     if stopped > 0 && case.options.looks_at_games() {
@@ -161,11 +173,6 @@ pub(crate) fn shares(case: &Case, model: &Expected, place: &Place, inputs: &[Pre
     same_rows(&got, &wanted).map_err(|what| format!("in {of} shares, sorted: {what}"))
 }
 
-/// A share of a table may lack what others have.
-fn has_table(case: &Case) -> bool {
-    case.inputs.iter().any(|input| !input.format().is_text())
-}
-
 fn share_of(case: &Case, place: &Place, inputs: &[Prepared], share: u32, of: u32, more: &[&str]) -> Done {
     let options = Options { shard: Some((share, of)), ..case.options.clone() };
     let case = Case { options, ..case.clone() };
@@ -185,8 +192,8 @@ pub(crate) fn merged(
     let mut names = Vec::new();
     for share in 0..of {
         let done = share_of(case, place, inputs, share, of, &[]);
-        // Shares of tables end within games.
-        if done.status == 2 && (model.stops.is_some() || case.options.looks_at_games() && has_table(case)) {
+        // Shares of all but PGN end within games.
+        if done.status == 2 && (model.stops.is_some() || case.options.looks_at_games()) {
             return Ok(());
         }
         if !matches!(done.status, 0 | 1) {
@@ -197,7 +204,7 @@ pub(crate) fn merged(
         names.push(name);
     }
     if let Some(reason) = model.stops {
-        return if has_table(case) { Ok(()) } else { Err(format!("no share of {of} stops ({reason})")) };
+        return if reason.starts_with("no ") { Ok(()) } else { Err(format!("no share of {of} stops ({reason})")) };
     }
     let words = [&["stats", "--json", "--merge"].map(str::to_owned)[..], &names].concat();
     let done = place.run(&words, None);
@@ -206,11 +213,17 @@ pub(crate) fn merged(
     }
     statistics(case, model, &done).map_err(|what| format!("merged: {what}"))?;
     let [whole, merged] = [&whole.stdout, &done.stdout].map(|json| serde_json::from_slice::<serde_json::Value>(json));
-    let (whole, mut merged) = (whole.map_err(|error| error.to_string())?, merged.map_err(|error| error.to_string())?);
-    // The games in which shares end are kept for further merging.
-    let groups = merged.pointer_mut("/groups/values").and_then(serde_json::Value::as_array_mut);
-    for stats in groups.into_iter().flatten().filter_map(|group| group.get_mut("stats")?.as_object_mut()) {
-        stats.remove("open_games");
+    let (mut whole, mut merged) =
+        (whole.map_err(|error| error.to_string())?, merged.map_err(|error| error.to_string())?);
+    // The games in which shares end are kept for further merging, and shares do not see that the games of a file are
+    // scattered.
+    let is_shuffled = case.inputs.iter().any(|input| input.shuffled);
+    for report in [&mut whole, &mut merged] {
+        let groups = report.pointer_mut("/groups/values").and_then(serde_json::Value::as_array_mut);
+        for stats in groups.into_iter().flatten().filter_map(|group| group.get_mut("stats")?.as_object_mut()) {
+            stats.remove("open_games");
+            let _ = is_shuffled.then(|| stats.remove("game_results"));
+        }
     }
     let differs = |(key, value): &(&String, &serde_json::Value)| {
         !["run", "distinct", "sources"].contains(&key.as_str()) && merged.get(key) != Some(value)

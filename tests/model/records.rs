@@ -306,8 +306,8 @@ pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
                     bare.score = Some(-NO_SCORE);
                 }
                 if format == Format::Binpack {
-                    // Of these two, it holds one: the other follows.
-                    bare.ply = Some(counted);
+                    // Of the ply and the number of the move, it holds one: the other follows.
+                    bare.ply = record.ply.filter(|ply| ply / 2 == counted / 2).or(Some(counted));
                 }
             }
             Format::Viri => {
@@ -379,6 +379,9 @@ fn seen_by_mover(record: &Record) -> Record {
 
 /// Fills in the columns of a game's history.
 pub(crate) fn histories<R: BorrowMut<Record>>(records: &mut [R]) {
+    if let Some(first) = records.first_mut() {
+        first.borrow_mut().score_before = None;
+    }
     for place in (1..records.len()).rev() {
         let (before, record) = records.split_at_mut(place);
         let (before, record) = (before[place - 1].borrow(), record[0].borrow_mut());
