@@ -397,6 +397,10 @@ impl Case {
             options.set = options.set.take().filter(|(target, _)| *target != Target::Ply);
             options.sample = options.sample.take().filter(|sample| !matches!(sample, Sample::Number(_)));
         }
+        if matches!(options.sample, Some(Sample::Number(_))) {
+            // Values that do not fit are refused before a number of records is drawn.
+            options.set = options.set.take().filter(|(target, _)| *target == Target::Result);
+        }
         for input in &mut self.inputs {
             // Plies of chains that were made anew count from their starts.
             input.shuffled &= !(self.to == Format::Binpack && input.format().stores_chains());
