@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 const SECONDS: u64 = 45;
 /// Number of queries at a time.
 const CLIENTS: usize = 3;
-/// The least share of right answers, in percent. Of the runs that were looked at, the worst had all of them right; an
-/// answer may be wrong in one way only: an error with status 2.
-const LEAST_RIGHT: u32 = 50;
+/// The least share of right answers, in percent. In five runs of 120 seconds on two cores of an AMD EPYC of 2022, beside other
+/// work, all 5 to 15 answers were right. One may be an error with status 2, which is the only other answer, whatever its
+/// share.
+const LEAST_RIGHT: u32 = 90;
 /// The least number of answers, of any kind: one in this number of seconds. On two cores there were 8 in 120 seconds beside
 /// a build, and 3 beside all other tests, because stopped executors hold all queries up.
 const SECONDS_PER_ANSWER: u64 = 60;
@@ -150,7 +151,7 @@ fn answers_are_right_or_errors() {
     let share = 100 * right / answers.max(1);
     println!("{answers} answers in {seconds} s, {right} right: {share} %");
     assert!(u64::from(answers) >= seconds / SECONDS_PER_ANSWER, "{answers} answers in {seconds} s");
-    assert!(share >= LEAST_RIGHT, "{right} of {answers} answers are right: {share} %");
+    assert!(share >= LEAST_RIGHT || failed <= 1, "{right} of {answers} answers are right: {share} %");
     chaos.go_on(&mut cluster, &work, true);
     let done = ask(&cluster, 0).wait_with_output().expect("ended");
     assert_eq!(String::from_utf8_lossy(&done.stdout), expected[0], "{}", String::from_utf8_lossy(&done.stderr));

@@ -78,13 +78,14 @@ fn carries(input: &Input, records: &[Entry], wanted: impl Fn(&Record) -> bool) -
     }
 }
 
+/// Whether an input has not a byte: a table has a header.
+fn is_empty(input: &Input, entries: &[Entry]) -> bool {
+    entries.is_empty() && input.format().is_text() && input.format() != Format::Csv
+}
+
 /// Why the options do not stand for these inputs.
 pub(crate) fn refusal(case: &Case, parts: &[Vec<Entry>]) -> Option<&'static str> {
     let options = &case.options;
-    let is_empty = |input: &Input, entries: &[Entry]| {
-        // A table has a header.
-        entries.is_empty() && input.format().is_text() && input.format() != Format::Csv
-    };
     let mut filled = case.inputs.iter().zip(parts).filter(|(input, entries)| !is_empty(input, entries)).peekable();
     if case.writes()
         && case.to == Format::Viri
@@ -255,7 +256,13 @@ fn games(options: &Options, entries: &[Entry]) -> Expected {
         let game = games.entry(number).or_insert((left_out_by(options, record).is_none(), false));
         game.1 |= is_bad;
     }
-    games.retain(|_, (is_chosen, is_bad)| *is_chosen && !(options.drop_bad_games && *is_bad));
+    games.retain(|_, (is_chosen, _)| *is_chosen);
+    if options.drop_bad_games {
+        // What is left out for its error is a reject all the same.
+        let all = games.len();
+        games.retain(|_, (_, is_bad)| !*is_bad);
+        expected.rejected += (all - games.len()) as u64;
+    }
     let skip = options.skip.unwrap_or(0) as usize;
     let limit = options.limit.map_or(usize::MAX, |limit| limit as usize);
     let chosen: Vec<(u64, bool)> = games.into_iter().map(|(game, (_, is_bad))| (game, is_bad)).collect();
@@ -495,7 +502,10 @@ pub(crate) fn expected(
     if let Some(reason) = refusal(case, parts) {
         return Ok(Expected { stops: Some(reason), ..Expected::default() });
     }
-    if matches!(case.job, Job::Dedup { against: Some(_), .. }) && against.is_empty() && case.options.strict {
+    if let Job::Dedup { against: Some(input), .. } = &case.job
+        && is_empty(input, against)
+        && case.options.strict
+    {
         return Ok(Expected { stops: Some("nothing in --against with --strict"), ..Expected::default() });
     }
     let entries = combined(parts);

@@ -418,8 +418,9 @@ impl Case {
             if input.wrapping == Wrapping::Pipe && input.bad_lines.contains(&0) {
                 input.wrapping = Wrapping::None;
             }
-            // These options count games, and lines without a game do not belong to any.
+            // These options count games, and lines without a game, or games that are left out, do not belong to any.
             if self.job == Job::Games && (self.options.skip.is_some() || self.options.limit.is_some()) {
+                self.options.drop_bad_games = false;
                 input.bad_lines.clear();
             }
         }

@@ -330,6 +330,15 @@ pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
         stored.records.push(bare);
     }
     histories(&mut stored.records);
+    if format == Format::Binpack {
+        // What is known of earlier records does not leave the chain.
+        for place in (1..stored.records.len()).rev() {
+            let [before, record] = [place - 1, place].map(|place| stored.records[place].clone());
+            if !continues(&before, &record) {
+                stored.records[place].score_before = None;
+            }
+        }
+    }
     stored
 }
 
