@@ -381,7 +381,12 @@ fn seen_by_mover(record: &Record) -> Record {
     }
     let mut seen = Record::of(position);
     let turned = !record.white_moves();
-    seen.score = record.score.map(|score| if turned { -score } else { score });
+    // The sentinel is positive, whatever its sign was.
+    seen.score = record.score.map(|score| match score {
+        score if score.abs() == NO_SCORE => NO_SCORE,
+        score if turned => -score,
+        score => score,
+    });
     seen.result = record.result.map(|result| if turned { result.flipped() } else { result });
     seen
 }
