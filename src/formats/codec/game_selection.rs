@@ -294,7 +294,7 @@ impl Edges {
         let Some(mut selected) = decoded.selected.take() else {
             return Ok(self.close(selection));
         };
-        // Games that are numbered from the first of the chunk are whole: none goes on from the chunk before or in the next.
+        // Games that are numbered from the first of the chunk are whole: none goes on in the next, so that none is open.
         let are_whole = decoded.games != 0;
         if are_whole {
             self.last = None;
@@ -314,7 +314,7 @@ impl Edges {
             let runs = held.decoded.selected.as_ref().map(|held| &held.runs[..]);
             runs.and_then(<[Run]>::last).is_some_and(|open| open.is_same(run.game, run.verdict))
         };
-        let continues = !are_whole && self.open.last().is_some_and(|held| goes_on(held, &selected.runs[0]));
+        let continues = self.open.last().is_some_and(|held| goes_on(held, &selected.runs[0]));
         let mut ready = Vec::new();
         if !continues {
             ready = self.close(selection);
