@@ -9,7 +9,7 @@ use crate::locks::Unpoisoned;
 use crate::packed::Group;
 use crate::pipeline::{Job, TILE};
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Batch, Fields, Tile, first_rows};
+use crate::table::{Batch, Fields, RecordBefore, Tile, first_rows};
 use crate::tiers;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -105,7 +105,8 @@ impl Conversion {
         for start in (0..batch.len()).step_by(ROWS) {
             let len = (batch.len() - start).min(ROWS);
             let mask: [u64; ROWS / 64] = first_rows(len);
-            let tile = Tile::new(tiers::best(), batch, start, len, &answers, &mask).after(start > 0);
+            let before = start.checked_sub(1).map(|row| RecordBefore { batch, row, counts: true });
+            let tile = Tile::new(tiers::best(), batch, start, len, &answers, &mask).after(before);
             self.encoder.losses(&tile, &mut part.losses);
         }
     }

@@ -17,7 +17,7 @@ use crate::formats::{Chunk, Format, Refusal, Remarks};
 use crate::formats::{DecodeOptions, Decoded};
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Array, Batch, Field, Tile, bits_where, first_rows, is_sentinel, rows_of};
+use crate::table::{Array, Batch, Field, RecordBefore, Tile, bits_where, first_rows, is_sentinel, rows_of};
 use crate::tiers::Analyzer;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -59,7 +59,10 @@ pub(super) struct Judge<'a, J: Job> {
     /// A place in the chunk where a line begins, and the number of lines before it, so that the lines up to the last
     /// reject are not counted again.
     pub(super) counted: (usize, u64),
-    pub(super) part: &'a mut J::Part,
+    /// Where the job receives the records; `None` while a record is judged that it has received before.
+    pub(super) part: Option<&'a mut J::Part>,
+    /// The record before the next one, if it was read just before.
+    pub(super) before: Option<Before>,
     pub(super) rejects: Vec<Reject>,
     /// The records that the choices left out.
     pub(super) left_out: LeftOutBy,
@@ -79,6 +82,8 @@ pub(super) struct Judged {
     pub(super) remarks: Remarks,
     /// The numbers of the records that were taken, if they were requested.
     pub(super) taken: Vec<Range<u64>>,
+    /// The last record.
+    pub(super) last: Option<Before>,
 }
 
 impl<'a, J: Job> Judge<'a, J> {
@@ -111,13 +116,27 @@ impl<'a, J: Job> Judge<'a, J> {
             texts: None,
             lines_before: None,
             counted: (0, 0),
-            part,
+            part: Some(part),
+            before: None,
             rejects: Vec::new(),
             left_out: LeftOutBy::new(),
             not_evaluated: 0,
             taken: None,
             results,
         }
+    }
+
+    /// Judges the record before the first one of the chunk, a copy in a batch of its own. What is told of it was told with
+    /// its own chunk.
+    pub(super) fn after(mut self, record: Batch) -> Self {
+        let part = self.part.take();
+        let taken = self.taken.take();
+        let rejects = std::mem::take(&mut self.rejects);
+        let left_out = std::mem::take(&mut self.left_out);
+        let first_taken = std::mem::take(&mut self.first_taken);
+        let (stops, not_evaluated) = (std::mem::take(&mut self.stops), self.not_evaluated);
+        self.batch(&Arc::new(record));
+        Self { part, taken, rejects, left_out, first_taken, stops, not_evaluated, counted: (0, 0), ..self }
     }
 
     /// Processes the requested records of batches.
@@ -131,7 +150,7 @@ impl<'a, J: Job> Judge<'a, J> {
         let mut remarks = Remarks::default();
         remarks.add(&binpack::NOT_EVALUATED, self.not_evaluated);
         let taken = self.taken.unwrap_or_default();
-        Judged { rejects: self.rejects, left_out: self.left_out, remarks, taken }
+        Judged { rejects: self.rejects, left_out: self.left_out, remarks, taken, last: self.before }
     }
 
     /// Processes a batch; false if nothing after it is requested.
@@ -141,28 +160,35 @@ impl<'a, J: Job> Judge<'a, J> {
         }
         let in_range = |row: usize| self.range.contains(&batch.index(row));
         let all_in_range = batch.is_empty() || (in_range(0) && in_range(batch.len() - 1));
-        let mut before = Before::default();
         for start in (0..batch.len()).step_by(ROWS) {
             let Some((mut mask, mut more)) = self.tile(batch, start, all_in_range) else {
-                before = Before::default();
+                self.before = None;
                 continue;
             };
-            let len = (batch.len() - start).min(ROWS);
-            more &= self.refuse(batch, start, &mut mask, before.could_be_taken);
-            let could_be_taken = ends_taken(&mask);
+            more &= self.refuse(batch, start, &mut mask);
+            let could_be_taken = mask;
             self.choose_only(batch, start, &mut mask);
             if self.choices.is_empty() && self.only.is_none() || mask != [0; WORDS] {
-                self.count_sentinels(batch, start, &mask);
-                self.note_taken(batch, start, &mask);
-                let tile = Tile::new(self.analyzer, batch, start, len, self.results, &mask);
-                self.job.tile(self.part, &tile.after(before.is_taken));
+                self.hand_over(batch, start, &mask);
             }
-            before = Before { could_be_taken, is_taken: ends_taken(&mask) };
+            self.before = Some(Before::end_of(batch, start, &could_be_taken, &mask));
             if !more {
                 return false;
             }
         }
         true
+    }
+
+    /// Hands the taken records of a tile to the job.
+    fn hand_over(&mut self, batch: &Arc<Batch>, start: usize, mask: &[u64; WORDS]) {
+        self.count_sentinels(batch, start, mask);
+        self.note_taken(batch, start, mask);
+        let len = (batch.len() - start).min(ROWS);
+        let before = self.before.as_ref().map(|before| before.record(before.is_taken));
+        let tile = Tile::new(self.analyzer, batch, start, len, self.results, mask).after(before);
+        if let Some(part) = &mut self.part {
+            self.job.tile(part, &tile);
+        }
     }
 
     /// Processes a batch whose records get new values: the job sees them in a separate batch.
@@ -196,7 +222,7 @@ impl<'a, J: Job> Judge<'a, J> {
         }
         let changed = Arc::new(changes.apply(batch));
         let queries = self.job.queries();
-        let (mut before, mut end) = (Before::default(), 0);
+        let mut end = 0;
         for (start, mask) in masks.into_iter().filter(|(_, mask)| *mask != [0; WORDS]) {
             let len = (batch.len() - start).min(ROWS);
             let first = start / Group::LEN;
@@ -206,20 +232,20 @@ impl<'a, J: Job> Judge<'a, J> {
             }
             let mut mask = mask;
             if start != end {
-                before = Before::default();
+                self.before = None;
             }
-            let goes_on = self.refuse(&changed, start, &mut mask, before.could_be_taken);
-            let could_be_taken = ends_taken(&mask);
+            let goes_on = self.refuse(&changed, start, &mut mask);
+            let could_be_taken = mask;
             self.choose_only(&changed, start, &mut mask);
-            self.count_sentinels(&changed, start, &mask);
-            self.note_taken(&changed, start, &mask);
-            let tile = Tile::new(self.analyzer, &changed, start, len, self.results, &mask);
-            self.job.tile(self.part, &tile.after(before.is_taken));
-            before = Before { could_be_taken, is_taken: ends_taken(&mask) };
+            self.hand_over(&changed, start, &mask);
+            self.before = Some(Before::end_of(&changed, start, &could_be_taken, &mask));
             end = start + len;
             if !goes_on {
                 return false;
             }
+        }
+        if end != batch.len() {
+            self.before = None;
         }
         more
     }
@@ -257,12 +283,13 @@ impl<'a, J: Job> Judge<'a, J> {
 
     /// Removes the records that the job cannot take from the mask; false if nothing after the first of them is
     /// requested.
-    fn refuse(&mut self, batch: &Arc<Batch>, start: usize, mask: &mut [u64; WORDS], follows_taken: bool) -> bool {
+    fn refuse(&mut self, batch: &Arc<Batch>, start: usize, mask: &mut [u64; WORDS]) -> bool {
         let Some(refusal) = self.refusal.filter(|_| *mask != [0; WORDS]) else { return true };
         let len = (batch.len() - start).min(ROWS);
         let taken = *mask;
-        let tile = Tile::new(self.analyzer, batch, start, len, self.results, &taken);
-        for (row, reason, message) in refusal.rows(&tile.after(follows_taken)) {
+        let before = self.before.as_ref().map(|before| before.record(before.could_be_taken));
+        let tile = Tile::new(self.analyzer, batch, start, len, self.results, &taken).after(before);
+        for (row, reason, message) in refusal.rows(&tile) {
             let place = row - start;
             mask[place / 64] &= !(1 << (place % 64));
             self.reject(batch, row, vec![reason], message);
@@ -425,7 +452,8 @@ pub(crate) fn judge_alone<J: Job>(
         texts: decoded.texts.as_deref(),
         lines_before: None,
         counted: (0, 0),
-        part: &mut part,
+        part: Some(&mut part),
+        before: None,
         rejects: decoded.rejects,
         left_out: LeftOutBy::new(),
         not_evaluated: 0,
@@ -445,18 +473,32 @@ pub(super) fn add_number(ranges: &mut Vec<Range<u64>>, number: u64) {
     }
 }
 
-/// The record before a tile, in its batch.
-#[derive(Clone, Copy, Debug, Default)]
-struct Before {
+/// The record before a tile.
+#[derive(Debug)]
+pub(super) struct Before {
+    batch: Arc<Batch>,
+    row: usize,
     /// Whether the job could take it.
     could_be_taken: bool,
     /// Whether the earlier run has chosen it, too.
     is_taken: bool,
 }
 
-/// Whether the last record of a whole tile is in a mask.
-fn ends_taken(mask: &[u64; WORDS]) -> bool {
-    mask[WORDS - 1] >> 63 != 0
+impl Before {
+    /// The last record of a tile, with masks of those that the job could take and those that are taken.
+    fn end_of(batch: &Arc<Batch>, start: usize, could_be_taken: &[u64; WORDS], taken: &[u64; WORDS]) -> Self {
+        let place = (batch.len() - start).min(ROWS) - 1;
+        let is_in = |mask: &[u64; WORDS]| mask[place / 64] >> (place % 64) & 1 != 0;
+        Self {
+            batch: Arc::clone(batch),
+            row: start + place,
+            could_be_taken: is_in(could_be_taken),
+            is_taken: is_in(taken),
+        }
+    }
+    fn record(&self, counts: bool) -> RecordBefore<'_> {
+        RecordBefore { batch: &self.batch, row: self.row, counts }
+    }
 }
 
 /// Keeps only the records of a mask for which `is` holds.

@@ -462,7 +462,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     let shared = Shared::new(feed, &settings, chunks);
     let (sender, parts) = channel();
     // Whether all inputs are read to their ends.
-    let mut is_complete = shard.is_none() && skip == 0 && limit.is_none() && options.part.is_none();
+    let mut is_complete = shard.is_none() && limit.is_none() && options.part.is_none();
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
             let sender = sender.clone();

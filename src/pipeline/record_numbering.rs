@@ -8,7 +8,7 @@ use crate::error::{Error, Reject};
 use crate::formats::codec::game_history::{History, OF_HISTORY, SCATTERED};
 use crate::formats::codec::game_selection::{Edges, GamesInOrder, PendingGame, cannot_select, keep_games};
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, LostTags, Totals, Watch};
-use crate::table::Batch;
+use crate::table::{Batch, Field};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,6 +23,8 @@ pub(super) struct Numbered {
     /// Records that were held back from chunks before it.
     pub(super) ahead: Vec<PendingGame>,
     pub(super) decoded: Option<Decoded>,
+    /// A copy of the record before, if the first one has no move and so may be the last position of its game.
+    pub(super) record_before: Option<Batch>,
     /// The totals of the chunks before it.
     pub(super) before: Totals,
     /// The numbers of the records that are requested.
@@ -46,6 +48,8 @@ pub(super) struct Count {
     games_in_order: GamesInOrder,
     /// The way to the last record, for fields of later records that depend on it.
     history: History,
+    /// A copy of the last record, if it has a move and belongs to a game.
+    last_record: Option<Batch>,
     /// Whether later chunks are ignored: the limit is reached, or something failed.
     pub(super) over: bool,
 }
@@ -84,7 +88,20 @@ impl Count {
         let range = self.range(&work, decoded.as_mut(), settings, &mut outcome, &mut ahead);
         self.chunks += u64::from(decoded.is_some() || !ahead.is_empty());
         self.over |= self.is_full(settings);
-        Numbered { place, chunk, work, ahead, decoded, before, range, outcome }
+        let record_before = self.record_before(ahead.iter().map(|held| &held.decoded).chain(&decoded));
+        Numbered { place, chunk, work, ahead, decoded, record_before, before, range, outcome }
+    }
+
+    /// The record before these, if it matters; remembers the last of them.
+    fn record_before<'a>(&mut self, parts: impl Iterator<Item = &'a Decoded>) -> Option<Batch> {
+        let mut batches = parts.flat_map(|part| &part.batches).filter(|batch| !batch.is_empty());
+        let first = batches.next()?;
+        let has = |batch: &Batch, row, field| batch.values(field).is_some_and(|values| values.is_present(row));
+        let last = batches.last().unwrap_or(first);
+        let row = last.len() - 1;
+        let matters = has(last, row, Field::Move) && has(last, row, Field::Game);
+        let before = std::mem::replace(&mut self.last_record, matters.then(|| last.copy_of(row)));
+        before.filter(|_| !has(first, 0, Field::Move))
     }
 
     /// Counts a chunk, and returns the range of record numbers to process.
@@ -102,6 +119,7 @@ impl Count {
                 self.totals.begin();
                 self.edges.end_file();
                 self.history = History::default();
+                self.last_record = None;
                 self.games_in_order = GamesInOrder::default();
                 let file = FileSummary {
                     left_out: 0,
@@ -191,7 +209,9 @@ impl Count {
                         self.totals.records = before.records + decoded.records;
                     }
                 }
-                if self.totals.records == before.records && !is_blank(&chunk.bytes) {
+                if self.totals.records != before.records || decoded.games != 0 {
+                    outcome.holds = Holds::Records;
+                } else if !is_blank(&chunk.bytes) {
                     outcome.holds = Holds::NoRecord;
                 }
                 let range = settings.records.clone();

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::locks::Unpoisoned;
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Batch, Tile, first_rows};
+use crate::table::{Batch, RecordBefore, Tile, first_rows};
 use crate::tiers::Analyzer;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -167,8 +167,9 @@ impl BatchRun<'_> {
 
     fn part<J: Job>(&self, job: &J, number: u64, batches: Vec<Batch>, results: &mut [GroupResults]) -> J::Part {
         let mut part = job.begin();
+        let mut before = None;
         for batch in batches {
-            hand_over(self.analyzer, (job, &mut part), &Arc::new(batch), self.only, results);
+            hand_over(self.analyzer, (job, &mut part), Arc::new(batch), self.only, results, &mut before);
         }
         job.end(&mut part, number);
         part
@@ -178,19 +179,20 @@ impl BatchRun<'_> {
 /// Runs a job on a batch all of whose records count.
 pub(crate) fn run_on<J: Job>(analyzer: &'static dyn Analyzer, job: &J, part: &mut J::Part, batch: &Arc<Batch>) {
     let mut results = vec![GroupResults::default(); TILE];
-    hand_over(analyzer, (job, part), batch, None, &mut results);
+    hand_over(analyzer, (job, part), Arc::clone(batch), None, &mut results, &mut None);
 }
 
-/// Runs a job on the chosen records of a batch.
+/// Runs a job on the chosen records of a batch, which comes after another one with its last record, which counts or not.
 fn hand_over<J: Job>(
     analyzer: &'static dyn Analyzer,
     (job, part): (&J, &mut J::Part),
-    batch: &Arc<Batch>,
+    batch: Arc<Batch>,
     only: Option<&dyn Chooser>,
     results: &mut [GroupResults],
+    last: &mut Option<(Arc<Batch>, bool)>,
 ) {
     let queries = job.queries();
-    let mut follows_taken = false;
+    let mut before = last.as_ref().map(|(batch, counts)| RecordBefore { batch, row: batch.len() - 1, counts: *counts });
     for start in (0..batch.len()).step_by(ROWS) {
         let len = (batch.len() - start).min(ROWS);
         let first = start / Group::LEN;
@@ -201,10 +203,15 @@ fn hand_over<J: Job>(
         let mut mask: [u64; ROWS / 64] = first_rows(len);
         if let Some(only) = only {
             let all = mask;
-            only.choose(&Tile::new(analyzer, batch, start, len, results, &all), &mut mask[..len.div_ceil(64)]);
+            only.choose(&Tile::new(analyzer, &batch, start, len, results, &all), &mut mask[..len.div_ceil(64)]);
         }
-        job.tile(part, &Tile::new(analyzer, batch, start, len, results, &mask).after(follows_taken));
-        follows_taken = mask[ROWS / 64 - 1] >> 63 != 0;
+        job.tile(part, &Tile::new(analyzer, &batch, start, len, results, &mask).after(before));
+        let place = len - 1;
+        before =
+            Some(RecordBefore { batch: &batch, row: start + place, counts: mask[place / 64] >> (place % 64) & 1 != 0 });
+    }
+    if let Some(counts) = before.filter(|_| !batch.is_empty()).map(|before| before.counts) {
+        *last = Some((batch, counts));
     }
 }
 

@@ -86,7 +86,7 @@ impl Chosen {
         let mut next = self.next.lock().unpoisoned();
         while next.0 != chunk {
             if stopped.load(Ordering::Relaxed) {
-                return Requested { first_taken: 0, end: 0, is_last: true };
+                return Requested { takes_earlier: false, first_taken: 0, end: 0, is_last: true };
             }
             next = self.counted.wait_timeout(next, PATIENCE).unpoisoned().0;
         }
@@ -97,7 +97,7 @@ impl Chosen {
         let Range { start, end } = self.requested;
         let is_last = after >= end;
         if before >= end {
-            return Requested { first_taken: 0, end: 0, is_last };
+            return Requested { takes_earlier: false, first_taken: 0, end: 0, is_last };
         }
         let skipped = start.saturating_sub(before);
         let first_taken = match usize::try_from(skipped).ok().and_then(|skipped| chosen.get(skipped)) {
@@ -109,12 +109,14 @@ impl Chosen {
             left if left <= chosen.len() as u64 => chosen[left as usize - 1] + 1,
             _ => u64::MAX,
         };
-        Requested { first_taken, end, is_last }
+        Requested { takes_earlier: before > start, first_taken, end, is_last }
     }
 }
 
 /// What is requested of a chunk if records are chosen.
 pub(super) struct Requested {
+    /// Whether the last chosen record before the chunk is not skipped.
+    pub(super) takes_earlier: bool,
     /// The number of the first chosen record that is not skipped.
     pub(super) first_taken: u64,
     /// The end of the numbers of the records that are read.

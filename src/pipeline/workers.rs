@@ -244,9 +244,11 @@ fn judge<J: Job>(
     stopped: &AtomicBool,
     scratch: &mut [GroupResults],
 ) -> (Outcome, Option<J::Part>) {
-    let Numbered { work, mut ahead, mut decoded, before, mut range, mut outcome, chunk: chunk_number, .. } = numbered;
+    let Numbered { work, mut ahead, mut decoded, before, mut range, mut outcome, .. } = numbered;
+    let chunk_number = numbered.chunk;
     let mut output = None;
     let mut first_taken = 0;
+    let mut record_before = numbered.record_before;
     if decoded.is_some() || !ahead.is_empty() {
         let shared = |decoded: &mut Decoded| -> Vec<Arc<Batch>> {
             std::mem::take(&mut decoded.batches).into_iter().map(Arc::new).collect()
@@ -272,12 +274,14 @@ fn judge<J: Job>(
             let requested = chosen.requested(chunk_number, &numbers, stopped);
             (range, outcome.is_last) = (range.start..range.end.min(requested.end), requested.is_last);
             first_taken = requested.first_taken;
+            record_before = record_before.filter(|_| requested.takes_earlier);
             outcome.records = overlap(before.records..before.records + outcome.records, &range);
             for decoded in ahead.iter_mut().map(|held| &mut held.decoded).chain(&mut decoded) {
                 decoded.rejects.retain(|reject| range.contains(&reject.place.record));
             }
         }
         let mut part = job.begin();
+        let mut last = None;
         let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded, lines: u64| {
             let lines = settings.knows_lines.then_some(lines);
             job.source(&mut part, chunk, lines);
@@ -291,9 +295,16 @@ fn judge<J: Job>(
                 rejects: std::mem::take(&mut decoded.rejects),
                 first_taken,
                 taken: decoded.lost_of_each.is_some().then(Vec::new),
+                before: last.take(),
                 ..Judge::new(settings, job, (format, chunk), range.clone(), &mut part, scratch)
             };
-            let Judged { mut rejects, left_out, remarks, taken: taken_records } = judge.batches(&batches);
+            let judge = match record_before.take() {
+                Some(record) => judge.after(record),
+                None => judge,
+            };
+            let Judged { mut rejects, left_out, remarks, taken: taken_records, last: own_last } =
+                judge.batches(&batches);
+            last = own_last;
             merge(&mut outcome.left_out, left_out);
             if let Some(mut lost) = decoded.lost_of_each.take() {
                 lost.number(before.records);

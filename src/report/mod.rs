@@ -487,6 +487,11 @@ impl Report {
             }
             _ => None,
         };
+        if self.scattered_games {
+            // The games of one part may go on in another one, also where a group is in only one of them.
+            let groups = self.groups.iter_mut().flat_map(|groups| groups.values.values_mut());
+            groups.for_each(Self::scatter_games);
+        }
     }
 }
 

@@ -295,6 +295,22 @@ impl Batch {
             self.fullmove.push(other.fullmove[row]);
         });
     }
+    /// A batch of one record of this one, with its number.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    pub(crate) fn copy_of(&self, row: usize) -> Self {
+        let mut copy = Self {
+            first_index: self.index(row),
+            is_from_mover: self.is_from_mover,
+            stored_games: self.stored_games,
+            origins: vec![0],
+            selected: self.selected.as_ref().map(|selected| vec![selected[row / 64] >> (row % 64) & 1]),
+            ..Self::default()
+        };
+        copy.extend_from(self, std::iter::once(row));
+        copy
+    }
     /// An empty batch in the memory of this one, if that holds this number of boards and not many more.
     pub(crate) fn emptied(self, len: usize) -> Option<Self> {
         let Self { groups: Groups::Owned(mut groups), mut halfmove, mut fullmove, .. } = self else {

@@ -37,6 +37,7 @@ pub use date::Date;
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use text_buffer::Strings;
 pub use text_list::Words;
+pub(crate) use tile::RecordBefore;
 pub use tile::{Record, Tile};
 pub use time_class::Speed;
 pub use values::Values;

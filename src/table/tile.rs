@@ -29,10 +29,19 @@ pub struct Tile<'a> {
     pub(crate) results: &'a [GroupResults],
     /// A bit for each record, set if the record counts: bad ones and those that are not requested do not.
     pub(crate) mask: &'a [u64],
-    /// Whether the record of the batch before the first one counts.
-    pub(crate) follows_taken: bool,
+    /// The record before the first one, if it was read just before.
+    pub(crate) before: Option<RecordBefore<'a>>,
     /// The positions, for columns that need more than planes and results.
     positions: OnceCell<Vec<Position>>,
+}
+
+/// The record before a tile, which may be in an earlier batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordBefore<'a> {
+    pub(crate) batch: &'a Batch,
+    pub(crate) row: usize,
+    /// Whether it counts.
+    pub(crate) counts: bool,
 }
 
 /// A record of a tile that counts.
@@ -95,14 +104,14 @@ impl<'a> Tile<'a> {
             groups: &batch.groups()[first..first + groups],
             results: &results[..groups],
             mask: &mask[..len.div_ceil(64)],
-            follows_taken: false,
+            before: None,
             positions: OnceCell::new(),
         }
     }
-    /// The same tile after another one of its batch, whose last record counts or not.
+    /// The same tile after a record.
     #[must_use]
-    pub(crate) fn after(mut self, follows_taken: bool) -> Self {
-        self.follows_taken = follows_taken;
+    pub(crate) fn after(mut self, before: Option<RecordBefore<'a>>) -> Self {
+        self.before = before;
         self
     }
     /// The same tile with another mask of the records that count, with a bit for each record from the first one on.
@@ -111,7 +120,7 @@ impl<'a> Tile<'a> {
     /// If the mask ends before the tile.
     #[must_use]
     pub fn masked(&self, mask: &'a [u64]) -> Self {
-        Self::new(self.analyzer, self.batch, self.start, self.len, self.results, mask).after(self.follows_taken)
+        Self::new(self.analyzer, self.batch, self.start, self.len, self.results, mask).after(self.before)
     }
     /// The records that count.
     ///

@@ -377,6 +377,51 @@ fn the_plain_speed_is_that_of_the_library() {
 
 /// Files whose games are numbered by counting (viri), in pieces that are read on their own: the games are those of the
 /// whole file, also where a piece is one game.
+/// Formats of chains leave out the last position of a game, which has no move, because it follows from the record before,
+/// wherever that was read.
+#[test]
+fn last_positions_follow_from_records_in_other_pieces() {
+    let dir = Dir::new();
+    let table = dir.name("games.csv");
+    let columns = "game,ply,fen,move,score,result";
+    output(0, &["-q", "compute", "--columns", columns, "-o", &table, &sample("lichess-2025-05.pgn")]);
+    let bytes = std::fs::read(&table).unwrap();
+    let pieces = [150, 400, 2000].map(|size| {
+        let frames: Vec<u8> = bytes.chunks(size).flat_map(|part| zstd::encode_all(part, 1).unwrap()).collect();
+        dir.file(&format!("frames-{size}.csv.zst"), frames)
+    });
+    for options in [
+        &[][..],
+        &["--skip", "250", "--limit", "700"],
+        &["--where", "ply > 4 and material_key != 'x'"],
+        &["--where", "uniform(game, 3) < 0.5", "--skip", "90", "--limit", "400"],
+        &["--where", "move is null or uniform(index, 1) < 0.7"],
+        &["--set", "score = ply"],
+        &["--set", "score = case when ply % 7 = 0 then 70000 else 5 end"],
+        &["--sample", "0.6"],
+        &["--plies", "8.."],
+    ] {
+        for extension in ["viri", "binpack"] {
+            let converted = |input: &str| {
+                let out = dir.name(&format!("out.{extension}"));
+                let rejects = dir.name("rejects.jsonl");
+                let arguments = ["convert", "--allow-loss", input, "-o", &out, "--force", "--rejects", &rejects];
+                let done = lanefish(&[&arguments[..], options].concat()).output().unwrap();
+                let notes = String::from_utf8(done.stderr).unwrap().replace(input, "FILE");
+                let rejects = std::fs::read_to_string(&rejects).unwrap_or_default().lines().count();
+                (done.status.code(), notes, std::fs::read(&out).unwrap_or_default(), rejects)
+            };
+            let expected = converted(&table);
+            assert!(!expected.2.is_empty(), "{}", expected.1);
+            for pieces in &pieces {
+                let found = converted(pieces);
+                assert_eq!((found.0, found.3), (expected.0, expected.3), "{options:?} {pieces} {}", found.1);
+                assert!(found.2 == expected.2, "{options:?} {pieces} {extension}");
+            }
+        }
+    }
+}
+
 #[test]
 fn counted_games_in_pieces_are_those_of_the_whole_file() {
     let dir = Dir::new();

@@ -4,7 +4,7 @@ use super::expected::{Expected, Oracle, combined, expected};
 use super::generate::{Case, Input, Job};
 use super::judge_outputs;
 use super::options::Options;
-use super::records::{COLUMNS, Entry, Format, Record, histories, stored};
+use super::records::{COLUMNS, DERIVED, Entry, Format, Record, histories, stored};
 use super::run::{Done, Place, Prepared, Row, arguments, split_rows, typed};
 use super::texts::Wrapping;
 use std::collections::BTreeMap;
@@ -189,7 +189,7 @@ fn good(entries: &[Entry]) -> Vec<Record> {
 /// Says where rows differ first.
 pub(crate) fn same_rows(got: &[Row], wanted: &[Row]) -> Result<(), String> {
     for (number, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-        for (column, (got, wanted)) in COLUMNS.iter().zip(got.iter().zip(wanted)) {
+        for (column, (got, wanted)) in COLUMNS.iter().chain([&DERIVED]).zip(got.iter().zip(wanted)) {
             if got != wanted {
                 return Err(format!("row {number}: {column} is `{got}`, not `{wanted}`"));
             }

@@ -236,8 +236,12 @@ pub(crate) fn merged(
 
 /// The rows that a command printed.
 pub(crate) fn printed(model: &Expected, done: &Done) -> Result<(), String> {
-    let wanted: Vec<Row> = model.chosen.iter().map(Record::row).collect();
-    same_rows(&split_rows(&done.stdout), &wanted)
+    let wanted = model.chosen.iter().map(|record| {
+        let mut row = record.row();
+        row.push(record.score_before.map_or(String::new(), |score| score.to_string()));
+        row
+    });
+    same_rows(&split_rows(&done.stdout), &wanted.collect::<Vec<_>>())
 }
 
 /// Judges what a command lists beside its output: rejects, manifests, files that it verified.

@@ -71,6 +71,8 @@ pub(crate) struct Record {
 /// The number that training data store in place of a score.
 pub(crate) const NO_SCORE: i32 = 32002;
 
+/// A column of records that comes from earlier records, and is in no output of records.
+pub(crate) const DERIVED: &str = "score_before";
 /// The columns by which records are compared.
 pub(crate) const COLUMNS: [&str; 17] = [
     "fen",

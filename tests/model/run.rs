@@ -1,7 +1,7 @@
 //! Runs the program on the files of a case and reads its outputs back.
 
 use super::generate::{Case, Input, Job};
-use super::records::COLUMNS;
+use super::records::{COLUMNS, DERIVED};
 use super::texts::{Wrapping, wrapped};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -202,7 +202,11 @@ pub(crate) fn arguments(case: &Case, inputs: &[Prepared], against: Option<&Prepa
         }
         Job::Split { by } => add(&["split", "--by", by, "--parts", "a=0.6,b=0.4"]),
         Job::Interleave { by_game } => add(&["interleave", "--by", if *by_game { "game" } else { "record" }]),
-        Job::Compute | Job::Shards(_) => add(&["compute", "--columns", &COLUMNS.join(","), "--format", "csv"]),
+        Job::Compute => {
+            let columns = format!("{},{DERIVED}", COLUMNS.join(","));
+            add(&["compute", "--columns", &columns, "--format", "csv"]);
+        }
+        Job::Shards(_) => add(&["compute", "--columns", &COLUMNS.join(","), "--format", "csv"]),
         Job::Stats | Job::Merge(_) => add(&["stats", "--json"]),
         Job::Games => add(&["games", "--columns", "game,plies,result,white", "--format", "csv"]),
         Job::Verify => add(&["verify", "--json", "--validity", "playable"]),

@@ -196,19 +196,17 @@ impl<'a> Rows<'a> {
             || self.batch.position(row).is_ok_and(|position| position.castles_as_standard())
     }
 
-    /// Whether a record of a tile is the last position of a game, and follows from the move of the record before it in
-    /// the batch, which is taken.
+    /// Whether a record of a tile is the last position of a game, and follows from the move of the record before it,
+    /// which is taken.
     fn is_last_of_game(&self, tile: &Tile<'_>, row: usize) -> bool {
-        let Some(before) = row.checked_sub(1).filter(|&before| value(self.games, before).is_some()) else {
-            return false;
+        let follows = |records: &Rows<'_>, before: usize| {
+            value(records.games, before).is_some_and(|game| value(self.games, row) == Some(game))
+                && records.board_after(before).map(Board::unmarked) == Some(self.board(row).unmarked())
         };
-        let is_taken = match before.checked_sub(tile.start) {
-            Some(place) => tile.mask[place / 64] >> (place % 64) & 1 != 0,
-            None => tile.follows_taken,
-        };
-        is_taken
-            && value(self.games, before) == value(self.games, row)
-            && self.board_after(before).map(Board::unmarked) == Some(self.board(row).unmarked())
+        if row > tile.start {
+            return tile.counts(row - 1) && follows(self, row - 1);
+        }
+        tile.before.is_some_and(|before| before.counts && follows(&Rows::of(before.batch), before.row))
     }
 }
 
