@@ -414,6 +414,8 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     if counts_games_after_stored(inputs, from) {
         decode_records.fields = decode_records.fields.union(Fields::of(&[Field::Game]));
     }
+    // Nothing is read to skip it if nothing is taken.
+    let skip = if limit == Some(0) { 0 } else { skip };
     let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit));
     let counts_chosen = !choices.is_empty() && requested != (0..u64::MAX);
     let settings = Settings {

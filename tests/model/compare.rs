@@ -161,7 +161,7 @@ fn met(place: &Place, input: &Input, prepared: &Prepared) -> Result<Vec<Entry>, 
             Entry::Good(record) => Some(record),
             Entry::Bad(_) => None,
         });
-        histories(&mut records.collect::<Vec<_>>());
+        histories(input.format(), &mut records.collect::<Vec<_>>());
         return if left.is_empty() { Ok(entries) } else { Err("shuffling lost a record".to_owned()) };
     }
     let bad = entries.iter().filter(|entry| matches!(entry, Entry::Bad(_))).count() as u64;

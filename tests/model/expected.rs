@@ -5,7 +5,7 @@ use super::generate::{Case, Input, Job, Keep, Key};
 use super::options::{Options, Sample, Target, Value};
 use super::records::{Entry, Format, Outcome, Record, Tags, held, stored};
 use lanefish::chess::{Position, Square};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A choice that no document fixes: the model asks the program for it, and checks what must hold of it.
@@ -97,8 +97,7 @@ pub(crate) fn refusal(case: &Case, parts: &[Vec<Entry>]) -> Option<&'static str>
     for (input, entries) in case.inputs.iter().zip(parts) {
         let lacks = |wanted: &dyn Fn(&Record) -> bool| carries(input, entries, wanted) == Some(false);
         if is_empty(input, entries) {
-            // Where records are skipped, a file that is skipped whole is like an empty one.
-            if options.strict && options.skip.is_none_or(|skip| skip == 0) {
+            if options.strict {
                 return Some("no records with --strict");
             }
             continue;
@@ -136,13 +135,21 @@ pub(crate) fn refusal(case: &Case, parts: &[Vec<Entry>]) -> Option<&'static str>
     None
 }
 
-/// Whether the records of some game do not follow one another, or games are out of order.
+/// Whether the records of some game do not follow one another. Games may come in any order, as `shuffle --by game` leaves
+/// them.
 fn are_scattered(entries: &[Entry]) -> bool {
     let games = entries.iter().filter_map(|entry| match entry {
         Entry::Good(record) => record.game,
         Entry::Bad(_) => None,
     });
-    !games.is_sorted()
+    let (mut last, mut seen) = (None, BTreeSet::new());
+    for game in games {
+        if last != Some(game) && !seen.insert(game) {
+            return true;
+        }
+        last = Some(game);
+    }
+    false
 }
 
 /// Whether a game's tags are those that the options ask for, with the first option that leaves it out.

@@ -48,7 +48,7 @@ impl Input {
             Entry::Good(record) => Some(record),
             Entry::Bad(_) => None,
         });
-        histories(&mut good.collect::<Vec<_>>());
+        histories(self.text, &mut good.collect::<Vec<_>>());
         (texts::lines(self.text, &entries), entries)
     }
 }

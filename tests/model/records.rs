@@ -244,6 +244,7 @@ pub(crate) struct Stored {
 /// Writes records in a format and reads them back.
 pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
     let mut stored = Stored::default();
+    let mut last = None;
     for (place, record) in records.iter().enumerate() {
         // The last position of a game follows from its last move.
         let without_ply = Record { ply: record.ply.filter(|_| format != Format::Viri), ..record.clone() };
@@ -314,8 +315,8 @@ pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
             }
             Format::Viri => {
                 bare.played = record.played;
-                let joined =
-                    stored.records.last().filter(|_| place > 0 && continues(&records[place - 1], &without_ply));
+                // What is not stored does not come between two records of a chain.
+                let joined = stored.records.last().filter(|_| last.is_some_and(|last| continues(last, &without_ply)));
                 let joined = joined.filter(|before| before.result == bare.result);
                 let (game, ply) = match (joined, stored.records.last()) {
                     (Some(before), _) => (before.game.unwrap_or(0), before.ply.unwrap_or(0) + 1),
@@ -330,17 +331,9 @@ pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
         bare.index = stored.records.len() as u64;
         bare.input = record.input;
         stored.records.push(bare);
+        last = Some(record);
     }
-    histories(&mut stored.records);
-    if format == Format::Binpack {
-        // What is known of earlier records does not leave the chain.
-        for place in (1..stored.records.len()).rev() {
-            let [before, record] = [place - 1, place].map(|place| stored.records[place].clone());
-            if !continues(&before, &record) {
-                stored.records[place].score_before = None;
-            }
-        }
-    }
+    histories(format, &mut stored.records);
     stored
 }
 
@@ -393,8 +386,8 @@ fn seen_by_mover(record: &Record) -> Record {
     seen
 }
 
-/// Fills in the columns of a game's history.
-pub(crate) fn histories<R: BorrowMut<Record>>(records: &mut [R]) {
+/// Fills in the columns of a game's history, as a file of this format has them.
+pub(crate) fn histories<R: BorrowMut<Record>>(format: Format, records: &mut [R]) {
     if let Some(first) = records.first_mut() {
         first.borrow_mut().score_before = None;
     }
@@ -406,6 +399,8 @@ pub(crate) fn histories<R: BorrowMut<Record>>(records: &mut [R]) {
             (None, None) => record.ply.is_some() && before.ply.map(|ply| ply + 1) == record.ply,
             (before_game, game) => before_game == game && before.ply < record.ply,
         };
+        // What is known of earlier records does not leave a chain.
+        let same = same && (format != Format::Binpack || record.played.is_some() && continues(before, &record));
         record.score_before = if same { before.real_score() } else { None };
     }
 }

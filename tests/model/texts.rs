@@ -76,7 +76,7 @@ pub(crate) fn pgn_entries(games: &[Game]) -> Vec<Entry> {
     let mut entries = Vec::new();
     for (number, game) in games.iter().enumerate() {
         let mut records = game.records(number as u64);
-        histories(&mut records);
+        histories(Format::Pgn, &mut records);
         if let Some(bad_at) = game.bad_at {
             records.truncate(bad_at + 1);
             // Of a bad game, the plies that were played.
