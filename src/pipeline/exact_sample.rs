@@ -6,10 +6,11 @@
 
 use super::any_job::{AnyJob, AnySink, erased};
 use super::judge::add_number;
+use super::sample_losses::{BITS, LostOfCandidates};
 use super::{BatchRun, Job, Refusal, RunOptions, Summary, run_all};
 use crate::choose::draw;
 use crate::error::Error;
-use crate::formats::{LostOfEach, LostTags};
+use crate::formats::LostOfEach;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::output::ScratchSpace;
@@ -17,13 +18,10 @@ use crate::partition::keyed_rows::{Partition, Partitions, Store};
 use crate::partition::stored_records::{JoinedBuffers, KeyedRows, Place, Records};
 use crate::queries::Queries;
 use crate::table::{Batch, Fields, Tile};
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Number of leading bits of a hash by which records are dropped.
-const BITS: u32 = 14;
 /// Number of records after which the limit is updated.
 const OFTEN: u64 = 1 << 16;
 /// Records of a batch of the output.
@@ -132,61 +130,6 @@ impl<J> Candidates<'_, J> {
         if let Some(last) = enough {
             self.last.fetch_min(last as u64, Ordering::Relaxed);
         }
-    }
-}
-
-/// What the games, or records without games, lose that may be in the sample. Only the sample tells which of them count.
-#[derive(Debug)]
-pub(crate) struct LostOfCandidates {
-    seed: u64,
-    /// The leading bits of the largest hash that may be in the sample.
-    last: Arc<AtomicU64>,
-    chunks: Mutex<LostOfChunks>,
-}
-
-/// What is lost of the chunks so far, in any order.
-#[derive(Debug, Default)]
-struct LostOfChunks {
-    chunks: Vec<LostOfEach>,
-    /// Number of the games and records in them.
-    len: usize,
-    /// The number that was left when the last ones were dropped.
-    left: usize,
-    /// What is lost of them. Chunks share it, because nearly all games lose the same.
-    sets: HashSet<Arc<LostTags>>,
-}
-
-/// Number of games and records after which those that can no longer be in the sample are dropped.
-const MANY: usize = 1 << 20;
-
-impl LostOfCandidates {
-    fn new(seed: u64, last: Arc<AtomicU64>) -> Self {
-        Self { seed, last, chunks: Mutex::default() }
-    }
-    /// Adds what is lost of a chunk, where games and records that may be taken are marked. What has no record that may
-    /// still be in the sample is dropped, so that no more is kept than candidates.
-    pub(super) fn add(&self, mut lost: LostOfEach) {
-        let last = self.last.load(Ordering::Relaxed);
-        let is_possible = |number| draw(number, self.seed).bits() >> (u64::BITS - BITS) <= last;
-        lost.keep_marked();
-        lost.retain(|mut records| records.any(is_possible));
-        let mut all = self.chunks.lock().unpoisoned();
-        lost.share(&mut all.sets);
-        all.len += lost.len();
-        all.chunks.push(lost);
-        if all.len > MANY + 2 * all.left {
-            all.chunks.iter_mut().for_each(|chunk| chunk.retain(|mut records| records.any(is_possible)));
-            all.chunks.retain(|chunk| chunk.len() != 0);
-            all.len = all.chunks.iter().map(LostOfEach::len).sum();
-            all.left = all.len;
-        }
-    }
-    /// All chunks in order; nothing is marked yet.
-    fn in_order(&self) -> Vec<LostOfEach> {
-        let mut chunks = std::mem::take(&mut *self.chunks.lock().unpoisoned()).chunks;
-        chunks.retain(|chunk| chunk.len() != 0);
-        chunks.sort_unstable_by_key(LostOfEach::start);
-        chunks
     }
 }
 

@@ -29,6 +29,7 @@ mod exact_sample;
 mod judge;
 mod record_numbering;
 mod run_on_batches;
+mod sample_losses;
 mod scheduler;
 mod settings;
 mod shard_sieve;
@@ -57,8 +58,8 @@ use crate::tiers::Analyzer;
 pub(crate) use any_job::{AnyJob, AnySink, erased};
 use chunk_feed::Feed;
 use chunker::GIANT;
-pub(crate) use exact_sample::LostOfCandidates;
 use exact_sample::run_sampled;
+pub(crate) use sample_losses::LostOfCandidates;
 use settings::{Chosen, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -414,8 +415,6 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     if counts_games_after_stored(inputs, from) {
         decode_records.fields = decode_records.fields.union(Fields::of(&[Field::Game]));
     }
-    // Nothing is read to skip it if nothing is taken.
-    let skip = if limit == Some(0) { 0 } else { skip };
     let requested = skip..limit.map_or(u64::MAX, |limit| skip.saturating_add(limit));
     let counts_chosen = !choices.is_empty() && requested != (0..u64::MAX);
     let settings = Settings {

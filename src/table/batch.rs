@@ -55,6 +55,8 @@ pub struct Batch {
 pub(crate) struct Block {
     /// The block with its header.
     pub(crate) section: Bytes,
+    /// Reads it as a batch, or says why it cannot be read.
+    unpack: fn(&Bytes) -> Result<Batch, String>,
     /// This is added to the numbers of games in the block: the number of games in the inputs before.
     pub(crate) games_before: u64,
     /// The batch with all its fields, which is made when it is first needed; an error message if another program has
@@ -64,8 +66,8 @@ pub(crate) struct Block {
 
 impl Block {
     /// A block that has not been unpacked.
-    pub(crate) fn of(section: Bytes) -> Self {
-        Self { section, games_before: 0, unpacked: OnceLock::new() }
+    pub(crate) fn of(section: Bytes, unpack: fn(&Bytes) -> Result<Batch, String>) -> Self {
+        Self { section, unpack, games_before: 0, unpacked: OnceLock::new() }
     }
 }
 
@@ -294,6 +296,21 @@ impl Batch {
             self.halfmove.push(other.halfmove[row]);
             self.fullmove.push(other.fullmove[row]);
         });
+    }
+    /// The batch with all of its fields.
+    ///
+    /// # Errors
+    /// If they are still in the [block](Self::block), and that has been changed by another program.
+    pub(crate) fn unpacked(&self) -> Result<&Self, &str> {
+        let Some(block) = &self.block else { return Ok(self) };
+        let unpacked = block.unpacked.get_or_init(|| {
+            let mut batch = (block.unpack)(&block.section)?;
+            if let Some(Array::U64(games)) = batch.fields.get_mut(&Field::Game) {
+                games.add(block.games_before);
+            }
+            Ok(Box::new(batch))
+        });
+        unpacked.as_deref().map_err(String::as_str)
     }
     /// A batch of one record of this one, with its number.
     ///

@@ -207,8 +207,10 @@ fn judged(case: &Case, model: &Expected, done: &Done, place: &Place) -> Result<(
         Some(_) => 2,
         None => i32::from(model.rejected + model.bad_there > 0),
     };
-    // Whether a table has any value of a column is known at its end, and a limit may come first.
-    if model.stops.is_some_and(|reason| reason.starts_with("no ")) && case.options.limit.is_some() && done.status != 2 {
+    // Whether a table has any value of a column is known at its end, and a limit may come first; it may also come before the
+    // records that are scattered.
+    let may_come_later = |reason: &str| reason.starts_with("no ") || reason == "scattered games";
+    if model.stops.is_some_and(may_come_later) && case.options.limit.is_some() && done.status != 2 {
         return Ok(());
     }
     if done.status != status {

@@ -219,13 +219,13 @@ pub(crate) fn chosen(options: &Options, entries: &[Entry], oracle: &mut dyn Orac
             expected.rejected = bad.iter().filter(|index| range.contains(index)).count() as u64;
             return Ok(changed(options, expected));
         }
-        expected.chosen = expected.chosen.into_iter().skip(skip).take(limit).collect();
         // Reading ends at the limit: what is bad behind it is not met.
-        let end = match expected.chosen.last() {
-            Some(last) if skip.saturating_add(limit) <= all => last.index,
-            None if limit == 0 => 0,
+        let end = match skip.saturating_add(limit) {
+            0 => 0,
+            end if end <= all => expected.chosen[end - 1].index,
             _ => u64::MAX,
         };
+        expected.chosen = expected.chosen.into_iter().skip(skip).take(limit).collect();
         // A number of records is drawn from all of them.
         let end = if matches!(options.sample, Some(Sample::Number(_))) { u64::MAX } else { end };
         expected.rejected = bad.iter().filter(|&&index| index < end).count() as u64;

@@ -401,13 +401,13 @@ impl Case {
             // Values that do not fit are refused before a number of records is drawn.
             options.set = options.set.take().filter(|(target, _)| *target == Target::Result);
         }
+        let chooses = options.choose();
         for input in &mut self.inputs {
             // Plies of chains that were made anew count from their starts.
             input.shuffled &= !(self.to == Format::Binpack && input.format().stores_chains());
-            // A last position without a move is only known to follow from the record before in the same chunk of input.
-            if matches!(self.to, Format::Viri | Format::Binpack) && matches!(input.wrapping, Wrapping::Frames(_)) {
-                input.wrapping = Wrapping::Zstd;
-            }
+            // A last position follows from the record before it in the input. In another order, that may be one that was
+            // left out.
+            input.shuffled &= !(self.to == Format::Viri && chooses);
             // A few records fit several formats of records of one length, and only names tell.
             let is_bare = matches!(input.format(), Format::Marlin | Format::Viri | Format::Bullet | Format::Boards);
             // What a pipe holds is known when it is read.

@@ -244,7 +244,7 @@ pub(crate) struct Stored {
 /// Writes records in a format and reads them back.
 pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
     let mut stored = Stored::default();
-    let mut last = None;
+    let (mut last, mut has_odd_rights) = (None, Vec::new());
     for (place, record) in records.iter().enumerate() {
         // The last position of a game follows from its last move.
         let without_ply = Record { ply: record.ply.filter(|_| format != Format::Viri), ..record.clone() };
@@ -328,12 +328,19 @@ pub(crate) fn stored(format: Format, records: &[Record]) -> Stored {
             Format::Bullet => bare = seen_by_mover(&bare),
             _ => {}
         }
+        has_odd_rights.push(rook_squares_matter);
         bare.index = stored.records.len() as u64;
         bare.input = record.input;
         stored.records.push(bare);
         last = Some(record);
     }
     histories(format, &mut stored.records);
+    if format == Format::Binpack {
+        // Where rights to castle were removed, the positions of a chain might not follow from one another.
+        for place in (1..stored.records.len()).filter(|&place| has_odd_rights[place - 1] || has_odd_rights[place]) {
+            stored.records[place].score_before = None;
+        }
+    }
     stored
 }
 

@@ -15,7 +15,6 @@ use crate::table::{
     Array, Batch, Block, Field, Fields, MOST_CENTIPAWNS, Texts, Values, Words, bits_where, is_sentinel,
 };
 use std::collections::BTreeMap;
-use std::io;
 use std::ops::{Mul, Range};
 
 /// Up to version 1.0 a mate was a score: this minus the number of moves.
@@ -121,38 +120,15 @@ pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields
 }
 
 /// Checks a block like [`read_block`], but reads only boards, clocks and numbers of games: the other columns remain in
-/// the [block](Batch::block) until they are needed, see [`unpacked`]. A block that cannot be passed on is read as a whole.
+/// the [block](Batch::block) until they are needed, see [`Batch::unpacked`]. A block that cannot be passed on is read as a whole.
 pub(super) fn read_packed_block(section: &Bytes, header: &SectionHeader) -> Result<Batch, String> {
     let (mut batch, is_exact) = read(section, header, Fields::of(&[Field::Game]))?;
     if !is_exact {
         return read_block(section, header, Fields::ALL);
     }
-    batch.block = Some(Block::of(section.clone()));
+    let unpack = |section: &Bytes| read_block(section, &SectionHeader::read(section)?, Fields::ALL);
+    batch.block = Some(Block::of(section.clone(), unpack));
     Ok(batch)
-}
-
-/// The batch with all of its fields.
-///
-/// # Errors
-/// If they are still in the block, and that has been changed by another program.
-pub(in crate::formats) fn unpacked(batch: &Batch) -> io::Result<&Batch> {
-    let Some(block) = &batch.block else { return Ok(batch) };
-    let unpacked = block.unpacked.get_or_init(|| {
-        let mut batch = read_block(&block.section, &SectionHeader::read(&block.section)?, Fields::ALL)?;
-        if let Some(Array::U64(games)) = batch.fields.get_mut(&Field::Game) {
-            games.add(block.games_before);
-        }
-        Ok(Box::new(batch))
-    });
-    match unpacked {
-        Ok(batch) => Ok(batch),
-        Err(what) => Err(was_changed(what)),
-    }
-}
-
-/// The error for an input that another program has changed.
-pub(super) fn was_changed(what: &str) -> io::Error {
-    io::Error::other(format!("an input was changed before its records were written: {what}"))
 }
 
 /// Reads a block; also tells whether the block can be passed on: all of its columns are known, each has a value in some

@@ -79,7 +79,7 @@ pub(super) fn named(id: u16) -> String {
 
 /// The ids of the columns that a block or a file has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ids(u64);
+pub(super) struct Ids(u64);
 
 /// Every id that is written has a bit.
 const _: () = assert!(FIRST_FIELD as usize + Field::ALL.len() <= u64::BITS as usize);
@@ -96,6 +96,12 @@ impl Ids {
             ids.insert(RAW_SCORE);
         }
         ids
+    }
+    pub(super) fn of_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+    pub(super) fn bits(self) -> u64 {
+        self.0
     }
     pub(super) fn insert(&mut self, id: u16) {
         self.0 |= 1 << id;

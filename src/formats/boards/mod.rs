@@ -187,16 +187,15 @@ pub use write::{BoardsWriter, Finished};
 
 use super::codec::conversion_losses::Refuse;
 use super::codec::dropped_values::{DroppedKind, DroppedValue};
-use super::codec::encode::{BlockRecords, Boundaries, Encoded, Encoder, Writer};
+use super::codec::encode::{BlockRecords, Boundaries, Encoded, Encoder, Writer, was_changed};
 use super::codec::layout::{Entry, ReadAt, Sections};
 use super::tables::fields_from_values::odd_texts;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Extent, Layout, Likeness, Watch};
 use crate::error::{Damage, Place};
 use crate::input::{Bytes, Shard};
 use crate::table::{Array, Batch, Fields, Tile};
-pub(super) use block::unpacked;
 use block::{read_block, read_packed_block};
-use column::{MOST_RECORDS, field_of};
+use column::{Ids, MOST_RECORDS, field_of};
 use header::read_header;
 use section::{HEADER_MAGIC, Kind, SectionHeader};
 use section_order::{Found, Section, Sequence};
@@ -304,10 +303,14 @@ impl Encoder for Boards {
         block.columns = match whole_block(records) {
             Some(section) => pass_block_on(records.first, section, block)?,
             None => {
-                let runs = records.runs.iter().map(|(batch, rows)| Ok((unpacked(batch)?, rows.clone())));
-                encode_block(records.first, &runs.collect::<io::Result<Vec<_>>>()?, Fields::ALL, &mut block.bytes)?
+                let mut runs = Vec::new();
+                for (batch, rows) in &records.runs {
+                    runs.push((batch.unpacked().map_err(was_changed)?, rows.clone()));
+                }
+                encode_block(records.first, &runs, Fields::ALL, &mut block.bytes)?
             }
-        };
+        }
+        .bits();
         block.records = records.runs.iter().map(|(_, rows)| rows.len() as u64).sum();
         Ok(())
     }
@@ -335,7 +338,7 @@ impl Writer for Outline {
     }
     fn put(&mut self, block: &Encoded, out: &mut dyn io::Write) -> io::Result<()> {
         let more = block.more.as_deref().unwrap_or_default();
-        self.add(block.bytes.len() + more.len(), block.records, block.columns);
+        self.add(block.bytes.len() + more.len(), block.records, Ids::of_bits(block.columns));
         out.write_all(&block.bytes)?;
         match &block.more {
             Some(more) => finish_passing_on(more, out.write_all(more)),

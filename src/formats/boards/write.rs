@@ -4,13 +4,13 @@
 //! a block of the output is passed on instead ([`pass_block_on`]): its bytes, which have been checked, are written from
 //! where they are, behind a header with another number. [`Outline`] remembers where the blocks are.
 
-use super::block::{any_mate, out_of_range, was_changed};
+use super::block::{any_mate, out_of_range};
 use super::column::{FULLMOVE, GROUPS, HALFMOVE, Ids, MOST_COLUMNS, RAW_SCORE, id_of, kind_of, name_of, type_of};
 use super::gather_boards::{Runs, put_groups};
 use super::section::{HEADER_LEN, Kind, LARGEST_BLOCK, SectionHeader, u16_at};
 use super::{BLOCK_LEN, Checksum, ENTRY_LEN, UNIT, UNKNOWN, VERSION};
 use crate::formats::codec::conversion_losses::Refuse;
-use crate::formats::codec::encode::Encoded;
+use crate::formats::codec::encode::{Encoded, was_changed};
 use crate::input::Bytes;
 use crate::table::{Array, Batch, Field, Fields, Texts, Tile};
 use crate::text::fast_hash::FastMap;

@@ -11,9 +11,7 @@
 //! ([`Losses`]).
 
 use super::conversion_losses::{Losses, Refuse};
-use crate::formats::boards::column::Ids as ColumnIds;
-use crate::formats::boards::unpacked;
-use crate::formats::training::encode_chains::Rows;
+use super::record_columns::Rows;
 use crate::input::Bytes;
 use crate::table::row_queue::{RowRun, RowRuns};
 use crate::table::{Batch, Field, Fields, Tile};
@@ -218,8 +216,8 @@ pub(crate) struct Encoded {
     pub(crate) runs: Vec<(Arc<Batch>, Range<usize>)>,
     /// The number of records.
     pub(crate) records: u64,
-    /// The columns of the block.
-    pub(crate) columns: ColumnIds,
+    /// The columns of the block: a bit for each, as the format numbers them.
+    pub(crate) columns: u64,
     /// For chains: the records before which they begin, counted from the first one, if the predecessor is in the same
     /// piece; in a block, the offsets at which they end.
     pub(crate) chains: Vec<usize>,
@@ -280,6 +278,11 @@ const LONGEST_BLOCK: usize = 1 << 20;
 
 /// Approximate number of bytes of a row in memory, without texts.
 const ROW_LEN: usize = 64;
+
+/// The error for an input that another program has changed.
+pub(in crate::formats) fn was_changed(what: &str) -> io::Error {
+    io::Error::other(format!("an input was changed before its records were written: {what}"))
+}
 
 /// Cuts records into blocks.
 #[derive(Debug)]
@@ -374,7 +377,7 @@ impl RecordBlocks {
             let mut copy = Batch::new();
             let len = self.waiting.len();
             for (batch, rows) in self.waiting.take(len) {
-                copy.extend_from(unpacked(&batch)?, rows);
+                copy.extend_from(batch.unpacked().map_err(was_changed)?, rows);
             }
             self.encoder.check(self.records, &copy)?;
             let copy = Arc::new(copy);

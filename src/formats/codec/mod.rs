@@ -10,5 +10,6 @@ pub(crate) mod game_history;
 pub(crate) mod game_selection;
 pub(crate) mod layout;
 pub(super) mod line_records;
+pub(super) mod record_columns;
 pub(super) mod unstored_tags;
 pub(super) mod unstored_tags_by_game;

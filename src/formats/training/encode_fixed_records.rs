@@ -8,10 +8,10 @@
 //! No format here refuses a position: records that are written have been judged, and so have one king each and at most
 //! 32 pieces.
 
-use super::encode_chains::Rows;
 use crate::chess::Move;
 use crate::formats::codec::decode_records::Eight;
 use crate::formats::codec::encode::Encoded;
+use crate::formats::codec::record_columns::Rows;
 use crate::packed::Group;
 use crate::simd::inlined;
 use crate::simd::nibbles::{Bits, Isa, Work};

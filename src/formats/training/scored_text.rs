@@ -11,7 +11,6 @@
 
 use super::decode_chains::{Run, Scored};
 use super::encode_chains;
-use super::encode_chains::Rows;
 pub use super::scored_line::is_line;
 use super::scored_line::{divide, sniff, usual_values};
 use crate::chess::fen::{CastlingStyle, Coded};
@@ -19,6 +18,7 @@ use crate::formats::codec::decode_records::BadRecord;
 use crate::formats::codec::encode::{Encoded, Encoder, lost_columns};
 use crate::formats::codec::layout::Text;
 use crate::formats::codec::line_records::strip_bom;
+use crate::formats::codec::record_columns::Rows;
 use crate::formats::text::{Refusal, UsualLines, unusual, usual};
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long};
 use crate::table::{Batch, Field, Fields, Tile};

@@ -18,7 +18,7 @@
 
 use super::decode_chains::{Run, Scored};
 use super::encode_chains;
-use super::encode_chains::{Rows, result_of_mover, score_of_mover};
+use super::encode_chains::{result_of_mover, score_of_mover};
 use super::scored_line::begins_entry;
 use crate::chess::fen::{CastlingStyle, Coded};
 use crate::chess::moves::MoveKind;
@@ -28,6 +28,7 @@ use crate::formats::codec::decode_records::{BadRecord, SATURATED_SCORE, score_of
 use crate::formats::codec::encode::{Encoded, Encoder, lost_columns};
 use crate::formats::codec::layout::Text;
 use crate::formats::codec::line_records::without_end;
+use crate::formats::codec::record_columns::Rows;
 use crate::formats::text::{UsualLines, unusual, usual};
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long};
 use crate::packed::Packed;

@@ -28,7 +28,7 @@
 //! The layout is that of the crate `viriformat`.
 
 use super::decode_chains::{self, IllegalMoveFound, Run, Scored};
-use super::encode_chains::{self, Rows};
+use super::encode_chains;
 use super::marlin::{self, Marlin};
 use crate::chess::moves::MoveKind;
 use crate::chess::{Move, Role, Square};
@@ -37,6 +37,7 @@ use crate::formats::codec::conversion_losses::Refuse;
 use crate::formats::codec::decode_records::{BadRecord, Fixed, hexadecimal};
 use crate::formats::codec::encode::{BlockRecords, Boundaries, Encoded, Encoder, lost_columns};
 use crate::formats::codec::layout::{Chains, Link};
+use crate::formats::codec::record_columns::Rows;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled, too_long};
 use crate::replay::Board;
 use crate::table::{Field, Fields, Tile};

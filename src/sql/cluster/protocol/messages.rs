@@ -1,7 +1,6 @@
-//! Messages between machines: tables, scans and rules for positions, as compressed JSON after four bytes.
-//!
-//! All machines must run the same version, so that each of them treats a message in the same way.
+//! Messages between machines: tables, scans and rules for positions.
 
+use super::envelope::wrong;
 use super::input_shares::Piece;
 use super::statistics_request::Counting;
 use crate::chess::validity::Validity;
@@ -17,75 +16,11 @@ use crate::sql::functions::ValidityOptions;
 use crate::sql::{PositionSource, SessionOptions};
 use crate::table::{ChosenColumn, Field};
 use crate::tiers::Tier;
-use datafusion::common::{DataFusionError, Result};
-use serde::de::DeserializeOwned;
+use datafusion::common::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
-
-/// The first bytes of messages; the last byte is their version.
-const MAGIC: &[u8; 4] = b"LFC\x01";
-/// Maximum size of a message.
-const MOST_BYTES: usize = 256 << 20;
-/// The level of compression.
-const LEVEL: i32 = 1;
-
-/// The version of the sender, and the content.
-#[derive(Serialize, Deserialize)]
-struct Message<T> {
-    version: String,
-    content: T,
-}
-
-/// The version only, for messages that may have another version.
-#[derive(Deserialize)]
-struct Versioned {
-    version: String,
-}
-
-/// Whether these bytes are one of our messages.
-pub(in crate::sql::cluster) fn is_ours(bytes: &[u8]) -> bool {
-    bytes.starts_with(MAGIC)
-}
-
-/// A message.
-pub(in crate::sql::cluster) fn encoded<T: Serialize>(content: &T) -> Result<Vec<u8>> {
-    encoded_by(env!("CARGO_PKG_VERSION"), content)
-}
-
-fn encoded_by<T: Serialize>(version: &str, content: &T) -> Result<Vec<u8>> {
-    let message = Message { version: version.to_owned(), content };
-    // For instance, names of files that are not valid UTF-8.
-    let json = serde_json::to_vec(&message)
-        .map_err(|error| super::errors::carried(&format!("this cannot be sent to a cluster: {error}")))?;
-    let mut bytes = MAGIC.to_vec();
-    bytes.extend(zstd::bulk::compress(&json, LEVEL)?);
-    Ok(bytes)
-}
-
-/// The content of a message.
-pub(in crate::sql::cluster) fn decoded<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    let Some(compressed) = bytes.strip_prefix(MAGIC) else {
-        return Err(wrong(&"not a message of lanefish"));
-    };
-    let json = zstd::bulk::decompress(compressed, MOST_BYTES)?;
-    let Versioned { version } = serde_json::from_slice(&json).map_err(|error| wrong(&error))?;
-    if version != env!("CARGO_PKG_VERSION") {
-        return Err(super::errors::carried(&format!(
-            "{} runs lanefish {}, and the query comes from lanefish {version}: all machines of a cluster must run the \
-             same version",
-            super::errors::machine(),
-            env!("CARGO_PKG_VERSION"),
-        )));
-    }
-    let message: Message<T> = serde_json::from_slice(&json).map_err(|error| wrong(&error))?;
-    Ok(message.content)
-}
-
-fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
-    DataFusionError::Execution(format!("a message of another machine cannot be read: {reason}"))
-}
 
 /// Inputs as this machine reads them: with the instructions of its CPU, and one thread for each piece.
 pub(in crate::sql::cluster) fn source(inputs: Inputs, read: ReadOptions) -> Result<PositionSource> {
@@ -405,6 +340,7 @@ fn remark(what: &str, how: &str, is_detail: bool) -> &'static Remark {
 
 #[cfg(test)]
 mod tests {
+    use super::super::envelope::{decoded, encoded, encoded_by};
     use super::*;
     use crate::choose::Selection;
     use crate::formats::DecodeOptions;

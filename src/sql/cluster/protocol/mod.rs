@@ -2,6 +2,7 @@
 
 pub(super) mod client;
 pub(super) mod codec;
+pub(super) mod envelope;
 pub(in crate::sql) mod errors;
 pub(super) mod file_fingerprint;
 pub(in crate::sql) mod file_names_in_queries;
