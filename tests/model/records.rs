@@ -407,7 +407,7 @@ pub(crate) fn histories<R: BorrowMut<Record>>(format: Format, records: &mut [R])
             (before_game, game) => before_game == game && before.ply < record.ply,
         };
         // What is known of earlier records does not leave a chain.
-        let same = same && (format != Format::Binpack || record.played.is_some() && continues(before, &record));
+        let same = same && (format != Format::Binpack || record.played.is_some() && continues(before, record));
         record.score_before = if same { before.real_score() } else { None };
     }
 }
