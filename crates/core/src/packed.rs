@@ -138,7 +138,15 @@ impl Packed {
             return Err(UnpackError::Sentinels);
         }
         let castling = planes.castling();
-        let by_role = Role::ALL.map(|role| Bitboard(planes.role(role)));
+        // Not `Role::ALL.map`, which is not always inlined into crates of several codegen units.
+        let by_role = [
+            Bitboard(planes.pawns()),
+            Bitboard(planes.knights()),
+            Bitboard(planes.bishops()),
+            Bitboard(planes.rooks()),
+            Bitboard(planes.queens()),
+            Bitboard(planes.kings()),
+        ];
         let black = self.color & occupied;
         let mut position = Position::from_sets(by_role, [Bitboard(occupied & !black), Bitboard(black)]);
         position.side_to_move = if sentinel & !RANK_6 == 0 { Color::White } else { Color::Black };
