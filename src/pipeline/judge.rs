@@ -126,8 +126,8 @@ impl<'a, J: Job> Judge<'a, J> {
         }
     }
 
-    /// Judges the record before the first one of the chunk, a copy in a batch of its own. What is told of it was told with
-    /// its own chunk.
+    /// Judges the record before the first one of the chunk, a copy in a batch of its own. Its rejects and counts belong to
+    /// its own chunk, so that they are dropped here.
     pub(super) fn after(mut self, record: Batch) -> Self {
         let part = self.part.take();
         let taken = self.taken.take();

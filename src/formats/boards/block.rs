@@ -120,7 +120,8 @@ pub(super) fn read_block(section: &Bytes, header: &SectionHeader, fields: Fields
 }
 
 /// Checks a block like [`read_block`], but reads only boards, clocks and numbers of games: the other columns remain in
-/// the [block](Batch::block) until they are needed, see [`Batch::unpacked`]. A block that cannot be passed on is read as a whole.
+/// the [block](Batch::block) until they are needed, see [`Batch::unpacked`]. A block that cannot be passed on is read as a
+/// whole.
 pub(super) fn read_packed_block(section: &Bytes, header: &SectionHeader) -> Result<Batch, String> {
     let (mut batch, is_exact) = read(section, header, Fields::of(&[Field::Game]))?;
     if !is_exact {
