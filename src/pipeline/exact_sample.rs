@@ -5,8 +5,8 @@
 //! temporary files. They are sorted by their hashes, and the sample is then sorted by record number again.
 
 use super::any_job::{AnyJob, AnySink, erased};
+use super::exact_sample_losses::{BITS, LostOfCandidates};
 use super::judge::add_number;
-use super::sample_losses::{BITS, LostOfCandidates};
 use super::{BatchRun, Job, Refusal, RunOptions, Summary, run_all};
 use crate::choose::draw;
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! The constant data that all workers of a run share, and the count of the chosen records.
 
-use super::sample_losses::LostOfCandidates;
+use super::exact_sample_losses::LostOfCandidates;
 use crate::choose::{Assignments, Chooser, Selection};
 use crate::formats::codec::game_selection;
 use crate::formats::{DecodeOptions, Decoded, Format, Totals};

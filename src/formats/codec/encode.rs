@@ -11,7 +11,7 @@
 //! ([`Losses`]).
 
 use super::conversion_losses::{Losses, Refuse};
-use super::record_columns::Rows;
+use super::encoder_columns::Rows;
 use crate::input::Bytes;
 use crate::table::row_queue::{RowRun, RowRuns};
 use crate::table::{Batch, Field, Fields, Tile};

@@ -6,7 +6,7 @@ use crate::chess::Color;
 use crate::chess::moves::MoveKind;
 use crate::formats::Losses;
 use crate::formats::codec::conversion_losses::Refuse;
-use crate::formats::codec::record_columns::{Rows, value};
+use crate::formats::codec::encoder_columns::{Rows, value};
 use crate::replay::Board;
 use crate::simd::bmi2::Bmi2;
 use crate::simd::inlined;

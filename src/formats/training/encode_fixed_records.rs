@@ -11,7 +11,7 @@
 use crate::chess::Move;
 use crate::formats::codec::decode_records::Eight;
 use crate::formats::codec::encode::Encoded;
-use crate::formats::codec::record_columns::Rows;
+use crate::formats::codec::encoder_columns::Rows;
 use crate::packed::Group;
 use crate::simd::inlined;
 use crate::simd::nibbles::{Bits, Isa, Work};

@@ -9,7 +9,7 @@ use crate::chess::{Move, Position};
 use crate::formats::Losses;
 use crate::formats::codec::conversion_losses::Refuse;
 use crate::formats::codec::encode::{BlockRecords, Boundaries, Encoded, Encoder, Writer, lost_columns};
-use crate::formats::codec::record_columns::Rows;
+use crate::formats::codec::encoder_columns::Rows;
 use crate::formats::training::encode_chains;
 use crate::replay::Board;
 use crate::simd::bmi2::Bmi2;

@@ -1,8 +1,8 @@
 //! Encoding of our tables, scans and functions in plans, in addition to the codecs of the engine.
 
-use super::envelope::{decoded, encoded, is_ours};
 use super::errors::carried;
 use super::input_shares::Piece;
+use super::message_envelope::{decoded, encoded, is_ours};
 use super::messages::{CountingWire, JudgingWire, ScanWire, TableWire, columns, names, source};
 use super::scan::{PieceScan, StatisticsTable, Work};
 use crate::input::Inputs;

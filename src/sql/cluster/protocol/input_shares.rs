@@ -7,9 +7,9 @@
 //! that reads the pieces that its input names. A scan cannot be a leaf: the scheduler gives every task its share of the
 //! leaves that it knows, and leaves others whole, so each task would read everything.
 
-use super::envelope::{decoded, encoded};
 use super::errors::{carried, machine};
 use super::file_fingerprint::{FileFingerprint, full_read_limit};
+use super::message_envelope::{decoded, encoded};
 use crate::error::Error;
 use crate::formats::{self, Layout};
 use crate::input::{Inputs, Shard, Source};

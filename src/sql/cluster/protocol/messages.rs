@@ -1,7 +1,7 @@
 //! Messages between machines: tables, scans and rules for positions.
 
-use super::envelope::wrong;
 use super::input_shares::Piece;
+use super::message_envelope::wrong;
 use super::statistics_request::Counting;
 use crate::chess::validity::Validity;
 use crate::choose::Condition;
@@ -340,7 +340,7 @@ fn remark(what: &str, how: &str, is_detail: bool) -> &'static Remark {
 
 #[cfg(test)]
 mod tests {
-    use super::super::envelope::{decoded, encoded, encoded_by};
+    use super::super::message_envelope::{decoded, encoded, encoded_by};
     use super::*;
     use crate::choose::Selection;
     use crate::formats::DecodeOptions;

@@ -2,11 +2,11 @@
 
 pub(super) mod client;
 pub(super) mod codec;
-pub(super) mod envelope;
 pub(in crate::sql) mod errors;
 pub(super) mod file_fingerprint;
 pub(in crate::sql) mod file_names_in_queries;
 pub(super) mod input_shares;
+pub(super) mod message_envelope;
 pub(super) mod messages;
 pub(super) mod scan;
 pub(super) mod scan_metrics;

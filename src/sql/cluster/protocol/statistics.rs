@@ -3,8 +3,8 @@
 //! A piece returns the lines of its rejected records, if they are requested, then its report, then its summary. Reports
 //! merge to the bit, in any order; summaries are added up in the order of the pieces.
 
-use super::envelope::{decoded, encoded};
 use super::errors::{carried, failure_of};
+use super::message_envelope::{decoded, encoded};
 use super::messages::SummaryWire;
 use super::scan_metrics::ScanMetrics;
 use super::statistics_request::Counting;
