@@ -1,6 +1,6 @@
 //! Selection of games and of their positions, from a dict with the options of the command line.
 
-use lanefish::choose::{EcoRange, Selection, TimeControl};
+use lanefish::choose::{EcoRange, GameFilter, TimeControl};
 use lanefish::games::{Date, Outcome, Variant};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,8 +13,8 @@ const NAMES: &str = "variations, drop_bad_games, plies, skip_book, every, last, 
                      time_control, result, min_plies, termination, eco, since, until, variant";
 
 /// Reads a selection from a dict.
-pub(crate) fn selection(games: &Bound<'_, PyDict>) -> PyResult<Selection> {
-    let mut selection = Selection::default();
+pub(crate) fn selection(games: &Bound<'_, PyDict>) -> PyResult<GameFilter> {
+    let mut selection = GameFilter::default();
     for (name, value) in games {
         let name: String = name.extract()?;
         selection = set(selection, &name, &value).map_err(|wrong| {
@@ -29,7 +29,7 @@ pub(crate) fn selection(games: &Bound<'_, PyDict>) -> PyResult<Selection> {
     Ok(selection)
 }
 
-fn set(selection: Selection, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Selection> {
+fn set(selection: GameFilter, name: &str, value: &Bound<'_, PyAny>) -> PyResult<GameFilter> {
     Ok(match name {
         "variations" => selection.variations(value.extract()?),
         "drop_bad_games" => selection.drop_bad_games(value.extract()?),

@@ -2,7 +2,7 @@
 
 use crate::{error, games};
 use lanefish::chess::validity::Validity;
-use lanefish::choose::{Assignments, Choose, Definitions, Sample, Selection};
+use lanefish::choose::{Assignments, Choose, Definitions, GameFilter, Sample};
 use lanefish::formats::{self, DecodeOptions, Format};
 use lanefish::input::Inputs;
 use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
@@ -99,7 +99,7 @@ impl Choosing<'_, '_> {
             .games
             .map(games::selection)
             .transpose()?
-            .filter(|selection| *selection != Selection::default())
+            .filter(|selection| *selection != GameFilter::default())
             .map(Arc::new);
         let condition = self.condition.map(|text| definitions.condition(text)).transpose();
         let sample = self.sample.map(|sample| -> PyResult<Sample> {

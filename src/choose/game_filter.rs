@@ -16,7 +16,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub struct Selection {
+pub struct GameFilter {
     /// Also take the positions of variations, in the order of the text.
     pub variations: bool,
     /// Skip a whole game if any part of it cannot be parsed.
@@ -68,13 +68,13 @@ pub struct Selection {
     pub(crate) condition: Option<Condition>,
 }
 
-/// Stands for [`Selection::last_of_games`] among the names of options.
+/// Stands for [`GameFilter::last_of_games`] among the names of options.
 pub(crate) const ROWS_OF_GAMES: &str = "";
 
 /// The option of the condition.
 const WHERE: &str = "where";
 
-setters!(Selection {
+setters!(GameFilter {
     variations: bool,
     drop_bad_games: bool,
     first_ply: u32,
@@ -96,7 +96,7 @@ setters!(Selection {
     variant: Option<Variant>,
 });
 
-impl Selection {
+impl GameFilter {
     /// Names of the options that may leave out games or positions.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         let options = [

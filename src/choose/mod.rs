@@ -1,14 +1,14 @@
 //! Choosing games, positions and records, and giving records new values.
 //!
 //! The command line, a program, Python, SQL or a message in a cluster makes a [`Choose`], which is part of the options
-//! of every run. Formats that select while they decode (PGN) apply its [`Selection`] to each game before they replay
+//! of every run. Formats that select while they decode (PGN) apply its [`GameFilter`] to each game before they replay
 //! it. For all other formats with games, it is applied after decoding. Then records are judged: the bad ones are
 //! rejected, whatever is chosen. Of the good ones, those for which the condition is true are taken, and of these the
 //! sample. The remaining records get their new values, in a separate batch, and are handed to the job. Everything that
-//! leaves out records is a `Chooser` with the name of its option, which also names its count ([`LeftOutBy`]). Limits
+//! leaves out records is a `RecordFilter` with the name of its option, which also names its count ([`LeftOutBy`]). Limits
 //! count the remaining records if there is a condition or a sample, and otherwise all records that are read.
 //!
-//! A new option for games is a field of [`Selection`] and its test; a new function of the language is one in
+//! A new option for games is a field of [`GameFilter`] and its test; a new function of the language is one in
 //! [`expression`]; a new column is one of the catalogue ([`crate::table::COLUMNS`]), and can then be named everywhere.
 
 pub mod expression;
@@ -20,11 +20,11 @@ mod sample;
 
 pub use expression::{Condition, Definitions, ExpressionError, Formula};
 pub use filter_counts::{FilterCount, LeftOutBy};
-pub use game_filter::{EcoRange, Selection, TimeControl};
+pub use game_filter::{EcoRange, GameFilter, TimeControl};
 pub(crate) use game_filter::{ROWS_OF_GAMES, hash_on};
 pub(crate) use new_values::Changes;
 pub use new_values::{AssignmentError, Assignments};
-pub(crate) use record_filter::{AtRandom, ByFormula, Chooser, DrawnUpTo, choose, draw};
+pub(crate) use record_filter::{AtRandom, ByFormula, DrawnUpTo, RecordFilter, choose, draw};
 pub(crate) use sample::Fraction;
 pub use sample::{Rate, Sample, SampleError};
 
@@ -34,10 +34,10 @@ use std::sync::Arc;
 /// The choice of games, positions and records, and new values. By default, all records are taken unchanged.
 ///
 /// ```
-/// use lanefish::choose::{Choose, Sample, Selection};
+/// use lanefish::choose::{Choose, Sample, GameFilter};
 ///
 /// let choose = Choose::default()
-///     .games(Some(Selection::default().min_elo(Some(2400)).into()))
+///     .games(Some(GameFilter::default().min_elo(Some(2400)).into()))
 ///     .filter(Some("quiet and ply >= 16".parse()?))
 ///     .sample(Some("1%".parse().unwrap()));
 /// assert_eq!(choose.filter.unwrap().to_string(), "quiet and ply >= 16");
@@ -48,7 +48,7 @@ use std::sync::Arc;
 #[non_exhaustive]
 pub struct Choose {
     /// The choice of games and of their positions.
-    pub games: Option<Arc<Selection>>,
+    pub games: Option<Arc<GameFilter>>,
     /// The condition: only good records for which it is true are taken. For a job that reads the rows of games, it
     /// chooses games, and must be a [condition on games](Condition::is_of_games).
     pub filter: Option<Condition>,
@@ -61,7 +61,7 @@ pub struct Choose {
 }
 
 setters!(Choose {
-    games: Option<Arc<Selection>>,
+    games: Option<Arc<GameFilter>>,
     filter: Option<Condition>,
     sample: Option<Sample>,
     seed: u64,

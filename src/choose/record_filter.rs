@@ -8,7 +8,7 @@ use crate::table::{Fields, Tile, rows_of};
 use std::sync::Arc;
 
 /// Chooses records by their values.
-pub(crate) trait Chooser: Sync {
+pub(crate) trait RecordFilter: Sync {
     /// The name of its option, for the report on records left out.
     fn name(&self) -> &'static str;
     /// The queries to be answered.
@@ -27,7 +27,7 @@ pub(crate) trait Chooser: Sync {
     fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]);
 }
 
-impl Chooser for Condition {
+impl RecordFilter for Condition {
     fn name(&self) -> &'static str {
         "where"
     }
@@ -56,7 +56,7 @@ pub(crate) struct AtRandom {
     pub(crate) rate: Rate,
 }
 
-impl Chooser for AtRandom {
+impl RecordFilter for AtRandom {
     fn name(&self) -> &'static str {
         "sample"
     }
@@ -72,7 +72,7 @@ pub(crate) struct DrawnUpTo {
     pub(crate) largest: u64,
 }
 
-impl Chooser for DrawnUpTo {
+impl RecordFilter for DrawnUpTo {
     fn name(&self) -> &'static str {
         "sample"
     }
@@ -87,7 +87,7 @@ pub(crate) struct ByFormula<'a> {
     pub(crate) formula: &'a Formula,
 }
 
-impl Chooser for ByFormula<'_> {
+impl RecordFilter for ByFormula<'_> {
     fn name(&self) -> &'static str {
         "sample"
     }
@@ -127,7 +127,7 @@ fn keep(tile: &Tile<'_>, mask: &mut [u64], is: impl Fn(usize) -> bool) {
 }
 
 /// Applies the choices to a tile, one after the other, and counts the records left out.
-pub(crate) fn choose(choices: &[&dyn Chooser], tile: &Tile<'_>, mask: &mut [u64], left_out: &mut LeftOutBy) {
+pub(crate) fn choose(choices: &[&dyn RecordFilter], tile: &Tile<'_>, mask: &mut [u64], left_out: &mut LeftOutBy) {
     let count = |mask: &[u64]| mask.iter().map(|bits| u64::from(bits.count_ones())).sum::<u64>();
     let mut before = count(mask);
     for choice in choices {

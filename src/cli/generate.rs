@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::Error;
 use lanefish::chess::random::{Random, RandomPlay, Start};
-use lanefish::formats::{Format, LostTags};
+use lanefish::formats::{Format, UnstoredTags};
 use lanefish::jobs::{OutputContent, OutputFormat, WriteJob, WritePart};
 use lanefish::packed::Packed;
 use lanefish::table::Batch;
@@ -106,7 +106,7 @@ impl GenerateArgs {
         drop(phase);
         let complete = job.finish(file).map_err(failed)?;
         format_output::commit(invocation, vec![(output, format, &complete)], None)?;
-        format_output::report_losses(invocation, format, &complete, &LostTags::default());
+        format_output::report_losses(invocation, format, &complete, &UnstoredTags::default());
         Ok(0)
     }
 

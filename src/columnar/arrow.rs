@@ -86,7 +86,7 @@ fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
             Arc::new(FixedSizeBinaryArray::new(32, Buffer::from(bytes), nulls))
         }
         Array::Text(texts) if kind == Kind::Date => primitive::<Date32Type>(days_of(&texts)),
-        Array::Text(_) | Array::Strings(_) => {
+        Array::Text(_) | Array::TextBuffer(_) => {
             let rows = array.len();
             let mut strings = StringBuilder::with_capacity(rows, 16 * rows);
             for row in 0..rows {

@@ -7,7 +7,7 @@
 
 use super::kept_record_bits::KeptRecords;
 use crate::canonical::{ROOTS, fold, hash_of_planes};
-use crate::choose::{Choose, Chooser};
+use crate::choose::{Choose, RecordFilter};
 use crate::distinct::{canonical_at, castling_files};
 use crate::error::{Error, Reject};
 use crate::input::Inputs;
@@ -861,7 +861,7 @@ impl<J: Job> Job for WithCounts<'_, J> {
     }
 }
 
-impl Chooser for Only<'_> {
+impl RecordFilter for Only<'_> {
     fn name(&self) -> &'static str {
         "dedup"
     }

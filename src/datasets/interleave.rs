@@ -6,7 +6,7 @@
 //! numbers, and so choose the same records.
 
 use super::shuffle::Unit;
-use crate::choose::{Chooser, DrawnUpTo, Sample, draw};
+use crate::choose::{DrawnUpTo, RecordFilter, Sample, draw};
 use crate::error::Error;
 use crate::formats::Totals;
 use crate::input::Inputs;
@@ -365,7 +365,7 @@ impl Mixer {
                 let work = move |sender: &Sender<Batch>| {
                     let mut options = RunOptions::new(analyzer).read(read).chunk_size(chunk_size);
                     options.interrupt = Some(sender.interrupt());
-                    options.only = largest.as_ref().map(|largest| largest as &dyn Chooser);
+                    options.only = largest.as_ref().map(|largest| largest as &dyn RecordFilter);
                     options.part = Some(Part { before, numbers: first..last + 1 });
                     run(&inputs, options, &pass, |part| sender.send(part))
                 };

@@ -32,8 +32,8 @@ pub use codec::dropped_values::{DroppedKind, DroppedValues};
 pub use codec::encode::Refusal;
 pub(crate) use codec::encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
 pub(crate) use codec::layout::{Extent, Layout};
-pub use codec::unstored_tags::LostTags;
-pub(crate) use codec::unstored_tags_by_game::{LostByKey, LostOfEach};
+pub use codec::unstored_tags::UnstoredTags;
+pub(crate) use codec::unstored_tags_by_game::{LostByKey, UnstoredTagsByGame};
 pub use detect::headerless::sampled;
 pub use detect::open::{
     NotDetected, Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with,
@@ -423,7 +423,7 @@ impl FromStr for Format {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose::{Choose, Selection};
+    use crate::choose::{Choose, GameFilter};
     use crate::input::Inputs;
     use crate::jobs::{OutputContent, OutputFormat, WriteJob};
     use crate::output::row_format::SquareSetStyle;
@@ -462,7 +462,7 @@ mod tests {
     #[test]
     fn a_format_with_games_may_leave_selecting_to_the_pipeline() {
         static UNSELECTED: Unselected = Unselected;
-        let rows = |format: Format, selection: Selection, chunk_size: usize| {
+        let rows = |format: Format, selection: GameFilter, chunk_size: usize| {
             let columns = Columns::named("index,game,ply,fen,white_elo,result").unwrap();
             let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
             let mut csv = Vec::new();
@@ -480,12 +480,12 @@ mod tests {
             let rows = String::from_utf8(csv).unwrap();
             rows.lines().map(|row| row.split_once(',').unwrap().1.to_owned()).collect::<Vec<_>>()
         };
-        let all = rows(Format::PGN, Selection::default(), 1 << 20).len();
+        let all = rows(Format::PGN, GameFilter::default(), 1 << 20).len();
         for selection in [
-            Selection::default().min_elo(Some(1500)),
-            Selection::default().results(vec![Some(crate::games::Outcome::White)]).skip_book(8),
-            Selection::default().first_ply(10).last_ply(Some(30)).every(3),
-            Selection::default().last(true),
+            GameFilter::default().min_elo(Some(1500)),
+            GameFilter::default().results(vec![Some(crate::games::Outcome::White)]).skip_book(8),
+            GameFilter::default().first_ply(10).last_ply(Some(30)).every(3),
+            GameFilter::default().last(true),
         ] {
             let expected = rows(Format::PGN, selection.clone(), 1 << 20);
             assert!(1 < expected.len() && expected.len() < all, "{selection:?}");

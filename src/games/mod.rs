@@ -1,6 +1,6 @@
 //! Game metadata, in any format.
 //!
-//! A format of games implements [`Facts`] for its games and consults a [`Selection`](crate::choose::Selection) to
+//! A format of games implements [`Facts`] for its games and consults a [`GameFilter`](crate::choose::GameFilter) to
 //! decide which of them, and which of their positions, to deliver. A [`GameRow`] has everything known about a game.
 
 mod outcome;
@@ -13,7 +13,7 @@ use crate::chess::{Move, Position};
 use crate::table::{Array, Batch, Field, Fields};
 use std::str::FromStr;
 
-/// The facts about a game that a [`Selection`](crate::choose::Selection) needs. Unknown texts are empty.
+/// The facts about a game that a [`GameFilter`](crate::choose::GameFilter) needs. Unknown texts are empty.
 pub trait Facts {
     /// The ratings of White and Black.
     fn elos(&self) -> [Option<u16>; 2];

@@ -6,7 +6,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Simd};
-use crate::table::{Array, Kind, Strings, Texts, Tile, Values};
+use crate::table::{Array, Kind, TextBuffer, Texts, Tile, Values};
 use crate::text::one_line;
 use crate::text::short_text::{ShortText, three_digits};
 use crate::text::text_writer::Room;
@@ -88,7 +88,7 @@ pub(super) enum Cells {
     /// The number of a text for each row.
     Words(Words, Vec<u32>),
     /// Texts that need neither quotes nor escapes.
-    Strings { strings: Strings, notation: Notation, after: ShortText },
+    TextBuffer { strings: TextBuffer, notation: Notation, after: ShortText },
 }
 
 /// Texts one after the other.
@@ -266,11 +266,11 @@ impl Cells {
                 }
             }
             Array::Boards(_) => unreachable!("no column of the catalogue has boards"),
-            Array::Strings(strings) => {
+            Array::TextBuffer(strings) => {
                 let (quote, most) = (notation.quote(), strings.longest());
                 let most = (most + 2 * quote.len() + end.len()).max(missing.len());
                 if most > ShortText::MOST {
-                    return Self::Strings { strings, notation, after: end };
+                    return Self::TextBuffer { strings, notation, after: end };
                 }
                 let cell = |row| {
                     if strings.is_present(row) {
@@ -291,7 +291,7 @@ impl Cells {
             Self::Short(..) => return ShortText::ROOM,
             Self::Long(_) => 0,
             Self::Fixed(words) | Self::Words(words, _) => words.longest(),
-            Self::Strings { strings, .. } => strings.longest() + 2 * ShortText::ROOM,
+            Self::TextBuffer { strings, .. } => strings.longest() + 2 * ShortText::ROOM,
         };
         longest + STEP
     }
@@ -318,7 +318,7 @@ impl Cells {
                 at + usize::from(cell[STEP - 1])
             }
             Self::Words(words, numbers) => write_text(words.from(numbers[row] as usize), text, at),
-            Self::Strings { strings, notation, after } => {
+            Self::TextBuffer { strings, notation, after } => {
                 if !strings.is_present(row) {
                     return notation.missing().then(*after).write(text, at);
                 }
@@ -535,9 +535,9 @@ mod tests {
             let text: String = ('a'..='z').cycle().take(len).collect();
             let mut texts = Texts::default();
             texts.push(Some(text.as_str()));
-            let mut strings = Strings::default();
+            let mut strings = TextBuffer::default();
             strings.push(Some(&text));
-            for array in [Array::Text(texts), Array::Strings(strings)] {
+            for array in [Array::Text(texts), Array::TextBuffer(strings)] {
                 assert_eq!(written(Digits::Decimal, array.clone(), Notation::Csv), text);
                 let quoted = format!("\"{text}\"");
                 assert_eq!(written(Digits::Decimal, array, Notation::Json), quoted);
@@ -579,7 +579,7 @@ mod tests {
 
     #[test]
     fn missing_values() {
-        let mut strings = Strings::default();
+        let mut strings = TextBuffer::default();
         strings.push(None);
         for array in [
             Array::Flag(Values::missing(1)),
@@ -587,7 +587,7 @@ mod tests {
             Array::U32(Values::missing(1)),
             Array::U64(Values::missing(1)),
             Array::Text(Texts::missing(1)),
-            Array::Strings(strings),
+            Array::TextBuffer(strings),
         ] {
             assert_eq!(written(Digits::Decimal, array.clone(), Notation::Csv), "");
             assert_eq!(written(Digits::Hex, array, Notation::Json), "null");

@@ -10,7 +10,7 @@ use super::judge::add_number;
 use super::{BatchRun, Job, Refusal, RunOptions, Summary, run_all};
 use crate::choose::draw;
 use crate::error::Error;
-use crate::formats::LostOfEach;
+use crate::formats::UnstoredTagsByGame;
 use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::output::ScratchSpace;
@@ -137,7 +137,7 @@ impl<J> Candidates<'_, J> {
 struct Sampled<'a, J> {
     job: &'a J,
     /// What is lost of the chunks, in order.
-    lost: Mutex<Vec<LostOfEach>>,
+    lost: Mutex<Vec<UnstoredTagsByGame>>,
 }
 
 impl<J: Job> Job for Sampled<'_, J> {

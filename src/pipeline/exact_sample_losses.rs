@@ -2,7 +2,7 @@
 //! only the end of the input tells.
 
 use crate::choose::draw;
-use crate::formats::{LostOfEach, LostTags};
+use crate::formats::{UnstoredTags, UnstoredTagsByGame};
 use crate::locks::Unpoisoned;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,13 +23,13 @@ pub(crate) struct LostOfCandidates {
 /// What is lost of the chunks so far, in any order.
 #[derive(Debug, Default)]
 struct LostOfChunks {
-    chunks: Vec<LostOfEach>,
+    chunks: Vec<UnstoredTagsByGame>,
     /// Number of the games and records in them.
     len: usize,
     /// The number that was left when the last ones were dropped.
     left: usize,
     /// What is lost of them. Chunks share it, because nearly all games lose the same.
-    sets: HashSet<Arc<LostTags>>,
+    sets: HashSet<Arc<UnstoredTags>>,
 }
 
 /// Number of games and records after which those that can no longer be in the sample are dropped.
@@ -41,7 +41,7 @@ impl LostOfCandidates {
     }
     /// Adds what is lost of a chunk, where games and records that may be taken are marked. What has no record that may
     /// still be in the sample is dropped, so that no more is kept than candidates.
-    pub(super) fn add(&self, mut lost: LostOfEach) {
+    pub(super) fn add(&self, mut lost: UnstoredTagsByGame) {
         let last = self.last.load(Ordering::Relaxed);
         let is_possible = |number| draw(number, self.seed).bits() >> (u64::BITS - BITS) <= last;
         lost.keep_marked();
@@ -53,15 +53,15 @@ impl LostOfCandidates {
         if all.len > MANY + 2 * all.left {
             all.chunks.iter_mut().for_each(|chunk| chunk.retain(|mut records| records.any(is_possible)));
             all.chunks.retain(|chunk| chunk.len() != 0);
-            all.len = all.chunks.iter().map(LostOfEach::len).sum();
+            all.len = all.chunks.iter().map(UnstoredTagsByGame::len).sum();
             all.left = all.len;
         }
     }
     /// All chunks in order; nothing is marked yet.
-    pub(super) fn in_order(&self) -> Vec<LostOfEach> {
+    pub(super) fn in_order(&self) -> Vec<UnstoredTagsByGame> {
         let mut chunks = std::mem::take(&mut *self.chunks.lock().unpoisoned()).chunks;
         chunks.retain(|chunk| chunk.len() != 0);
-        chunks.sort_unstable_by_key(LostOfEach::start);
+        chunks.sort_unstable_by_key(UnstoredTagsByGame::start);
         chunks
     }
 }

@@ -7,7 +7,7 @@
 use super::settings::Settings;
 use super::{Job, TILE};
 use crate::chess::validity::Validity;
-use crate::choose::{Assignments, Changes, Chooser, LeftOutBy, choose};
+use crate::choose::{Assignments, Changes, LeftOutBy, RecordFilter, choose};
 use crate::error::{Place, Reject};
 use crate::formats::codec::decode_records::hexadecimal;
 use crate::formats::tables::RecordTexts;
@@ -43,9 +43,9 @@ pub(super) struct Judge<'a, J: Job> {
     /// The function that finds good records which the job cannot take.
     pub(super) refusal: Option<Refusal>,
     /// The choice among the good records.
-    pub(super) choices: &'a [&'a dyn Chooser],
+    pub(super) choices: &'a [&'a dyn RecordFilter],
     /// The choice of an earlier run.
-    pub(super) only: Option<&'a dyn Chooser>,
+    pub(super) only: Option<&'a dyn RecordFilter>,
     /// The new values for these records.
     pub(super) set: Option<&'a Assignments>,
     /// The queries for the job, for the choices and for new values, and the query for invalid boards.

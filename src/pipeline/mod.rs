@@ -45,7 +45,7 @@ pub use summary::{FileSummary, Summary};
 
 #[cfg(feature = "cluster")]
 use crate::choose::Condition;
-use crate::choose::{AtRandom, ByFormula, Choose, Chooser, FilterCount, Sample, Selection};
+use crate::choose::{AtRandom, ByFormula, Choose, FilterCount, GameFilter, RecordFilter, Sample};
 use crate::error::{Error, Reject};
 use crate::formats::{self, Chunk, DecodeOptions, Format, Totals};
 use crate::games::GameRow;
@@ -162,7 +162,7 @@ pub struct RunOptions<'a> {
     pub space: ScratchSpace,
     /// The choice of an earlier run, by numbers of records. It comes after all other choices and limits, and after records
     /// that the job cannot take have been refused: so they are refused as in the earlier run.
-    pub(crate) only: Option<&'a dyn Chooser>,
+    pub(crate) only: Option<&'a dyn RecordFilter>,
     /// Receives what is lost of candidates for a sample; it is counted once the sample is known.
     pub(crate) lost_of_candidates: Option<Arc<LostOfCandidates>>,
     /// Reads a part of what an earlier run read, with the same numbers.
@@ -351,9 +351,9 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     decode.game_places |= job.copies_games();
     decode.lost_tags |= job.reads_lost_tags();
     let options_set = decode.games.iter().flat_map(|games| games.options());
-    let mut choices: Vec<&dyn Chooser> = Vec::new();
-    choices.extend(filter.iter().map(|filter| filter as &dyn Chooser));
-    let sample: Option<Box<dyn Chooser>> = match &sample {
+    let mut choices: Vec<&dyn RecordFilter> = Vec::new();
+    choices.extend(filter.iter().map(|filter| filter as &dyn RecordFilter));
+    let sample: Option<Box<dyn RecordFilter>> = match &sample {
         Some(Sample::Rate(rate)) => Some(Box::new(AtRandom { seed, rate: *rate })),
         Some(Sample::Formula(formula)) => Some(Box::new(ByFormula { seed, formula })),
         Some(Sample::Count(_)) | None => None,
@@ -401,7 +401,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     let shard = shard.filter(|shard| !shard.is_whole());
     let mut decode_records = decode.clone();
     if job.reads_games() {
-        let selection = Selection {
+        let selection = GameFilter {
             last_of_games: true,
             copies_games: job.copies_games(),
             ..decode.games.as_deref().cloned().unwrap_or_default()

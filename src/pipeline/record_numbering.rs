@@ -3,11 +3,11 @@
 use super::chunk_feed::Work;
 use super::settings::Settings;
 use super::summary::{FileSummary, Holds, Outcome};
-use crate::choose::{LeftOutBy, Selection};
+use crate::choose::{GameFilter, LeftOutBy};
 use crate::error::{Error, Reject};
 use crate::formats::codec::game_history::{History, OF_HISTORY, SCATTERED};
 use crate::formats::codec::game_selection::{Edges, GamesInOrder, PendingGame, cannot_select, keep_games};
-use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, LostTags, Totals, Watch};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, Totals, UnstoredTags, Watch};
 use crate::table::{Batch, Field};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -152,7 +152,7 @@ impl Count {
                 self.limit_records(decoded, *format, chunk, settings);
                 self.limit_games(decoded, *format, chunk, settings);
                 self.skip_lost_tags(decoded, *format, chunk, settings);
-                let needs_games = settings.selection(*format).is_some_and(Selection::needs_whole_games);
+                let needs_games = settings.selection(*format).is_some_and(GameFilter::needs_whole_games);
                 let needs_history = settings.decode.fields.intersects(OF_HISTORY) && !format.about().selects;
                 if (needs_games || needs_history)
                     && let Some((record, game)) = self.games_in_order.add(decoded)
@@ -301,7 +301,7 @@ impl Count {
     }
 
     /// Numbers the records that a selection takes, up to the last requested record or game.
-    fn finish(&mut self, decoded: &mut Decoded, selection: &Selection, settings: &Settings) {
+    fn finish(&mut self, decoded: &mut Decoded, selection: &GameFilter, settings: &Settings) {
         if !selection.last_of_games {
             let left = settings.records.end.saturating_sub(self.totals.records);
             self.edges.finish(decoded, selection, left);
@@ -366,7 +366,7 @@ impl Count {
                 let before = format.decode(&up_to(chunk, origin), &settings.decode);
                 decoded.lost_tags.take_away(&before.lost_tags);
             }
-            None => decoded.lost_tags = LostTags::default(),
+            None => decoded.lost_tags = UnstoredTags::default(),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::any_job::{AnyJob, AnySink, erased};
 use super::{Job, RunOptions, TILE};
-use crate::choose::Chooser;
+use crate::choose::RecordFilter;
 use crate::error::Error;
 use crate::locks::Unpoisoned;
 use crate::packed::Group;
@@ -28,7 +28,7 @@ pub(crate) struct BatchRun<'a> {
     /// Set by another thread to end the run with [`Error::Interrupted`].
     pub(crate) interrupt: Option<&'a AtomicBool>,
     /// Which of the records are taken.
-    pub(crate) only: Option<&'a dyn Chooser>,
+    pub(crate) only: Option<&'a dyn RecordFilter>,
 }
 
 impl<'a> BatchRun<'a> {
@@ -187,7 +187,7 @@ fn hand_over<J: Job>(
     analyzer: &'static dyn Analyzer,
     (job, part): (&J, &mut J::Part),
     batch: Arc<Batch>,
-    only: Option<&dyn Chooser>,
+    only: Option<&dyn RecordFilter>,
     results: &mut [GroupResults],
     last: &mut Option<(Arc<Batch>, bool)>,
 ) {

@@ -1,7 +1,7 @@
 //! The constant data that all workers of a run share, and the count of the chosen records.
 
 use super::exact_sample_losses::LostOfCandidates;
-use crate::choose::{Assignments, Chooser, Selection};
+use crate::choose::{Assignments, GameFilter, RecordFilter};
 use crate::formats::codec::game_selection;
 use crate::formats::{DecodeOptions, Decoded, Format, Totals};
 use crate::games::GameRow;
@@ -29,11 +29,11 @@ pub(super) struct Settings<'a> {
     pub(super) records: Range<u64>,
     pub(super) games: Range<u64>,
     /// The choice among the good records.
-    pub(super) choices: &'a [&'a dyn Chooser],
+    pub(super) choices: &'a [&'a dyn RecordFilter],
     /// The new values for these records.
     pub(super) set: Option<&'a Assignments>,
     /// The choice of an earlier run among the records that the job can take. It needs no queries and no fields.
-    pub(super) only: Option<&'a dyn Chooser>,
+    pub(super) only: Option<&'a dyn RecordFilter>,
     /// The requested records among the chosen ones; `records` are then all records.
     pub(super) chosen: Option<Chosen>,
     /// Receives what is lost of candidates for a sample.
@@ -48,7 +48,7 @@ impl Settings<'_> {
         if format.about().selects { &self.decode } else { &self.decode_records }
     }
     /// The selection for a format that does not select while it decodes.
-    pub(super) fn selection(&self, format: Format) -> Option<&Selection> {
+    pub(super) fn selection(&self, format: Format) -> Option<&GameFilter> {
         let selection = self.decode_records.games.as_deref();
         selection.filter(|_| !format.about().selects)
     }

@@ -5,7 +5,7 @@
 use super::{FIRST_REJECTS, OnReject};
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Error, Place, Reject, shown};
-use crate::formats::{DroppedValue, DroppedValues, Format, LostTags, Remarks, Totals};
+use crate::formats::{DroppedValue, DroppedValues, Format, Remarks, Totals, UnstoredTags};
 use crate::input::Compression;
 use crate::locks::Unpoisoned;
 use crate::text::numbers::counted;
@@ -48,7 +48,7 @@ pub struct Summary {
     /// Tags and other text of games that are not in any field, with
     /// [`DecodeOptions::lost_tags`](crate::formats::DecodeOptions::lost_tags). If records are chosen, a game counts if one
     /// of its records is taken.
-    pub lost_tags: LostTags,
+    pub lost_tags: UnstoredTags,
     /// Values and keys in text tables that were left out.
     pub dropped_values: DroppedValues,
     /// Games and positions that were not selected, for each option that was set.
@@ -145,7 +145,7 @@ pub(super) struct Outcome {
     pub(super) games: u64,
     pub(super) games_taken: u64,
     pub(super) remarks: Remarks,
-    pub(super) lost_tags: LostTags,
+    pub(super) lost_tags: UnstoredTags,
     pub(super) dropped_values: Vec<DroppedValue>,
     pub(super) left_out: LeftOutBy,
     pub(super) rejects: Vec<Reject>,

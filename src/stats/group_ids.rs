@@ -100,7 +100,7 @@ impl ColumnIds {
             Array::U32(column) => self.find_ranges(column, width, tile.mask, ids),
             // Sets of squares and keys are also numbers, although hardly useful for grouping.
             Array::U64(column) => self.find_ranges(column, width, tile.mask, ids),
-            Array::Text(_) | Array::Strings(_) => self.find_texts(&array, tile.mask, ids),
+            Array::Text(_) | Array::TextBuffer(_) => self.find_texts(&array, tile.mask, ids),
             Array::Boards(_) => unreachable!("no column of the catalogue has boards"),
         }
     }

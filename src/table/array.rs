@@ -2,10 +2,10 @@
 //!
 //! There is one family of types for what records carry and for what is computed: flags, integers, texts. Texts
 //! that repeat, as those of a game do on each of its rows, are a dictionary ([`Texts`]); those that hardly do,
-//! as FEN, stand one after the other ([`Strings`]). The layout is Arrow's.
+//! as FEN, stand one after the other ([`TextBuffer`]). The layout is Arrow's.
 
-use super::text_buffer::Strings;
-use super::text_list::Words;
+use super::text_buffer::TextBuffer;
+use super::text_list::TextList;
 use super::values::{Values, count_present_in};
 use crate::packed::Packed;
 use std::ops::Range;
@@ -14,19 +14,19 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     codes: Values<u32>,
-    words: Words,
+    words: TextList,
 }
 
 impl Texts {
     /// `len` missing rows.
     pub fn missing(len: usize) -> Self {
-        Self { codes: Values::missing(len), words: Words::default() }
+        Self { codes: Values::missing(len), words: TextList::default() }
     }
     /// A dictionary and codes of it.
     ///
     /// # Panics
     /// When there is a code without a word.
-    pub(crate) fn from_parts(codes: Values<u32>, words: Words) -> Self {
+    pub(crate) fn from_parts(codes: Values<u32>, words: TextList) -> Self {
         let most = codes.values().iter().max();
         assert!(most.is_none_or(|&most| (most as usize) < words.len() || codes.count_present() == 0));
         Self { codes, words }
@@ -36,7 +36,7 @@ impl Texts {
         &self.codes
     }
     /// The dictionary. A text may stand in it more than once.
-    pub const fn words(&self) -> &Words {
+    pub const fn words(&self) -> &TextList {
         &self.words
     }
     /// Number of rows.
@@ -157,7 +157,7 @@ pub enum Array {
     /// Texts that repeat.
     Text(Texts),
     /// Texts that hardly repeat.
-    Strings(Strings),
+    TextBuffer(TextBuffer),
     /// Boards: in tables of whole records, and nowhere else.
     Boards(Values<Packed>),
 }
@@ -173,7 +173,7 @@ macro_rules! each_type {
             Array::U64($column) => $do,
             Array::Flag($column) => $do,
             Array::Text($column) => $do,
-            Array::Strings($column) => $do,
+            Array::TextBuffer($column) => $do,
             Array::Boards($column) => $do,
         }
     };
@@ -190,7 +190,7 @@ macro_rules! same_type {
             (Array::U64($to_column), Array::U64($from_column)) => $do,
             (Array::Flag($to_column), Array::Flag($from_column)) => $do,
             (Array::Text($to_column), Array::Text($from_column)) => $do,
-            (Array::Strings($to_column), Array::Strings($from_column)) => $do,
+            (Array::TextBuffer($to_column), Array::TextBuffer($from_column)) => $do,
             (Array::Boards($to_column), Array::Boards($from_column)) => $do,
             (to, from) => panic!("a column of {to:?} has no rows of {from:?}"),
         }
@@ -219,7 +219,7 @@ impl Array {
         match self {
             Self::Flag(_) | Self::U8(_) => 1,
             Self::I16(_) | Self::U16(_) => 2,
-            Self::U32(_) | Self::Strings(_) => 4,
+            Self::U32(_) | Self::TextBuffer(_) => 4,
             Self::U64(_) => 8,
             // A code, and the place of a word.
             Self::Text(_) => 4 + size_of::<usize>(),
@@ -258,10 +258,10 @@ impl Array {
             Self::Flag(column) => Self::Flag(column.rows(rows)),
             Self::Boards(column) => Self::Boards(column.rows(rows)),
             Self::Text(column) => Self::Text(column.rows(rows)),
-            Self::Strings(column) => {
-                let mut some = Strings::default();
+            Self::TextBuffer(column) => {
+                let mut some = TextBuffer::default();
                 some.extend_from(column, rows);
-                Self::Strings(some)
+                Self::TextBuffer(some)
             }
         }
     }
@@ -286,7 +286,7 @@ impl Array {
             Self::U32(column) => column.get(row).map(|&value| value.into()),
             Self::U64(column) => column.get(row).map(|&value| value as i64),
             Self::Flag(column) => column.get(row).map(|&value| value.into()),
-            Self::Text(_) | Self::Strings(_) | Self::Boards(_) => None,
+            Self::Text(_) | Self::TextBuffer(_) | Self::Boards(_) => None,
         }
     }
     /// The text in a row; `None` where it is missing or not text.
@@ -297,7 +297,7 @@ impl Array {
     pub fn text(&self, row: usize) -> Option<&str> {
         match self {
             Self::Text(column) => column.get(row),
-            Self::Strings(column) => column.get(row),
+            Self::TextBuffer(column) => column.get(row),
             _ => None,
         }
     }
@@ -318,7 +318,7 @@ mod tests {
     fn texts_are_those_that_were_pushed() {
         let words = [Some("a"), Some("a"), None, Some(""), Some("b"), Some("a"), None];
         let mut texts = Texts::default();
-        let mut plain = Strings::default();
+        let mut plain = TextBuffer::default();
         for word in words {
             texts.push(word);
             plain.push(word);
@@ -338,7 +338,7 @@ mod tests {
         let rows = [106, 0, 2, 1, 4, 0, 3];
         let mut some = Texts::missing(1);
         some.extend_from(&texts, rows.into_iter());
-        let mut others = Strings::default();
+        let mut others = TextBuffer::default();
         others.push(None);
         others.extend_from(&plain, rows.into_iter());
         for (at, row) in (1..).zip(rows) {

@@ -4,8 +4,8 @@ use super::array::{Array, Texts};
 use super::date::Date;
 use super::field::{Field, is_sentinel};
 use super::openings::{self, Opening};
-use super::text_buffer::Strings;
-use super::text_list::Words;
+use super::text_buffer::TextBuffer;
+use super::text_list::TextList;
 use super::tile::Tile;
 use super::time_class::Speed;
 use super::values::{Values, bits_where};
@@ -148,12 +148,12 @@ pub(super) fn raw_field(tile: &Tile<'_>, field: Field) -> Array {
 }
 
 /// A text for each position that counts.
-pub(super) fn texts(tile: &Tile<'_>, bytes: usize, push: impl Fn(&mut Strings, usize, &Position)) -> Array {
-    let mut strings = Strings::with_capacity(tile.len, bytes);
+pub(super) fn texts(tile: &Tile<'_>, bytes: usize, push: impl Fn(&mut TextBuffer, usize, &Position)) -> Array {
+    let mut strings = TextBuffer::with_capacity(tile.len, bytes);
     for (row, position) in tile.positions().iter().enumerate() {
         push(&mut strings, row, position);
     }
-    Array::Strings(strings)
+    Array::TextBuffer(strings)
 }
 
 /// Codes for a few words.
@@ -163,7 +163,7 @@ pub(super) fn words(words: impl IntoIterator<Item = impl AsRef<str>>, codes: Val
 
 /// The squares, and `-` for none.
 pub(super) fn squares(codes: Values<u32>) -> Array {
-    static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    static WORDS: LazyLock<TextList> = LazyLock::new(|| {
         let names = Square::all().map(|square| square.to_string());
         names.chain(["-".to_owned()]).collect()
     });
@@ -207,7 +207,7 @@ fn coded(tile: &Tile<'_>, write: impl Fn(&Coded, &mut [u8]) -> usize) -> Array {
         ends.push(room.end() as u32);
     }
     drop(room);
-    Array::Strings(Strings::from_parts(bytes, ends.into()))
+    Array::TextBuffer(TextBuffer::from_parts(bytes, ends.into()))
 }
 
 pub(super) fn key(tile: &Tile<'_>) -> Array {
@@ -364,7 +364,7 @@ pub(super) fn material(tile: &Tile<'_>) -> Array {
         ends.push(room.end() as u32);
     }
     drop(room);
-    Array::Strings(Strings::from_parts(bytes, ends.into()))
+    Array::TextBuffer(TextBuffer::from_parts(bytes, ends.into()))
 }
 
 pub(super) fn speed(tile: &Tile<'_>) -> Array {
@@ -393,7 +393,7 @@ pub(super) fn month(tile: &Tile<'_>) -> Array {
 /// The texts that a function makes of those of a field, each of which it sees once.
 fn derived_texts(tile: &Tile<'_>, field: Field, derive: impl Fn(&str) -> Option<String>) -> Array {
     let Array::Text(sources) = raw_field(tile, field) else { unreachable!("texts") };
-    let mut derived = Words::default();
+    let mut derived = TextList::default();
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let derived_of_word: Vec<Option<u32>> = sources
         .words()

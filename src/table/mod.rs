@@ -35,8 +35,8 @@ pub use column_choice::{
 };
 pub use date::Date;
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
-pub use text_buffer::Strings;
-pub use text_list::Words;
+pub use text_buffer::TextBuffer;
+pub use text_list::TextList;
 pub(crate) use tile::RecordBefore;
 pub use tile::{Record, Tile};
 pub use time_class::Speed;

@@ -5,7 +5,7 @@
 //! with.
 
 use super::array::{Array, Texts};
-use super::text_buffer::Strings;
+use super::text_buffer::TextBuffer;
 use super::values::{Values, bits_where};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -92,7 +92,7 @@ impl Test {
                 Array::U16(values) => within(values, ranges, |value| value),
                 Array::U32(values) => within(values, ranges, |value| value),
                 Array::U64(values) => within(values, ranges, |value| value),
-                Array::Text(_) | Array::Strings(_) | Array::Boards(_) => {
+                Array::Text(_) | Array::TextBuffer(_) | Array::Boards(_) => {
                     panic!("only numbers are compared with numbers")
                 }
             },
@@ -130,7 +130,7 @@ fn among(array: &Array, words: &[Arc<str>], are: bool) -> Vec<u64> {
     let is_one = |text: &[u8]| words.iter().any(|word| word.as_bytes() == text) == are;
     match array {
         Array::Text(texts) => in_dictionary(texts, is_one),
-        Array::Strings(strings) => in_strings(strings, is_one),
+        Array::TextBuffer(strings) => in_strings(strings, is_one),
         _ => panic!("only texts are compared with texts"),
     }
 }
@@ -143,7 +143,7 @@ fn in_dictionary(texts: &Texts, is: impl Fn(&[u8]) -> bool) -> Vec<u64> {
     codes.map(|codes| bits_where(codes, is)).collect()
 }
 
-fn in_strings(strings: &Strings, is: impl Fn(&[u8]) -> bool) -> Vec<u64> {
+fn in_strings(strings: &TextBuffer, is: impl Fn(&[u8]) -> bool) -> Vec<u64> {
     let mut bits = vec![0; strings.len().div_ceil(64)];
     for row in 0..strings.len() {
         bits[row / 64] |= u64::from(is(strings.bytes(row))) << (row % 64);
@@ -271,13 +271,13 @@ mod tests {
         #[test]
         fn texts_of_both_kinds(rows_in in prop::collection::vec(prop::option::of("[ab]{0,2}"), 0..150)) {
             let mut texts = Texts::default();
-            let mut strings = Strings::default();
+            let mut strings = TextBuffer::default();
             for row in &rows_in {
                 texts.push(row.as_deref());
                 strings.push(row.as_deref());
             }
             let words: Vec<Arc<str>> = ["a", "", "bb"].map(Arc::from).to_vec();
-            for array in [Array::Text(texts), Array::Strings(strings)] {
+            for array in [Array::Text(texts), Array::TextBuffer(strings)] {
                 let is_in = |row: &Option<String>| {
                     row.as_ref().map(|row| words.iter().any(|word| **word == **row))
                 };

@@ -5,13 +5,13 @@ use super::values::Values;
 /// Computed texts that hardly repeat, such as FENs and moves, one after the other: printable ASCII without quotes,
 /// commas or backslashes, so that CSV and JSON take them as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Strings {
+pub struct TextBuffer {
     bytes: Vec<u8>,
     /// The end of each text.
     ends: Values<u32>,
 }
 
-impl Strings {
+impl TextBuffer {
     /// Room for rows of about `bytes` bytes each.
     pub fn with_capacity(rows: usize, bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(rows * bytes), ends: Values::default() }

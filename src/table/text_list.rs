@@ -5,21 +5,21 @@ use std::ops::Index;
 /// Texts, one after the other in one buffer. A list needs two allocations, however many texts it has.
 ///
 /// ```
-/// use lanefish::table::Words;
+/// use lanefish::table::TextList;
 ///
-/// let words: Words = ["Paris", "Oslo"].into_iter().collect();
+/// let words: TextList = ["Paris", "Oslo"].into_iter().collect();
 /// assert_eq!(words.len(), 2);
 /// assert_eq!(&words[1], "Oslo");
 /// assert_eq!(words.iter().map(str::len).sum::<usize>(), words.text().len());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct TextList {
     text: String,
     /// The end of each text.
     ends: Vec<usize>,
 }
 
-impl Words {
+impl TextList {
     /// The texts of a buffer, by the end of each of them.
     ///
     /// # Panics
@@ -75,7 +75,7 @@ impl Words {
     }
 }
 
-impl Index<usize> for Words {
+impl Index<usize> for TextList {
     type Output = str;
     /// A text by its place in the list.
     ///
@@ -87,7 +87,7 @@ impl Index<usize> for Words {
     }
 }
 
-impl<T: AsRef<str>> FromIterator<T> for Words {
+impl<T: AsRef<str>> FromIterator<T> for TextList {
     fn from_iter<I: IntoIterator<Item = T>>(words: I) -> Self {
         let mut all = Self::default();
         words.into_iter().for_each(|word| all.push(word.as_ref()));
@@ -102,16 +102,16 @@ mod tests {
     #[test]
     fn lists_are_what_was_pushed() {
         let texts = ["", "a", "", "bé", "c"];
-        let words: Words = texts.into_iter().collect();
+        let words: TextList = texts.into_iter().collect();
         assert!(words.iter().eq(texts));
         assert_eq!((words.len(), words.last(), words.text()), (5, Some("c"), "abéc"));
-        assert_eq!((Words::default().last(), Words::default().is_empty()), (None, true));
+        assert_eq!((TextList::default().last(), TextList::default().is_empty()), (None, true));
     }
 
     #[cfg(feature = "parquet")]
     #[test]
     fn lists_end_with_their_ends() {
-        let of = |texts: &[&str]| texts.iter().collect::<Words>();
+        let of = |texts: &[&str]| texts.iter().collect::<TextList>();
         let mut all = of(&["x", "ab", "c"]);
         for (texts, expected) in [
             (&["ab", "c"][..], true),

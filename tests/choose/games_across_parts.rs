@@ -1,8 +1,8 @@
-//! Selection where games and the parts of a file end in different places: row groups, blocks, damage, bad rows.
+//! Games chosen where games and the parts of a file end in different places: row groups, blocks, damage, bad rows.
 
 use crate::choose::games_of_other_formats::{assert_same, converted, plain_positions, selected};
 use crate::formats::round_trips::read;
-use lanefish::choose::{FilterCount, Selection};
+use lanefish::choose::{FilterCount, GameFilter};
 use lanefish::error::Error;
 use lanefish::table::{Batch, Field, Fields};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn numbers(batch: &Batch, field: Field) -> Vec<usize> {
 }
 
 /// The rows that are taken of some, of which game, ply and rating are given.
-fn plainly_taken(selection: &Selection, rows: &[usize], of: impl Fn(usize) -> (usize, usize, usize)) -> Vec<usize> {
+fn plainly_taken(selection: &GameFilter, rows: &[usize], of: impl Fn(usize) -> (usize, usize, usize)) -> Vec<usize> {
     let mut taken = Vec::new();
     for game in rows.chunk_by(|&a, &b| of(a).0 == of(b).0) {
         if selection.min_elo.is_none_or(|least| of(game[0]).2 >= least.into()) {
@@ -70,10 +70,10 @@ fn damage_ends_the_games_before_it() {
         let damaged = write(directory.path(), "damaged.boards", &bytes);
         let (start, end) = (4096 * number, (4096 * (number + 1)).min(records.len()));
         for selection in [
-            Selection::default().last(true),
-            Selection::default().every(7),
-            Selection::default().skip_book(5).every(3).min_elo(Some(2000)),
-            Selection::default().min_elo(Some(2000)),
+            GameFilter::default().last(true),
+            GameFilter::default().every(7),
+            GameFilter::default().skip_book(5).every(3).min_elo(Some(2000)),
+            GameFilter::default().min_elo(Some(2000)),
         ] {
             for past_damage in [false, true] {
                 let after = if past_damage { end..records.len() } else { 0..0 };
@@ -108,13 +108,13 @@ fn limits_end_within_long_games() {
     let path = write(directory.path(), "g.pgn", pgn([(9_000, "2500")]));
     let boards = converted(&path, "g.boards");
     for (selection, limit, option, left_out) in [
-        (Selection::default().skip_book(5), 8_000, "skip-book", 5),
-        (Selection::default().first_ply(5_000).last_ply(Some(5_100)), 1, "plies", 5_000),
-        (Selection::default().first_ply(5_000).last_ply(Some(5_100)), 100, "plies", 5_000),
-        (Selection::default().first_ply(5_000).last_ply(Some(5_100)), 101, "plies", 5_000),
-        (Selection::default().first_ply(5_000).last_ply(Some(5_100)), 102, "plies", 9_001 - 101),
+        (GameFilter::default().skip_book(5), 8_000, "skip-book", 5),
+        (GameFilter::default().first_ply(5_000).last_ply(Some(5_100)), 1, "plies", 5_000),
+        (GameFilter::default().first_ply(5_000).last_ply(Some(5_100)), 100, "plies", 5_000),
+        (GameFilter::default().first_ply(5_000).last_ply(Some(5_100)), 101, "plies", 5_000),
+        (GameFilter::default().first_ply(5_000).last_ply(Some(5_100)), 102, "plies", 9_001 - 101),
         // Of games that are needed whole, all positions count.
-        (Selection::default().every(2), 3, "every", 4_500),
+        (GameFilter::default().every(2), 3, "every", 4_500),
     ] {
         for (threads, chunk_size) in [(1, 1 << 20), (8, 64)] {
             let (_, summary) = selected(&boards, &selection, |options| {
@@ -135,7 +135,7 @@ fn each_file_has_games_of_its_own() {
     let files = [converted(&path, "a.boards"), converted(&path, "b.boards")];
     for threads in [1, 4] {
         let (_, summary) = read(&files, |options| {
-            options.read.choose.games = Some(Arc::new(Selection::default().min_elo(Some(2000))));
+            options.read.choose.games = Some(Arc::new(GameFilter::default().min_elo(Some(2000))));
             options.threads = threads;
         });
         assert_eq!(summary.left_out["min-elo"], FilterCount::new(2, 8, 0));
@@ -149,7 +149,7 @@ fn batches_have_the_fields_that_were_asked_for() {
     let path = write(directory.path(), "g.pgn", pgn([(3, "2500"), (4, "1000"), (5, "2500")]));
     let boards = converted(&path, "g.boards");
     for selection in
-        [Selection::default().min_elo(Some(2000)), Selection::default().min_elo(Some(2000)).skip_book(1).every(2)]
+        [GameFilter::default().min_elo(Some(2000)), GameFilter::default().min_elo(Some(2000)).skip_book(1).every(2)]
     {
         for fields in [Fields::NONE, Fields::of(&[Field::Ply])] {
             let (records, _) = selected(&boards, &selection, |options| options.read.decode.fields = fields);
@@ -217,7 +217,7 @@ mod tables {
     fn games_of_one_number_side_by_side() {
         let directory = tempfile::tempdir().unwrap();
         let rows = [Row::new(0, 1000, "1-0"), Row::new(0, 1000, "1-0"), Row::new(0, 2500, "0-1")];
-        let selection = Selection::default().min_elo(Some(2000)).results(vec![Some(Outcome::White)]);
+        let selection = GameFilter::default().min_elo(Some(2000)).results(vec![Some(Outcome::White)]);
         for part in [1, 2, 3] {
             for file in files(directory.path(), &rows, part) {
                 let (_, summary) = selected(&file, &selection, |_| ());
@@ -255,7 +255,7 @@ mod tables {
     }
 
     /// Rows that cannot be read are rejects of any selection, and rows that are taken and no positions as well.
-    fn expected(rows: &[Row], selection: &Selection, requested: std::ops::Range<u64>, strict: bool) -> Expected {
+    fn expected(rows: &[Row], selection: &GameFilter, requested: std::ops::Range<u64>, strict: bool) -> Expected {
         let is_bad = |row: usize| rows[row].fen.starts_with("nonsense");
         let readable: Vec<usize> = (0..rows.len()).filter(|&row| !is_bad(row)).collect();
         let of = |row: usize| (rows[row].game as usize, rows[row].ply, rows[row].elo.unwrap_or(0).into());
@@ -289,11 +289,11 @@ mod tables {
         let parts = [7, 50, 1000];
         let files: Vec<PathBuf> = parts.iter().flat_map(|&part| files(directory.path(), &rows, part)).collect();
         for selection in [
-            Selection::default().last(true),
-            Selection::default().every(2),
-            Selection::default().every(5).min_elo(Some(2000)),
-            Selection::default().first_ply(4),
-            Selection::default().min_elo(Some(2000)),
+            GameFilter::default().last(true),
+            GameFilter::default().every(2),
+            GameFilter::default().every(5).min_elo(Some(2000)),
+            GameFilter::default().first_ply(4),
+            GameFilter::default().min_elo(Some(2000)),
         ] {
             for (strict, requested) in [(false, 0..u64::MAX), (true, 0..u64::MAX), (false, 3..40), (true, 20..60)] {
                 let expected = expected(&rows, &selection, requested.clone(), strict);
@@ -335,7 +335,7 @@ mod tables {
         let directory = tempfile::tempdir().unwrap();
         let mut rows: Vec<Row> = (0..12).map(|row| Row::new(row / 2, if row < 2 { 2500 } else { 1000 }, "*")).collect();
         rows[9].fen = "nonsense".to_owned();
-        let selection = Selection::default().min_elo(Some(2000));
+        let selection = GameFilter::default().min_elo(Some(2000));
         for part in [1, 2, 4, 5, 12] {
             for file in files(directory.path(), &rows, part) {
                 // The last record that is requested; the bad row; and what follows.
@@ -356,7 +356,7 @@ mod tables {
         let packed = converted(&path, "g.boards.zst");
         let bytes = std::fs::read(&packed).unwrap();
         let broken = write(directory.path(), "broken.boards.zst", &bytes[..bytes.len() - 20]);
-        let selection = Selection::default().min_elo(Some(2000));
+        let selection = GameFilter::default().min_elo(Some(2000));
         let nulls: Vec<Row> = (0..9).map(|game| Row::new(game, None, "*")).collect();
         let folder = directory.path().join("nulls");
         std::fs::create_dir(&folder).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::formats::round_trips::{lines, read};
 use crate::support::{Random, SetRead as _, shared_data};
-use lanefish::choose::{EcoRange, FilterCount, LeftOutBy, Selection, TimeControl};
+use lanefish::choose::{EcoRange, FilterCount, GameFilter, LeftOutBy, TimeControl};
 use lanefish::games::{Date, Outcome};
 use lanefish::jobs::{FileOptions, RecordFile};
 use lanefish::pipeline::{RunOptions, Shard, Summary};
@@ -157,7 +157,7 @@ pub(crate) fn write_parts(
 
 /// Options, and what is plainly to be expected of them.
 struct Choice {
-    selection: Selection,
+    selection: GameFilter,
     /// The option that looks at facts of games, if there is one.
     option: &'static str,
     /// Whether a game is taken; `None` if that is unknown.
@@ -165,7 +165,7 @@ struct Choice {
 }
 
 fn choices() -> Vec<Choice> {
-    let default = Selection::default;
+    let default = GameFilter::default;
     let speeds = |text: &str| -> Vec<TimeControl> { text.split(',').map(|name| name.parse().unwrap()).collect() };
     let date = |text: &str| Some(text.parse::<Date>().unwrap());
     fn since(game: &Game) -> Option<bool> {
@@ -174,7 +174,7 @@ fn choices() -> Vec<Choice> {
     fn until(game: &Game) -> Option<bool> {
         (game.day() != "????.??.??").then(|| game.day().starts_with("2024"))
     }
-    type Fact = (Selection, &'static str, fn(&Game) -> Option<bool>);
+    type Fact = (GameFilter, &'static str, fn(&Game) -> Option<bool>);
     let facts: [Fact; 10] = [
         (default().min_elo(Some(2000)), "min-elo", |game| game.rated(|elo| elo >= 2000)),
         (default().max_elo(Some(1999)), "max-elo", |game| game.rated(|elo| elo <= 1999)),
@@ -220,7 +220,7 @@ fn choices() -> Vec<Choice> {
 
 /// Positions that are left out, by option, and the plies of those that are taken; of a sample, only their number is right.
 pub(crate) fn plain_positions(
-    selection: &Selection,
+    selection: &GameFilter,
     mut plies: Vec<usize>,
 ) -> (Vec<(&'static str, usize)>, Vec<usize>) {
     let mut left_out = Vec::new();
@@ -268,7 +268,7 @@ fn plainly_left_out(games: &[Game], choice: &Choice, end: Option<(usize, usize)>
 
 pub(crate) fn selected(
     path: &Path,
-    selection: &Selection,
+    selection: &GameFilter,
     change: impl FnOnce(&mut RunOptions<'_>),
 ) -> (Batch, Summary) {
     read(&[path.to_owned()], |options| {
@@ -425,14 +425,14 @@ fn what_is_not_carried_cannot_be_selected_by() {
     std::fs::write(&fen, "8/8/8/8/8/8/6k1/4K2R w K - 0 1\n").unwrap();
     let mut files: Vec<_> = NAMES.iter().map(|name| converted(&games_path, name)).collect();
     files.push(fen);
-    let elo = Selection::default().min_elo(Some(1));
+    let elo = GameFilter::default().min_elo(Some(1));
     for file in &files {
         for selection in [
             elo.clone(),
-            Selection::default().variations(true),
-            Selection::default().drop_bad_games(true),
-            Selection::default().min_plies(1),
-            Selection::default().time_controls(vec!["blitz".parse().unwrap()]),
+            GameFilter::default().variations(true),
+            GameFilter::default().drop_bad_games(true),
+            GameFilter::default().min_plies(1),
+            GameFilter::default().time_controls(vec!["blitz".parse().unwrap()]),
         ] {
             let (records, summary) = read(&[games_path.clone(), file.clone()], |options| {
                 options.read.choose.games = Some(Arc::new(selection.clone()));
@@ -450,14 +450,14 @@ fn what_is_not_carried_cannot_be_selected_by() {
     assert_eq!((summary.records, summary.failure.is_none()), (0, true));
     // Shards of boards files end within games.
     for whole in
-        [Selection::default().last(true), Selection::default().every(2), Selection::default().max_per_game(Some(1))]
+        [GameFilter::default().last(true), GameFilter::default().every(2), GameFilter::default().max_per_game(Some(1))]
     {
         let (_, summary) = selected(&files[0], &whole, |options| options.read.shard = Shard::new(0, 2));
         assert!(matches!(summary.failure, Some(Error::Selection { .. })), "{whole:?}");
     }
     // Every position is not a choice.
     let fen = files.last().unwrap();
-    let (records, summary) = selected(fen, &Selection::default().every(1), |_| ());
+    let (records, summary) = selected(fen, &GameFilter::default().every(1), |_| ());
     assert!(summary.failure.is_none(), "{:?}", summary.failure);
     assert_eq!((records.len(), summary.left_out), (1, LeftOutBy::new()));
 }
@@ -476,11 +476,11 @@ fn records_without_a_game_are_taken_as_they_are() {
     let analyzer = Tier::best().analyzer().unwrap();
     assert!(file.write(&inputs, RunOptions::new(analyzer)).0.failure.is_none());
     for (selection, count) in [
-        (Selection::default().last(true), 1 + 3 + 1),
-        (Selection::default().skip_book(2), 2 + 2),
-        (Selection::default().every(3), 2 + 3 + 2),
-        (Selection::default().first_ply(0).last_ply(Some(5)), 4 + 4),
-        (Selection::default().first_ply(1), 3 + 3),
+        (GameFilter::default().last(true), 1 + 3 + 1),
+        (GameFilter::default().skip_book(2), 2 + 2),
+        (GameFilter::default().every(3), 2 + 3 + 2),
+        (GameFilter::default().first_ply(0).last_ply(Some(5)), 4 + 4),
+        (GameFilter::default().first_ply(1), 3 + 3),
     ] {
         assert_eq!(selected(&mixed, &selection, |_| ()).0.len(), count);
     }
@@ -511,7 +511,7 @@ fn only_what_is_selected_is_judged() {
     let mut writer = parquet::arrow::ArrowWriter::try_new(file, table.schema(), None).unwrap();
     writer.write(&table).unwrap();
     writer.close().unwrap();
-    let won = Selection::default().results(vec![Some(Outcome::White)]);
+    let won = GameFilter::default().results(vec![Some(Outcome::White)]);
     let (batch, summary) = selected(&path, &won, |_| ());
     assert_eq!((batch.len(), summary.records, summary.rejected), (2, 4, 2));
     let places: Vec<_> =
@@ -579,10 +579,10 @@ fn games_may_be_longer_than_chunks() {
     for name in NAMES {
         let file = converted(&pgn, name);
         for selection in [
-            Selection::default().last(true),
-            Selection::default().every(997),
-            Selection::default().skip_book(6).max_per_game(Some(9)),
-            Selection::default().first_ply(10).last_ply(Some(12_000)).last(true),
+            GameFilter::default().last(true),
+            GameFilter::default().every(997),
+            GameFilter::default().skip_book(6).max_per_game(Some(9)),
+            GameFilter::default().first_ply(10).last_ply(Some(12_000)).last(true),
         ] {
             let (expected, reported) = selected(&pgn, &selection, |_| ());
             for threads in [1, 8] {
@@ -615,7 +615,7 @@ fn games_that_are_too_long_to_be_held_are_damage() {
     let mut writer = parquet::arrow::ArrowWriter::try_new(file, table.schema(), None).unwrap();
     writer.write(&table).unwrap();
     writer.close().unwrap();
-    let (records, summary) = selected(&path, &Selection::default().last(true), |_| ());
+    let (records, summary) = selected(&path, &GameFilter::default().last(true), |_| ());
     let failure = summary.failure.map(|failure| failure.to_string()).unwrap_or_default();
     assert!(failure.contains("a game of more than"), "{failure}");
     assert_eq!(records.len(), 4);

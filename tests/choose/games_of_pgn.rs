@@ -3,7 +3,7 @@
 use crate::formats::round_trips::read;
 use crate::support::{Random, shared_data};
 use assert_cmd::Command;
-use lanefish::choose::{Selection, TimeControl};
+use lanefish::choose::{GameFilter, TimeControl};
 use lanefish::games::{Date, Speed, Variant};
 use lanefish::pipeline::Summary;
 use lanefish::table::{Batch, Field};
@@ -11,7 +11,7 @@ use std::io::Write;
 use std::process::Stdio;
 use std::sync::Arc;
 
-fn select(text: &str, selection: Selection) -> (Batch, Summary) {
+fn select(text: &str, selection: GameFilter) -> (Batch, Summary) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
@@ -27,22 +27,22 @@ fn game(tags: &[(&str, &str)]) -> String {
 }
 
 /// Whether a selection takes the game with these tags.
-fn takes(selection: &Selection, tags: &[(&str, &str)]) -> bool {
+fn takes(selection: &GameFilter, tags: &[(&str, &str)]) -> bool {
     let (batch, summary) = select(&game(tags), selection.clone());
     let left_out: u64 = summary.left_out.values().map(|left_out| left_out.games).sum();
     assert_eq!((batch.len(), left_out), if batch.is_empty() { (0, 1) } else { (5, 0) });
     !batch.is_empty()
 }
 
-fn plies(selection: Selection) -> Vec<u16> {
+fn plies(selection: GameFilter) -> Vec<u16> {
     let (batch, _) = select(&game(&[]), selection);
     (0..batch.len()).map(|row| batch.values(Field::Ply).unwrap().number(row).unwrap() as u16).collect()
 }
 
 #[test]
 fn rating_limits_apply_to_both_players() {
-    let min = Selection::default().min_elo(Some(2000));
-    let max = Selection::default().max_elo(Some(2000));
+    let min = GameFilter::default().min_elo(Some(2000));
+    let max = GameFilter::default().max_elo(Some(2000));
     for (white, black, at_least, at_most) in [
         ("2000", "2000", true, true),
         ("1999", "2000", false, true),
@@ -104,12 +104,12 @@ fn classes_of_time_controls() {
     ] {
         assert_eq!(Speed::of_tag(tag.as_bytes()), class, "{tag}");
     }
-    let classical = Selection::default().time_controls(vec!["classical".parse().unwrap()]);
+    let classical = GameFilter::default().time_controls(vec!["classical".parse().unwrap()]);
     assert!(takes(&classical, &[("TimeControl", "5400+30")]));
     for tag in ["nan", "inf", "900+nan", "inf+inf"] {
         assert!(!takes(&classical, &[("TimeControl", tag)]), "{tag}");
     }
-    let exact = Selection::default().time_controls(vec!["300+3".parse().unwrap(), "rapid".parse().unwrap()]);
+    let exact = GameFilter::default().time_controls(vec!["300+3".parse().unwrap(), "rapid".parse().unwrap()]);
     for (tag, taken) in [("300+3", true), ("300+2", false), ("480+0", true), ("479+0", false)] {
         assert_eq!(takes(&exact, &[("TimeControl", tag)]), taken, "{tag}");
     }
@@ -117,7 +117,7 @@ fn classes_of_time_controls() {
 
 #[test]
 fn only_options_in_use_are_reported() {
-    let all = Selection::default;
+    let all = GameFilter::default;
     let names = |selection| {
         let (_, summary) = select(&game(&[]), selection);
         summary.left_out.into_keys().collect::<Vec<_>>()
@@ -152,7 +152,7 @@ fn time_control_classes_by_name() {
         ("correspondence", "-"),
     ];
     for (name, own) in classes {
-        let selection = Selection::default().time_controls(vec![name.parse().unwrap()]);
+        let selection = GameFilter::default().time_controls(vec![name.parse().unwrap()]);
         for (_, tag) in classes {
             let taken = takes(&selection, &[("TimeControl", tag)]);
             assert_eq!(taken, tag == own, "{name}: {tag}");
@@ -163,7 +163,7 @@ fn time_control_classes_by_name() {
 
 #[test]
 fn variants_by_any_of_their_names() {
-    let only = |variant| Selection::default().variant(Some(variant));
+    let only = |variant| GameFilter::default().variant(Some(variant));
     for (tag, standard) in
         [("Standard", true), ("From Position", true), ("", true), ("Chess960", false), ("fischerandom", false)]
     {
@@ -185,7 +185,7 @@ fn ranges_of_opening_codes_include_both_ends() {
         ("b12-c03", &["B12", "C03"], &["B11", "C04"]),
         ("B12-B1", &["B12", "B19"], &["B11", "B20"]),
     ] {
-        let selection = Selection::default().ecos(vec![range.parse().unwrap()]);
+        let selection = GameFilter::default().ecos(vec![range.parse().unwrap()]);
         for code in inside {
             assert!(takes(&selection, &[("ECO", code)]), "{code} in {range}");
         }
@@ -264,8 +264,8 @@ fn dates_in_the_forms_found_in_real_files() {
 
 #[test]
 fn since_and_until_include_their_day_and_skip_unknown_dates() {
-    let since = |text: &str| Selection::default().since(Some(text.parse().unwrap()));
-    let until = |text: &str| Selection::default().until(Some(text.parse().unwrap()));
+    let since = |text: &str| GameFilter::default().since(Some(text.parse().unwrap()));
+    let until = |text: &str| GameFilter::default().until(Some(text.parse().unwrap()));
     for (limit, date, from, to) in [
         ("2025.05.03", "2025.05.02", false, true),
         ("2025.05.03", "2025.05.03", true, true),
@@ -313,7 +313,7 @@ fn since_and_until_include_their_day_and_skip_unknown_dates() {
 
 #[test]
 fn plies_at_the_edges() {
-    let all = Selection::default;
+    let all = GameFilter::default;
     for (selection, expected) in [
         (all(), &[0, 1, 2, 3, 4][..]),
         (all().first_ply(2).last_ply(Some(3)), &[2, 3]),
@@ -350,7 +350,7 @@ fn samples_depend_on_the_game() {
         })
         .collect();
     let sample = |text: &str, seed| {
-        let selection = Selection::default().max_per_game(Some(1)).seed(seed);
+        let selection = GameFilter::default().max_per_game(Some(1)).seed(seed);
         let (batch, _) = select(text, selection);
         (0..batch.len()).map(|row| batch.values(Field::Ply).unwrap().number(row).unwrap()).collect::<Vec<_>>()
     };
@@ -368,7 +368,7 @@ fn the_last_of_repeated_tags_counts_everywhere() {
         [BlackElo \"2600\"]\n[Result \"0-1\"]\n[Result \"1-0\"]\n[FEN \"k7/8/8/8/8/8/8/K7 w - - 0 1\"]\n\
         [FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]\n\n*\n\n";
     let text = format!("{doubled}{}", game(&[("White", "w")]));
-    let strong = Selection::default().min_elo(Some(2600));
+    let strong = GameFilter::default().min_elo(Some(2600));
     let (batch, summary) = select(&text, strong);
     assert_eq!(batch.len(), 1);
     assert_eq!(batch.position(0).unwrap().to_string(), "4k3/8/8/8/8/8/8/4K3 w - - 0 1");

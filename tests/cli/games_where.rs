@@ -3,7 +3,7 @@
 use super::{Dir, lanefish, output, sample, stderr_of};
 use crate::support::shared_data;
 use lanefish::Error;
-use lanefish::choose::{Choose, Condition, Definitions, FilterCount, Selection};
+use lanefish::choose::{Choose, Condition, Definitions, FilterCount, GameFilter};
 use lanefish::formats;
 use lanefish::input::Inputs;
 use lanefish::jobs::{OutputContent, OutputFormat, WriteJob};
@@ -356,7 +356,7 @@ fn conditions_of_programs_are_checked() {
     let options = RunOptions::new(Tier::best().analyzer().unwrap()).read(reading("in_check"));
     let failure = run(&inputs, options, &job, |_| Ok(())).failure.expect("an error");
     assert!(matches!(failure, Error::NotOfGames { .. }) && failure.to_string().contains("`in_check`"));
-    assert!(Selection::default().options().next().is_none());
+    assert!(GameFilter::default().options().next().is_none());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::formats::round_trips::{lines, read};
 use crate::support::{Random, shared_data};
 use cozy_chess::{Board, File, Move, Piece, Rank, Square};
 use lanefish::chess::Position;
-use lanefish::choose::Selection;
+use lanefish::choose::GameFilter;
 use lanefish::formats::Format;
 use lanefish::formats::pgn::boundary;
 use lanefish::pipeline::Summary;
@@ -26,7 +26,7 @@ fn read_text(text: &[u8], chunk_size: usize, threads: usize) -> (Batch, Summary)
 }
 
 /// Reads a text with a selection.
-fn select(text: &str, selection: Selection) -> (Batch, Summary) {
+fn select(text: &str, selection: GameFilter) -> (Batch, Summary) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
@@ -566,8 +566,8 @@ fn any_tag_can_be_requested() {
 
 #[test]
 fn selections_count_what_they_skip() {
-    let plain = Selection::default;
-    let cases: [(&str, Selection, usize, u64, u64); 16] = [
+    let plain = GameFilter::default;
+    let cases: [(&str, GameFilter, usize, u64, u64); 16] = [
         ("plies", plain().first_ply(1).last_ply(Some(2)), 3, 0, 3),
         ("skip-book", plain().skip_book(2), 2, 0, 4),
         ("every", plain().every(2), 3, 0, 3),
@@ -606,7 +606,7 @@ fn samples_depend_on_the_seed_alone() {
         let (batch, _) = read(std::slice::from_ref(&path), |options| {
             options.chunk_size = chunk_size;
             options.threads = threads;
-            options.read.choose.games = Some(Arc::new(Selection::default().max_per_game(Some(3)).seed(seed)));
+            options.read.choose.games = Some(Arc::new(GameFilter::default().max_per_game(Some(3)).seed(seed)));
         });
         lines(&batch)
     };
@@ -619,7 +619,7 @@ fn samples_depend_on_the_seed_alone() {
 #[test]
 fn variations_are_read_on_request() {
     let text = game("1. e4 e5 (1... c5 2. Nf3 (2. c3 d5) 2... d6) (1... e6) 2. Nf3 Nc6");
-    let variations = Selection::default().variations(true);
+    let variations = GameFilter::default().variations(true);
     let (batch, summary) = select(&text, variations);
     assert_eq!((summary.rejected, batch.len()), (0, 11));
     let plies: Vec<_> = (0..11).map(|row| batch.values(Field::Ply).unwrap().number(row).unwrap()).collect();
@@ -631,7 +631,7 @@ fn variations_are_read_on_request() {
 #[test]
 fn bad_games_can_be_dropped_whole() {
     let text = game("1. e4 e5 2. Ke3") + &game("1. d4");
-    let dropping = Selection::default().drop_bad_games(true);
+    let dropping = GameFilter::default().drop_bad_games(true);
     let (batch, summary) = select(&text, dropping);
     assert_eq!((batch.len(), summary.games, summary.rejected), (2, 2, 1));
     assert_eq!(summary.left_out["drop-bad-games"].positions, 3);

@@ -409,7 +409,7 @@ fn time_controls_have_classes() {
     let path = directory.path().join("x.pgn");
     std::fs::write(&path, file("tc2.pgn")).unwrap();
     let (slow, _) = read(&[path], |options| {
-        let selection = lanefish::choose::Selection::default().time_controls(controls);
+        let selection = lanefish::choose::GameFilter::default().time_controls(controls);
         options.read.choose.games = Some(std::sync::Arc::new(selection));
     });
     assert!(slow.len() >= 4 && slow.len() < all.len());

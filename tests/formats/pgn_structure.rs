@@ -2,7 +2,7 @@
 //! linear in the size of the input.
 
 use crate::support::Random;
-use lanefish::choose::Selection;
+use lanefish::choose::GameFilter;
 use lanefish::formats::pgn::boundary;
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format};
 use lanefish::table::{Field, Fields};
@@ -61,7 +61,7 @@ fn text_after_a_result_is_not_a_game() {
     let text = b"[Event \"x\"]\n\n1. e4 *\n\n[Event \"y\"]\n[White \"Kasp";
     assert_eq!(outcome(text), (2, 3, vec!["open_tag"]));
     // Neither is a variation, even if variations are read.
-    let with_variations = options().games(Some(Arc::new(Selection::default().variations(true))));
+    let with_variations = options().games(Some(Arc::new(GameFilter::default().variations(true))));
     let decoded = decode_with(b"1. e4 e5 1-0 (2. d4)\n", &with_variations);
     assert_eq!((decoded.games, decoded.records), (1, 3));
     let broken = outcome(b"1. e4 e5 1-0 (2. d4\n");
@@ -323,7 +323,7 @@ fn variation_depth_and_game_length_are_limited() {
         game(&format!("1. e4 {inner} e5 *"))
     };
     for variations in [false, true] {
-        let options = options().games(Some(Arc::new(Selection::default().variations(variations))));
+        let options = options().games(Some(Arc::new(GameFilter::default().variations(variations))));
         let decoded = decode_with(deep(1000).as_bytes(), &options);
         assert_eq!(reasons(&decoded), Vec::<&str>::new());
         let decoded = decode_with(deep(1001).as_bytes(), &options);
@@ -582,7 +582,7 @@ fn superlinear_ratio(prefix: &str, unit: &str, len: usize, options: &DecodeOptio
 #[test]
 fn decoding_time_is_linear() {
     let games =
-        |variations| options().games(Some(Arc::new(Selection::default().variations(variations)))).game_rows(true);
+        |variations| options().games(Some(Arc::new(GameFilter::default().variations(variations)))).game_rows(true);
     for (prefix, unit) in ADVERSE {
         // Text that looks like a game ends only long comments, so both texts must be long.
         let len = if prefix.contains('{') { 1 << 18 } else { 1 << 16 };

@@ -9,7 +9,7 @@
 use lanefish::chess::validity::Validity;
 use lanefish::chess::{self, Position};
 use lanefish::choose::expression::Evaluated;
-use lanefish::choose::{Definitions, Selection};
+use lanefish::choose::{Definitions, GameFilter};
 use lanefish::formats::boards::{BoardsWriter, Checksum};
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::games::GameRow;
@@ -276,7 +276,7 @@ pub fn games(bytes: &[u8]) {
     let mut options = options(if seed.is_multiple_of(5) { 100 } else { 1 << 24 });
     options.strict_pgn = seed >> 8 & 3 == 0;
     if seed >> 10 & 3 == 0 {
-        options.games = Some(Arc::new(Selection::default().variations(true)));
+        options.games = Some(Arc::new(GameFilter::default().variations(true)));
     }
     let whole = decoded(Format::PGN, &[bytes], &options);
     let mut limit = bytes.len();
@@ -577,7 +577,7 @@ pub fn selection(bytes: &[u8]) {
     let words = String::from_utf8_lossy(head.get(16..).unwrap_or_default()).into_owned();
     let mut words = words.split(['\n', ' ', '\0']);
     let mut word = || words.next().unwrap_or_default().to_owned();
-    let selection = Selection::default()
+    let selection = GameFilter::default()
         .first_ply(number(0) / 8)
         .last_ply((byte(1) & 1 == 1).then_some(number(1)))
         .skip_book(number(2) / 32)
@@ -594,8 +594,8 @@ pub fn selection(bytes: &[u8]) {
         .ecos(word().parse().into_iter().collect())
         .since(word().parse().ok())
         .until(word().parse().ok());
-    let everything = Selection::default().variations(selection.variations);
-    let read = |selection: Selection| {
+    let everything = GameFilter::default().variations(selection.variations);
+    let read = |selection: GameFilter| {
         let options = options(1 << 24).games(Some(Arc::new(selection)));
         Format::PGN.decode(&chunk(text, 0), &options)
     };

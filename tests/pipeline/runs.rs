@@ -214,7 +214,7 @@ fn games_after_the_limit_are_not_counted() {
     let game = "[Event \"?\"]\n[WhiteElo \"1500\"]\n[BlackElo \"2500\"]\n\n1. e4 e5 2. Nf3 *\n\n";
     let other = game.replace("1500", "2500");
     let path = file(directory.path(), "x.pgn", [game, &other].concat().repeat(4000));
-    let chosen = lanefish::choose::Selection::default().min_elo(Some(2000));
+    let chosen = lanefish::choose::GameFilter::default().min_elo(Some(2000));
     for limit in [1, 3, 4, 5, 4001] {
         let (found, summary) = outcome(&path, |options| {
             options.read.limit = Some(limit);

@@ -3,7 +3,7 @@
 
 use crate::formats::round_trips::{OnlyValidity, boards_bytes, sample_batch};
 use crate::support::{Random, SetRead as _, shared_data};
-use lanefish::choose::Selection;
+use lanefish::choose::GameFilter;
 use lanefish::error::{Error, Reject};
 use lanefish::formats::DecodeOptions;
 use lanefish::input::{Inputs, Source};
@@ -584,7 +584,7 @@ fn selections_and_limits_count_what_is_in_the_shard() {
     let text = many_games(300_000, 5);
     let directory = tempfile::tempdir().unwrap();
     let path = write(directory.path(), "x.pgn", &text);
-    let selection = Selection::default().variations(true).drop_bad_games(true);
+    let selection = GameFilter::default().variations(true).drop_bad_games(true);
     let select = |options: &mut RunOptions<'_>| {
         options.read.choose.games = Some(Arc::new(selection.clone()));
     };

@@ -3,7 +3,7 @@
 
 use crate::support::{SetRead as _, shared_data, shared_text};
 use cozy_chess::{Board, Move, Piece, Square};
-use lanefish::choose::Selection;
+use lanefish::choose::GameFilter;
 use lanefish::formats::DecodeOptions;
 use lanefish::input::Inputs;
 use lanefish::jobs;
@@ -139,11 +139,11 @@ fn naive(text: &str, openings: &Openings) -> Vec<String> {
 struct Way {
     chunk_size: usize,
     threads: usize,
-    selection: Selection,
+    selection: GameFilter,
 }
 
 fn way(chunk_size: usize, threads: usize) -> Way {
-    Way { chunk_size, threads, selection: Selection::default() }
+    Way { chunk_size, threads, selection: GameFilter::default() }
 }
 
 fn rows(path: &Path, columns: &str, way: &Way) -> Vec<String> {
@@ -153,7 +153,7 @@ fn rows(path: &Path, columns: &str, way: &Way) -> Vec<String> {
         .expect("CSV");
     let mut file = job.open(&mut out).expect("memory");
     let inputs = Inputs::resolve(&[path.to_owned()], |_| true).expect("it exists");
-    let games = (way.selection != Selection::default()).then(|| Arc::new(way.selection.clone()));
+    let games = (way.selection != GameFilter::default()).then(|| Arc::new(way.selection.clone()));
     let options = RunOptions::new(Tier::best().analyzer().expect("it was chosen"))
         .threads(way.threads)
         .chunk_size(way.chunk_size)
@@ -197,7 +197,7 @@ fn openings_of_games_are_those_of_a_plain_replay() {
         };
         expected.iter().filter(take).cloned().collect()
     };
-    let seventh = Way { selection: Selection::default().every(7), ..way(5000, 2) };
+    let seventh = Way { selection: GameFilter::default().every(7), ..way(5000, 2) };
     assert!(rows(&path, COLUMNS, &seventh) == some(7));
 
     // Records that know their games and plies, in any format, have the same openings; they know no whole games.
@@ -213,7 +213,7 @@ fn openings_of_games_are_those_of_a_plain_replay() {
         let file = write_as(directory.path(), &path, name);
         for (chunk_size, threads) in WAYS {
             assert!(rows(&file, COLUMNS, &way(chunk_size, threads)) == expected, "{name} {chunk_size}");
-            let seventh = Way { selection: Selection::default().every(7), ..way(chunk_size, threads) };
+            let seventh = Way { selection: GameFilter::default().every(7), ..way(chunk_size, threads) };
             assert!(rows(&file, COLUMNS, &seventh) == seventh_of_them, "{name} {chunk_size}");
         }
     }
@@ -226,7 +226,7 @@ fn variations_have_their_own_ways() {
     let game = "[Event \"x\"]\n\n1. e4 e5 (1... c6 2. d4 (2. a3 h6) 2... d5) (1... a6) 2. a3 h5 *\n\n\
                 [Event \"y\"]\n\n1. a3 *\n";
     std::fs::write(&path, game.repeat(50)).expect("written");
-    let selection = Selection::default().variations(true);
+    let selection = GameFilter::default().variations(true);
     for (chunk_size, threads) in WAYS {
         let way = Way { chunk_size, threads, selection: selection.clone() };
         let found = rows(&path, "ply,game_plies,plies_left,eco_position,opening_position", &way);
@@ -261,7 +261,7 @@ fn main_lines_do_not_depend_on_variations() {
     let (mut found, mut variations) = (0, 0);
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        let with = |variations| Way { selection: Selection::default().variations(variations), ..way(1 << 20, 1) };
+        let with = |variations| Way { selection: GameFilter::default().variations(variations), ..way(1 << 20, 1) };
         let all = rows(&path, "game,ply,fen,eco_position,opening_position", &with(true));
         let main = rows(&path, "game,ply,fen,eco_position,opening_position", &with(false));
         let place = |row: &str| -> String { row.splitn(4, ',').take(3).collect::<Vec<_>>().join(",") };

@@ -2,7 +2,7 @@
 //! however it is cut, and whatever is chosen.
 
 use crate::support::{Random, SetRead, shared_data};
-use lanefish::choose::Selection;
+use lanefish::choose::GameFilter;
 use lanefish::formats::DecodeOptions;
 use lanefish::input::Inputs;
 use lanefish::jobs;
@@ -21,7 +21,7 @@ fn rows(
     path: &Path,
     columns: &str,
     (chunk_size, threads, map): (usize, usize, bool),
-    games: &Selection,
+    games: &GameFilter,
 ) -> Vec<String> {
     let columns = Columns::named(columns).expect("columns of the catalogue");
     let mut out = Vec::new();
@@ -29,7 +29,7 @@ fn rows(
         .expect("CSV");
     let mut file = job.open(&mut out).expect("memory");
     let inputs = Inputs::resolve(&[path.to_owned()], |_| true).expect("it exists");
-    let games = (*games != Selection::default()).then(|| Arc::new(games.clone()));
+    let games = (*games != GameFilter::default()).then(|| Arc::new(games.clone()));
     let mut options = RunOptions::new(Tier::best().analyzer().expect("it was chosen"))
         .threads(threads)
         .chunk_size(chunk_size)
@@ -85,7 +85,7 @@ fn found(rows: &[String]) -> Vec<String> {
 
 fn check_all_ways(path: &Path, expected: &[String]) {
     for way in WAYS {
-        let all = rows(path, COLUMNS, way, &Selection::default());
+        let all = rows(path, COLUMNS, way, &GameFilter::default());
         assert_eq!(all.len(), expected.len());
         for (row, (found, expected)) in found(&all).iter().zip(expected).enumerate() {
             assert_eq!(found, expected, "{} {way:?}: row {row}, {}", path.display(), all[row]);
@@ -144,7 +144,7 @@ fn scores_before_those_of_generated_records() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("x.csv");
     std::fs::write(&path, generated()).expect("written");
-    let all = rows(&path, COLUMNS, WAYS[0], &Selection::default());
+    let all = rows(&path, COLUMNS, WAYS[0], &GameFilter::default());
     assert!(all.len() > 15_000);
     let expected = naive(&all);
     let count = |end: &str| expected.iter().filter(|row| row.ends_with(end)).count();
@@ -163,7 +163,7 @@ fn scores_before_those_of_generated_records() {
         check_all_ways(&file, &expected);
         // What is left out counts.
         for way in WAYS {
-            let late = Selection::default().first_ply(30).last_ply(Some(60));
+            let late = GameFilter::default().first_ply(30).last_ply(Some(60));
             let is_late = |row: &&String| {
                 let ply = row.split(',').nth(1).and_then(|ply| ply.parse().ok());
                 ply.is_none_or(|ply: u32| (30..=60).contains(&ply))
@@ -182,7 +182,7 @@ fn scores_before_those_of_real_games() {
     let Some(path) = shared_data("pgn/lichess_db_1000k.pgn") else {
         return;
     };
-    let all = rows(&path, COLUMNS, WAYS[0], &Selection::default());
+    let all = rows(&path, COLUMNS, WAYS[0], &GameFilter::default());
     let expected = naive(&all);
     let has = |test: &dyn Fn(&&String) -> bool| expected.iter().any(|row| test(&row));
     assert!(has(&|row| row.starts_with('-')) && has(&|row| row.ends_with(",1")) && has(&|row| row.ends_with(",0")));
@@ -195,7 +195,7 @@ fn scores_before_those_of_real_games() {
     let seventh: Vec<bool> = all.iter().map(|row| row.as_str()).map(is_seventh).collect();
     let chosen: Vec<&String> = expected.iter().zip(&seventh).filter(|(_, take)| **take).map(|(row, _)| row).collect();
     for way in WAYS {
-        let every = rows(&path, COLUMNS, way, &Selection::default().every(7));
+        let every = rows(&path, COLUMNS, way, &GameFilter::default().every(7));
         assert!(found(&every).iter().eq(chosen.iter().copied()), "{way:?}");
     }
     let directory = tempfile::tempdir().expect("a directory");
@@ -219,7 +219,7 @@ fn scores_before_those_of_training_data() {
         let file = directory.path().join(name);
         let from = if name == "x.boards" { directory.path().join("x.plain") } else { games.clone() };
         convert(&from, &file, &["--allow-loss"]);
-        let all = rows(&file, COLUMNS, WAYS[0], &Selection::default());
+        let all = rows(&file, COLUMNS, WAYS[0], &GameFilter::default());
         assert!(all.len() > 1000 && all.iter().all(|row| row.starts_with(',')), "{name}");
         let expected = naive(&all);
         assert!(expected.iter().filter(|row| !row.starts_with(',')).count() > 1000, "{name}");
@@ -249,8 +249,8 @@ fn scores_before_end_with_the_chain() {
     convert(&text, &chains, &[]);
     for way in WAYS {
         let columns = "ply,score_before,score_placeholder";
-        assert_eq!(rows(&text, columns, way, &Selection::default()), ["0,,0", "1,300,1", "2,0,1"]);
-        assert_eq!(rows(&chains, columns, way, &Selection::default()), ["0,,0", "1,300,1", "2,,0"]);
+        assert_eq!(rows(&text, columns, way, &GameFilter::default()), ["0,,0", "1,300,1", "2,0,1"]);
+        assert_eq!(rows(&chains, columns, way, &GameFilter::default()), ["0,,0", "1,300,1", "2,,0"]);
     }
 }
 
@@ -263,7 +263,7 @@ fn scores_before_moves_of_variations_are_those_of_the_position_before() {
     std::fs::write(&path, game.repeat(50)).expect("written");
     for way in WAYS {
         let found =
-            rows(&path, "ply,score,score_before,score_placeholder", way, &Selection::default().variations(true));
+            rows(&path, "ply,score,score_before,score_placeholder", way, &GameFilter::default().variations(true));
         let mut game: Vec<&str> = found[..9].iter().map(String::as_str).collect();
         game.sort_unstable();
         assert_eq!(
@@ -281,7 +281,7 @@ fn positions_alone_have_no_score_before() {
     let path = directory.path().join("x.epd");
     std::fs::write(&path, "4k3/8/8/8/8/8/8/4K3 w - - ce 150;\n4k3/8/8/8/8/8/8/4K3 w - - ce 0;\n").expect("written");
     for way in WAYS {
-        let found = rows(&path, "score,score_before,score_placeholder", way, &Selection::default());
+        let found = rows(&path, "score,score_before,score_placeholder", way, &GameFilter::default());
         assert_eq!(found, ["150,,0", "0,,0"]);
     }
 }

@@ -196,10 +196,10 @@ pub(crate) struct Reading {
     pub(crate) keep_en_passant: bool,
 
     #[command(flatten)]
-    pub(crate) games: super::game_filter_args::SelectionArgs,
+    pub(crate) games: super::game_filter_args::GameFilterArgs,
 
     #[command(flatten)]
-    pub(crate) chosen: super::record_filter_args::ChosenArgs,
+    pub(crate) chosen: super::record_filter_args::RecordFilterArgs,
 
     #[command(flatten)]
     pub(crate) space: super::memory_args::SpaceArgs,

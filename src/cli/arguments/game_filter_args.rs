@@ -1,14 +1,14 @@
 //! Options that choose games and their positions, in every command that reads positions.
 
 use clap::{Args, ValueEnum};
-use lanefish::choose::{EcoRange, Selection, TimeControl};
+use lanefish::choose::{EcoRange, GameFilter, TimeControl};
 use lanefish::games::{Date, Outcome, Variant};
 use std::sync::Arc;
 
 /// Options for PGN, and for all other inputs whose records carry the needed fields; inputs without them are errors.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Games")]
-pub(crate) struct SelectionArgs {
+pub(crate) struct GameFilterArgs {
     /// Also take the positions of variations
     #[arg(long)]
     variations: bool,
@@ -119,11 +119,11 @@ fn plies(text: &str) -> Result<(u32, Option<u32>), String> {
     }
 }
 
-impl SelectionArgs {
+impl GameFilterArgs {
     /// The selection, or `None` if everything is taken.
-    pub(crate) fn selection(&self) -> Option<Arc<Selection>> {
+    pub(crate) fn selection(&self) -> Option<Arc<GameFilter>> {
         let (first_ply, last_ply) = self.plies.unwrap_or((0, None));
-        let selection = Selection::default()
+        let selection = GameFilter::default()
             .variations(self.variations)
             .drop_bad_games(self.drop_bad_games)
             .first_ply(first_ply)
@@ -156,7 +156,7 @@ impl SelectionArgs {
                 VariantChoice::Standard => Variant::Standard,
                 VariantChoice::Chess960 => Variant::Chess960,
             }));
-        let everything = Selection::default().seed(self.seed);
+        let everything = GameFilter::default().seed(self.seed);
         (selection != everything).then(|| Arc::new(selection))
     }
 }

@@ -13,7 +13,7 @@ use std::fmt;
 /// Options of every command that reads positions.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Choosing")]
-pub(crate) struct ChosenArgs {
+pub(crate) struct RecordFilterArgs {
     /// Only records for which this is true, an SQL expression over the columns that compute can write
     ///
     /// For example "quiet and ply >= 16 and abs(score) <= 10000", or "stm_result = 'loss' and stm_score > 500".
@@ -79,7 +79,7 @@ fn wrong_definition(error: DefinitionError) -> anyhow::Error {
     }
 }
 
-impl ChosenArgs {
+impl RecordFilterArgs {
     /// The values that `--let` names.
     pub(crate) fn definitions(&self) -> Result<Definitions> {
         Definitions::parse(&self.definitions).map_err(wrong_definition)

@@ -13,7 +13,7 @@ mod tables;
 
 use super::SOMETHING_WRONG;
 use super::arguments::common_args::Reading;
-use super::arguments::game_filter_args::SelectionArgs;
+use super::arguments::game_filter_args::GameFilterArgs;
 use super::run::file_identity::Destination;
 use super::run::invocation::{Invocation, RunOverrides};
 use super::run::output::Output;
@@ -223,7 +223,7 @@ impl BenchArgs {
 
     fn positions(&self, invocation: &Invocation<'_>, status: &mut u8) -> Result<Vec<Position>> {
         let reading =
-            Reading { from: None, keep_en_passant: false, games: SelectionArgs::default(), ..Reading::default() };
+            Reading { from: None, keep_en_passant: false, games: GameFilterArgs::default(), ..Reading::default() };
         let run = RunOverrides { limit: Some(MOST_POSITIONS), ..RunOverrides::default() };
         let mut positions = Vec::new();
         let read = invocation.read(&self.input, &reading, run, &Positions, |some| {

@@ -13,7 +13,7 @@ use clap::Args;
 use lanefish::Error;
 #[cfg(feature = "parquet")]
 use lanefish::columnar::Compression;
-use lanefish::formats::LostTags;
+use lanefish::formats::UnstoredTags;
 use lanefish::input::Inputs;
 use lanefish::jobs::{Content, OutputContent, OutputFormat, OutputSummary, WriteJob, WritePart};
 use lanefish::pipeline::{RunOptions, Summary, run};
@@ -262,7 +262,7 @@ pub(crate) fn report_losses(
     invocation: &Invocation<'_>,
     format: OutputFormat,
     complete: &OutputSummary,
-    tags: &LostTags,
+    tags: &UnstoredTags,
 ) {
     let lacking = complete.losses.lacking().map(|(what, records)| format!("{what} ({})", counted(records, "record")));
     let tags = (!tags.is_empty()).then(|| tags.to_string());

@@ -19,7 +19,7 @@ use super::schema_metadata;
 use crate::locks::Unpoisoned;
 use crate::table::Kind;
 use min_max::Range;
-use page::{Page, PageEncoder, Words};
+use page::{Page, PageEncoder, TextList};
 use parquet::arrow::{ArrowSchemaConverter, encode_arrow_schema};
 use parquet::basic::Encoding;
 use parquet::errors::ParquetError;
@@ -189,8 +189,8 @@ impl<W: Write> ParquetFile<W> {
             let begin = self.place();
             if let Some(codes) = pages.iter().filter_map(|page| page.codes).max() {
                 let words = match self.columns[at].kind {
-                    Kind::Text => Words::Texts(&words[at]),
-                    kind => Words::Numbers(kind, codes),
+                    Kind::Text => TextList::Texts(&words[at]),
+                    kind => TextList::Numbers(kind, codes),
                 };
                 let dictionary = self.encoder.dictionary(&words)?;
                 chunk.dictionary = Some(begin);

@@ -42,7 +42,7 @@ pub(super) struct DictionaryPage {
 }
 
 /// The content of a dictionary.
-pub(super) enum Words<'a> {
+pub(super) enum TextList<'a> {
     /// All numbers of a type below the number of codes.
     Numbers(Kind, u32),
     /// Texts.
@@ -189,10 +189,10 @@ impl PageEncoder {
     }
 
     /// The dictionary of a column chunk.
-    pub(super) fn dictionary(&mut self, words: &Words<'_>) -> io::Result<DictionaryPage> {
+    pub(super) fn dictionary(&mut self, words: &TextList<'_>) -> io::Result<DictionaryPage> {
         self.content.clear();
         let len = match words {
-            &Words::Numbers(kind, len) => {
+            &TextList::Numbers(kind, len) => {
                 let number = |code: u32| match kind {
                     // Even codes are numbers from 0 on, odd ones those from -1 down.
                     Kind::I16 => (code >> 1) as i32 ^ -((code & 1) as i32),
@@ -202,7 +202,7 @@ impl PageEncoder {
                 self.content.extend(bytes);
                 len
             }
-            Words::Texts(texts) => {
+            TextList::Texts(texts) => {
                 for text in *texts {
                     push_text(text.as_bytes(), &mut self.content);
                 }
@@ -302,7 +302,7 @@ impl PageEncoder {
                     Written::plain(Range::of_texts(words_of(texts)))
                 }
             },
-            Array::Strings(strings) => {
+            Array::TextBuffer(strings) => {
                 let (bytes, ends) = strings.parts();
                 let (mut start, mut texts) = (0, TextEnds::default());
                 for (row, &end) in ends.iter().enumerate() {

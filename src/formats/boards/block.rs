@@ -12,7 +12,7 @@ use crate::chess::Move;
 use crate::input::Bytes;
 use crate::packed::Group;
 use crate::table::{
-    Array, Batch, Block, Field, Fields, MOST_CENTIPAWNS, Texts, Values, Words, bits_where, is_sentinel,
+    Array, Batch, Block, Field, Fields, MOST_CENTIPAWNS, TextList, Texts, Values, bits_where, is_sentinel,
 };
 use std::collections::BTreeMap;
 use std::ops::{Mul, Range};
@@ -281,7 +281,7 @@ fn read_values(
         Array::U32(_) => 4,
         Array::U64(_) => 8,
         Array::Text(_) => return texts(bytes, present, rows, requested).map(Some),
-        Array::Flag(_) | Array::Strings(_) | Array::Boards(_) => return Ok(None),
+        Array::Flag(_) | Array::TextBuffer(_) | Array::Boards(_) => return Ok(None),
     };
     if bytes.len() != width * rows {
         return Err(LENGTH.to_owned());
@@ -295,7 +295,7 @@ fn read_values(
         Array::U16(_) => Array::U16(numbers(bytes, present, u16::from_le_bytes)),
         Array::U32(_) => Array::U32(numbers(bytes, present, u32::from_le_bytes)),
         Array::U64(_) => Array::U64(numbers(bytes, present, u64::from_le_bytes)),
-        Array::Text(_) | Array::Flag(_) | Array::Strings(_) | Array::Boards(_) => return Ok(None),
+        Array::Text(_) | Array::Flag(_) | Array::TextBuffer(_) | Array::Boards(_) => return Ok(None),
     };
     match out_of_range(field, &values, 0..rows) {
         None => Ok(Some(values)),
@@ -342,7 +342,7 @@ fn texts(mut bytes: &[u8], present: Vec<u64>, rows: usize, requested: bool) -> R
     }
     let codes = codes.iter().map(|&code| u16::from_le_bytes(code).into());
     let codes = Values::from_parts(codes.collect(), present);
-    Ok(Array::Text(Texts::from_parts(codes, Words::from_parts(all, ends))))
+    Ok(Array::Text(Texts::from_parts(codes, TextList::from_parts(all, ends))))
 }
 
 /// Files of version 1.0 have mates among the scores.

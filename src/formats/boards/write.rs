@@ -470,7 +470,7 @@ fn put_values<'a>(
             });
             put_texts(section, columns, rows, texts);
         }
-        Array::Flag(_) | Array::Strings(_) | Array::Boards(_) => unreachable!("no field has such values"),
+        Array::Flag(_) | Array::TextBuffer(_) | Array::Boards(_) => unreachable!("no field has such values"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::layout::{Extent, Requested};
 use crate::chess::validity::Validity;
-use crate::choose::Selection;
+use crate::choose::GameFilter;
 use crate::error::{Place, Reject};
 use crate::formats::tables;
 use crate::input::Bytes;
@@ -41,7 +41,7 @@ pub struct DecodeOptions {
     pub tags: Arc<[Arc<str>]>,
     /// The selection of games and of their positions; everything by default. In a run, [`crate::choose::Choose::games`]
     /// comes first.
-    pub games: Option<Arc<Selection>>,
+    pub games: Option<Arc<GameFilter>>,
     /// Whether [`Decoded::game_rows`](crate::formats::Decoded::game_rows) are requested.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub game_rows: bool,
@@ -99,7 +99,7 @@ setters!(DecodeOptions {
     validity: Validity,
     fields: Fields,
     tags: Arc<[Arc<str>]>,
-    games: Option<Arc<Selection>>,
+    games: Option<Arc<GameFilter>>,
     game_rows: bool,
     game_places: bool,
     lost_tags: bool,

@@ -3,7 +3,7 @@
 use super::game_selection;
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Reject};
-use crate::formats::{Chunk, DroppedValue, Evidence, LostOfEach, LostTags, tables};
+use crate::formats::{Chunk, DroppedValue, Evidence, UnstoredTags, UnstoredTagsByGame, tables};
 use crate::games::GameRow;
 use crate::table::{Array, Batch, Field, StoredGames};
 use std::ops::Range;
@@ -32,9 +32,9 @@ pub struct Decoded {
     /// Things the reader did that the user may want to know.
     pub remarks: Remarks,
     /// Tags of the games for which there is no field, if requested.
-    pub lost_tags: LostTags,
+    pub lost_tags: UnstoredTags,
     /// The same for each game or record by itself, in place of the sum, if requested.
-    pub(crate) lost_of_each: Option<Box<LostOfEach>>,
+    pub(crate) lost_of_each: Option<Box<UnstoredTagsByGame>>,
     /// Games and positions skipped by the selection.
     pub left_out: LeftOutBy,
     /// The known facts of each game, if requested.

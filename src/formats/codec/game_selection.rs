@@ -10,7 +10,7 @@
 //!
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
-use crate::choose::{FilterCount, LeftOutBy, ROWS_OF_GAMES, Selection, hash_on};
+use crate::choose::{FilterCount, GameFilter, LeftOutBy, ROWS_OF_GAMES, hash_on};
 use crate::error::Damage;
 use crate::formats::{Chunk, Decoded, Extent, Format, Remark};
 use crate::games::{Date, Facts, GameRow, Outcome, Variant};
@@ -65,7 +65,7 @@ impl Run {
 }
 
 /// Finds the runs of a chunk, and decides about those that lie within it.
-pub(crate) fn select(decoded: &mut Decoded, selection: &Selection, fields: Fields) {
+pub(crate) fn select(decoded: &mut Decoded, selection: &GameFilter, fields: Fields) {
     let carried = decoded.batches.iter().flat_map(|batch| batch.fields.iter());
     let mut selected = Selected {
         runs: runs(&decoded.batches, selection),
@@ -86,7 +86,7 @@ pub(crate) fn select(decoded: &mut Decoded, selection: &Selection, fields: Field
 }
 
 /// The runs of some batches.
-fn runs(batches: &[Batch], selection: &Selection) -> Vec<Run> {
+fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (number, batch) in batches.iter().enumerate() {
         let facts: Vec<&Array> = selection
@@ -147,7 +147,7 @@ fn code(values: &Array, row: usize) -> Option<i64> {
 }
 
 /// Decides which positions of a game are taken: its records in several chunks, in order.
-fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &Selection) {
+fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &GameFilter) {
     let Some((_, first)) = game.first() else {
         return;
     };
@@ -182,7 +182,7 @@ fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &Selection) {
             Some(_) => selection.positions_by(rows.len(), &ply, hash, &mut leave_out),
             // Records without a game do not form a game together.
             None => {
-                let alone = Selection { every: 0, last: false, max_per_game: None, ..selection.clone() };
+                let alone = GameFilter { every: 0, last: false, max_per_game: None, ..selection.clone() };
                 alone.positions_by(rows.len(), &ply, hash, &mut leave_out)
             }
         }
@@ -288,7 +288,7 @@ impl Edges {
         (chunk, lines): (&Chunk, u64),
         format: Format,
         decoded: &mut Decoded,
-        selection: &Selection,
+        selection: &GameFilter,
         at_end: bool,
     ) -> Result<Vec<PendingGame>, Damage> {
         let Some(mut selected) = decoded.selected.take() else {
@@ -368,7 +368,7 @@ impl Edges {
     }
 
     /// Returns the games that were held back and are now complete.
-    pub(crate) fn close(&mut self, selection: &Selection) -> Vec<PendingGame> {
+    pub(crate) fn close(&mut self, selection: &GameFilter) -> Vec<PendingGame> {
         let mut open = std::mem::take(&mut self.open);
         self.held = 0;
         decide(&mut parts_of(&mut open), selection);
@@ -383,7 +383,7 @@ impl Edges {
 
     /// Numbers the records that are taken, and counts what was left out, up to the last one of the `left` records (or
     /// rows of games) that are requested.
-    pub(crate) fn finish(&mut self, decoded: &mut Decoded, selection: &Selection, left: u64) {
+    pub(crate) fn finish(&mut self, decoded: &mut Decoded, selection: &GameFilter, left: u64) {
         let Some(selected) = decoded.selected.take() else {
             return;
         };
@@ -542,7 +542,7 @@ pub(crate) fn rows_of_games(batches: &[Arc<Batch>]) -> Vec<(u64, GameRow)> {
 }
 
 /// Ends a run with this row, so that counts do not depend on where chunks end.
-fn up_to(run: &mut Run, cut: (usize, usize), batches: &mut Vec<Batch>, selection: &Selection) {
+fn up_to(run: &mut Run, cut: (usize, usize), batches: &mut Vec<Batch>, selection: &GameFilter) {
     let rows = run.rows().take_while(|&row| row <= cut).count();
     if rows == run.len() {
         return;
@@ -624,7 +624,7 @@ impl Facts for Row<'_> {
 /// The reason why records with these fields cannot be selected as requested: the rest of a sentence that begins with
 /// the name of the file.
 pub(crate) fn cannot_select(
-    selection: &Selection,
+    selection: &GameFilter,
     format: Format,
     carried: Fields,
     is_divided: bool,

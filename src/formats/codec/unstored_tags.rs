@@ -18,7 +18,7 @@ const SHOWN: usize = 20;
 /// The number of games that have each tag without a field, and the number of texts of each kind without a field:
 /// variations, comments, commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct LostTags {
+pub struct UnstoredTags {
     games: BTreeMap<Box<str>, u64>,
     /// Whether there are more names.
     more: bool,
@@ -28,7 +28,7 @@ pub struct LostTags {
     more_texts: bool,
 }
 
-impl LostTags {
+impl UnstoredTags {
     /// Counts a name in `games` more games.
     pub fn add(&mut self, name: &str, games: u64) {
         let end = name.ceil_char_boundary(LONGEST_NAME);
@@ -104,7 +104,7 @@ impl LostTags {
     }
 }
 
-impl fmt::Display for LostTags {
+impl fmt::Display for UnstoredTags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (name, games)) in self.iter().take(SHOWN).enumerate() {
             let comma = if at == 0 { "" } else { ", " };
@@ -136,13 +136,13 @@ mod tests {
     #[test]
     fn parts_in_any_order_make_the_same() {
         let name = |number: usize| format!("T{:05}", number * 7919 % 5003);
-        let mut whole = LostTags::default();
-        let mut parts = vec![LostTags::default(); 7];
+        let mut whole = UnstoredTags::default();
+        let mut parts = vec![UnstoredTags::default(); 7];
         for number in 0..12_000 {
             whole.add(&name(number), 1);
             parts[number % 7].add(&name(number), 1);
         }
-        let mut merged = LostTags::default();
+        let mut merged = UnstoredTags::default();
         parts.iter().rev().for_each(|part| merged.merge(part));
         assert_eq!(merged, whole);
         assert_eq!(whole.iter().count(), MOST_NAMES);
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn few_are_all_shown() {
-        let mut tags = LostTags::default();
+        let mut tags = UnstoredTags::default();
         assert!(tags.is_empty());
         tags.add("Round", 1);
         tags.add("Event", 2);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn texts_are_counted_by_kind() {
-        let mut all = LostTags::default();
+        let mut all = UnstoredTags::default();
         all.add_text("comments", 0);
         assert!(all.is_empty());
         all.add_text("comments", 1200);
@@ -173,20 +173,20 @@ mod tests {
         assert!(!all.is_empty());
         assert_eq!(all.to_string(), "comments (1,200), NAGs (3)");
         all.add("Round", 1);
-        let mut some = LostTags::default();
+        let mut some = UnstoredTags::default();
         some.add_text("comments", 1199);
         some.add_text("NAGs", 3);
         all.take_away(&some);
         assert_eq!(all.to_string(), "tag `Round` (1 game), comments (1)");
         // Many commands, in any order and in parts.
-        let mut parts = vec![LostTags::default(); 3];
+        let mut parts = vec![UnstoredTags::default(); 3];
         for number in 0..3000 {
             let kind = format!("`[%x{:04}]`", number * 7919 % 3000);
             parts[number % 3].add_text(&kind, 1);
             all.add_text(&kind, 1);
         }
         parts[2].merge(&all);
-        let mut merged = LostTags::default();
+        let mut merged = UnstoredTags::default();
         parts.iter().for_each(|part| merged.merge(part));
         assert_eq!(merged.texts().count(), MOST_NAMES);
         assert_eq!(merged.texts().next(), Some(("`[%x0000]`", 2)));

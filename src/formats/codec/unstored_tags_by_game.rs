@@ -4,7 +4,7 @@
 //! parts, and the judge marks those of which a record is taken: only these count in the note at the end. Nearly all parts
 //! lose the same, so a part has little more than the number of what it loses.
 
-use crate::formats::LostTags;
+use crate::formats::UnstoredTags;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 use std::num::NonZeroU32;
@@ -13,15 +13,15 @@ use std::sync::Arc;
 
 /// What is lost of each part of a chunk that loses something, in the order of their records.
 #[derive(Debug, Default)]
-pub(crate) struct LostOfEach {
+pub(crate) struct UnstoredTagsByGame {
     /// The number of the first record of the chunk.
     before: u64,
     parts: Vec<Part>,
     /// What parts lose.
-    sets: Vec<Arc<LostTags>>,
+    sets: Vec<Arc<UnstoredTags>>,
 }
 
-/// A place among the sets of [`LostOfEach`]: the number of the set, counted from one.
+/// A place among the sets of [`UnstoredTagsByGame`]: the number of the set, counted from one.
 pub(crate) type Place = NonZeroU32;
 
 /// A game or a record, in few bytes: a sample keeps those of all its candidates.
@@ -42,9 +42,9 @@ impl Part {
     }
 }
 
-impl LostOfEach {
+impl UnstoredTagsByGame {
     /// Adds something that parts lose, and returns its place.
-    pub(crate) fn add_set(&mut self, lost: LostTags) -> Option<Place> {
+    pub(crate) fn add_set(&mut self, lost: UnstoredTags) -> Option<Place> {
         self.sets.push(Arc::new(lost));
         Place::new(self.sets.len() as u32)
     }
@@ -83,7 +83,7 @@ impl LostOfEach {
         *sets = used;
     }
     /// Shares what parts lose with other chunks.
-    pub(crate) fn share(&mut self, known: &mut HashSet<Arc<LostTags>>) {
+    pub(crate) fn share(&mut self, known: &mut HashSet<Arc<UnstoredTags>>) {
         for set in &mut self.sets {
             match known.get(set) {
                 Some(known) => *set = Arc::clone(known),
@@ -115,12 +115,12 @@ impl LostOfEach {
         self.parts.retain_mut(|part| std::mem::take(&mut part.is_taken));
     }
     /// What is lost of the parts that are marked.
-    pub(crate) fn of_marked(&self) -> LostTags {
+    pub(crate) fn of_marked(&self) -> UnstoredTags {
         let mut times = vec![0; self.sets.len()];
         for part in self.parts.iter().filter(|part| part.is_taken) {
             part.sets.iter().flatten().for_each(|place| times[place.get() as usize - 1] += 1);
         }
-        let mut lost = LostTags::default();
+        let mut lost = UnstoredTags::default();
         for (set, times) in self.sets.iter().zip(times).filter(|&(_, times)| times != 0) {
             lost.merge_times(set, times);
         }
@@ -132,19 +132,19 @@ impl LostOfEach {
 #[derive(Debug, Default)]
 pub(crate) struct LostByKey<K> {
     places: HashMap<K, Option<Place>>,
-    lost: LostOfEach,
+    lost: UnstoredTagsByGame,
 }
 
 impl<K: Copy + Default + Eq + Hash> LostByKey<K> {
     /// Adds the next record, of which something is lost unless the key is zero; `lost` says what.
-    pub(crate) fn add(&mut self, record: u64, key: K, lost: impl FnOnce() -> LostTags) {
+    pub(crate) fn add(&mut self, record: u64, key: K, lost: impl FnOnce() -> UnstoredTags) {
         if key != K::default() {
             let place = *self.places.entry(key).or_insert_with(|| self.lost.add_set(lost()));
             self.lost.add(record..record + 1, [None, place]);
         }
     }
     /// The list of the records.
-    pub(crate) fn finish(self) -> Box<LostOfEach> {
+    pub(crate) fn finish(self) -> Box<UnstoredTagsByGame> {
         Box::new(self.lost)
     }
 }
@@ -155,9 +155,9 @@ mod tests {
 
     #[test]
     fn parts_count_if_some_of_their_records_are_taken() {
-        let mut all = LostOfEach::default();
+        let mut all = UnstoredTagsByGame::default();
         let mut set = |names: &[&str], comments| {
-            let mut lost = LostTags::default();
+            let mut lost = UnstoredTags::default();
             names.iter().for_each(|name| lost.add(name, 1));
             lost.add_text("comments", comments);
             all.add_set(lost)
@@ -192,7 +192,7 @@ mod tests {
         all.retain(|records| records.contains(&104) || records.contains(&109));
         assert_eq!((all.start(), all.len()), (Some(103), 2));
         assert_eq!(all.sets.len(), 3);
-        let mut known = HashSet::from([Arc::new(LostTags::default()), Arc::clone(&all.sets[0])]);
+        let mut known = HashSet::from([Arc::new(UnstoredTags::default()), Arc::clone(&all.sets[0])]);
         all.share(&mut known);
         assert_eq!(known.len(), 4);
         all.mark(std::slice::from_ref(&(109..110)));

@@ -16,7 +16,9 @@ use crate::formats::codec::decode_records::{BadRecord, Record};
 use crate::formats::codec::layout::Text;
 use crate::formats::codec::line_records;
 use crate::formats::tables::json_walk::{self, Json};
-use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, LostByKey, LostTags, Remark, pgn};
+use crate::formats::{
+    About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, LostByKey, Remark, UnstoredTags, pgn,
+};
 use crate::table::{Field, Fields, MOST_CENTIPAWNS};
 
 /// The codec of Lichess evaluations.
@@ -121,8 +123,8 @@ pub static SCORES_BEYOND: Remark =
     Remark { what: "score", how: "beyond 310 pawns or 1,000 moves to mate, read as that", is_detail: false };
 
 impl Lost {
-    fn named(self) -> LostTags {
-        let mut lost = LostTags::default();
+    fn named(self) -> UnstoredTags {
+        let mut lost = UnstoredTags::default();
         lost.add_text("further lines of play", self.lines);
         lost.add_text("shallower evaluations", self.evaluations);
         lost.add_text("moves of lines of play after the first", self.moves);

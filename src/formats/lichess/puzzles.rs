@@ -19,7 +19,7 @@ use crate::formats::codec::decode_records::{BadRecord, Record};
 use crate::formats::codec::layout::Text;
 use crate::formats::codec::line_records;
 use crate::formats::tables::delimited::{Separated, Splitter};
-use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, LostByKey, LostTags, text};
+use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, LostByKey, UnstoredTags, text};
 use crate::table::{Field, Fields};
 use memchr::memchr;
 use std::sync::Arc;
@@ -232,8 +232,8 @@ pub(in crate::formats) fn has_moves(value: &[u8]) -> Result<(), BadRecord> {
 }
 
 /// The moves of solutions for which there is no field, as the note of a conversion names them.
-pub(in crate::formats) fn rests_of_solutions(moves: u64) -> LostTags {
-    let mut lost = LostTags::default();
+pub(in crate::formats) fn rests_of_solutions(moves: u64) -> UnstoredTags {
+    let mut lost = UnstoredTags::default();
     lost.add_text("moves of solutions after the first", moves);
     lost
 }

@@ -1,7 +1,7 @@
 //! PGN: games as text, replayed into positions.
 //!
 //! A game yields the position that it starts from and one after each move of its main line. If a game cannot be read to
-//! its end, the positions before the error are kept (unless [`Selection::drop_bad_games`] is set), and the game counts
+//! its end, the positions before the error are kept (unless [`GameFilter::drop_bad_games`] is set), and the game counts
 //! as one reject. The fields of a record are those of its position: `move` is the move played *from* it (the last
 //! position has none), and `clock` is the time that the mover had left after that move. `score` is the evaluation *of*
 //! it, which PGN writes after the move that leads to it.
@@ -81,11 +81,11 @@ pub(super) use comment_values::{LONGEST_MATE, mate_in};
 use super::codec::game_history::OF_HISTORY;
 use super::codec::layout::Text;
 use super::{
-    About, Chunk, Codec, DecodeOptions, Decoded, DroppedKind, DroppedValue, Evidence, Layout, Likeness, LostTags,
-    Remark, Watch,
+    About, Chunk, Codec, DecodeOptions, Decoded, DroppedKind, DroppedValue, Evidence, Layout, Likeness, Remark,
+    UnstoredTags, Watch,
 };
 use crate::chess::validity::Validity;
-use crate::choose::{Condition, FilterCount, Selection};
+use crate::choose::{Condition, FilterCount, GameFilter};
 use crate::error::Damage;
 use crate::error::{Place, Reject};
 use crate::games::{Date, Facts, GameRow, Outcome, Variant};
@@ -299,7 +299,7 @@ fn decode_games(
     played_now: Option<&Vec<usize>>,
 ) -> Result<Decoded, Vec<usize>> {
     let bytes: &[u8] = &chunk.bytes;
-    let everything = Selection::default();
+    let everything = GameFilter::default();
     let selection = options.games.as_deref().unwrap_or(&everything);
     let selects = !selection.takes_all_positions();
     let fields = match options.validity {
@@ -329,7 +329,7 @@ fn decode_games(
     let mut records = Records::new(requested, rows);
     let mut columns = GameColumns::new(fields, &options.tags, rows);
     let mut lost_tags = TagCounts::new(options.lost_of_each);
-    let mut lost_texts = LostTags::default();
+    let mut lost_texts = UnstoredTags::default();
     let mut decoded = Decoded::default();
     // Ranges of rows, with the number of the first one if numbers differ from rows.
     let mut numbers: Vec<(usize, u64)> = Vec::new();

@@ -3,7 +3,7 @@
 use super::tag_syntax;
 use super::tags::Tags;
 use crate::formats::codec::unstored_tags_by_game::Place;
-use crate::formats::{LostOfEach, LostTags};
+use crate::formats::{UnstoredTags, UnstoredTagsByGame};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ struct OfGames {
     these: Vec<usize>,
     /// The places of the sets; nearly all games have the same one.
     sets: HashMap<Vec<usize>, Option<Place>>,
-    lost: LostOfEach,
+    lost: UnstoredTagsByGame,
 }
 
 struct TagCount<'a> {
@@ -89,14 +89,14 @@ impl<'a> TagCounts<'a> {
         }
     }
     /// Ends a game with these records, if each game is counted by itself; then the texts that it loses are taken.
-    pub(super) fn end_game(&mut self, records: Range<u64>, texts: &mut LostTags) {
+    pub(super) fn end_game(&mut self, records: Range<u64>, texts: &mut UnstoredTags) {
         let Some(OfGames { these, sets, lost }) = &mut self.of_games else { return };
         let set = if these.is_empty() {
             None
         } else if let Some(&known) = sets.get(these) {
             known
         } else {
-            let mut names = LostTags::default();
+            let mut names = UnstoredTags::default();
             these.iter().for_each(|&at| names.add(&tag_syntax::text(self.tags[at].name), 1));
             let set = lost.add_set(names);
             sets.insert(these.clone(), set);
@@ -114,9 +114,9 @@ impl<'a> TagCounts<'a> {
         })
     }
     /// Adds the numbers of games to the tags that are lost; or returns what is lost of each game.
-    pub(super) fn finish(self, mut lost: LostTags) -> (LostTags, Option<Box<LostOfEach>>) {
+    pub(super) fn finish(self, mut lost: UnstoredTags) -> (UnstoredTags, Option<Box<UnstoredTagsByGame>>) {
         if let Some(OfGames { lost, .. }) = self.of_games {
-            return (LostTags::default(), Some(Box::new(lost)));
+            return (UnstoredTags::default(), Some(Box::new(lost)));
         }
         for tag in self.tags.iter().filter(|tag| tag.games > 0) {
             lost.add(&tag_syntax::text(tag.name), tag.games);

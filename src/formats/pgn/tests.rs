@@ -46,9 +46,9 @@ fn games(random: &mut Random) -> String {
 #[test]
 fn lanes_find_what_is_found_without_them() {
     let mut random = Random::new(11);
-    let some = Selection { min_plies: 9, drop_bad_games: true, ..Selection::default() };
-    let parts = Selection { first_ply: 3, every: 2, last_ply: Some(17), ..Selection::default() };
-    let lasts = Selection { last_of_games: true, ..Selection::default() };
+    let some = GameFilter { min_plies: 9, drop_bad_games: true, ..GameFilter::default() };
+    let parts = GameFilter { first_ply: 3, every: 2, last_ply: Some(17), ..GameFilter::default() };
+    let lasts = GameFilter { last_of_games: true, ..GameFilter::default() };
     let options = [
         DecodeOptions { fields: Fields::ALL, lost_tags: true, ..DecodeOptions::default() },
         DecodeOptions { max_record: 300, strict_pgn: true, game_rows: true, ..DecodeOptions::default() },

@@ -8,7 +8,7 @@ use super::engine_comments;
 use super::lex::{self, Comment};
 use super::records;
 use crate::chess::Color;
-use crate::formats::LostTags;
+use crate::formats::UnstoredTags;
 use memchr::{memchr, memmem};
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ const LONGEST_NAME: usize = 20;
 
 /// Counts the text that records do not keep in a part of a text: a game without its tags. A variation counts as one,
 /// with everything in it, unless variations are read as well.
-pub(super) fn count(bytes: &[u8], part: Range<usize>, reads_variations: bool, lost: &mut LostTags) {
+pub(super) fn count(bytes: &[u8], part: Range<usize>, reads_variations: bool, lost: &mut UnstoredTags) {
     let mut at = part.start;
     let mut depth = 0u32;
     while at < part.end {
@@ -74,7 +74,7 @@ pub(super) fn count(bytes: &[u8], part: Range<usize>, reads_variations: bool, lo
 }
 
 /// Counts the text that records do not keep in a comment, given without its braces.
-fn comment(comment: &[u8], lost: &mut LostTags) {
+fn comment(comment: &[u8], lost: &mut UnstoredTags) {
     let trimmed = comment.trim_ascii();
     let is_engines = engine_comments::may_be_one(trimmed) && trimmed.len() < engine_comments::LONGEST && {
         let said = engine_comments::said(trimmed, Color::White);
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn lost(text: &str, variations: bool) -> String {
-        let mut lost = LostTags::default();
+        let mut lost = UnstoredTags::default();
         count(text.as_bytes(), 0..text.len(), variations, &mut lost);
         lost.to_string()
     }

@@ -3,7 +3,7 @@
 use super::column_map::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
 use super::dictionaries::Dictionaries;
-use super::dictionary_values::{self, Known, Words};
+use super::dictionary_values::{self, DictionaryValues, Known};
 use super::fields_from_values::{most_texts, refusal};
 use super::ipc_buffer_checks::{self, Needs, Use};
 use super::ipc_messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
@@ -291,7 +291,7 @@ impl ArrowTable {
         let bytes = needs.memory.saturating_add(BYTES_OF_PIECE);
         if !batch.isDelta() {
             let new = Dictionary {
-                known: Known { words: Arc::new(Words::new(source, version, schema)), pieces: 0, len: 0 },
+                known: Known { words: Arc::new(DictionaryValues::new(source, version, schema)), pieces: 0, len: 0 },
                 checked: 0,
                 place: at.place,
                 bytes: 0,

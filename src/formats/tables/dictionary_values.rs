@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 const LISTS: usize = 32;
 
 /// A dictionary.
-pub(super) struct Words {
+pub(super) struct DictionaryValues {
     pub(super) source: Arc<RandomAccess>,
     pub(super) version: MetadataVersion,
     /// One column: the values.
@@ -30,9 +30,9 @@ pub(super) struct Words {
     decoded: Mutex<Decoded>,
 }
 
-impl fmt::Debug for Words {
+impl fmt::Debug for DictionaryValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Words").field(&self.schema).finish()
+        f.debug_tuple("DictionaryValues").field(&self.schema).finish()
     }
 }
 
@@ -59,7 +59,7 @@ fn place(number: usize) -> (usize, usize) {
     (list, number + 1 - (1 << list))
 }
 
-impl Words {
+impl DictionaryValues {
     pub(super) fn new(source: Arc<RandomAccess>, version: MetadataVersion, schema: SchemaRef) -> Self {
         Self { source, version, schema, lists: [const { OnceLock::new() }; LISTS], decoded: Mutex::default() }
     }
@@ -151,7 +151,7 @@ impl Words {
 /// The values of a dictionary that a batch may use.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
-    pub(super) words: Arc<Words>,
+    pub(super) words: Arc<DictionaryValues>,
     pub(super) pieces: usize,
     /// Number of values.
     pub(super) len: u64,

@@ -8,7 +8,7 @@ use crate::formats::DecodeOptions;
 use crate::formats::GIANT_HEAD;
 use crate::formats::codec::line_records::text_of;
 use crate::games::{Date, Verdict};
-use crate::table::{self, Array, Batch, Control, Field, Values, Words};
+use crate::table::{self, Array, Batch, Control, Field, TextList, Values};
 use std::collections::HashMap;
 
 /// Why a value is rejected: a stable name, and a message.
@@ -182,7 +182,7 @@ pub(in crate::formats) fn move_of(text: Option<&[u8]>, batch: &Batch, record: us
 #[derive(Default)]
 pub(in crate::formats) struct Dictionary {
     codes: Values<u32>,
-    words: Words,
+    words: TextList,
     known: HashMap<Box<[u8]>, u32>,
     last: Option<u32>,
     /// The bytes of the texts, and the limit for them.

@@ -27,7 +27,7 @@
 use super::board_tests::{self, BlackToMove, Fact, HasCastling, HasEnPassant};
 use super::encode_chains::{self, result_of_mover, score_of_mover};
 use super::encode_fixed_records::{self, WriteFixed};
-use super::piece_codes::{self, LEN, PIECES, Words};
+use super::piece_codes::{self, CodeWords, LEN, PIECES};
 use crate::chess::{Color, Square};
 use crate::formats::codec::decode_records::{self, BadRecord, Eight, Fixed, Record};
 use crate::formats::codec::encode::{Encoded, Encoder, lost_columns};
@@ -108,7 +108,7 @@ impl WriteFixed<LEN> for Bullet {
 
     #[inline(always)]
     fn eight<B: Bits>(bits: B, group: &Group, from: &Eight, to: &mut [[u8; LEN]; 8]) {
-        let mut words = Words::default();
+        let mut words = CodeWords::default();
         let mut kings = [[0; 8]; 2];
         let black = flipped_boards(bits.simd(), group, &mut words, &mut kings);
         let mut lane = 0;
@@ -129,7 +129,7 @@ impl WriteFixed<LEN> for Bullet {
 /// Builds the boards of eight records as the side to move sees them, and both kings; returns the lanes in which Black
 /// is to move.
 #[inline(always)]
-fn flipped_boards<S: Simd>(simd: S, group: &Group, words: &mut Words, kings: &mut [[u64; 8]; 2]) -> u8 {
+fn flipped_boards<S: Simd>(simd: S, group: &Group, words: &mut CodeWords, kings: &mut [[u64; 8]; 2]) -> u8 {
     let mut black = 0;
     let mut at = 0;
     while at < 8 {
@@ -165,7 +165,7 @@ impl Fixed<LEN> for Bullet {
 
     #[inline(always)]
     fn eight<B: Bits>(bits: B, records: &[[u8; LEN]; 8], to: &mut Eight) -> u8 {
-        let words = Words::read(bits, records);
+        let words = CodeWords::read(bits, records);
         let mut kings = [[0; 8]; 2];
         let mut lane = 0;
         while lane < 8 {
@@ -201,7 +201,7 @@ impl Fixed<LEN> for Bullet {
 
 /// Returns the boards of eight records, and the lanes that are good. `kings`: where the kings should be.
 #[inline(always)]
-fn boards<S: Simd>(simd: S, words: &Words, kings: &[[u64; 8]; 2], group: &mut Group) -> u8 {
+fn boards<S: Simd>(simd: S, words: &CodeWords, kings: &[[u64; 8]; 2], group: &mut Group) -> u8 {
     let mut bad = 0;
     let mut at = 0;
     while at < 8 {

@@ -29,7 +29,7 @@
 use super::board_tests::{BlackToMove, EN_PASSANT_RANKS, Fact};
 use super::encode_chains;
 use super::encode_fixed_records::{self, WriteFixed};
-use super::piece_codes::{self, LEN, PIECES_AND_CASTLING, Words};
+use super::piece_codes::{self, CodeWords, LEN, PIECES_AND_CASTLING};
 use crate::chess::{Color, Position, Square};
 use crate::formats::codec::decode_records::{self, BadRecord, Eight, Fixed, Record};
 use crate::formats::codec::encode::{Encoded, Encoder, lost_columns};
@@ -101,7 +101,7 @@ impl WriteFixed<LEN> for Marlin {
 
     #[inline(always)]
     fn eight<B: Bits>(bits: B, group: &Group, from: &Eight, to: &mut [[u8; LEN]; 8]) {
-        let mut words = Words::default();
+        let mut words = CodeWords::default();
         let mut en_passant = [0; 8];
         let black = written_boards(bits.simd(), group, &mut words, &mut en_passant);
         let mut lane = 0;
@@ -123,7 +123,7 @@ impl WriteFixed<LEN> for Marlin {
 /// Builds the boards of eight records to be written, and their en passant squares; returns the lanes in which Black is
 /// to move.
 #[inline(always)]
-fn written_boards<S: Simd>(simd: S, group: &Group, words: &mut Words, en_passant: &mut [u64; 8]) -> u8 {
+fn written_boards<S: Simd>(simd: S, group: &Group, words: &mut CodeWords, en_passant: &mut [u64; 8]) -> u8 {
     let mut black = 0;
     let mut at = 0;
     while at < 8 {
@@ -144,7 +144,7 @@ impl Fixed<LEN> for Marlin {
 
     #[inline(always)]
     fn eight<B: Bits>(bits: B, records: &[[u8; LEN]; 8], to: &mut Eight) -> u8 {
-        let words = Words::read(bits, records);
+        let words = CodeWords::read(bits, records);
         let good = boards(bits.simd(), &words, &mut to.group);
         let mut lane = 0;
         while lane < 8 {
@@ -178,7 +178,7 @@ impl Fixed<LEN> for Marlin {
 /// Returns the boards of eight records with their state, and the lanes that have nothing unusual, such as an en passant
 /// square.
 #[inline(always)]
-fn boards<S: Simd>(simd: S, words: &Words, group: &mut Group) -> u8 {
+fn boards<S: Simd>(simd: S, words: &CodeWords, group: &mut Group) -> u8 {
     /// Squares on which a sentinel bit does not mean en passant.
     const FREE: u64 = 0xFFFF_00FF_FF00_FFFF;
     let mut bad = 0;

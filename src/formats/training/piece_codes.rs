@@ -24,7 +24,7 @@ pub(in crate::formats) const PIECES_AND_CASTLING: usize = CASTLING_ROOK;
 
 /// The words of eight records, a lane for each.
 #[derive(Debug, Default)]
-pub(in crate::formats) struct Words {
+pub(in crate::formats) struct CodeWords {
     occupied: [u64; 8],
     /// The bits of the codes, the lowest first.
     codes: [[u64; 8]; 4],
@@ -48,7 +48,7 @@ pub(in crate::formats) struct Boards<L> {
     pub(in crate::formats) bad: L,
 }
 
-impl Words {
+impl CodeWords {
     #[inline(always)]
     pub(in crate::formats) fn read<B: Bits>(bits: B, records: &[[u8; LEN]; 8]) -> Self {
         let mut words = Self::default();

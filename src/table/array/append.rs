@@ -1,6 +1,6 @@
 //! Columns put together from runs of rows, for tables.
 
-use super::{Array, Strings, Texts, Values};
+use super::{Array, TextBuffer, Texts, Values};
 use crate::table::Tile;
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ impl Array {
             Self::U64(_) => Self::U64(Values::default()),
             Self::Flag(_) => Self::Flag(Values::default()),
             Self::Text(_) => Self::Text(Texts::default()),
-            Self::Strings(_) => Self::Strings(Strings::default()),
+            Self::TextBuffer(_) => Self::TextBuffer(TextBuffer::default()),
             Self::Boards(_) => Self::Boards(Values::default()),
         }
     }
@@ -89,8 +89,8 @@ mod tests {
         let mut numbers = crate::chess::random::Random::new(5);
         let mut random = |most: u32| numbers.below(most) as usize;
         let (mut values, mut texts) = (Values::<u16>::default(), Texts::default());
-        let mut strings = Strings::default();
-        let words: crate::table::Words = ["", "a", "bc", "def"].into_iter().collect();
+        let mut strings = TextBuffer::default();
+        let words: crate::table::TextList = ["", "a", "bc", "def"].into_iter().collect();
         for _ in 0..400 {
             let value = random(5);
             values.push((value > 0).then_some(value as u16));
@@ -98,7 +98,7 @@ mod tests {
             strings.push(word);
             texts.push(word);
         }
-        let arrays = [Array::U16(values), Array::Text(texts), Array::Strings(strings)];
+        let arrays = [Array::U16(values), Array::Text(texts), Array::TextBuffer(strings)];
         let mut found = arrays.each_ref().map(Array::empty_like);
         let mut expected = found.clone();
         for _ in 0..100 {

@@ -3,7 +3,7 @@
 
 use super::super::records::Requested;
 use super::*;
-use crate::formats::LostTags;
+use crate::formats::UnstoredTags;
 use crate::formats::pgn::unstored_text;
 use crate::table::Fields;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn read(text: &[u8], quick: bool) -> String {
     let mut read = String::new();
     while let Some(game) = games.next(&mut records) {
         let Game { start, end, plies, .. } = game;
-        let mut lost = LostTags::default();
+        let mut lost = UnstoredTags::default();
         let up_to = game.bad.as_ref().map_or(end, |bad| bad.offset.min(end));
         unstored_text::count(text, start + game.tags.len()..up_to, false, &mut lost);
         assert!(lost.is_empty() || records.may_lose_text(), "{lost} in {}", String::from_utf8_lossy(text));
@@ -190,7 +190,7 @@ fn comments_behind_tags_are_not_overlooked() {
     for comment in [";rest of line\n", " ;rest of line\n\n", "{a comment}\n", "{a\n\ncomment} ;rest\n"] {
         for text in [format!("[Event \"x\"]\n\n{comment}1. e4 *\n"), format!("[Event \"x\"]\n{comment}")] {
             assert_eq!(read(text.as_bytes(), true), read(text.as_bytes(), false), "{text}");
-            let mut lost = LostTags::default();
+            let mut lost = UnstoredTags::default();
             unstored_text::count(text.as_bytes(), text.find(']').unwrap() + 1..text.len(), false, &mut lost);
             assert!(!lost.is_empty(), "{text}");
         }

@@ -342,7 +342,7 @@ fn remark(what: &str, how: &str, is_detail: bool) -> &'static Remark {
 mod tests {
     use super::super::message_envelope::{decoded, encoded, encoded_by};
     use super::*;
-    use crate::choose::Selection;
+    use crate::choose::GameFilter;
     use crate::formats::DecodeOptions;
     use crate::games::{Date, Variant};
     use crate::input::Access;
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn options_are_what_they_were() {
-        let games = Selection::default()
+        let games = GameFilter::default()
             .every(3)
             .min_elo(Some(2200))
             .time_controls(vec!["blitz".parse().unwrap(), "300+3".parse().unwrap()])
