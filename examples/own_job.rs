@@ -13,7 +13,7 @@ use lanefish::error::Reject;
 use lanefish::input::Inputs;
 use lanefish::pipeline::{Job, RunOptions, run};
 use lanefish::queries::Queries;
-use lanefish::table::{Array, Field, Fields, Tile};
+use lanefish::table::{Array, Field, Fields, Needs, Tile};
 use lanefish::tiers;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -34,13 +34,8 @@ struct Mates;
 impl Job for Mates {
     type Part = Vec<Mate>;
 
-    fn queries(&self) -> Queries {
-        Queries::MOVES | Queries::CHECKERS
-    }
-
-    /// Only these fields are read, in addition to positions: no scores, no names of players.
-    fn fields(&self) -> Fields {
-        Fields::of(&[Field::Result, Field::WhiteElo])
+    fn needs(&self) -> Needs {
+        Needs::new(Queries::MOVES | Queries::CHECKERS, Fields::of(&[Field::Result, Field::WhiteElo]))
     }
 
     fn begin(&self) -> Vec<Mate> {

@@ -1,7 +1,7 @@
 //! `stats` and `convert`: whole files.
 
 use crate::error;
-use crate::reading::{self, Choosing, Given, Reading};
+use crate::reading::{self, Keywords, Reading, reading_function};
 use crate::signals::Signals;
 use lanefish::Error;
 use lanefish::jobs::{Content, FileOptions, OutputError, OutputFormat, RecordFile, Statistics};
@@ -41,197 +41,144 @@ fn check(py: Python<'_>, failure: Option<&Error>) -> PyResult<()> {
     failure.map_or(Ok(()), |failure| Err(error::of(py, failure)))
 }
 
-/// Computes statistics for the records of files: the output of `lanefish stats --json`, as a dict.
-///
-/// `by` names a column and adds a report for each of its values; numbers can be grouped into ranges, such as "ply/20".
-/// `details` adds statistics that take longer. Bad records are left out and counted under "rejected", unless
-/// `on_bad="raise"`. The other arguments are those of `scan`.
-///
-/// >>> import lanefish, tempfile, os
-/// >>> path = os.path.join(tempfile.mkdtemp(), "one.epd")
-/// >>> with open(path, "w") as file:
-/// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\n")
-/// >>> stats = lanefish.stats(path)
-/// >>> stats["positions"], stats["legal_moves"]["sum"], stats["rejected"]
-/// (1, 12, 0)
-#[pyfunction]
-#[pyo3(signature = (
-    paths, *, by=None, details=false, on_bad="skip", threads=None, fen_column=None, from_format=None, skip=0, limit=None,
-    shard=None, validity="playable", keep_en_passant=false, games=None, r#where=None, sample=None, r#let=None, seed=0
-))]
-#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
-pub(crate) fn stats<'py>(
-    py: Python<'py>,
-    paths: &Bound<'py, PyAny>,
-    by: Option<&str>,
-    details: bool,
-    on_bad: &str,
-    threads: Option<usize>,
-    fen_column: Option<String>,
-    from_format: Option<String>,
-    skip: u64,
-    limit: Option<u64>,
-    shard: Option<String>,
-    validity: &str,
-    keep_en_passant: bool,
-    games: Option<&Bound<'_, PyDict>>,
-    r#where: Option<&str>,
-    sample: Option<&Bound<'_, PyAny>>,
-    r#let: Option<&Bound<'_, PyDict>>,
-    seed: u64,
-) -> PyResult<Bound<'py, PyAny>> {
-    let given = Given {
-        from_format,
-        fen_column,
-        on_bad: on_bad.to_owned(),
-        threads,
-        skip,
-        limit,
-        shard,
-        validity: validity.to_owned(),
-        keep_en_passant,
-    };
-    let choosing = Choosing { games, condition: r#where, sample, definitions: r#let, seed, set: None };
-    let reading = given.check(py, &choosing)?;
-    let by = by.map(|by| by.parse::<GroupBy>()).transpose().map_err(|wrong| error::message(py, wrong.to_string()))?;
-    let analyzer = reading::analyzer(py)?;
-    let inputs = reading.inputs(py, paths)?;
-    let (text, failure) = attended(py, &reading, |options| {
-        let begin = Instant::now();
-        let threads = options.threads;
-        let mut job = Statistics::new();
-        if options.read.shard.is_some() {
-            job = job.of_a_part(&inputs);
-        }
-        if details {
-            job = job.with_details();
-        }
-        if let Some(by) = by {
-            job = job.grouped_by(by);
-        }
-        let summary = run(&inputs, options, &job, |part| job.add(part));
-        let run = run_to_json(analyzer.tier(), threads, begin.elapsed(), &summary);
-        if let Some(failure) = summary.failure {
-            return (String::new(), Some(failure));
-        }
-        match job.finish(summary.rejected, keep_en_passant) {
-            Ok(report) => {
-                let mut object = report.to_json();
-                object.insert("run".to_owned(), run.into());
-                (serde_json::Value::Object(object).to_string(), None)
+reading_function! {
+    /// Computes statistics for the records of files: the output of `lanefish stats --json`, as a dict.
+    ///
+    /// `by` names a column and adds a report for each of its values; numbers can be grouped into ranges, such as "ply/20".
+    /// `details` adds statistics that take longer. Bad records are left out and counted under "rejected", unless
+    /// `on_bad="raise"`. The other arguments are those of `scan`.
+    ///
+    /// >>> import lanefish, tempfile, os
+    /// >>> path = os.path.join(tempfile.mkdtemp(), "one.epd")
+    /// >>> with open(path, "w") as file:
+    /// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\n")
+    /// >>> stats = lanefish.stats(path)
+    /// >>> stats["positions"], stats["legal_moves"]["sum"], stats["rejected"]
+    /// (1, 12, 0)
+    signature(paths, *, by=None, details=false);
+    pub(crate) fn stats<'py>(
+        py: Python<'_>,
+        keywords: Keywords, on_bad = "skip";
+        paths: &Bound<'py, PyAny>,
+        by: Option<&str>,
+        details: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let keep_en_passant = keywords.keep_en_passant;
+        let reading = keywords.check(py)?;
+        let by = by.map(|by| by.parse::<GroupBy>()).transpose().map_err(|wrong| error::message(py, wrong.to_string()))?;
+        let analyzer = reading::analyzer(py)?;
+        let inputs = reading.inputs(py, paths)?;
+        let (text, failure) = attended(py, &reading, |options| {
+            let begin = Instant::now();
+            let threads = options.threads;
+            let mut job = Statistics::new();
+            if options.read.shard.is_some() {
+                job = job.of_a_part(&inputs);
             }
-            Err(failure) => (String::new(), Some(failure)),
-        }
-    })?;
-    check(py, failure.as_ref())?;
-    py.import("json")?.call_method1("loads", (text,))
+            if details {
+                job = job.with_details();
+            }
+            if let Some(by) = by {
+                job = job.grouped_by(by);
+            }
+            let summary = run(&inputs, options, &job, |part| job.add(part));
+            let run = run_to_json(analyzer.tier(), threads, begin.elapsed(), &summary);
+            if let Some(failure) = summary.failure {
+                return (String::new(), Some(failure));
+            }
+            match job.finish(summary.rejected, keep_en_passant) {
+                Ok(report) => {
+                    let mut object = report.to_json();
+                    object.insert("run".to_owned(), run.into());
+                    (serde_json::Value::Object(object).to_string(), None)
+                }
+                Err(failure) => (String::new(), Some(failure)),
+            }
+        })?;
+        check(py, failure.as_ref())?;
+        py.import("json")?.call_method1("loads", (text,))
+    }
 }
 
-/// Writes the records of files to one output file, in any format that can be written.
-///
-/// The format follows from the name, or is `to`. The file appears whole or not at all; an existing one is replaced only
-/// with `overwrite=True`. Names that end in .zst, .gz or .bz2 are compressed, with `level`. `compression` is for the
-/// pages of a Parquet file ("zstd:9", "snappy", "none"), and `fen=True` adds a column `fen` to a table.
-///
-/// With `on_bad="raise"`, a bad record raises an `Error` and nothing is written; with "skip", bad records are left out.
-/// The result has the number of records that were read and `rejected`, and the fields that were `lost` because the
-/// format cannot store them. If records would be changed in a way that readers cannot detect, `convert` fails, unless
-/// `allow_loss=True`; `changed` counts these records by kind.
-///
-/// `set` changes values of the records: score, raw_score, mate, result, ply or halfmove, for example
-/// `{"score": "greatest(-1000, least(score, 1000))"}`. The other arguments are those of `scan`.
-///
-/// >>> import lanefish, tempfile, os
-/// >>> folder = tempfile.mkdtemp()
-/// >>> with open(os.path.join(folder, "one.epd"), "w") as file:
-/// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\n")
-/// >>> done = lanefish.convert(os.path.join(folder, "one.epd"), os.path.join(folder, "one.boards"))
-/// >>> done["records"], done["rejected"], done["lost"]
-/// (1, 0, {})
-#[pyfunction]
-#[pyo3(signature = (
-    input, output, *, to=None, overwrite=false, level=None, compression=None, fen=false, on_bad="raise", threads=None,
-    fen_column=None, from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false,
-    games=None, r#where=None, sample=None, r#let=None, seed=0, set=None, allow_loss=false
-))]
-#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
-pub(crate) fn convert<'py>(
-    py: Python<'py>,
-    input: &Bound<'py, PyAny>,
-    output: PathBuf,
-    to: Option<&str>,
-    overwrite: bool,
-    level: Option<i32>,
-    compression: Option<&str>,
-    fen: bool,
-    on_bad: &str,
-    threads: Option<usize>,
-    fen_column: Option<String>,
-    from_format: Option<String>,
-    skip: u64,
-    limit: Option<u64>,
-    shard: Option<String>,
-    validity: &str,
-    keep_en_passant: bool,
-    games: Option<&Bound<'_, PyDict>>,
-    r#where: Option<&str>,
-    sample: Option<&Bound<'_, PyAny>>,
-    r#let: Option<&Bound<'_, PyDict>>,
-    seed: u64,
-    set: Option<&Bound<'_, PyDict>>,
-    allow_loss: bool,
-) -> PyResult<Bound<'py, PyDict>> {
-    let given = Given {
-        from_format,
-        fen_column,
-        on_bad: on_bad.to_owned(),
-        threads,
-        skip,
-        limit,
-        shard,
-        validity: validity.to_owned(),
-        keep_en_passant,
-    };
-    let wrong = |reason: OutputError| error::message(py, reason.to_string());
-    let choosing = Choosing { games, condition: r#where, sample, definitions: r#let, seed, set };
-    let reading = given.check(py, &choosing)?;
-    let mut format = match to {
-        Some(name) => OutputFormat::named(name, Content::Records),
-        None => OutputFormat::of_path(&output, Content::Records),
+reading_function! {
+    /// Writes the records of files to one output file, in any format that can be written.
+    ///
+    /// The format follows from the name, or is `to`. The file appears whole or not at all; an existing one is replaced only
+    /// with `overwrite=True`. Names that end in .zst, .gz or .bz2 are compressed, with `level`. `compression` is for the
+    /// pages of a Parquet file ("zstd:9", "snappy", "none"), and `fen=True` adds a column `fen` to a table.
+    ///
+    /// With `on_bad="raise"`, a bad record raises an `Error` and nothing is written; with "skip", bad records are left out.
+    /// The result has the number of records that were read and `rejected`, and the fields that were `lost` because the
+    /// format cannot store them. If records would be changed in a way that readers cannot detect, `convert` fails, unless
+    /// `allow_loss=True`; `changed` counts these records by kind.
+    ///
+    /// `set` changes values of the records: score, raw_score, mate, result, ply or halfmove, for example
+    /// `{"score": "greatest(-1000, least(score, 1000))"}`. The other arguments are those of `scan`.
+    ///
+    /// >>> import lanefish, tempfile, os
+    /// >>> folder = tempfile.mkdtemp()
+    /// >>> with open(os.path.join(folder, "one.epd"), "w") as file:
+    /// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\n")
+    /// >>> done = lanefish.convert(os.path.join(folder, "one.epd"), os.path.join(folder, "one.boards"))
+    /// >>> done["records"], done["rejected"], done["lost"]
+    /// (1, 0, {})
+    signature(
+        input, output, *, to=None, overwrite=false, level=None, compression=None, fen=false, allow_loss=false, set=None
+    );
+    pub(crate) fn convert<'py>(
+        py: Python<'_>,
+        keywords: Keywords, on_bad = "raise";
+        input: &Bound<'py, PyAny>,
+        output: PathBuf,
+        to: Option<&str>,
+        overwrite: bool,
+        level: Option<i32>,
+        compression: Option<&str>,
+        fen: bool,
+        allow_loss: bool,
+        set: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let wrong = |reason: OutputError| error::message(py, reason.to_string());
+        let keywords = Keywords { set, ..keywords };
+        let reading = keywords.check(py)?;
+        let mut format = match to {
+            Some(name) => OutputFormat::named(name, Content::Records),
+            None => OutputFormat::of_path(&output, Content::Records),
+        }
+        .map_err(wrong)?;
+        if let Some(compression) = compression {
+            format = format.with_compression(compression).map_err(wrong)?;
+        }
+        let options = FileOptions::default().force(overwrite).level(level).fen(fen).allow_loss(allow_loss);
+        let file = RecordFile::new(&output, Some(format), options).map_err(wrong)?;
+        let inputs = reading.inputs(py, input)?;
+        let place = output.canonicalize().ok();
+        let is_output = |path: &&std::sync::Arc<std::path::Path>| place.is_some() && path.canonicalize().ok() == place;
+        if let Some(path) = inputs.sources.iter().filter_map(|source| source.container()).find(is_output) {
+            let path = path.display();
+            return Err(error::message(py, format!("{path} is an input and cannot also be an output")));
+        }
+        let (summary, losses) = attended(py, &reading, |options| file.write(&inputs, options))?;
+        check(py, summary.failure.as_ref())?;
+        let done = counts(py, &summary)?;
+        let lost = PyDict::new(py);
+        for (what, records) in losses.lacking() {
+            // Names of fields have backticks in sentences.
+            lost.set_item(what.trim_matches('`'), records)?;
+        }
+        done.set_item("lost", lost)?;
+        let placeholders = PyDict::new(py);
+        for (what, records) in losses.placeholders() {
+            placeholders.set_item(what, records)?;
+        }
+        done.set_item("placeholders", placeholders)?;
+        let changed = PyDict::new(py);
+        for (what, how_often) in losses.changed() {
+            changed.set_item(what, how_often.records)?;
+        }
+        done.set_item("changed", changed)?;
+        Ok(done)
     }
-    .map_err(wrong)?;
-    if let Some(compression) = compression {
-        format = format.with_compression(compression).map_err(wrong)?;
-    }
-    let options = FileOptions::default().force(overwrite).level(level).fen(fen).allow_loss(allow_loss);
-    let file = RecordFile::new(&output, Some(format), options).map_err(wrong)?;
-    let inputs = reading.inputs(py, input)?;
-    let place = output.canonicalize().ok();
-    let is_output = |path: &&std::sync::Arc<std::path::Path>| place.is_some() && path.canonicalize().ok() == place;
-    if let Some(path) = inputs.sources.iter().filter_map(|source| source.container()).find(is_output) {
-        let path = path.display();
-        return Err(error::message(py, format!("{path} is an input and cannot also be an output")));
-    }
-    let (summary, losses) = attended(py, &reading, |options| file.write(&inputs, options))?;
-    check(py, summary.failure.as_ref())?;
-    let done = counts(py, &summary)?;
-    let lost = PyDict::new(py);
-    for (what, records) in losses.lacking() {
-        // Names of fields have backticks in sentences.
-        lost.set_item(what.trim_matches('`'), records)?;
-    }
-    done.set_item("lost", lost)?;
-    let placeholders = PyDict::new(py);
-    for (what, records) in losses.placeholders() {
-        placeholders.set_item(what, records)?;
-    }
-    done.set_item("placeholders", placeholders)?;
-    let changed = PyDict::new(py);
-    for (what, how_often) in losses.changed() {
-        changed.set_item(what, how_often.records)?;
-    }
-    done.set_item("changed", changed)?;
-    Ok(done)
 }
 
 /// What was read.

@@ -55,26 +55,83 @@ pub(crate) fn columns(
     })
 }
 
-/// The arguments about reading, as users pass them.
-pub(crate) struct Given {
-    pub(crate) from_format: Option<String>,
-    pub(crate) fen_column: Option<String>,
-    pub(crate) on_bad: String,
+/// Defines functions of Python with the keywords about reading: the list of them is here, and in [`Keywords`].
+macro_rules! reading_function {
+    (
+        $(#[$attribute:meta])*
+        signature($($signature:tt)*);
+        pub(crate) fn $name:ident<$py_life:lifetime>(
+            $py:ident: Python<'_>,
+            $keywords:ident: Keywords, on_bad = $on_bad:literal;
+            $($own:ident: $own_type:ty,)*
+        ) -> $returned:ty $body:block
+    ) => {
+        $(#[$attribute])*
+        #[pyfunction]
+        #[pyo3(signature = (
+            $($signature)*, on_bad=$on_bad, threads=None, fen_column=None, from_format=None, skip=0, limit=None,
+            shard=None, validity="playable", keep_en_passant=false, games=None, r#where=None, sample=None, r#let=None,
+            seed=0
+        ))]
+        #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+        pub(crate) fn $name<$py_life>(
+            $py: Python<$py_life>,
+            $($own: $own_type,)*
+            on_bad: &str,
+            threads: Option<usize>,
+            fen_column: Option<String>,
+            from_format: Option<&str>,
+            skip: u64,
+            limit: Option<u64>,
+            shard: Option<&str>,
+            validity: &str,
+            keep_en_passant: bool,
+            games: Option<&Bound<'_, PyDict>>,
+            r#where: Option<&str>,
+            sample: Option<&Bound<'_, PyAny>>,
+            r#let: Option<&Bound<'_, PyDict>>,
+            seed: u64,
+        ) -> $returned {
+            let $keywords = $crate::reading::Keywords {
+                on_bad,
+                threads,
+                fen_column,
+                from_format,
+                skip,
+                limit,
+                shard,
+                validity,
+                keep_en_passant,
+                games,
+                condition: r#where,
+                sample,
+                definitions: r#let,
+                seed,
+                set: None,
+            };
+            $body
+        }
+    };
+}
+pub(crate) use reading_function;
+
+/// The keywords about reading and choosing, as users pass them.
+pub(crate) struct Keywords<'a, 'py> {
+    pub(crate) on_bad: &'a str,
     pub(crate) threads: Option<usize>,
+    pub(crate) fen_column: Option<String>,
+    pub(crate) from_format: Option<&'a str>,
     pub(crate) skip: u64,
     pub(crate) limit: Option<u64>,
-    pub(crate) shard: Option<String>,
-    pub(crate) validity: String,
+    pub(crate) shard: Option<&'a str>,
+    pub(crate) validity: &'a str,
     pub(crate) keep_en_passant: bool,
-}
-
-/// The arguments about choosing records, as users pass them.
-pub(crate) struct Choosing<'a, 'py> {
     pub(crate) games: Option<&'a Bound<'py, PyDict>>,
     pub(crate) condition: Option<&'a str>,
     pub(crate) sample: Option<&'a Bound<'py, PyAny>>,
     pub(crate) definitions: Option<&'a Bound<'py, PyDict>>,
     pub(crate) seed: u64,
+    /// New values, which only `convert` has.
     pub(crate) set: Option<&'a Bound<'py, PyDict>>,
 }
 
@@ -87,20 +144,16 @@ fn assignments(values: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
     values.map(text).collect()
 }
 
-impl Choosing<'_, '_> {
+impl Keywords<'_, '_> {
     pub(crate) fn definitions(&self, py: Python<'_>) -> PyResult<Definitions> {
         let texts = assignments(self.definitions)?;
         Definitions::parse(texts).map_err(|wrong| error::message(py, format!("let: {wrong}")))
     }
 
-    fn check(&self, py: Python<'_>) -> PyResult<Choose> {
+    fn choose(&self, py: Python<'_>) -> PyResult<Choose> {
         let definitions = self.definitions(py)?;
-        let games = self
-            .games
-            .map(games::selection)
-            .transpose()?
-            .filter(|selection| *selection != GameFilter::default())
-            .map(Arc::new);
+        let games =
+            self.games.map(games::filter).transpose()?.filter(|filter| *filter != GameFilter::default()).map(Arc::new);
         let condition = self.condition.map(|text| definitions.condition(text)).transpose();
         let sample = self.sample.map(|sample| -> PyResult<Sample> {
             // Of numbers, the type says what they are: 1.0 is a rate.
@@ -115,6 +168,30 @@ impl Choosing<'_, '_> {
             .sample(sample.transpose()?)
             .seed(self.seed)
             .set(set.map_err(|wrong| error::message(py, format!("set: {wrong}")))?))
+    }
+
+    /// The checked options.
+    pub(crate) fn check(self, py: Python<'_>) -> PyResult<Reading> {
+        let strict = match self.on_bad {
+            "raise" => true,
+            "skip" => false,
+            _ => return Err(PyValueError::new_err("on_bad must be 'raise' or 'skip'")),
+        };
+        let from = self.from_format.map(|name| name.parse::<Format>()).transpose();
+        let shard = self.shard.map(|shard| shard.parse::<Shard>()).transpose();
+        let choose = self.choose(py)?;
+        let decode = decode(self.fen_column, self.validity, self.keep_en_passant)?;
+        Ok(Reading {
+            threads: threads(self.threads)?,
+            read: ReadOptions::default()
+                .from(from.map_err(|unknown| error::message(py, unknown.to_string()))?)
+                .decode(decode)
+                .choose(choose)
+                .strict(strict)
+                .shard(shard.map_err(|wrong| error::message(py, wrong.to_string()))?)
+                .skip(self.skip)
+                .limit(self.limit),
+        })
     }
 }
 
@@ -138,30 +215,6 @@ pub(crate) fn decode(fen_column: Option<String>, validity: &str, keep_en_passant
         .validity(validity)
         .keep_en_passant(keep_en_passant)
         .fen_column(fen_column.map(Arc::from)))
-}
-
-impl Given {
-    pub(crate) fn check(self, py: Python<'_>, choosing: &Choosing<'_, '_>) -> PyResult<Reading> {
-        let strict = match &*self.on_bad {
-            "raise" => true,
-            "skip" => false,
-            _ => return Err(PyValueError::new_err("on_bad must be 'raise' or 'skip'")),
-        };
-        let from = self.from_format.map(|name| name.parse::<Format>()).transpose();
-        let shard = self.shard.map(|shard| shard.parse::<Shard>()).transpose();
-        let decode = decode(self.fen_column, &self.validity, self.keep_en_passant)?;
-        Ok(Reading {
-            threads: threads(self.threads)?,
-            read: ReadOptions::default()
-                .from(from.map_err(|unknown| error::message(py, unknown.to_string()))?)
-                .decode(decode)
-                .choose(choosing.check(py)?)
-                .strict(strict)
-                .shard(shard.map_err(|wrong| error::message(py, wrong.to_string()))?)
-                .skip(self.skip)
-                .limit(self.limit),
-        })
-    }
 }
 
 impl Reading {

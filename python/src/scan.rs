@@ -1,7 +1,7 @@
 //! `scan`: columns of files, as a stream of record batches.
 
 use crate::error;
-use crate::reading::{self, Choosing, Given};
+use crate::reading::{self, reading_function};
 use crate::signals::Signals;
 use crate::table::{RecordBatch, Table, field_of, struct_of};
 use arrow_array::{self as arrow, ArrayRef};
@@ -18,76 +18,48 @@ use std::time::Duration;
 /// How long a thread waits before it looks for signals.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Computes columns for the records of files, as a stream of record batches in order.
-///
-/// `paths` is one path or several: files of any supported format, compressed or not, and directories or zip archives of
-/// them. Nothing is read before you take the first batch, and reading stays only a little ahead, so memory does not
-/// grow with the files. The result is an iterator of record batches, which other packages accept as it is:
-/// `pyarrow.table(scan)`, `polars.DataFrame(scan)`, `duckdb.sql("from scan")`. It can be read once.
-///
-/// With `on_bad="raise"`, the first bad record raises an `Error`, after the complete batches before it; with "skip",
-/// bad records are left out, and `rejected` counts them. `skip` and `limit` count records, `shard="0/8"` is the first
-/// of eight shares, `from_format` names the format, `fen_column` the column of positions in a Parquet or Arrow file.
-///
-/// `games` chooses games and their positions by the options of the command line, as a dict with underscores:
-/// `{"min_elo": 2000, "time_control": ["blitz", "rapid"], "plies": (16, None), "max_per_game": 4, "seed": 1}`. They
-/// work on every format that carries the needed fields; a file without them raises an `Error`.
-///
-/// `where` is a condition on all columns, in the language of `--where`: only records for which it is true are taken.
-/// `sample` takes a random part of these: a rate (0.01), a number of records (1000), or an expression that gives the
-/// probability for each record; `seed` is its seed. `let` names values, `{"m": "ply / 64.0"}`, for these expressions
-/// and for `columns`.
-///
-/// >>> import lanefish, tempfile, os
-/// >>> path = os.path.join(tempfile.mkdtemp(), "two.epd")
-/// >>> with open(path, "w") as file:
-/// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\nnonsense\n8/8/8/8/8/8/8/K1k5 w - -\n")
-/// >>> scan = lanefish.scan(path, "index,legal_moves", on_bad="skip")
-/// >>> [batch.to_pydict() for batch in scan], scan.rejected
-/// ([{'index': [0, 2], 'legal_moves': [12, 1]}], 1)
-#[pyfunction]
-#[pyo3(signature = (
-    paths, columns=None, *, on_bad="raise", threads=None, fen_column=None, from_format=None, skip=0, limit=None,
-    shard=None, validity="playable", keep_en_passant=false, games=None, r#where=None, sample=None, r#let=None, seed=0
-))]
-#[allow(clippy::too_many_arguments, reason = "keywords of Python")]
-pub(crate) fn scan(
-    py: Python<'_>,
-    paths: &Bound<'_, PyAny>,
-    columns: Option<&Bound<'_, PyAny>>,
-    on_bad: &str,
-    threads: Option<usize>,
-    fen_column: Option<String>,
-    from_format: Option<String>,
-    skip: u64,
-    limit: Option<u64>,
-    shard: Option<String>,
-    validity: &str,
-    keep_en_passant: bool,
-    games: Option<&Bound<'_, PyDict>>,
-    r#where: Option<&str>,
-    sample: Option<&Bound<'_, PyAny>>,
-    r#let: Option<&Bound<'_, PyDict>>,
-    seed: u64,
-) -> PyResult<Scan> {
-    let given = Given {
-        from_format,
-        fen_column,
-        on_bad: on_bad.to_owned(),
-        threads,
-        skip,
-        limit,
-        shard,
-        validity: validity.to_owned(),
-        keep_en_passant,
-    };
-    let choosing = Choosing { games, condition: r#where, sample, definitions: r#let, seed, set: None };
-    let columns = reading::columns(py, columns, &choosing.definitions(py)?)?;
-    let reading = given.check(py, &choosing)?;
-    let analyzer = reading::analyzer(py)?;
-    let inputs = reading.inputs(py, paths)?;
-    let scan = jobs::Scan::new(inputs, columns, analyzer, move |options| reading.set(options));
-    Ok(Scan { schema: scan.schema(), scan: Arc::new(Mutex::new(scan)) })
+reading_function! {
+    /// Computes columns for the records of files, as a stream of record batches in order.
+    ///
+    /// `paths` is one path or several: files of any supported format, compressed or not, and directories or zip archives of
+    /// them. Nothing is read before you take the first batch, and reading stays only a little ahead, so memory does not
+    /// grow with the files. The result is an iterator of record batches, which other packages accept as it is:
+    /// `pyarrow.table(scan)`, `polars.DataFrame(scan)`, `duckdb.sql("from scan")`. It can be read once.
+    ///
+    /// With `on_bad="raise"`, the first bad record raises an `Error`, after the complete batches before it; with "skip",
+    /// bad records are left out, and `rejected` counts them. `skip` and `limit` count records, `shard="0/8"` is the first
+    /// of eight shares, `from_format` names the format, `fen_column` the column of positions in a Parquet or Arrow file.
+    ///
+    /// `games` chooses games and their positions by the options of the command line, as a dict with underscores:
+    /// `{"min_elo": 2000, "time_control": ["blitz", "rapid"], "plies": (16, None), "max_per_game": 4, "seed": 1}`. They
+    /// work on every format that carries the needed fields; a file without them raises an `Error`.
+    ///
+    /// `where` is a condition on all columns, in the language of `--where`: only records for which it is true are taken.
+    /// `sample` takes a random part of these: a rate (0.01), a number of records (1000), or an expression that gives the
+    /// probability for each record; `seed` is its seed. `let` names values, `{"m": "ply / 64.0"}`, for these expressions
+    /// and for `columns`.
+    ///
+    /// >>> import lanefish, tempfile, os
+    /// >>> path = os.path.join(tempfile.mkdtemp(), "two.epd")
+    /// >>> with open(path, "w") as file:
+    /// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\nnonsense\n8/8/8/8/8/8/8/K1k5 w - -\n")
+    /// >>> scan = lanefish.scan(path, "index,legal_moves", on_bad="skip")
+    /// >>> [batch.to_pydict() for batch in scan], scan.rejected
+    /// ([{'index': [0, 2], 'legal_moves': [12, 1]}], 1)
+    signature(paths, columns=None, *);
+    pub(crate) fn scan<'py>(
+        py: Python<'_>,
+        keywords: Keywords, on_bad = "raise";
+        paths: &Bound<'_, PyAny>,
+        columns: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Scan> {
+        let columns = reading::columns(py, columns, &keywords.definitions(py)?)?;
+        let reading = keywords.check(py)?;
+        let analyzer = reading::analyzer(py)?;
+        let inputs = reading.inputs(py, paths)?;
+        let scan = jobs::Scan::new(inputs, columns, analyzer, move |options| reading.set(options));
+        Ok(Scan { schema: scan.schema(), scan: Arc::new(Mutex::new(scan)) })
+    }
 }
 
 /// A stream of record batches: what `scan` returns.

@@ -1,29 +1,9 @@
 //! The numbers of games and positions that options left out.
 
+use super::game_filter;
+use super::game_options::GameOption;
 use crate::text::numbers::counted;
 use std::collections::BTreeMap;
-
-/// The options in the order of their application: to whole games, to their positions, to all records.
-const ORDER: [&str; 18] = [
-    "min-elo",
-    "max-elo",
-    "time-control",
-    "result",
-    "min-plies",
-    "termination",
-    "eco",
-    "since",
-    "until",
-    "variant",
-    "drop-bad-games",
-    "plies",
-    "skip-book",
-    "every",
-    "last",
-    "max-per-game",
-    "where",
-    "sample",
-];
 
 /// The numbers of games and positions that one option left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -61,11 +41,7 @@ impl FilterCount {
         let unknown = match self.unknown {
             0 => String::new(),
             games => {
-                let what = match option {
-                    "time-control" => "time control",
-                    "min-elo" | "max-elo" => "rating",
-                    _ => "date",
-                };
+                let what = GameOption::named(option).map_or("value", |option| option.unknown);
                 format!(", {} for a {what} that is unknown or cannot be read", counted(games, "game"))
             }
         };
@@ -82,8 +58,8 @@ impl FilterCount {
     /// use lanefish::choose::FilterCount;
     /// assert!(FilterCount::place("min-elo") < FilterCount::place("plies") && FilterCount::place("plies") < FilterCount::place("where"));
     /// ```
-    pub fn place(option: &str) -> usize {
-        ORDER.iter().position(|&other| other == option).unwrap_or(ORDER.len())
+    pub fn place(option: &str) -> impl Ord + use<> {
+        game_filter::place(option)
     }
 }
 

@@ -8,22 +8,25 @@
 //! leaves out records is a `RecordFilter` with the name of its option, which also names its count ([`LeftOutBy`]). Limits
 //! count the remaining records if there is a condition or a sample, and otherwise all records that are read.
 //!
-//! A new option for games is a field of [`GameFilter`] and its test; a new function of the language is one in
+//! A new option for games is an item of the list in `game_options.rs` and its test; a new function of the language is one in
 //! [`expression`]; a new column is one of the catalogue ([`crate::table::COLUMNS`]), and can then be named everywhere.
 
 pub mod expression;
 mod filter_counts;
 mod game_filter;
+mod game_options;
 mod new_values;
+mod option_values;
 mod record_filter;
 mod sample;
 
 pub use expression::{Condition, Definitions, ExpressionError, Formula};
 pub use filter_counts::{FilterCount, LeftOutBy};
-pub use game_filter::{EcoRange, GameFilter, TimeControl};
 pub(crate) use game_filter::{ROWS_OF_GAMES, hash_on};
+pub use game_options::{GameFilter, GameOption, GameOptionStage};
 pub(crate) use new_values::Changes;
 pub use new_values::{AssignmentError, Assignments};
+pub use option_values::{EcoRange, Plies, TimeControl};
 pub(crate) use record_filter::{AtRandom, ByFormula, DrawnUpTo, RecordFilter, choose, draw};
 pub(crate) use sample::Fraction;
 pub use sample::{Rate, Sample, SampleError};

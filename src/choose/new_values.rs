@@ -1,8 +1,7 @@
 //! New values for fields of records.
 
 use super::expression::{Definitions, Evaluated, ExpressionError, Formula, Type};
-use crate::queries::Queries;
-use crate::table::{Array, Batch, Field, Fields, Tile, Values, is_sentinel};
+use crate::table::{Array, Batch, Field, Needs, Tile, Values, is_sentinel};
 use std::fmt;
 use std::sync::Arc;
 
@@ -168,17 +167,9 @@ impl Assignments {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-    /// The queries that they need.
-    pub(crate) fn queries(&self) -> Queries {
-        self.0.iter().fold(Queries::NONE, |all, one| all | one.formula.queries())
-    }
-    /// The fields of records that they read, in addition to positions.
-    pub(crate) fn fields(&self) -> Fields {
-        self.0.iter().fold(Fields::NONE, |all, one| all.union(one.formula.fields()))
-    }
-    /// The tags of games that they read.
-    pub(crate) fn tags(&self) -> impl Iterator<Item = Arc<str>> {
-        self.0.iter().flat_map(|one| one.formula.tags().cloned())
+    /// What they need of records.
+    pub(crate) fn needs(&self) -> Needs {
+        self.0.iter().map(|one| one.formula.needs().clone()).collect()
     }
 }
 

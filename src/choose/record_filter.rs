@@ -2,26 +2,16 @@
 
 use super::expression::{Condition, Evaluated, Formula};
 use super::{LeftOutBy, Rate};
-use crate::queries::Queries;
 use crate::seed::Draw;
-use crate::table::{Fields, Tile, rows_of};
-use std::sync::Arc;
+use crate::table::{Needs, Tile, rows_of};
 
 /// Chooses records by their values.
 pub(crate) trait RecordFilter: Sync {
     /// The name of its option, for the report on records left out.
     fn name(&self) -> &'static str;
-    /// The queries to be answered.
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    /// The fields of records that it reads, in addition to positions.
-    fn fields(&self) -> Fields {
-        Fields::NONE
-    }
-    /// The tags of games that it reads.
-    fn tags(&self) -> Vec<Arc<str>> {
-        Vec::new()
+    /// What it needs of records.
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     /// Clears the bits of the records of the tile that are left out; there is one bit per record.
     fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]);
@@ -31,14 +21,8 @@ impl RecordFilter for Condition {
     fn name(&self) -> &'static str {
         "where"
     }
-    fn queries(&self) -> Queries {
-        Self::queries(self)
-    }
-    fn fields(&self) -> Fields {
-        Self::fields(self)
-    }
-    fn tags(&self) -> Vec<Arc<str>> {
-        Self::tags(self).cloned().collect()
+    fn needs(&self) -> Needs {
+        Self::needs(self).clone()
     }
     fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
         Self::choose(self, tile, mask);
@@ -91,14 +75,8 @@ impl RecordFilter for ByFormula<'_> {
     fn name(&self) -> &'static str {
         "sample"
     }
-    fn queries(&self) -> Queries {
-        self.formula.queries()
-    }
-    fn fields(&self) -> Fields {
-        self.formula.fields()
-    }
-    fn tags(&self) -> Vec<Arc<str>> {
-        self.formula.tags().cloned().collect()
+    fn needs(&self) -> Needs {
+        self.formula.needs().clone()
     }
     fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
         let values = self.formula.evaluate(tile);

@@ -1,6 +1,7 @@
 //! `cluster`: the processes that run queries on several machines, and the way in which commands reach them.
 
 use super::arguments::number_args::{duration, size};
+use super::arguments::scope::{Examples, RunCommand, Scope};
 use super::run::interrupt;
 use super::run::invocation::Invocation;
 use anyhow::Result;
@@ -184,8 +185,36 @@ struct ExecutorArgs {
     insecure: bool,
 }
 
-impl ClusterArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for ClusterArgs {
+    const EXAMPLES: Examples = &[
+        (
+            "On one machine; $TLS stands for the three options with certificates",
+            "lanefish cluster scheduler --bind 10.0.0.1:50050 --data /shared $TLS",
+        ),
+        (
+            "On all machines",
+            "lanefish cluster executor --scheduler 10.0.0.1:50050 --bind 10.0.0.2:50051 --data /shared $TLS",
+        ),
+        ("Statistics of a whole collection", "lanefish stats --cluster 10.0.0.1:50050 $TLS /shared/games/"),
+        (
+            "A query, on a cluster of this machine only",
+            "lanefish sql --cluster 127.0.0.1:50050 \"select phase, count(*) from '/shared/games/*.boards' group by phase\"",
+        ),
+    ];
+    const EXAMPLES_OF_SUBCOMMANDS: &'static [(&'static str, Examples)] = &[
+        ("status", &[("The executors and jobs of a cluster", "lanefish cluster status 127.0.0.1:50050")]),
+        ("scheduler", &[("On this machine only", "lanefish cluster scheduler --data /shared")]),
+        (
+            "executor",
+            &[(
+                "On this machine only, with two slots",
+                "lanefish cluster executor --scheduler 127.0.0.1:50050 --data /shared --slots 2",
+            )],
+        ),
+    ];
+    const SCOPE: Scope = Scope::NOTHING;
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if !matches!(self.role, Role::Status(_)) {
             log_to_stderr(invocation);
             // Tasks get some time to end, and files are removed.

@@ -4,8 +4,10 @@
 //! placeholder as its only value. In the script, the completion of the placeholder is then replaced by that of a list,
 //! which completes the last name and leaves out those before it.
 
+use super::arguments::scope::{Examples, RunCommand, Scope};
 use super::arguments::value_parsers::{column_names, game_column_names};
 use super::man;
+use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::builder::{PossibleValue, PossibleValuesParser, Resettable};
 use clap::{Arg, Args, Command};
@@ -19,10 +21,15 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-impl CompletionsArgs {
-    /// Prints the completions for a command line with these definitions.
-    pub(crate) fn run(&self, definitions: Command) -> Result<u8> {
-        let mut definitions = with_values(definitions);
+impl RunCommand for CompletionsArgs {
+    const EXAMPLES: Examples = &[
+        ("For bash", "lanefish completions bash > ~/.local/share/bash-completion/completions/lanefish"),
+        ("For fish", "lanefish completions fish > ~/.config/fish/completions/lanefish.fish"),
+    ];
+    const SCOPE: Scope = Scope::NOTHING;
+
+    fn run(&self, _invocation: &Invocation<'_>) -> Result<u8> {
+        let mut definitions = with_values(super::definitions());
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut definitions, "lanefish", &mut script);
         let mut script = with_lists(self.shell, &String::from_utf8(script)?);
@@ -60,7 +67,7 @@ const LISTS: [List; 5] = [
     List { command: Some("stats"), id: "by", placeholder: "LIST-OF-GROUPS", names: || column_names().collect() },
     List {
         command: None,
-        id: "time_control",
+        id: "time-control",
         placeholder: "LIST-OF-TIME-CONTROLS",
         names: || Speed::ALL.map(Speed::name).to_vec(),
     },

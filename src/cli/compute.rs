@@ -2,11 +2,12 @@
 
 use super::arguments::common_args::{OutputArgs, Reading};
 use super::arguments::row_format_arg::{FOR_PEOPLE, RowForm, shown_or_written};
+use super::arguments::scope::{Examples, OUTPUT, RunCommand};
 use super::run::column_listing::{self, ListedColumn};
 use super::run::format_output::{self, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use lanefish::jobs::{Content, OutputContent};
 use lanefish::output::row_format;
 use lanefish::table::{COLUMNS, Column, Columns, FAMILIES};
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct ComputeArgs {
     /// Files, directories, zip archives, or - for standard input
-    #[arg(value_name = "INPUT")]
+    #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     inputs: Vec<PathBuf>,
 
     /// Columns to write, separated by commas; `all` for all of them, tag:NAME for any tag of games,
@@ -51,7 +52,7 @@ pub(crate) struct ComputeArgs {
     ///
     /// A table is for people: aligned, and cut to the width of the terminal (80 columns if standard output is not one).
     /// Every other format has all columns and whole values.
-    #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Rows))]
+    #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Rows), help_heading = OUTPUT)]
     format: Option<RowForm>,
 
     #[command(flatten)]
@@ -82,8 +83,21 @@ impl From<SquareSetStyle> for row_format::SquareSetStyle {
     }
 }
 
-impl ComputeArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for ComputeArgs {
+    const EXAMPLES: Examples = &[
+        (
+            "Some columns of the first ten positions",
+            "lanefish compute positions.epd --columns fen,legal_moves,in_check --limit 10",
+        ),
+        ("All columns, as compressed JSON lines", "lanefish compute games.pgn.zst --columns all -o rows.jsonl.zst"),
+        (
+            "Typed columns for DuckDB, Polars, pandas and others",
+            "lanefish compute games.boards --columns all -o rows.parquet",
+        ),
+        ("From another program", "grep -v ' b ' a.fen | lanefish compute"),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.list_columns {
             return list_columns(self.json);
         }

@@ -1,6 +1,7 @@
 //! `convert`: any input format to any output format, without silent loss.
 
 use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;
 use anyhow::Result;
@@ -11,12 +12,12 @@ use lanefish::jobs::{OutputContent, OutputFormat};
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName, help_heading = OUTPUT)]
     to: Option<OutputFormat>,
 
     /// Also write a column `fen` to a Parquet or Arrow file
     #[cfg(feature = "parquet")]
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     fen: bool,
 
     #[command(flatten)]
@@ -29,8 +30,15 @@ pub(crate) struct ConvertArgs {
     read: ReadArgs,
 }
 
-impl ConvertArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for ConvertArgs {
+    const EXAMPLES: Examples = &[
+        ("Pack once, then read at disk speed", "lanefish convert games.pgn.zst -o games.boards"),
+        ("Back to text, with strong compression", "lanefish convert games.boards -o games.fen.zst --level 19"),
+        ("Good records to one file, bad ones to another", "lanefish convert mixed.epd -o good.epd --rejects bad.txt"),
+    ];
+    const SCOPE: Scope = Scope::WRITES_RECORDS;
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let format = format_output::format_of(self.to, &self.output)?;
         #[cfg(feature = "parquet")]
         let fen = self.fen;

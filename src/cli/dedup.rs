@@ -2,6 +2,7 @@
 
 use super::SOMETHING_WRONG;
 use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::dataset_summary;
 use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::{Invocation, Nothing, RunOverrides, files_with};
@@ -42,7 +43,7 @@ pub(crate) struct DedupArgs {
     json: bool,
 
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName, help_heading = OUTPUT)]
     to: Option<OutputFormat>,
 
     #[command(flatten)]
@@ -102,8 +103,17 @@ fn keep(text: &str) -> Result<Keep, String> {
     }
 }
 
-impl DedupArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for DedupArgs {
+    const EXAMPLES: Examples = &[
+        ("How often positions are repeated", "lanefish dedup games.pgn.zst"),
+        (
+            "Each position once, with its deepest evaluation, and none of the test data",
+            "lanefish dedup evals.jsonl.zst --keep most:depth --against test.boards -o unique.boards",
+        ),
+    ];
+    const SCOPE: Scope = Scope::WRITES_RECORDS;
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.output.output.is_none() && self.to.is_none() {
             return self.count(invocation);
         }
@@ -130,7 +140,9 @@ impl DedupArgs {
         let status = dataset_summary::conclude(invocation, done, self.json, written, self.numbers(&deduplicated))?;
         Ok(status.max(status_of(&deduplicated)))
     }
+}
 
+impl DedupArgs {
     /// Reports how many records are kept.
     fn note(&self, invocation: &Invocation<'_>, done: &Deduplicated) {
         let duplicates = counted(done.compared - done.kept, "duplicate");

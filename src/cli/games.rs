@@ -2,6 +2,7 @@
 
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::arguments::row_format_arg::{FOR_PEOPLE, RowForm, shown_or_written};
+use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::column_listing::{self, ListedColumn};
 use super::run::format_output::{self, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;
@@ -37,7 +38,7 @@ pub(crate) struct GamesArgs {
     ///
     /// A table is for people: aligned, and cut to the width of the terminal (80 columns if standard output is not one).
     /// Every other format has all columns and whole values.
-    #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Games))]
+    #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Games), help_heading = OUTPUT)]
     format: Option<RowForm>,
 
     #[command(flatten)]
@@ -50,8 +51,24 @@ pub(crate) struct GamesArgs {
     read: ReadArgs,
 }
 
-impl GamesArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for GamesArgs {
+    const EXAMPLES: Examples = &[
+        ("One row per game", "lanefish games games.pgn -o games.csv"),
+        ("Some columns", "lanefish games games.pgn --columns white,black,result,tag:Annotator"),
+        ("The games of strong players, unchanged", "lanefish games games.pgn.zst --min-elo 2500 -o strong.pgn.zst"),
+        (
+            "Games that ended in stalemate",
+            "lanefish games games.pgn --format jsonl | jq 'select(.outcome == \"stalemate\")'",
+        ),
+    ];
+    const SCOPE: Scope = Scope {
+        takes_whole_games: true,
+        refuses: &["sample", "memory", "temp"],
+        reason: "it has one row per whole game",
+        ..Scope::READS
+    };
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.list_columns {
             return list_columns(self.json);
         }

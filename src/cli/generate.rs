@@ -1,6 +1,7 @@
 //! `generate`: any number of positions by seeded random play, the same for the same seed everywhere.
 
 use super::arguments::common_args::OutputArgs;
+use super::arguments::scope::{Examples, OUTPUT, Reads, RunCommand, Scope};
 use super::run::format_output;
 use super::run::interrupt;
 use super::run::invocation::Invocation;
@@ -36,7 +37,7 @@ pub(crate) struct GenerateArgs {
     chess960: bool,
 
     /// Format of the output [default: from the name given with -o, else fen]
-    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName, help_heading = OUTPUT)]
     to: Option<OutputFormat>,
 
     #[command(flatten)]
@@ -54,13 +55,19 @@ fn progress(done: u64, number: u64, elapsed: Duration) -> (String, Duration) {
     (text, time_left(elapsed, share))
 }
 
-impl GenerateArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for GenerateArgs {
+    const EXAMPLES: Examples = &[
+        ("A million positions, the same everywhere", "lanefish generate -n 1000000 --seed 7 -o random.boards"),
+        ("Chess960, compressed", "lanefish generate -n 50000 --chess960 -o random.fen.zst"),
+    ];
+    const SCOPE: Scope = Scope { reads: Reads::Nothing, ignores: &["tier", "color"], ..Scope::READS };
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let is_stdout = self.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         let to = self.to.or(is_stdout.then_some(OutputFormat::Records(Format::FEN)));
         let format = format_output::format_of(to, &self.output)?;
         let job = WriteJob::new(OutputContent::Records { fen: false }, format)?.allow_loss(true);
-        if let Some(needed) = job.needs().iter().next() {
+        if let Some(needed) = job.required_fields().iter().next() {
             bail!("{format} files need `{}`, which generated positions do not have", needed.name());
         }
         let mut output = format_output::open(invocation, &self.output, format)?;
@@ -109,7 +116,9 @@ impl GenerateArgs {
         format_output::report_losses(invocation, format, &complete, &UnstoredTags::default());
         Ok(0)
     }
+}
 
+impl GenerateArgs {
     /// The positions of one shard; the last shard may be shorter.
     fn shard(&self, shard: u64, job: &WriteJob<'_>) -> WritePart {
         let start = if self.chess960 { Start::Chess960 } else { Start::Standard };

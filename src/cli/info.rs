@@ -1,10 +1,11 @@
 //! `info`: describes a file; without one, the features of this CPU, the tier that is used, and why.
 
 use super::arguments::common_args::{Global, Reading, TierChoice};
+use super::arguments::scope::{Examples, Reads, RunCommand, Scope};
 use super::run::invocation::{Invocation, Nothing, RunOverrides, analyzer_for};
 use super::run::tier_calibration::Calibration;
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{Args, ValueHint};
 use lanefish::cpu::{self, Feature};
 use lanefish::formats::boards::BoardsFile;
 use lanefish::formats::{self, Format};
@@ -23,7 +24,7 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
     /// Files to describe; without any, the CPU is described
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     files: Vec<PathBuf>,
 
     /// Measure for a second whether the chosen tier and algorithm are the fastest on this CPU
@@ -37,13 +38,24 @@ pub(crate) struct InfoArgs {
 
 type Object = Map<String, Value>;
 
-impl InfoArgs {
-    /// Whether all tiers are run, not only the one in use.
-    pub(crate) fn compares_tiers(&self) -> bool {
+impl RunCommand for InfoArgs {
+    const EXAMPLES: Examples = &[
+        ("This CPU, and which tier is used", "lanefish info"),
+        ("A file", "lanefish info games.boards"),
+        ("Whether the chosen tier is the fastest on this CPU", "lanefish info --calibrate"),
+    ];
+    const SCOPE: Scope = Scope {
+        reads: Reads::With("files", "a file"),
+        refuses: &["shard", "skip", "limit"],
+        ignores: &["force", "color", "progress"],
+        ..Scope::READS
+    };
+
+    fn compares_tiers(&self) -> bool {
         self.calibrate
     }
 
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.files.is_empty() {
             let mut facts = cpu_facts(invocation.global().tier()?, invocation.analyzer);
             let calibration = if self.calibrate {
@@ -79,7 +91,9 @@ impl InfoArgs {
         invocation.commit(None)?;
         Ok(status)
     }
+}
 
+impl InfoArgs {
     fn tell(&self, all: &[Object]) -> Result<u8> {
         match all {
             [one] if self.json => super::print_object(one)?,

@@ -1,6 +1,7 @@
 //! `interleave`: mixes inputs evenly and keeps the order within each.
 
 use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::dataset_summary;
 use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;
@@ -22,7 +23,7 @@ pub(crate) struct InterleaveArgs {
     json: bool,
 
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName, help_heading = OUTPUT)]
     to: Option<OutputFormat>,
 
     #[command(flatten)]
@@ -35,11 +36,15 @@ pub(crate) struct InterleaveArgs {
     read: ReadArgs,
 }
 
-impl InterleaveArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for InterleaveArgs {
+    const EXAMPLES: Examples =
+        &[("Two sources, evenly mixed; each keeps its order", "lanefish interleave a.boards b.boards -o mixed.boards")];
+    const SCOPE: Scope = Scope::WRITES_RECORDS;
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let format = format_output::format_of(self.to, &self.output)?;
         let reading = &self.read.reading;
-        let interleave = Interleave::default().seed(reading.games.seed).by(self.by.into());
+        let interleave = Interleave::default().seed(reading.games.seed()).by(self.by.into());
         let (done, written) = format_output::write_by(
             invocation,
             (&self.read.inputs, reading),

@@ -1,8 +1,10 @@
 //! `man`: manual pages, generated from the definitions of the arguments.
 
 use super::arguments::help::{ENVIRONMENT, STATUS, examples};
+use super::arguments::scope::{Examples, RunCommand, Scope};
+use super::run::invocation::Invocation;
 use anyhow::{Context, Result, bail};
-use clap::{Args, Command};
+use clap::{Args, Command, ValueHint};
 use clap_mangen::Man;
 use std::fmt::Write as _;
 use std::fs;
@@ -16,13 +18,19 @@ pub(crate) struct ManArgs {
     command: Option<String>,
 
     /// Write lanefish.1 and a page for every command into this directory
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     directory: Option<PathBuf>,
 }
 
-impl ManArgs {
-    /// Prints or writes the pages for a command line with these definitions.
-    pub(crate) fn run(&self, all: &Command) -> Result<u8> {
+impl RunCommand for ManArgs {
+    const EXAMPLES: Examples = &[
+        ("Read a page", "lanefish man compute | man -l -"),
+        ("Install all of them", "lanefish man --directory ~/.local/share/man/man1"),
+    ];
+    const SCOPE: Scope = Scope::NOTHING;
+
+    fn run(&self, _invocation: &Invocation<'_>) -> Result<u8> {
+        let all = &super::definitions();
         // Commands that clap generates, such as `help`, have no page.
         let commands = || pages_of(all, "");
         if let Some(directory) = &self.directory {

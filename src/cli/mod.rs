@@ -25,14 +25,93 @@ mod terminal;
 mod verify;
 
 use anyhow::Result;
-use arguments::command_line::{Cli, Command};
-use arguments::common_args::TierChoice;
-use clap::{CommandFactory, FromArgMatches};
+use arguments::common_args::{Global, TierChoice};
+use arguments::scope::{Examples, RunCommand, Scope};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lanefish::text::one_line;
 use run::invocation::Invocation;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 use std::process::ExitCode;
+
+/// Process chess positions in bulk, one board per SIMD lane.
+#[derive(Debug, Parser)]
+#[command(name = "lanefish", version, disable_version_flag = true, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+
+    /// Print the version; with -v also what this CPU offers and which tier is used
+    #[arg(short = 'V', long)]
+    version: bool,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What a command says about itself.
+struct Description {
+    examples: Examples,
+    examples_of_subcommands: &'static [(&'static str, Examples)],
+    scope: Scope,
+}
+
+macro_rules! commands {
+    ($($(#[$feature:meta])? $name:ident($arguments:ty),)*) => {
+        /// The commands, one file each.
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($(#[$feature])? $name($arguments),)*
+        }
+
+        impl Command {
+            fn compares_tiers(&self) -> bool {
+                match self {
+                    $($(#[$feature])? Self::$name(command) => command.compares_tiers(),)*
+                }
+            }
+
+            fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+                match self {
+                    $($(#[$feature])? Self::$name(command) => command.run(invocation),)*
+                }
+            }
+        }
+
+        /// What the command of this name says about itself.
+        fn description(name: &str) -> Option<Description> {
+            $($(#[$feature])? if stringify!($name).eq_ignore_ascii_case(name) {
+                return Some(Description {
+                    examples: <$arguments>::EXAMPLES,
+                    examples_of_subcommands: <$arguments>::EXAMPLES_OF_SUBCOMMANDS,
+                    scope: <$arguments>::SCOPE,
+                });
+            })*
+            None
+        }
+    };
+}
+
+commands! {
+    Stats(stats::StatsArgs),
+    Compute(compute::ComputeArgs),
+    Convert(convert::ConvertArgs),
+    Shuffle(shuffle::ShuffleArgs),
+    Dedup(dedup::DedupArgs),
+    Split(split::SplitArgs),
+    Interleave(interleave::InterleaveArgs),
+    Games(games::GamesArgs),
+    Show(show::ShowArgs),
+    #[cfg(feature = "sql")] Sql(sql::SqlArgs),
+    #[cfg(feature = "cluster")] Cluster(cluster::ClusterArgs),
+    Perft(perft::PerftArgs),
+    Bench(bench::BenchArgs),
+    Generate(generate::GenerateArgs),
+    Verify(verify::VerifyArgs),
+    Info(info::InfoArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
 
 /// Exit status: the run finished, but there are errors in the data.
 const SOMETHING_WRONG: u8 = 1;
@@ -103,11 +182,7 @@ fn dispatch(cli: &Cli) -> Result<u8> {
     run::interrupt::install()?;
     lanefish::cpu::check_level()?;
     let global = &cli.global;
-    let compares_tiers = match &cli.command {
-        Some(Command::Bench(_)) => true,
-        Some(Command::Info(info)) => info.compares_tiers(),
-        _ => false,
-    };
+    let compares_tiers = cli.command.as_ref().is_some_and(Command::compares_tiers);
     if let TierChoice::Only(tier) = global.tier()?
         && !compares_tiers
     {
@@ -121,26 +196,7 @@ fn dispatch(cli: &Cli) -> Result<u8> {
             let _ = write!(io::stderr(), "{}", definitions().render_help());
             Ok(FAILED)
         }
-        Some(Command::Completions(command)) => command.run(definitions()),
-        Some(Command::Man(command)) => command.run(&definitions()),
-        Some(Command::Info(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Stats(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Compute(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Convert(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Shuffle(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Dedup(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Interleave(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Split(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Games(command)) => command.run(&Invocation::new(global)?),
-        #[cfg(feature = "sql")]
-        Some(Command::Sql(command)) => command.run(&Invocation::new(global)?),
-        #[cfg(feature = "cluster")]
-        Some(Command::Cluster(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Show(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Perft(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Generate(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Verify(command)) => command.run(&Invocation::new(global)?),
-        Some(Command::Bench(command)) => command.run(&Invocation::new(global)?),
+        Some(command) => command.run(&Invocation::new(global)?),
     }
 }
 

@@ -3,10 +3,11 @@
 use super::SOMETHING_WRONG;
 use super::arguments::common_args::Reading;
 use super::arguments::position_arg::position_of;
+use super::arguments::scope::{Examples, Reads, RunCommand, Scope};
 use super::run::invocation::{Invocation, RunOverrides};
 use super::terminal::progress::time_left;
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, ValueHint};
 use lanefish::chess::Position;
 use lanefish::formats::Chunk;
 use lanefish::formats::text::{id, perft_counts, unreadable_perft_counts};
@@ -14,7 +15,7 @@ use lanefish::perft::{self, Count};
 use lanefish::pipeline::{FileSummary, Job};
 use lanefish::queries::Queries;
 use lanefish::table::Tile;
-use lanefish::table::{Batch, Field, Fields};
+use lanefish::table::{Batch, Field, Fields, Needs};
 use lanefish::text::numbers::{counted, short};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -40,7 +41,7 @@ pub(crate) struct PerftArgs {
     divide: bool,
 
     /// Check every count in these perft files
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::AnyPath)]
     suite: Vec<PathBuf>,
 
     /// With --suite, skip counts above this
@@ -52,8 +53,15 @@ pub(crate) struct PerftArgs {
     json: bool,
 }
 
-impl PerftArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for PerftArgs {
+    const EXAMPLES: Examples = &[
+        ("From the start position", "lanefish perft 6"),
+        ("Counts per move, from another position", "lanefish perft --divide \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\" 5"),
+        ("A file of known counts", "lanefish perft --suite standard.perft"),
+    ];
+    const SCOPE: Scope = Scope { reads: Reads::With("suite", "--suite"), ignores: &["force", "color"], ..Scope::READS };
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if !self.suite.is_empty() {
             return self.suite(invocation);
         }
@@ -102,7 +110,9 @@ impl PerftArgs {
         work.note(invocation);
         Ok(0)
     }
+}
 
+impl PerftArgs {
     fn suite(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let reading = Reading { from: None, ..Reading::default() };
         let mut cases = Vec::new();
@@ -287,11 +297,8 @@ struct Suite;
 
 impl Job for Suite {
     type Part = Cases;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::of(&[Field::Operations])
+    fn needs(&self) -> Needs {
+        Needs::new(Queries::NONE, Fields::of(&[Field::Operations]))
     }
     fn begin(&self) -> Cases {
         Cases::default()

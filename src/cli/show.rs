@@ -2,14 +2,14 @@
 
 use super::arguments::common_args::Reading;
 use super::arguments::position_arg::{looks_like_fen, position_of};
+use super::arguments::scope::{Examples, RunCommand, Scope};
 use super::run::invocation::{Invocation, Nothing, RunOverrides};
 use super::terminal::style::Style;
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use lanefish::chess::{Bitboard, Color, Position, Role, Square};
 use lanefish::pipeline::Job;
-use lanefish::queries::Queries;
-use lanefish::table::{Fields, Tile};
+use lanefish::table::{Needs, Tile};
 use lanefish::text::numbers::counted;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// A FEN, or files, directories, zip archives, or - for standard input
-    #[arg(value_name = "FEN|INPUT")]
+    #[arg(value_name = "FEN|INPUT", value_hint = ValueHint::AnyPath)]
     inputs: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -56,11 +56,8 @@ struct Take;
 
 impl Job for Take {
     type Part = Vec<(u64, Position)>;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) -> Self::Part {
         Vec::new()
@@ -70,8 +67,17 @@ impl Job for Take {
     }
 }
 
-impl ShowArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for ShowArgs {
+    const EXAMPLES: Examples = &[
+        ("A position", "lanefish show \"4r1k1/8/8/1b6/8/3N4/4N3/q3K2R w K - 0 1\""),
+        (
+            "The tenth record of a file, with the squares that White attacks",
+            "lanefish show games.pgn --index 9 --attacks white",
+        ),
+    ];
+    const SCOPE: Scope = Scope { ignores: &[], ..Scope::READS };
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if let Some(first) = self.inputs.first()
             && looks_like_fen(first.as_os_str())
             && !Path::new(first).exists()
@@ -106,7 +112,9 @@ impl ShowArgs {
         }
         invocation.conclude(done.summary)
     }
+}
 
+impl ShowArgs {
     fn draw(&self, position: &Position, style: Style) -> String {
         let marks = Marks {
             checkers: position.checkers(),

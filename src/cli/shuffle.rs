@@ -1,6 +1,7 @@
 //! `shuffle`: writes all records in a random order that the seed determines.
 
 use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::dataset_summary;
 use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;
@@ -21,7 +22,7 @@ pub(crate) struct ShuffleArgs {
     json: bool,
 
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName, help_heading = OUTPUT)]
     to: Option<OutputFormat>,
 
     #[command(flatten)]
@@ -52,11 +53,20 @@ impl From<By> for Unit {
     }
 }
 
-impl ShuffleArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for ShuffleArgs {
+    const EXAMPLES: Examples = &[
+        ("A random order, the same for everybody", "lanefish shuffle a.boards b.boards --seed 7 -o shuffled.boards"),
+        (
+            "Games in a random order, in little memory",
+            "lanefish shuffle games.pgn.zst --by game --memory 256M -o shuffled.boards",
+        ),
+    ];
+    const SCOPE: Scope = Scope::WRITES_RECORDS;
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let format = format_output::format_of(self.to, &self.output)?;
         let reading = &self.read.reading;
-        let shuffle = Shuffle::default().seed(reading.games.seed).by(self.by.into());
+        let shuffle = Shuffle::default().seed(reading.games.seed()).by(self.by.into());
         let (done, written) = format_output::write_by(
             invocation,
             (&self.read.inputs, reading),

@@ -1,6 +1,7 @@
 //! `split`: writes each record to one of several files.
 
 use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::dataset_summary;
 use super::run::format_output::{self, RecordArgs};
 use super::run::invocation::{Invocation, RunOverrides};
@@ -29,15 +30,15 @@ pub(crate) struct SplitArgs {
     json: bool,
 
     /// Format of the outputs [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName, help_heading = OUTPUT)]
     to: Option<OutputFormat>,
 
     /// The output files, where {part} stands for the name of a part; all of them appear, or none
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     output: PathBuf,
 
     /// Compression level [default: 3 for .zst, 6 for .gz, 9 for .bz2]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = OUTPUT)]
     level: Option<i32>,
 
     #[command(flatten)]
@@ -63,13 +64,22 @@ enum By {
 /// The placeholder for the name of a part.
 const PART: &str = "{part}";
 
-impl SplitArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for SplitArgs {
+    const EXAMPLES: Examples = &[
+        (
+            "Validation data that share no position with the training data",
+            "lanefish split all.boards --parts train=0.98,valid=0.02 -o '{part}.boards'",
+        ),
+        ("Whole games", "lanefish split games.pgn.zst --by game --parts train=0.9,test=10% -o '{part}.fen'"),
+    ];
+    const SCOPE: Scope = Scope::WRITES_RECORDS;
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let Some(pattern) = self.output.to_str().filter(|pattern| pattern.contains(PART)) else {
             bail!("-o {}: {PART}, which stands for the name of a part, is missing", self.output.display());
         };
         let reading = &self.read.reading;
-        let split = Split::new(self.parts.clone()).seed(reading.games.seed).by(match self.by {
+        let split = Split::new(self.parts.clone()).seed(reading.games.seed()).by(match self.by {
             By::Position => SplitBy::Position,
             By::Relative => SplitBy::Relative,
             By::Game => SplitBy::Game,
@@ -91,7 +101,7 @@ impl SplitArgs {
             .write
             .write
             .manifest
-            .then(|| Manifests::begin(invocation, reading.games.seed, &[], all))
+            .then(|| Manifests::begin(invocation, reading.games.seed(), &[], all))
             .transpose()?;
         let names: Vec<_> = outputs.iter().map(|(output, _)| output.named()).collect();
         let mut files = Vec::new();

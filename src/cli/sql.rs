@@ -2,6 +2,7 @@
 
 use super::arguments::common_args::{OutputArgs, Reading};
 use super::arguments::row_format_arg::{RowForm, shown_or_written};
+use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::value_parsers::did_you_mean;
 use super::run::format_output::PageArgs;
 use super::run::interrupt;
@@ -47,7 +48,7 @@ pub(crate) struct SqlArgs {
     file: Option<PathBuf>,
 
     /// Format of the rows [default: from the name given with -o, else table on a terminal and csv elsewhere]
-    #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Rows))]
+    #[arg(long, value_name = "FORMAT", value_parser = shown_or_written(FOR_PEOPLE, Content::Rows), help_heading = OUTPUT)]
     format: Option<RowForm>,
 
     #[command(flatten)]
@@ -69,8 +70,32 @@ pub(crate) struct SqlArgs {
     reading: Reading,
 }
 
-impl SqlArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for SqlArgs {
+    const EXAMPLES: Examples = &[
+        (
+            "Positions in check, grouped by phase",
+            "lanefish sql \"select phase, count(*), avg(legal_moves) from 'games.pgn.zst' where in_check group by phase order by phase\"",
+        ),
+        (
+            "Rows for other programs",
+            "lanefish sql \"select fen, san, score from 'games.pgn' where abs(score) < 50\" -o quiet.parquet",
+        ),
+        (
+            "Columns as functions, for a table that has only positions",
+            "lanefish sql \"select legal_moves(fen), matches(fen, '8/8/8/8/4P3/8/8/8') from 'hub.csv'\"",
+        ),
+        (
+            "Which filters and limits are pushed down",
+            "lanefish sql \"explain select white, black from 'games.pgn' where checkmate limit 10\"",
+        ),
+    ];
+    const SCOPE: Scope = Scope {
+        refuses: &["shard", "skip", "limit", "where", "sample"],
+        reason: "its statements choose the records",
+        ..Scope::READS
+    };
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let text = self.text()?;
         let format = self.format()?;
         let failed = |error| failure(error, &text);
@@ -79,7 +104,7 @@ impl SqlArgs {
             bail!("there is no statement");
         }
         #[cfg(feature = "cluster")]
-        if self.cluster.is_some() && invocation.global().rejects.is_some() {
+        if self.cluster.is_some() && invocation.global().records.rejects.is_some() {
             bail!(
                 "--rejects: the lines of rejected records stay on the machines that read them; \
                  lanefish verify --rejects FILE lists them"
@@ -118,7 +143,9 @@ impl SqlArgs {
         invocation.commit(Some(printer.output))?;
         Ok(status)
     }
+}
 
+impl SqlArgs {
     /// The session that runs the statements.
     fn session(
         &self,

@@ -1,6 +1,7 @@
 //! `verify`: reads everything and reports what is wrong, and where.
 
 use super::arguments::common_args::ReadArgs;
+use super::arguments::scope::{Examples, RunCommand};
 use super::run::invocation::{Invocation, RunOverrides};
 use super::run::manifest;
 use super::{FAILED, SOMETHING_WRONG};
@@ -11,7 +12,7 @@ use lanefish::chess::validity::Validity;
 use lanefish::formats::Format;
 use lanefish::pipeline::{Job, Summary};
 use lanefish::queries::Queries;
-use lanefish::table::{Fields, Tile};
+use lanefish::table::{Fields, Needs, Tile};
 use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
 use serde_json::{Map, Value, json};
@@ -44,18 +45,20 @@ struct Everything;
 
 impl Job for Everything {
     type Part = ();
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::ALL
+    fn needs(&self) -> Needs {
+        Needs::new(Queries::NONE, Fields::ALL)
     }
     fn begin(&self) {}
     fn tile(&self, (): &mut (), _: &Tile<'_>) {}
 }
 
-impl VerifyArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for VerifyArgs {
+    const EXAMPLES: Examples = &[
+        ("All errors in some files", "lanefish verify --validity playable data/"),
+        ("As JSON, at the validity level of the other commands", "lanefish verify --json --validity playable a.boards"),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if let Some(manifest) = &self.manifest {
             return manifest::verify(invocation, manifest, self.json);
         }

@@ -16,7 +16,7 @@ use crate::partition::distinct_positions::{Collected, Exact};
 use crate::partition::keyed_rows::{PILE_LEN, Partitions, Row, RowBuffer, Store};
 use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunOptions, Summary, erased, run, run_on};
 use crate::queries::Queries;
-use crate::table::{Array, Batch, Column, Field, Fields, Tile};
+use crate::table::{Array, Batch, Column, Field, Fields, Needs, Tile};
 use crate::tiers::Analyzer;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -478,11 +478,9 @@ struct Enter<'a, P, F> {
 
 impl<P: RowBuffer, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Enter<'_, P, F> {
     type Part = (P, Vec<u64>);
-    fn queries(&self) -> Queries {
-        self.ranking.column().map_or(Queries::NONE, |column| column.queries)
-    }
-    fn fields(&self) -> Fields {
-        self.ranking.column().map_or(self.fields, |column| self.fields.union(column.fields))
+    fn needs(&self) -> Needs {
+        let ranking = self.ranking.column().map(|column| Needs::new(column.queries, column.fields));
+        Needs::new(Queries::NONE, self.fields).and(ranking.unwrap_or_default())
     }
     fn refusal(&self) -> Option<Refusal> {
         self.refusal
@@ -757,11 +755,8 @@ struct Both<'a, P, F> {
 
 impl<P: RowBuffer, F: Fn(&mut P, &Batch, usize, u64, u64) + Sync> Job for Both<'_, P, F> {
     type Part = ((P, Vec<u64>), Collected);
-    fn queries(&self) -> Queries {
-        Queries::KINDS | self.enter.queries()
-    }
-    fn fields(&self) -> Fields {
-        self.enter.fields()
+    fn needs(&self) -> Needs {
+        self.enter.needs().and(Needs::new(Queries::KINDS, Fields::NONE))
     }
     fn begin(&self) -> Self::Part {
         (self.enter.begin(), Collected::default())
@@ -815,14 +810,9 @@ struct WithCounts<'a, J> {
 
 impl<J: Job> Job for WithCounts<'_, J> {
     type Part = (J::Part, Vec<(Arc<Batch>, Vec<u32>)>);
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        self.job.fields().without(Field::Count)
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.job.tags()
+    fn needs(&self) -> Needs {
+        let needs = self.job.needs().without_queries();
+        Needs { fields: needs.fields.without(Field::Count), ..needs }
     }
     fn reads_lost_tags(&self) -> bool {
         self.job.reads_lost_tags()

@@ -6,7 +6,7 @@ use crate::partition::keyed_rows::Store;
 use crate::partition::stored_records::{KeyedRows, Records};
 use crate::pipeline::{Job, Refusal};
 use crate::queries::Queries;
-use crate::table::{Batch, Fields, Tile};
+use crate::table::{Batch, Fields, Needs, Tile};
 use std::sync::{Arc, Mutex};
 
 /// The keys of the records of a batch; `None` where it has none for one of them.
@@ -47,14 +47,8 @@ impl CollectedKeys {
 
 impl<J: Job, K: Keys> Job for Gather<'_, J, K> {
     type Part = CollectedKeys;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        self.job.fields().union(self.keys.fields())
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.job.tags()
+    fn needs(&self) -> Needs {
+        self.job.needs().without_queries().and(Needs::new(Queries::NONE, self.keys.fields()))
     }
     fn reads_lost_tags(&self) -> bool {
         self.job.reads_lost_tags()

@@ -15,7 +15,7 @@ use crate::locks::Unpoisoned;
 use crate::pipeline::{AnyJob, AnySink, BatchRun, Job, Part, ReadOptions, Refusal, RunOptions, Summary, erased, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
-use crate::table::{Batch, Field, Fields, Tile};
+use crate::table::{Batch, Field, Fields, Needs, Tile};
 use crate::tiers::Analyzer;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
@@ -116,11 +116,8 @@ struct Count {
 
 impl Job for Count {
     type Part = Vec<(u64, Option<u64>)>;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        self.fields
+    fn needs(&self) -> Needs {
+        Needs::new(Queries::NONE, self.fields)
     }
     fn reads_lost_tags(&self) -> bool {
         self.lost_tags
@@ -148,11 +145,8 @@ struct Pass {
 
 impl Job for Pass {
     type Part = Batch;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        self.fields
+    fn needs(&self) -> Needs {
+        Needs::new(Queries::NONE, self.fields)
     }
     fn refusal(&self) -> Option<Refusal> {
         self.refusal
@@ -193,8 +187,8 @@ impl Interleave {
             return Summary { failure: Some(error), ..Summary::default() };
         }
         let fields = match self.by {
-            Unit::Record => job.fields(),
-            Unit::Game => job.fields().union(Fields::of(&[Field::Game])),
+            Unit::Record => job.needs().fields,
+            Unit::Game => job.needs().fields.union(Fields::of(&[Field::Game])),
         };
         let batches = BatchRun::of(&options);
         let (read, chunk_size) = (options.read.clone(), options.chunk_size);

@@ -12,10 +12,9 @@ use crate::input::Inputs;
 use crate::pipeline::{Job, Refusal, RunOptions, Summary, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
-use crate::table::{Field, Fields, Tile};
+use crate::table::{Field, Fields, Needs, Tile};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 /// Records that are never divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -207,18 +206,12 @@ impl<J: Job> Dividing<'_, J> {
 
 impl<J: Job> Job for Dividing<'_, J> {
     type Part = Divided<J::Part>;
-    fn queries(&self) -> Queries {
-        self.jobs.iter().fold(Queries::NONE, |all, job| all | job.queries())
-    }
-    fn fields(&self) -> Fields {
+    fn needs(&self) -> Needs {
         let own = match self.split.by {
             SplitBy::Game => Fields::of(&[Field::Game]),
             SplitBy::Position | SplitBy::Relative | SplitBy::Record => Fields::NONE,
         };
-        self.jobs.iter().fold(own, |all, job| all.union(job.fields()))
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.jobs.first().map(Job::tags).unwrap_or_default()
+        self.jobs.iter().map(Job::needs).fold(Needs::new(Queries::NONE, own), Needs::and)
     }
     fn reads_lost_tags(&self) -> bool {
         self.jobs.iter().any(Job::reads_lost_tags)

@@ -8,9 +8,8 @@ use crate::jobs::{OutputContent, OutputFormat, WriteJob, WritePart};
 use crate::output::ScratchSpace;
 use crate::output::row_format::SquareSetStyle;
 use crate::pipeline::{Job, ReadOptions, RunOptions, Summary, run};
-use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
-use crate::table::{Column, Columns, Fields, Tile};
+use crate::table::{Column, Columns, Needs, Tile};
 use crate::testing::shared_data;
 use crate::tiers::Tier;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -43,11 +42,8 @@ struct Nothing;
 
 impl Job for Nothing {
     type Part = ();
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) {}
     fn tile(&self, (): &mut (), _: &Tile<'_>) {}

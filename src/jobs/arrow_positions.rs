@@ -13,9 +13,9 @@ use crate::formats::tables::{Arrays, RowPart};
 use crate::formats::{Chunk, DecodeOptions, Decoded, DroppedValue, DroppedValues, Format, Remarks, Totals};
 use crate::locks::Unpoisoned;
 use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
-use crate::queries::{GroupResults, Queries};
+use crate::queries::GroupResults;
 use crate::setters::setters;
-use crate::table::{Array, Batch, Columns, Fields, Tile};
+use crate::table::{Array, Batch, Columns, Needs, Tile};
 use crate::tiers::Analyzer;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema, SchemaRef};
@@ -155,14 +155,8 @@ impl Fill<'_> {
 
 impl Job for Fill<'_> {
     type Part = Vec<Array>;
-    fn queries(&self) -> Queries {
-        self.0.queries()
-    }
-    fn fields(&self) -> Fields {
-        self.0.fields()
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.0.tags()
+    fn needs(&self) -> Needs {
+        self.0.needs()
     }
     fn begin(&self) -> Vec<Array> {
         Vec::new()
@@ -226,7 +220,8 @@ struct Work<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeOptions<'_>) -> Result<Computed, Error> {
-    let decode = options.decode.clone().fields(columns.fields()).tags(columns.tags());
+    let needs = columns.needs();
+    let decode = options.decode.clone().fields(needs.fields).tags(needs.tags.into_iter().collect());
     let part = positions.0.parts(BLOCK as u64, &decode).map_err(wrong)?;
     let described: Vec<Described> = columns
         .iter()

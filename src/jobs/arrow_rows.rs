@@ -14,7 +14,8 @@ use crate::packed::Group;
 use crate::pipeline::{Job, TILE};
 use crate::queries::{GroupResults, Queries};
 use crate::table::{
-    Array, Batch, COLUMNS, Column, DATE_TEXT, Field, Fields, Kind, SCORE_SENTINEL, Tile, first_rows, score_sentinels,
+    Array, Batch, COLUMNS, Column, DATE_TEXT, Field, Fields, Kind, Needs, SCORE_SENTINEL, Tile, first_rows,
+    score_sentinels,
 };
 use crate::tiers::Tier;
 use arrow_array::RecordBatch;
@@ -260,23 +261,11 @@ impl<W: Write> TableFile<W> {
 
 impl Job for Table<'_> {
     type Part = TablePart;
-    fn queries(&self) -> Queries {
+    fn needs(&self) -> Needs {
         match self.rows {
-            OutputContent::Columns(columns, _) => columns.queries(),
-            _ => Queries::NONE,
-        }
-    }
-    fn fields(&self) -> Fields {
-        match self.rows {
-            OutputContent::Columns(columns, _) => columns.fields(),
-            OutputContent::Records { .. } => Fields::ALL,
-            OutputContent::Games | OutputContent::GameColumns(_) => Fields::NONE,
-        }
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        match self.rows {
-            OutputContent::Columns(columns, _) => columns.tags(),
-            OutputContent::Records { .. } | OutputContent::Games | OutputContent::GameColumns(_) => Arc::default(),
+            OutputContent::Columns(columns, _) => columns.needs(),
+            OutputContent::Records { .. } => Needs::new(Queries::NONE, Fields::ALL),
+            OutputContent::Games | OutputContent::GameColumns(_) => Needs::NONE,
         }
     }
     fn reads_games(&self) -> bool {

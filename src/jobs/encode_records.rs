@@ -9,7 +9,7 @@ use crate::locks::Unpoisoned;
 use crate::packed::Group;
 use crate::pipeline::{Job, TILE};
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Batch, Fields, RecordBefore, Tile, first_rows};
+use crate::table::{Batch, Fields, Needs, RecordBefore, Tile, first_rows};
 use crate::tiers;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -160,11 +160,8 @@ impl Conversion {
 
 impl Job for Conversion {
     type Part = EncodedPart;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::ALL
+    fn needs(&self) -> Needs {
+        Needs::new(Queries::NONE, Fields::ALL)
     }
     fn reads_lost_tags(&self) -> bool {
         true

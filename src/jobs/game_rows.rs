@@ -8,10 +8,9 @@ use crate::games::GameRow;
 use crate::input::Bytes;
 use crate::output::cells::{write_csv_text, write_json_string};
 use crate::pipeline::Job;
-use crate::queries::Queries;
 #[cfg(feature = "parquet")]
 use crate::table::{Array, Texts, Values};
-use crate::table::{Fields, Kind, Tile};
+use crate::table::{Kind, Needs, Tile};
 use memchr::memchr;
 
 /// Writes one row per game as text.
@@ -58,11 +57,8 @@ impl<'a> GameRows<'a> {
 
 impl Job for GameRows<'_> {
     type Part = Vec<u8>;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn reads_games(&self) -> bool {
         true
@@ -98,11 +94,8 @@ pub(super) struct CopiedGames {
 
 impl Job for CopyGames {
     type Part = CopiedGames;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn reads_games(&self) -> bool {
         true

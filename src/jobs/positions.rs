@@ -5,8 +5,7 @@ use crate::chess::Position;
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::pipeline::{Job, ReadOptions, RunOptions, Summary, run};
-use crate::queries::Queries;
-use crate::table::{Batch, Fields, Tile};
+use crate::table::{Batch, Needs, Tile};
 use crate::tiers;
 use std::fmt;
 use std::path::Path;
@@ -22,11 +21,8 @@ pub(crate) struct Collect;
 
 impl Job for Collect {
     type Part = Batch;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) -> Batch {
         Batch::new()

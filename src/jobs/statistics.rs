@@ -6,13 +6,12 @@ use crate::locks::Unpoisoned;
 use crate::output::ScratchSpace;
 use crate::partition::distinct_positions::{Collected, Exact};
 use crate::pipeline::Job;
-use crate::queries::Queries;
 use crate::report::{GroupValue, Groups, OtherGroups, Report};
 use crate::stats::{
     ANNOTATIONS, GameOrder, GameResults, Games, GroupBy, GroupSizes, Grouped, InputNames, LargestGroups, MOST_GROUPS,
     MOST_VALUES, Stats,
 };
-use crate::table::{Field, Fields, Tile};
+use crate::table::{Field, Fields, Needs, Tile};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
@@ -200,17 +199,10 @@ impl Statistics {
 
 impl Job for Statistics {
     type Part = Counted;
-    fn queries(&self) -> Queries {
-        let by = self.by.as_ref().map_or(Queries::NONE, GroupBy::queries);
-        Stats::QUERIES.union(by)
-    }
-    fn fields(&self) -> Fields {
+    fn needs(&self) -> Needs {
         let details = if self.details { Self::DETAILS } else { Fields::NONE };
-        let by = self.by.as_ref().map_or(Fields::NONE, GroupBy::fields);
-        Self::FIELDS.union(details).union(by)
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.by.as_ref().map(GroupBy::tags).unwrap_or_default()
+        let by = self.by.as_ref().map(GroupBy::needs).unwrap_or_default();
+        Needs::new(Stats::QUERIES, Self::FIELDS.union(details)).and(by)
     }
     fn begin(&self) -> Counted {
         let mut shelf = self.shelf.lock().unpoisoned();
@@ -303,14 +295,8 @@ impl GroupCounts {
 
 impl Job for GroupCounts {
     type Part = CountedGroups;
-    fn queries(&self) -> Queries {
-        self.by.queries()
-    }
-    fn fields(&self) -> Fields {
-        self.by.fields()
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.by.tags()
+    fn needs(&self) -> Needs {
+        self.by.needs()
     }
     fn begin(&self) -> CountedGroups {
         self.shelf.lock().unpoisoned().pop().unwrap_or_default()

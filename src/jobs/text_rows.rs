@@ -2,10 +2,8 @@
 
 use crate::output::row_format::{RowFormat, SquareSetStyle};
 use crate::pipeline::Job;
-use crate::queries::Queries;
-use crate::table::{Columns, Fields, Tile};
+use crate::table::{Columns, Needs, Tile};
 use std::fmt;
-use std::sync::Arc;
 
 /// Writes the rows of all records.
 pub(super) struct Rows<'a> {
@@ -25,14 +23,8 @@ impl fmt::Debug for Rows<'_> {
 
 impl Job for Rows<'_> {
     type Part = Vec<u8>;
-    fn queries(&self) -> Queries {
-        self.columns.queries()
-    }
-    fn fields(&self) -> Fields {
-        self.columns.fields()
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.columns.tags()
+    fn needs(&self) -> Needs {
+        self.columns.needs()
     }
     fn begin(&self) -> Vec<u8> {
         Vec::new()

@@ -18,8 +18,7 @@ use crate::games::GameRow;
 use crate::output::csv::Csv;
 use crate::output::jsonl::JsonLines;
 use crate::pipeline::Job;
-use crate::queries::Queries;
-use crate::table::{Batch, Fields, Tile};
+use crate::table::{Batch, Fields, Needs, Tile};
 use crate::text::numbers::counted;
 use std::fmt;
 use std::io::{self, Write};
@@ -295,7 +294,7 @@ impl<'a> WriteJob<'a> {
     }
 
     /// The fields without which a record cannot be written.
-    pub fn needs(&self) -> Fields {
+    pub fn required_fields(&self) -> Fields {
         match &self.kind {
             Kind::Records(conversion) => conversion.encoder().needs(),
             _ => Fields::NONE,
@@ -325,32 +324,14 @@ impl<'a> WriteJob<'a> {
 
 impl Job for WriteJob<'_> {
     type Part = WritePart;
-    fn queries(&self) -> Queries {
+    fn needs(&self) -> Needs {
         match &self.kind {
-            Kind::Records(conversion) => conversion.queries(),
-            Kind::Columns(rows) => rows.queries(),
-            Kind::Games(games) => games.queries(),
-            Kind::CopyGames(games) => games.queries(),
+            Kind::Records(conversion) => conversion.needs(),
+            Kind::Columns(rows) => rows.needs(),
+            Kind::Games(games) => games.needs(),
+            Kind::CopyGames(games) => games.needs(),
             #[cfg(feature = "parquet")]
-            Kind::Table(table) => table.queries(),
-        }
-    }
-    fn fields(&self) -> Fields {
-        match &self.kind {
-            Kind::Records(conversion) => conversion.fields(),
-            Kind::Columns(rows) => rows.fields(),
-            Kind::Games(games) => games.fields(),
-            Kind::CopyGames(games) => games.fields(),
-            #[cfg(feature = "parquet")]
-            Kind::Table(table) => table.fields(),
-        }
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        match &self.kind {
-            Kind::Records(_) | Kind::Games(_) | Kind::CopyGames(_) => Arc::default(),
-            Kind::Columns(rows) => rows.tags(),
-            #[cfg(feature = "parquet")]
-            Kind::Table(table) => table.tags(),
+            Kind::Table(table) => table.needs(),
         }
     }
     fn reads_games(&self) -> bool {

@@ -13,9 +13,8 @@ use crate::error::Error;
 use crate::formats::Chunk;
 use crate::games::GameRow;
 use crate::locks::Unpoisoned;
-use crate::queries::Queries;
-use crate::table::{Fields, Tile};
-use std::sync::{Arc, Mutex};
+use crate::table::{Needs, Tile};
+use std::sync::Mutex;
 
 /// Where the parts of a job are delivered, one at a time.
 struct Mailbox<'a, J: Job> {
@@ -59,9 +58,7 @@ impl<J: Job> PartOfChunk for Part<'_, J> {
 
 /// What the pipeline asks of a job; see [`Job`].
 trait Questions<'a>: Sync {
-    fn queries(&self) -> Queries;
-    fn fields(&self) -> Fields;
-    fn tags(&self) -> Arc<[Arc<str>]>;
+    fn needs(&self) -> Needs;
     fn reads_games(&self) -> bool;
     fn copies_games(&self) -> bool;
     fn reads_lost_tags(&self) -> bool;
@@ -71,14 +68,8 @@ trait Questions<'a>: Sync {
 }
 
 impl<'a, J: Job> Questions<'a> for Mailbox<'a, J> {
-    fn queries(&self) -> Queries {
-        self.job.queries()
-    }
-    fn fields(&self) -> Fields {
-        self.job.fields()
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.job.tags()
+    fn needs(&self) -> Needs {
+        self.job.needs()
     }
     fn reads_games(&self) -> bool {
         self.job.reads_games()
@@ -123,14 +114,8 @@ pub(crate) fn erased<J: Job, R>(
 
 impl<'a> Job for AnyJob<'a> {
     type Part = Box<dyn PartOfChunk + 'a>;
-    fn queries(&self) -> Queries {
-        self.0.queries()
-    }
-    fn fields(&self) -> Fields {
-        self.0.fields()
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.0.tags()
+    fn needs(&self) -> Needs {
+        self.0.needs()
     }
     fn reads_games(&self) -> bool {
         self.0.reads_games()

@@ -16,8 +16,7 @@ use crate::locks::Unpoisoned;
 use crate::output::ScratchSpace;
 use crate::partition::keyed_rows::{Partition, Partitions, Store};
 use crate::partition::stored_records::{JoinedBuffers, KeyedRows, Place, Records};
-use crate::queries::Queries;
-use crate::table::{Batch, Fields, Tile};
+use crate::table::{Batch, Needs, Tile};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -143,14 +142,8 @@ struct Sampled<'a, J> {
 impl<J: Job> Job for Sampled<'_, J> {
     /// The part of the job, and the numbers of the records.
     type Part = (J::Part, Vec<Range<u64>>);
-    fn queries(&self) -> Queries {
-        self.job.queries()
-    }
-    fn fields(&self) -> Fields {
-        self.job.fields()
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.job.tags()
+    fn needs(&self) -> Needs {
+        self.job.needs()
     }
     fn begin(&self) -> Self::Part {
         (self.job.begin(), Vec::new())
@@ -178,14 +171,8 @@ pub(super) struct Chosen(Vec<(Arc<Batch>, Vec<u32>)>);
 
 impl<J: Job> Job for Candidates<'_, J> {
     type Part = Chosen;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        self.job.fields()
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        self.job.tags()
+    fn needs(&self) -> Needs {
+        self.job.needs().without_queries()
     }
     fn reads_lost_tags(&self) -> bool {
         self.job.reads_lost_tags()

@@ -96,9 +96,9 @@ impl<'a, J: Job> Judge<'a, J> {
         part: &'a mut J::Part,
         results: &'a mut [GroupResults],
     ) -> Self {
-        let choices = settings.choices.iter().map(|choice| choice.queries());
+        let choices = settings.choices.iter().map(|choice| choice.needs().queries);
         // With new values, the job has separate results.
-        let own = settings.set.map_or_else(|| job.queries(), Assignments::queries);
+        let own = settings.set.map_or_else(|| job.needs().queries, |set| set.needs().queries);
         Self {
             analyzer: settings.analyzer,
             validity: settings.decode.validity,
@@ -221,7 +221,7 @@ impl<'a, J: Job> Judge<'a, J> {
             }
         }
         let changed = Arc::new(changes.apply(batch));
-        let queries = self.job.queries();
+        let queries = self.job.needs().queries;
         let mut end = 0;
         for (start, mask) in masks.into_iter().filter(|(_, mask)| *mask != [0; WORDS]) {
             let len = (batch.len() - start).min(ROWS);
@@ -446,7 +446,7 @@ pub(crate) fn judge_alone<J: Job>(
         choices: &[],
         only: None,
         set: None,
-        queries: job.queries() | Queries::INVALID,
+        queries: job.needs().queries | Queries::INVALID,
         format,
         chunk,
         texts: decoded.texts.as_deref(),

@@ -43,17 +43,14 @@ pub(crate) use judge::judge_alone;
 pub(crate) use run_on_batches::{BatchRun, run_on};
 pub use summary::{FileSummary, Summary};
 
-#[cfg(feature = "cluster")]
-use crate::choose::Condition;
 use crate::choose::{AtRandom, ByFormula, Choose, FilterCount, GameFilter, RecordFilter, Sample};
 use crate::error::{Error, Reject};
 use crate::formats::{self, Chunk, DecodeOptions, Format, Totals};
 use crate::games::GameRow;
 use crate::input::{Access, Inputs};
 use crate::output::ScratchSpace;
-use crate::queries::Queries;
 use crate::setters::setters;
-use crate::table::{Field, Fields, Tile};
+use crate::table::{Field, Fields, Needs, Tile};
 use crate::tiers::Analyzer;
 pub(crate) use any_job::{AnyJob, AnySink, erased};
 use chunk_feed::Feed;
@@ -140,7 +137,7 @@ impl ReadOptions {
     /// Whether the choice of a record may depend on earlier records, so that the inputs must not be divided.
     pub(crate) fn depends_on_records_before(&self) -> bool {
         let Choose { filter, sample, .. } = &self.choose;
-        sample.is_some() || filter.as_ref().is_some_and(Condition::depends_on_records_before)
+        sample.is_some() || filter.as_ref().is_some_and(|condition| condition.needs().records_before)
     }
 }
 
@@ -244,14 +241,8 @@ pub struct Progress {
 pub trait Job: Sync {
     /// The output for a chunk. Parts arrive in the order of the input.
     type Part: Send;
-    /// The queries to be answered.
-    fn queries(&self) -> Queries;
-    /// The fields of records that it reads, in addition to positions. Other fields are not decoded.
-    fn fields(&self) -> Fields;
-    /// The tags of games that it reads.
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        Arc::default()
-    }
+    /// What it needs of records. Other fields are not decoded.
+    fn needs(&self) -> Needs;
     /// Whether it reads the rows of games, instead of records.
     fn reads_games(&self) -> bool {
         false
@@ -342,11 +333,8 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         Arc::make_mut(games.get_or_insert_default()).condition = Some(condition);
     }
     decode.games = games.or(decode.games);
-    decode.fields = decode.fields.union(job.fields()).union(job.refusal().map_or(Fields::NONE, Refusal::fields));
-    let tags = job.tags();
-    if !tags.is_empty() {
-        decode.tags = tags;
-    }
+    let of_job = job.needs();
+    decode.fields = decode.fields.union(of_job.fields).union(job.refusal().map_or(Fields::NONE, Refusal::fields));
     decode.game_rows |= job.reads_games();
     decode.game_places |= job.copies_games();
     decode.lost_tags |= job.reads_lost_tags();
@@ -359,12 +347,10 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         Some(Sample::Count(_)) | None => None,
     };
     choices.extend(sample.as_deref());
-    let mut tags: BTreeSet<Arc<str>> = decode.tags.iter().cloned().collect();
-    for choice in &choices {
-        decode.fields = decode.fields.union(choice.fields());
-        tags.extend(choice.tags());
-    }
-    decode.fields = decode.fields.union(set.fields());
+    let chosen: Needs = choices.iter().map(|choice| choice.needs()).chain([set.needs()]).collect();
+    decode.fields = decode.fields.union(chosen.fields);
+    let of_job = if of_job.tags.is_empty() { decode.tags.iter().cloned().collect() } else { of_job.tags };
+    decode.tags = of_job.into_iter().chain(chosen.tags).collect::<BTreeSet<_>>().into_iter().collect();
     // Decoders do not know which records are chosen, so they list what each game or record loses.
     decode.lost_of_each =
         decode.lost_tags && (!choices.is_empty() || options.only.is_some() || options.lost_of_candidates.is_some());
@@ -373,8 +359,6 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         && options.only.is_none()
         && set.is_empty()
         && decode.games.is_none();
-    tags.extend(set.tags());
-    decode.tags = tags.into_iter().collect();
     let mut collector = Collector {
         summary: Summary {
             left_out: options_set

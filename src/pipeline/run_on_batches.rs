@@ -191,7 +191,7 @@ fn hand_over<J: Job>(
     results: &mut [GroupResults],
     last: &mut Option<(Arc<Batch>, bool)>,
 ) {
-    let queries = job.queries();
+    let queries = job.needs().queries;
     let mut before = last.as_ref().map(|(batch, counts)| RecordBefore { batch, row: batch.len() - 1, counts: *counts });
     for start in (0..batch.len()).step_by(ROWS) {
         let len = (batch.len() - start).min(ROWS);

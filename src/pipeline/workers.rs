@@ -17,8 +17,8 @@ use crate::formats::{Chunk, Decoded, Format};
 use crate::games::GameRow;
 use crate::input::FrameJob;
 use crate::locks::Unpoisoned;
-use crate::queries::{GroupResults, Queries};
-use crate::table::{Batch, Fields, Tile};
+use crate::queries::GroupResults;
+use crate::table::{Batch, Needs, Tile};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -29,11 +29,8 @@ struct Numbers;
 
 impl Job for Numbers {
     type Part = Vec<u64>;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) -> Vec<u64> {
         Vec::new()

@@ -1,11 +1,9 @@
 //! What positions are grouped by: one or two columns, with the width of ranges of numbers.
 
-use crate::queries::Queries;
 use crate::report::GroupColumn;
-use crate::table::{ChosenColumn, Columns, ColumnsError, Fields, Kind};
+use crate::table::{ChosenColumn, Columns, ColumnsError, Kind, Needs};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 /// Maximum number of columns.
 const MOST_COLUMNS: usize = 2;
@@ -129,21 +127,8 @@ impl GroupBy {
     pub(crate) fn described(&self) -> Vec<GroupColumn> {
         self.columns().map(|(column, width)| GroupColumn { name: column.name().to_owned(), width }).collect()
     }
-    /// Whether a column depends on earlier records.
-    #[cfg(feature = "cluster")]
-    pub(crate) fn depends_on_records_before(&self) -> bool {
-        self.columns.iter().any(ChosenColumn::depends_on_records_before)
-    }
-    /// The queries that the columns need.
-    pub fn queries(&self) -> Queries {
-        self.columns.queries()
-    }
-    /// The fields that they read.
-    pub fn fields(&self) -> Fields {
-        self.columns.fields()
-    }
-    /// The tags that they read.
-    pub fn tags(&self) -> Arc<[Arc<str>]> {
-        self.columns.tags()
+    /// What the columns need of records.
+    pub fn needs(&self) -> Needs {
+        self.columns.needs()
     }
 }

@@ -1,12 +1,12 @@
 //! A choice of columns by name: those of the catalogue, tags, and values of expressions.
 
+use super::Needs;
 use super::array::{Array, Texts};
 use super::catalogue::{COLUMNS, OF_GAMES};
 use super::column::{Column, Kind, Subject};
-use super::field::{Field, Fields};
+use super::field::Field;
 use super::tile::Tile;
-use crate::queries::Queries;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -64,12 +64,8 @@ pub trait ComputedColumn: fmt::Debug + Send + Sync {
     fn kind(&self) -> Kind;
     /// The meaning of its values: the expression.
     fn meaning(&self) -> &str;
-    /// The queries that it needs answered.
-    fn queries(&self) -> Queries;
-    /// The fields that it reads from the input.
-    fn fields(&self) -> Fields;
-    /// The tags of games that it reads.
-    fn tags(&self) -> Vec<Arc<str>>;
+    /// What it needs of records.
+    fn needs(&self) -> Needs;
     /// The values of the column for every record of a tile; those of records that do not count are unspecified.
     fn fill(&self, tile: &Tile<'_>) -> Array;
 }
@@ -119,19 +115,6 @@ impl ChosenColumn {
             Self::Computed(column) => column.meaning(),
         }
     }
-    /// Whether its values depend on earlier records, which a part of an input does not have: numbers that count from
-    /// the first input, openings of earlier positions of the game, and earlier scores.
-    #[cfg(feature = "cluster")]
-    pub(crate) fn depends_on_records_before(&self) -> bool {
-        match self {
-            Self::Listed(column) => matches!(
-                column.name,
-                "index" | "game" | "eco_position" | "opening_position" | "score_before" | "score_placeholder"
-            ),
-            Self::OfFamily(..) => false,
-            Self::Computed(_) => true,
-        }
-    }
     /// Whether it is the same for all records of a game, so that games can be chosen by it. The number of a game is
     /// not: it is known only once the games before it have been chosen.
     pub(crate) fn is_of_games(&self) -> bool {
@@ -151,20 +134,19 @@ impl ChosenColumn {
             Self::OfFamily(..) | Self::Computed(_) => true,
         }
     }
-    /// The queries that it needs answered.
-    pub fn queries(&self) -> Queries {
+    /// What it needs of records.
+    pub fn needs(&self) -> Needs {
         match self {
-            Self::Listed(column) => column.queries,
-            Self::OfFamily(..) => Queries::NONE,
-            Self::Computed(column) => column.queries(),
-        }
-    }
-    /// The fields that it reads from the input.
-    pub fn fields(&self) -> Fields {
-        match self {
-            Self::Listed(column) => column.fields,
-            Self::OfFamily(..) => Fields::NONE,
-            Self::Computed(column) => column.fields(),
+            Self::Listed(column) => {
+                // Numbers that count from the first input, openings of earlier positions of the game, earlier scores.
+                let records_before = matches!(
+                    column.name,
+                    "index" | "game" | "eco_position" | "opening_position" | "score_before" | "score_placeholder"
+                );
+                Needs { records_before, ..Needs::new(column.queries, column.fields) }
+            }
+            Self::OfFamily(..) => Needs { tags: self.tag().map(Arc::from).into_iter().collect(), ..Needs::NONE },
+            Self::Computed(column) => Needs { records_before: true, ..column.needs() },
         }
     }
     /// The name in [`Batch::tags`](super::Batch::tags) of its values: for a tag, the name of the tag, and for a folder,
@@ -275,23 +257,8 @@ impl Columns {
     pub fn iter(&self) -> impl Iterator<Item = &ChosenColumn> {
         self.0.iter()
     }
-    /// The queries that they need answered.
-    pub fn queries(&self) -> Queries {
-        self.iter().map(ChosenColumn::queries).collect()
-    }
-    /// The fields that they read from the input.
-    pub fn fields(&self) -> Fields {
-        self.iter().fold(Fields::NONE, |fields, column| fields.union(column.fields()))
-    }
-    /// The tags that they read from the input, each once.
-    pub fn tags(&self) -> Arc<[Arc<str>]> {
-        let mut tags: BTreeSet<Arc<str>> = BTreeSet::new();
-        for column in self.iter() {
-            match column {
-                ChosenColumn::Computed(column) => tags.extend(column.tags()),
-                column => tags.extend(column.tag().map(Arc::from)),
-            }
-        }
-        tags.into_iter().collect()
+    /// What they need of records.
+    pub fn needs(&self) -> Needs {
+        self.iter().map(ChosenColumn::needs).collect()
     }
 }

@@ -14,6 +14,7 @@ mod date;
 mod field;
 mod fill;
 mod move_features;
+mod needs;
 pub(crate) mod openings;
 pub mod predicate;
 pub(crate) mod row_queue;
@@ -35,6 +36,7 @@ pub use column_choice::{
 };
 pub use date::Date;
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
+pub use needs::Needs;
 pub use text_buffer::TextBuffer;
 pub use text_list::TextList;
 pub(crate) use tile::RecordBefore;

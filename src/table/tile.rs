@@ -130,8 +130,7 @@ impl<'a> Tile<'a> {
     /// struct InCheck;
     /// impl Job for InCheck {
     ///     type Part = usize;
-    ///     fn queries(&self) -> Queries { Queries::CHECKERS }
-    ///     fn fields(&self) -> Fields { Fields::NONE }
+    ///     fn needs(&self) -> Needs { Needs::new(Queries::CHECKERS, Fields::NONE) }
     ///     fn begin(&self) -> usize { 0 }
     ///     fn tile(&self, checks: &mut usize, tile: &Tile<'_>) {
     ///         *checks += tile.records().filter(|record| record.results.checkers[record.lane] != 0).count();

@@ -230,7 +230,7 @@ pub(crate) fn plain_positions(
         left_out.push((option, len - kept.len()));
         *plies = kept;
     };
-    let (first, last) = (selection.first_ply as usize, selection.last_ply.map_or(usize::MAX, |last| last as usize));
+    let (first, last) = (selection.plies.first as usize, selection.plies.last.map_or(usize::MAX, |last| last as usize));
     let (book, every) = (selection.skip_book as usize, selection.every.max(1) as usize);
     let most = selection.max_per_game.map_or(usize::MAX, |most| most as usize);
     keep("plies", &mut plies, &|_, ply, _| ply >= first && ply <= last);

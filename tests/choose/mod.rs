@@ -10,3 +10,5 @@ pub(super) mod games_across_parts;
 pub(super) mod games_of_other_formats;
 /// Selection of games and positions in PGN.
 pub(super) mod games_of_pgn;
+/// The keys of `games=` in the types for Python.
+pub(super) mod python_stub;

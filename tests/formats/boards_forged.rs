@@ -12,9 +12,8 @@ use lanefish::input::{Access, Inputs};
 use lanefish::jobs::{OutputContent, OutputFormat, WriteJob};
 use lanefish::packed::Packed;
 use lanefish::pipeline::{Job, RunOptions, Shard, run};
-use lanefish::queries::Queries;
 use lanefish::table::Tile;
-use lanefish::table::{Array, Batch, Field, Fields, Texts, Values};
+use lanefish::table::{Array, Batch, Field, Fields, Needs, Texts, Values};
 use lanefish::tiers::Tier;
 use serde_json::Value;
 use std::path::Path;
@@ -663,11 +662,8 @@ struct Lines;
 
 impl Job for Lines {
     type Part = Vec<String>;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) -> Vec<String> {
         Vec::new()

@@ -12,7 +12,7 @@ use lanefish::packed::{Group, Packed};
 use lanefish::pipeline::{Job, OnReject, RunOptions, Summary, run};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::table::Tile;
-use lanefish::table::{Array, Batch, Field, Fields};
+use lanefish::table::{Array, Batch, Field, Fields, Needs};
 use lanefish::tiers::{Analyzer, Tier};
 use std::path::{Path, PathBuf};
 
@@ -42,11 +42,8 @@ pub(crate) struct Collect;
 
 impl Job for Collect {
     type Part = Batch;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) -> Batch {
         Batch::new()

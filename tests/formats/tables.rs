@@ -15,8 +15,7 @@ use lanefish::error::{Error, Reject};
 use lanefish::formats::{DecodeOptions, DroppedKind, Format};
 use lanefish::input::{Access, Inputs};
 use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
-use lanefish::queries::Queries;
-use lanefish::table::{Field, Fields, Tile};
+use lanefish::table::{Field, Fields, Needs, Tile};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
@@ -31,11 +30,8 @@ struct Records;
 
 impl Job for Records {
     type Part = Vec<String>;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) -> Vec<String> {
         Vec::new()

@@ -12,8 +12,7 @@ use lanefish::error::{Error, Reject};
 use lanefish::formats::{DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
 use lanefish::pipeline::{Job, RunOptions, run};
-use lanefish::queries::Queries;
-use lanefish::table::{Fields, Tile};
+use lanefish::table::{Fields, Needs, Tile};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
@@ -25,11 +24,8 @@ struct Records;
 
 impl Job for Records {
     type Part = Vec<String>;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) -> Vec<String> {
         Vec::new()

@@ -18,7 +18,7 @@ mod properties;
 mod seeds;
 
 use crate::support::Random;
-use properties::{TARGETS, choice, repair};
+use properties::{TARGETS, choice, for_all_targets, repair};
 use std::io::{Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -263,21 +263,16 @@ fn try_inputs(target: &'static str) {
     assert_eq!(found, 0);
 }
 
-macro_rules! targets {
-    ($($target:ident),+) => {$(
+macro_rules! tests {
+    ($($(#[$feature:meta])? $target:ident,)*) => {$(
+        $(#[$feature])?
         #[test]
         fn $target() {
             run(stringify!($target));
         }
-    )+};
+    )*};
 }
-
-targets!(
-    fen, epd, perft, pgn, evals, puzzles, csv, tsv, jsonl, boards, bullet, marlin, sfen, viri, binpack, plain, text,
-    containers, selection, expression, san, report, verify, zip
-);
-#[cfg(feature = "parquet")]
-targets!(parquet, arrow);
+for_all_targets!(tests);
 
 /// Inputs that once broke a property.
 #[test]
@@ -289,6 +284,6 @@ fn games_that_were_found() {
         "odd-tags-repeated-in-a-crowded-line.pgn",
     ] {
         let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/found");
-        properties::games(&std::fs::read(found.join(name)).unwrap());
+        properties::pgn(&std::fs::read(found.join(name)).unwrap());
     }
 }

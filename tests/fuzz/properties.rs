@@ -1,10 +1,10 @@
-//! Properties of every reader that hold for any input. The fuzz targets and the tests run the same functions.
+//! Properties of every reader that hold for any input. The fuzz target and the tests run the same functions.
 //!
 //! A reader must not panic; every record is counted, accepted or rejected; chunks decode to the same records as the
 //! whole input, wherever it is cut; all tiers agree on the positions; and the positions survive being written and
 //! read again.
 
-#![allow(unreachable_pub, reason = "this file is a module of the tests and of each fuzz target")]
+#![allow(unreachable_pub, reason = "this file is a module of the tests and of the fuzz target")]
 
 use lanefish::chess::validity::Validity;
 use lanefish::chess::{self, Position};
@@ -21,7 +21,7 @@ use lanefish::perft;
 use lanefish::pipeline::{self, Job, ReadOptions, RunOptions};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::report::{Comparison, Report, csv, html};
-use lanefish::table::{Batch, Fields, Tile};
+use lanefish::table::{Batch, Fields, Needs, Tile};
 use lanefish::tiers::Tier;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,37 +29,28 @@ use std::sync::Arc;
 /// The name of a target and the function that checks its properties.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets.
-pub const TARGETS: &[Target] = &[
-    ("fen", fen),
-    ("epd", epd),
-    ("perft", perft),
-    ("pgn", games),
-    ("evals", evals),
-    ("puzzles", puzzles),
-    ("csv", csv_lines),
-    ("tsv", tsv_lines),
-    ("jsonl", json_lines),
-    ("boards", boards),
-    ("bullet", bullet),
-    ("marlin", marlin),
-    ("sfen", sfen),
-    ("viri", viri),
-    ("binpack", binpack),
-    ("plain", plain),
-    ("text", text),
-    ("containers", containers),
-    ("selection", selection),
-    ("expression", expression),
-    ("san", san),
-    ("report", report),
-    ("verify", verify),
-    ("zip", zip),
-    #[cfg(feature = "parquet")]
-    ("parquet", parquet),
-    #[cfg(feature = "parquet")]
-    ("arrow", arrow),
-];
+/// Calls a macro with the names of all targets: a target is a name here, a function below, and a folder of small files in
+/// `fuzz/corpus`.
+macro_rules! for_all_targets {
+    ($call:ident) => {
+        $call! {
+            fen, epd, perft, pgn, evals, puzzles, csv, tsv, jsonl, boards, bullet, marlin, sfen, viri, binpack, plain,
+            text, containers, selection, expression, san, report, verify, zip,
+            #[cfg(feature = "parquet")] parquet,
+            #[cfg(feature = "parquet")] arrow,
+        }
+    };
+}
+#[allow(unused_imports, reason = "only the tests use it elsewhere")]
+pub(crate) use for_all_targets;
+
+macro_rules! list {
+    ($($(#[$feature:meta])? $target:ident,)*) => {
+        /// All targets.
+        pub const TARGETS: &[Target] = &[$($(#[$feature])? (stringify!($target), $target)),*];
+    };
+}
+for_all_targets!(list);
 
 /// FEN, as a list of lines and as a single position.
 pub fn fen(bytes: &[u8]) {
@@ -111,17 +102,17 @@ pub fn puzzles(bytes: &[u8]) {
 }
 
 /// CSV with a header line.
-pub fn csv_lines(bytes: &[u8]) {
+pub fn csv(bytes: &[u8]) {
     pieces(Format::CSV, bytes);
 }
 
 /// The same, separated by tabs.
-pub fn tsv_lines(bytes: &[u8]) {
+pub fn tsv(bytes: &[u8]) {
     pieces(Format::TSV, bytes);
 }
 
 /// JSON objects, one a line.
-pub fn json_lines(bytes: &[u8]) {
+pub fn jsonl(bytes: &[u8]) {
     pieces(Format::JSONL, bytes);
 }
 
@@ -271,7 +262,7 @@ fn pieces(format: Format, bytes: &[u8]) {
 }
 
 /// Games: cut at every possible boundary, with and without variations, strict or lenient.
-pub fn games(bytes: &[u8]) {
+pub fn pgn(bytes: &[u8]) {
     let seed = choice(bytes);
     let mut options = options(if seed.is_multiple_of(5) { 100 } else { 1 << 24 });
     options.strict_pgn = seed >> 8 & 3 == 0;
@@ -559,11 +550,8 @@ struct Nothing;
 
 impl Job for Nothing {
     type Part = ();
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) {}
     fn tile(&self, (): &mut (), _: &Tile<'_>) {}
@@ -628,7 +616,7 @@ pub fn expression(bytes: &[u8]) {
     let batch = Arc::new(batch);
     let analyzer = Tier::best().analyzer().unwrap();
     let mut results = vec![GroupResults::default(); batch.groups().len()];
-    analyzer.analyze(batch.groups(), formula.queries(), &mut results);
+    analyzer.analyze(batch.groups(), formula.needs().queries, &mut results);
     let tile = Tile::new(analyzer, &batch, 0, batch.len(), &results, &[3]);
     let values = formula.evaluate(&tile);
     let again = definitions.formula(&formula.to_string()).unwrap();

@@ -12,8 +12,7 @@ use lanefish::formats::{DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
 use lanefish::jobs::{OutputContent, OutputFormat, WriteJob};
 use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
-use lanefish::queries::Queries;
-use lanefish::table::{Fields, Tile};
+use lanefish::table::{Fields, Needs, Tile};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -67,11 +66,8 @@ impl Changing<'_> {
 
 impl Job for Changing<'_> {
     type Part = u64;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) -> u64 {
         self.is_at(When::Begin);

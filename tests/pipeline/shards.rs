@@ -8,8 +8,7 @@ use lanefish::error::{Error, Reject};
 use lanefish::formats::DecodeOptions;
 use lanefish::input::{Inputs, Source};
 use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
-use lanefish::queries::Queries;
-use lanefish::table::{Field, Fields, Tile};
+use lanefish::table::{Field, Fields, Needs, Tile};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,11 +19,8 @@ struct Lines;
 
 impl Job for Lines {
     type Part = Vec<String>;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) -> Vec<String> {
         Vec::new()

@@ -161,6 +161,8 @@ def convert(
     level: Optional[int] = None,
     compression: Optional[str] = None,
     fen: bool = False,
+    allow_loss: bool = False,
+    set: Optional[Mapping[str, Union[str, int, float]]] = None,
     on_bad: Literal["raise", "skip"] = "raise",
     threads: Optional[int] = None,
     fen_column: Optional[str] = None,
@@ -175,8 +177,6 @@ def convert(
     sample: Union[float, int, str, None] = None,
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
-    set: Optional[Mapping[str, Union[str, int, float]]] = None,
-    allow_loss: bool = False,
 ) -> _Converted: ...
 def columns() -> list[_Column]: ...
 def cpu() -> dict[str, Any]: ...

@@ -30,10 +30,9 @@ pub use named_values::{DefinitionError, Definitions};
 pub use plan::Type;
 
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Batch, Fields, Tile};
+use crate::table::{Batch, Needs, Tile};
 use crate::tiers::Tier;
 use plan::{Node, Scope};
-use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -44,29 +43,21 @@ struct Checked {
     text: Box<str>,
     definitions: Definitions,
     scope: Scope,
-    queries: Queries,
-    fields: Fields,
-    tags: BTreeSet<Arc<str>>,
+    needs: Needs,
     is_of_games: bool,
-    #[cfg(feature = "cluster")]
-    depends_on_records_before: bool,
 }
 
 impl Checked {
     fn of(text: &str, definitions: &Definitions) -> Result<(Self, Node, Type), ExpressionError> {
         let mut scope = definitions.scope().clone();
         let (node, kind) = check::check(text, &parse::parse(text)?, &mut scope)?;
-        let (queries, fields, tags) = (scope.queries(&node), scope.fields(&node), scope.tags(&node));
+        let needs = scope.needs_of(&node);
         let checked = Self {
             is_of_games: scope.is_of_games(&node),
-            #[cfg(feature = "cluster")]
-            depends_on_records_before: scope.depends_on_records_before(&node),
             text: text.into(),
             definitions: definitions.clone(),
             scope,
-            queries,
-            fields,
-            tags,
+            needs,
         };
         Ok((checked, node, kind))
     }
@@ -79,7 +70,7 @@ impl Checked {
 /// use lanefish::queries::Queries;
 ///
 /// let condition: Condition = "legal_moves > 20 and not in_check".parse()?;
-/// assert!(condition.queries().contains(Queries::MOVES));
+/// assert!(condition.needs().queries.contains(Queries::MOVES));
 /// let error = "legal_move > 20".parse::<Condition>().unwrap_err();
 /// assert_eq!(error.unknown_column(), Some("legal_move"));
 /// # Ok::<(), lanefish::choose::expression::ExpressionError>(())
@@ -120,13 +111,10 @@ impl Condition {
             return Err(ExpressionError::whole(text, format!("a condition is needed, and this is {}", kind.name())));
         }
         let mut conjuncts = node.conjuncts();
-        conjuncts.sort_by_cached_key(|node| (checked.scope.queries(node) != Queries::NONE, node.cost(&checked.scope)));
+        conjuncts.sort_by_cached_key(|node| {
+            (checked.scope.needs_of(node).queries != Queries::NONE, node.cost(&checked.scope))
+        });
         Ok(Self(Arc::new((checked, conjuncts))))
-    }
-    /// Whether a column that it names depends on the records before.
-    #[cfg(feature = "cluster")]
-    pub(crate) fn depends_on_records_before(&self) -> bool {
-        self.0.0.depends_on_records_before
     }
     /// Whether it is the same for all records of a game, so that games can be chosen by it.
     pub fn is_of_games(&self) -> bool {
@@ -143,7 +131,7 @@ impl Condition {
         mask != [0]
     }
     /// Clears the bits of the records of a tile, a bit each from the first one on, for which it is not true. The tile
-    /// must have results for its [queries](Self::queries).
+    /// must have results for its [queries](Self::needs).
     pub fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
         let (checked, conjuncts) = &*self.0;
         let values = checked.scope.of(tile);
@@ -166,7 +154,7 @@ impl Formula {
     pub fn kind(&self) -> Type {
         self.0.2
     }
-    /// The value of the expression for every record of a tile, which must have results for its [queries](Self::queries); those of records
+    /// The value of the expression for every record of a tile, which must have results for its [queries](Self::needs); those of records
     /// that do not count are unspecified.
     pub fn evaluate(&self, tile: &Tile<'_>) -> Evaluated {
         let (checked, node, _) = &*self.0;
@@ -177,17 +165,9 @@ impl Formula {
 macro_rules! as_text {
     ($($type:ident),*) => {$(
         impl $type {
-            /// The queries that it needs answered.
-            pub fn queries(&self) -> Queries {
-                self.0.0.queries
-            }
-            /// The fields of records that it reads, in addition to positions.
-            pub fn fields(&self) -> Fields {
-                self.0.0.fields
-            }
-            /// The tags of games that it reads.
-            pub fn tags(&self) -> impl Iterator<Item = &Arc<str>> {
-                self.0.0.tags.iter()
+            /// What it needs of records.
+            pub fn needs(&self) -> &Needs {
+                &self.0.0.needs
             }
         }
 

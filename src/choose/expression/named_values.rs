@@ -5,8 +5,7 @@ use super::error::ExpressionError;
 use super::parse::{self, KEY_WORDS};
 use super::plan::Scope;
 use super::{Condition, Formula};
-use crate::queries::Queries;
-use crate::table::{Array, Column, ComputedColumn, Fields, Kind, Tile};
+use crate::table::{Array, Column, ComputedColumn, Kind, Needs, Tile};
 use std::sync::Arc;
 
 /// Named values, in the order in which they were given. Each can use the names before it.
@@ -160,14 +159,8 @@ impl ComputedColumn for NamedColumn {
     fn meaning(&self) -> &str {
         &self.meaning
     }
-    fn queries(&self) -> Queries {
-        self.formula.queries()
-    }
-    fn fields(&self) -> Fields {
-        self.formula.fields()
-    }
-    fn tags(&self) -> Vec<Arc<str>> {
-        self.formula.tags().cloned().collect()
+    fn needs(&self) -> Needs {
+        self.formula.needs().clone()
     }
     fn fill(&self, tile: &Tile<'_>) -> Array {
         self.formula.evaluate(tile).into_column(tile.len)

@@ -1,9 +1,8 @@
 //! The plan of an expression: its operations with their types.
 
 use super::pattern::{On, Pattern};
-use crate::queries::Queries;
 use crate::table::predicate::Test;
-use crate::table::{ChosenColumn, Fields, Kind};
+use crate::table::{ChosenColumn, Kind, Needs};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -138,26 +137,13 @@ impl Scope {
         }
         places.into_iter().map(|place| &self.columns[place])
     }
-    pub(super) fn queries(&self, node: &Node) -> Queries {
-        self.columns(node).map(queries_of).collect()
-    }
-    pub(super) fn fields(&self, node: &Node) -> Fields {
-        let listed = self.columns(node).filter_map(|column| match column {
-            ChosenColumn::Listed(column) => Some(column.fields),
-            _ => None,
-        });
-        listed.fold(Fields::NONE, Fields::union)
-    }
-    pub(super) fn tags(&self, node: &Node) -> BTreeSet<Arc<str>> {
-        self.columns(node).filter_map(ChosenColumn::tag).map(Arc::from).collect()
+    /// What a plan needs of records.
+    pub(super) fn needs_of(&self, node: &Node) -> Needs {
+        self.columns(node).map(ChosenColumn::needs).collect()
     }
     /// Whether it is the same for all records of a game.
     pub(super) fn is_of_games(&self, node: &Node) -> bool {
         self.columns(node).all(ChosenColumn::is_of_games) && !self.looks_at_boards(node)
-    }
-    #[cfg(feature = "cluster")]
-    pub(super) fn depends_on_records_before(&self, node: &Node) -> bool {
-        self.columns(node).any(ChosenColumn::depends_on_records_before)
     }
     /// Whether a plan is the same for all records.
     pub(super) fn is_constant(&self, node: &Node) -> bool {
@@ -172,13 +158,6 @@ impl Scope {
             node.visit(&mut |node| looks |= matches!(node, Node::Matches(_) | Node::On(_)));
         }
         looks
-    }
-}
-
-fn queries_of(column: &ChosenColumn) -> Queries {
-    match column {
-        ChosenColumn::Listed(column) => column.queries,
-        _ => Queries::NONE,
     }
 }
 

@@ -543,7 +543,7 @@ fn random_expressions_mean_what_they_say() {
             let (text, meaning) = maker.condition(depth % 5);
             let condition: Condition = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
             let expected: Vec<bool> = rows.iter().map(|row| meaning(row) == Some(true)).collect();
-            let found = with_tile(&batch, condition.queries(), |tile, mask| {
+            let found = with_tile(&batch, condition.needs().queries, |tile, mask| {
                 condition.choose(tile, mask);
                 (0..len).map(|row| mask[row / 64] >> (row % 64) & 1 != 0).collect::<Vec<_>>()
             });
@@ -552,19 +552,19 @@ fn random_expressions_mean_what_they_say() {
             selective += u32::from(taken > 0 && taken < len);
             // As a value, null and all.
             let formula: Formula = text.parse().unwrap();
-            let values = with_tile(&batch, formula.queries(), |tile, _| formula.evaluate(tile));
+            let values = with_tile(&batch, formula.needs().queries, |tile, _| formula.evaluate(tile));
             match values {
                 Evaluated::Boolean(values) => assert!(values.into_iter().eq(rows.iter().map(&meaning)), "{text}"),
                 other => assert!(other == Evaluated::Null && text == "null", "{text}: {other:?}"),
             }
             let (text, meaning) = maker.number(depth % 5);
             let formula: Formula = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-            let values = with_tile(&batch, formula.queries(), |tile, _| formula.evaluate(tile));
+            let values = with_tile(&batch, formula.needs().queries, |tile, _| formula.evaluate(tile));
             let Evaluated::Real(values) = values else { panic!("{text}: {values:?}") };
             assert!(values.into_iter().eq(rows.iter().map(&meaning)), "{text}");
             let (text, meaning) = maker.integer(depth % 5);
             let formula: Formula = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-            let values = with_tile(&batch, formula.queries(), |tile, _| formula.evaluate(tile));
+            let values = with_tile(&batch, formula.needs().queries, |tile, _| formula.evaluate(tile));
             let Evaluated::Integer(values) = values else { panic!("{text}: {values:?}") };
             let expected = rows.iter().map(|row| meaning(row).map(|value| value as i64));
             assert!(values.into_iter().eq(expected), "{text}");
@@ -679,7 +679,7 @@ fn whatever_is_written_is_an_error_or_an_expression() {
         let many = format!("ply > 1{}", " and ply > 1".repeat(5000));
         let many: Condition = many.parse().unwrap();
         let (batch, _) = records(&mut Random::new(1), 10);
-        with_tile(&batch, many.queries(), |tile, mask| many.choose(tile, mask));
+        with_tile(&batch, many.needs().queries, |tile, mask| many.choose(tile, mask));
         let list: Vec<String> = (0..9000).map(|number| number.to_string()).collect();
         assert!(format!("ply in ({})", list.join(",")).parse::<Condition>().is_ok());
     });
@@ -725,9 +725,9 @@ fn names_stand_for_their_values() {
     ] {
         let (with_names, without): (Condition, Condition) =
             (definitions.condition(text).unwrap(), written_out.parse().unwrap());
-        assert_eq!((with_names.queries(), with_names.fields()), (without.queries(), without.fields()), "{text}");
+        assert_eq!(with_names.needs(), without.needs(), "{text}");
         let chosen = [&with_names, &without].map(|condition| {
-            with_tile(&batch, condition.queries(), |tile, mask| {
+            with_tile(&batch, condition.needs().queries, |tile, mask| {
                 condition.choose(tile, mask);
                 mask.clone()
             })
@@ -746,7 +746,7 @@ fn names_stand_for_their_values() {
     let mut texts = vec!["a0 = ply".to_owned()];
     texts.extend((1..200).map(|number| format!("a{number} = a{0} - a{0} + a{0} / 2", number - 1)));
     let condition = Definitions::parse(&texts).unwrap().condition("a199 = 0").unwrap();
-    let count = with_tile(&batch, condition.queries(), |tile, mask| {
+    let count = with_tile(&batch, condition.needs().queries, |tile, mask| {
         condition.choose(tile, mask);
         mask.iter().map(|bits| bits.count_ones()).sum::<u32>()
     });

@@ -5,6 +5,7 @@
 //! at once and with exit status 2.
 
 use super::number_args::{count, record_size, size};
+use super::scope::{OUTPUT, READING};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum, ValueHint};
 use lanefish::formats::Format;
@@ -16,29 +17,59 @@ use std::path::PathBuf;
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// Instruction set to use, for everything lanefish does [default: the variable LANEFISH_TIER, else auto]
-    #[arg(long, global = true, value_name = "TIER", value_parser = tier_parser())]
+    #[arg(long, global = true, value_name = "TIER", value_parser = tier_parser(), hide_short_help = true)]
     tier: Option<TierChoice>,
 
     /// Worker threads [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// Which positions are accepted [default: playable; for verify: strict]
-    #[arg(long, global = true, value_name = "LEVEL")]
-    pub(crate) validity: Option<ValidityChoice>,
-
-    /// Stop at the first bad record
-    #[arg(long, global = true)]
-    pub(crate) strict: bool,
-
-    /// Write every rejected record to this file, with its place and reason
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) rejects: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) records: RecordChecks,
 
     /// Replace existing output files
     #[arg(long, global = true)]
     pub(crate) force: bool,
 
+    #[command(flatten)]
+    pub(crate) input: InputLimits,
+
+    /// Progress bar on standard error
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
+    pub(crate) progress: When,
+
+    /// Colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
+    pub(crate) color: When,
+
+    /// Print less: no notes, no list of rejected records
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Print more
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// Which records are good, and what becomes of the others.
+#[derive(Debug, Args)]
+pub(crate) struct RecordChecks {
+    /// Which positions are accepted [default: playable; for verify: strict]
+    #[arg(long, global = true, value_name = "LEVEL", hide_short_help = true)]
+    pub(crate) validity: Option<ValidityChoice>,
+
+    /// Stop at the first bad record
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) strict: bool,
+
+    /// Write every rejected record to this file, with its place and reason
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) rejects: Option<PathBuf>,
+}
+
+/// Which part of the inputs is read, and how.
+#[derive(Debug, Args)]
+pub(crate) struct InputLimits {
     /// Read only share I of N of each input, I from 0 to N-1
     ///
     /// Every record is in exactly one share, whatever the number of threads. In boards files, uncompressed text and
@@ -46,7 +77,7 @@ pub(crate) struct Global {
     /// and record batches. Other inputs are read from start to end for every share. Records and games are numbered
     /// within the shard; rejected records are listed by byte offset, without a line number. --skip and --limit count
     /// the records of the shard.
-    #[arg(long, global = true, value_name = "I/N")]
+    #[arg(long, global = true, value_name = "I/N", hide_short_help = true)]
     pub(crate) shard: Option<Shard>,
 
     /// Skip the first N records
@@ -58,7 +89,7 @@ pub(crate) struct Global {
     pub(crate) limit: Option<u64>,
 
     /// Read files instead of memory-mapping them
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_mmap: bool,
 
     /// Longest line or game to accept; longer ones are rejected [default: 16M]
@@ -68,7 +99,8 @@ pub(crate) struct Global {
         value_name = "SIZE",
         default_value = "16M",
         hide_default_value = true,
-        value_parser = record_size
+        value_parser = record_size,
+        hide_short_help = true
     )]
     pub(crate) max_record: usize,
 
@@ -79,7 +111,8 @@ pub(crate) struct Global {
         value_name = "SIZE",
         default_value = "128M",
         hide_default_value = true,
-        value_parser = size
+        value_parser = size,
+        hide_short_help = true
     )]
     pub(crate) max_window: u64,
 
@@ -90,29 +123,14 @@ pub(crate) struct Global {
         value_name = "SIZE",
         default_value = "1G",
         hide_default_value = true,
-        value_parser = size
+        value_parser = size,
+        hide_short_help = true
     )]
     pub(crate) max_memory: u64,
 
     /// Accept only what the PGN standard allows; by default common deviations are accepted
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) strict_pgn: bool,
-
-    /// Progress bar on standard error
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) progress: When,
-
-    /// Colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: When,
-
-    /// Print less: no notes, no list of rejected records
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-
-    /// Print more
-    #[arg(short, long, global = true, action = ArgAction::Count)]
-    pub(crate) verbose: u8,
 }
 
 impl Global {
@@ -173,7 +191,7 @@ pub(crate) enum ValidityChoice {
 pub(crate) struct ReadArgs {
     /// Files, directories, zip archives, or - for standard input [default: standard input, if a file or a non-empty
     /// pipe]
-    #[arg(value_name = "INPUT")]
+    #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -184,15 +202,15 @@ pub(crate) struct ReadArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct Reading {
     /// Format of the inputs [default: detected from their content, then from their names]
-    #[arg(long, value_name = "FORMAT", value_parser = super::value_parsers::FormatName)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::value_parsers::FormatName, help_heading = READING)]
     pub(crate) from: Option<Format>,
 
     /// Column of tables (Parquet, Arrow, CSV, JSON lines) that holds the positions as FEN [default: board, then fen]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = READING, hide_short_help = true)]
     pub(crate) fen_column: Option<String>,
 
     /// Keep en passant squares as given, even if no such capture is legal
-    #[arg(long)]
+    #[arg(long, help_heading = READING, hide_short_help = true)]
     pub(crate) keep_en_passant: bool,
 
     #[command(flatten)]
@@ -210,10 +228,10 @@ pub(crate) struct Reading {
 pub(crate) struct OutputArgs {
     /// Write to this file instead of standard output; it appears whole or not at all, and is compressed if its name
     /// ends in .zst, .gz or .bz2
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
 
     /// Compression level [default: 3 for .zst, 6 for .gz, 9 for .bz2]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = OUTPUT)]
     pub(crate) level: Option<i32>,
 }

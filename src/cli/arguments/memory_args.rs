@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default, Args)]
 pub(crate) struct SpaceArgs {
     /// Approximate memory for sorting, grouping and exact counts; what needs more uses files [default: 1G; for sql 4G]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = size, hide_short_help = true)]
     memory: Option<u64>,
 
     /// Directory for temporary files [default: that of the output, else that of the system]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, hide_short_help = true)]
     temp: Option<PathBuf>,
 }
 

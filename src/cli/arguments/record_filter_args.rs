@@ -1,5 +1,6 @@
 //! Options that choose among the good records: conditions on their columns, and samples.
 
+use super::scope::CHOOSING;
 use super::value_parsers::{column_names, did_you_mean};
 use anyhow::Result;
 use clap::Args;
@@ -12,7 +13,6 @@ use std::fmt;
 
 /// Options of every command that reads positions.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Choosing")]
 pub(crate) struct RecordFilterArgs {
     /// Only records for which this is true, an SQL expression over the columns that compute can write
     ///
@@ -21,28 +21,28 @@ pub(crate) struct RecordFilterArgs {
     /// abs, least, greatest, coalesce, popcount(bits), xor(a, b), exp, ln, power, sqrt, round, interp(x, x0, y0, x1,
     /// y1, ..), uniform(a, ..), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp'). The command games accepts only columns
     /// of games, such as "mean_elo >= 2400 and speed = 'blitz'".
-    #[arg(id = "where", long = "where", value_name = "EXPR", allow_hyphen_values = true)]
+    #[arg(id = "where", long = "where", value_name = "EXPR", allow_hyphen_values = true, help_heading = CHOOSING)]
     condition: Option<String>,
 
     /// Name a value, for other expressions and for --columns
     ///
     /// May be repeated; an expression can use the names before it. For example --let "m = (material_white +
     /// material_black) / 58.0".
-    #[arg(id = "let", long = "let", value_name = "NAME=EXPR", allow_hyphen_values = true)]
+    #[arg(id = "let", long = "let", value_name = "NAME=EXPR", allow_hyphen_values = true, help_heading = CHOOSING, hide_short_help = true)]
     definitions: Vec<String>,
 
     /// Only a random part of the records: a rate (0.01, 1%), a number, or an expression giving the probability
     ///
     /// A rate is a decimal number up to 1.0, or a percentage; a number above 1 is a number of records, such as 1000,
     /// 10_000, 1e6 or 1M.
-    #[arg(long, value_name = "RATE|N|EXPR", allow_hyphen_values = true)]
+    #[arg(long, value_name = "RATE|N|EXPR", allow_hyphen_values = true, help_heading = CHOOSING)]
     sample: Option<String>,
 
     /// Write the records with this value of score, raw_score, mate, result, ply or halfmove
     ///
     /// The expression is evaluated on the record as it was read; decimal values are rounded. If the value does not fit,
     /// the record is rejected. For example "raw_score = case when quiet then raw_score else 32002 end".
-    #[arg(long, value_name = "COLUMN=EXPR", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COLUMN=EXPR", allow_hyphen_values = true, help_heading = CHOOSING, hide_short_help = true)]
     set: Vec<String>,
 }
 

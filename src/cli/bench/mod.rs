@@ -14,6 +14,7 @@ mod tables;
 use super::SOMETHING_WRONG;
 use super::arguments::common_args::Reading;
 use super::arguments::game_filter_args::GameFilterArgs;
+use super::arguments::scope::{Examples, Reads, RunCommand, Scope};
 use super::run::file_identity::Destination;
 use super::run::invocation::{Invocation, RunOverrides};
 use super::run::output::Output;
@@ -29,8 +30,7 @@ use lanefish::bench::sliders::measure_sliders;
 use lanefish::bench::{BenchOptions, Row, sample_positions};
 use lanefish::chess::Position;
 use lanefish::pipeline::Job;
-use lanefish::queries::Queries;
-use lanefish::table::{Fields, Tile};
+use lanefish::table::{Needs, Tile};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ pub(crate) struct BenchArgs {
     groups: Vec<Group>,
 
     /// Take the positions from this file, of any supported format [default: 2,000 from Lichess games]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     input: Vec<PathBuf>,
 
     /// Time for each row, in seconds
@@ -111,8 +111,22 @@ const PACKED_BYTES: f64 = (lanefish::packed::Group::BYTES / lanefish::packed::Gr
 /// As many positions as are queried; more would not be used.
 const MOST_POSITIONS: u64 = 100_000;
 
-impl BenchArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for BenchArgs {
+    const EXAMPLES: Examples = &[
+        ("Everything, in about a minute and a half", "lanefish bench"),
+        ("One algorithm, on positions of a file", "lanefish bench sliders --filter pext --input positions.epd"),
+        ("What is slower than it should be on this machine", "lanefish bench pipeline"),
+        ("As JSON, for other programs", "lanefish bench kernels --json > kernels.json"),
+        ("Kept for a later comparison", "lanefish bench decode --save old.json"),
+        ("What has changed since then", "lanefish bench decode --compare old.json"),
+    ];
+    const SCOPE: Scope = Scope { reads: Reads::With("input", "--input"), ..Scope::READS };
+
+    fn compares_tiers(&self) -> bool {
+        true
+    }
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         ensure!(
             self.seconds > 0.0 && self.seconds <= 3600.0,
             "--seconds must be > 0 and at most 3600, got {}",
@@ -206,7 +220,9 @@ impl BenchArgs {
         }
         Ok(status)
     }
+}
 
+impl BenchArgs {
     /// Opens the file of `--save`, so that nobody waits for minutes to learn that it cannot be written.
     fn open_save(&self, invocation: &Invocation<'_>) -> Result<Option<Output>> {
         let Some(path) = &self.save else {
@@ -247,11 +263,8 @@ struct Positions;
 
 impl Job for Positions {
     type Part = Vec<Position>;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) -> Vec<Position> {
         Vec::new()

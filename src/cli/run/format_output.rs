@@ -5,6 +5,7 @@ use super::manifest::Manifests;
 use super::output::Output;
 use crate::cli::arguments::common_args::{OutputArgs, Reading};
 use crate::cli::arguments::row_format_arg::RowForm;
+use crate::cli::arguments::scope::OUTPUT;
 use crate::cli::terminal::progress;
 use crate::cli::terminal::style;
 use crate::cli::terminal::table::{NotShown, TableColumn, TableWriter};
@@ -28,7 +29,7 @@ use std::sync::Arc;
 pub(crate) struct PageArgs {
     /// Compression of the pages of a Parquet file: zstd, snappy or none [default: zstd:1]
     #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "NAME[:LEVEL]")]
+    #[arg(long, value_name = "NAME[:LEVEL]", help_heading = OUTPUT, hide_short_help = true)]
     compression: Option<Compression>,
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct WriteArgs {
     pages: PageArgs,
 
     /// Also write FILE.manifest.json: the inputs, the output, their records and hashes, the seed and the arguments
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) manifest: bool,
 }
 
@@ -51,7 +52,7 @@ pub(crate) struct RecordArgs {
 
     /// Write the output even if some records are changed in a way that readers cannot detect, such as removed Chess960
     /// castling rights
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) allow_loss: bool,
 }
 
@@ -203,7 +204,7 @@ pub(crate) fn write_by(
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
     invocation.compare(place.output.as_deref(), &others)?;
     let mut output = open(invocation, place, format)?;
-    let seed = reading.games.seed;
+    let seed = reading.games.seed();
     let manifests = more.manifest.then(|| Manifests::begin(invocation, seed, against, [&output])).transpose()?;
     let named = output.named();
     let failed = |source| named.failed(source);

@@ -20,9 +20,8 @@ use lanefish::formats::{self, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs, Source};
 use lanefish::output::AtomicFile;
 use lanefish::pipeline::{self, FileSummary, Job, ReadOptions, RunOptions, Summary};
-use lanefish::queries::Queries;
 use lanefish::report::html;
-use lanefish::table::{Fields, Tile};
+use lanefish::table::{Needs, Tile};
 use lanefish::text::numbers::grouped;
 use lanefish::text::one_line;
 use lanefish::tiers::{Analyzer, Tier};
@@ -81,11 +80,8 @@ pub(crate) struct Nothing;
 
 impl Job for Nothing {
     type Part = ();
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) {}
     fn tile(&self, (): &mut (), _: &Tile<'_>) {}
@@ -246,7 +242,7 @@ impl<'a> Invocation<'a> {
 
     /// Refuses outputs that are also another output or an input.
     pub(crate) fn compare(&self, output: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
-        let rejects = self.global.rejects.as_deref();
+        let rejects = self.global.records.rejects.as_deref();
         let named = |path: Option<&Path>| match Destination::of(path) {
             Destination::Stdout => "standard output".to_owned(),
             _ => path.unwrap_or(Path::new("-")).display().to_string(),
@@ -299,7 +295,7 @@ impl<'a> Invocation<'a> {
     }
 
     pub(crate) fn validity(&self, default: Validity) -> Validity {
-        match self.global.validity {
+        match self.global.records.validity {
             None => default,
             Some(ValidityChoice::Playable) => Validity::Playable,
             Some(ValidityChoice::Strict) => Validity::Strict,
@@ -308,7 +304,7 @@ impl<'a> Invocation<'a> {
 
     /// Options for opening inputs.
     pub(crate) fn access(&self) -> Access {
-        Access::default().map(!self.global.no_mmap).max_window(self.global.max_window)
+        Access::default().map(!self.global.input.no_mmap).max_window(self.global.input.max_window)
     }
 
     /// Prints a note; a note is not an error.
@@ -333,18 +329,18 @@ impl<'a> Invocation<'a> {
         let decode = DecodeOptions::default()
             .keep_en_passant(reading.keep_en_passant)
             .validity(self.validity(default))
-            .strict_pgn(self.global.strict_pgn)
-            .max_record(self.global.max_record)
-            .max_memory(self.global.max_memory)
+            .strict_pgn(self.global.input.strict_pgn)
+            .max_record(self.global.input.max_record)
+            .max_memory(self.global.input.max_memory)
             .fen_column(reading.fen_column.as_deref().map(Arc::from));
         let read = ReadOptions::default().from(reading.from).access(self.access()).decode(decode);
-        let choose = Choose::default().games(reading.games.selection()).seed(reading.games.seed);
-        Ok(read.strict(self.global.strict).choose(reading.chosen.apply(choose)?))
+        let choose = Choose::default().games(reading.games.filter()).seed(reading.games.seed());
+        Ok(read.strict(self.global.records.strict).choose(reading.chosen.apply(choose)?))
     }
 
     /// The file of rejected records, if one is requested. Consecutive runs write to the same file.
     pub(crate) fn open_rejects(&self) -> Result<Option<Output>> {
-        Ok(match (self.rejects.take(), &self.global.rejects) {
+        Ok(match (self.rejects.take(), &self.global.records.rejects) {
             (None, Some(path)) => Some(self.open(Some(path), Packing::of(Some(path), None)?)?),
             (open, _) => open,
         })
@@ -422,15 +418,15 @@ impl<'a> Invocation<'a> {
             output.put(&line)
         };
         // This is an estimate: some inputs are read from start to end in every shard.
-        let shards = self.global.shard.map_or(1, |shard| shard.count().into());
+        let shards = self.global.input.shard.map_or(1, |shard| shard.count().into());
         let total = inputs.total_bytes().map(|total| total / shards);
         let mut meter = Meter::new(self.global.progress, total);
         let mut on_progress = |progress| meter.show(progress);
         let read = self
             .read_options(reading, choice.default_validity)?
-            .shard(self.global.shard)
-            .skip(self.global.skip.saturating_add(choice.skip.unwrap_or(0)))
-            .limit(self.global.limit.or(choice.limit));
+            .shard(self.global.input.shard)
+            .skip(self.global.input.skip.saturating_add(choice.skip.unwrap_or(0)))
+            .limit(self.global.input.limit.or(choice.limit));
         let options = RunOptions::new(self.analyzer)
             .read(read)
             .threads(self.threads)
@@ -463,7 +459,9 @@ impl<'a> Invocation<'a> {
             Some(error) if error.is_of_input() && summary.records > 0 => {
                 let records = grouped(summary.records);
                 let goes_on = summary.files.iter().any(|file| !file.damage.is_empty());
-                let has_limits = self.global.limit.is_some() || self.global.skip > 0 || self.global.shard.is_some();
+                let has_limits = self.global.input.limit.is_some()
+                    || self.global.input.skip > 0
+                    || self.global.input.shard.is_some();
                 let is_all = matches!(error, Error::NoRecord { .. });
                 let note = if is_all && self.gives_up.get() {
                     format!("nothing was written, although {records} records could be read")

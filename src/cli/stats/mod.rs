@@ -12,6 +12,7 @@ mod text;
 pub(crate) use text::RULED;
 
 use super::arguments::common_args::{ReadArgs, Reading};
+use super::arguments::scope::{Examples, RunCommand, Scope};
 use super::arguments::value_parsers;
 use super::run::file_identity::Destination;
 use super::run::invocation::{Invocation, RunOverrides, Timed};
@@ -151,8 +152,22 @@ struct Files {
     _directories: MadeDirectories,
 }
 
-impl StatsArgs {
-    pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+impl RunCommand for StatsArgs {
+    const EXAMPLES: Examples = &[
+        ("A report on a game dump", "lanefish stats games.pgn.zst"),
+        ("A single number", "lanefish stats --json games.pgn.zst | jq .legal_moves.mean"),
+        ("A page with plots, boards and remarks", "lanefish stats games.pgn.zst --html games.html"),
+        ("One report per phase of the game", "lanefish stats --by phase games.pgn.zst"),
+        ("Differences between two datasets", "lanefish stats --compare old.boards new.boards"),
+        (
+            "A quarter of a dataset on each of four machines, and the merged report",
+            "lanefish stats --json --shard 0/4 dump.pgn.zst > 0.json; lanefish stats --merge ?.json",
+        ),
+        ("Only strong players, without the opening", "lanefish stats --min-elo 2200 --skip-book 16 games.pgn.zst"),
+    ];
+    const SCOPE: Scope = Scope { ignores: &[], ..Scope::READS };
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.compare {
             return self.run_comparison(invocation);
         }
@@ -189,7 +204,9 @@ impl StatsArgs {
         }
         Ok(status)
     }
+}
 
+impl StatsArgs {
     /// Shows datasets side by side: the first one, and each of the others.
     fn run_comparison(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let inputs = &self.read.inputs;
@@ -337,7 +354,7 @@ impl StatsArgs {
             job = job.with_exact_distinct(&reading.space.beside(None), invocation.threads)?;
         }
         let mut timed = invocation.read_by(inputs, reading, RunOverrides::default(), |inputs, options| {
-            if invocation.global().shard.is_some() {
+            if invocation.global().input.shard.is_some() {
                 job = std::mem::take(&mut job).of_a_part(inputs);
             }
             pipeline::run(inputs, options, &job, |part| job.add(part))

@@ -29,7 +29,7 @@ impl StatsArgs {
     ) -> Result<(Option<CountedReport>, Timed)> {
         let begin = Instant::now();
         let global = invocation.global();
-        if global.shard.is_some() || global.skip > 0 || global.limit.is_some() {
+        if global.input.shard.is_some() || global.input.skip > 0 || global.input.limit.is_some() {
             bail!("--cluster counts whole inputs: --shard, --skip and --limit work in a single process only");
         }
         let inputs = invocation.take_inputs(inputs, reading, false)?;

@@ -102,9 +102,9 @@ fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
             let game = batch.values(Field::Game).and_then(|games| games.number(start)).map(|game| game as u64);
             let verdict = match game {
                 None if selection.last_of_games => Some((ROWS_OF_GAMES, false)),
-                _ => selection
-                    .leaves_out(&Row::new(batch, start))
-                    .or_else(|| selection.condition_leaves_out(|condition| record(batch, start, condition.fields()))),
+                _ => selection.leaves_out(&Row::new(batch, start)).or_else(|| {
+                    selection.condition_leaves_out(|condition| record(batch, start, condition.needs().fields))
+                }),
             };
             match runs.last_mut() {
                 Some(run) if run.is_same(game, verdict) => match run.parts.last_mut() {

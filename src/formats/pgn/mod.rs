@@ -542,8 +542,8 @@ fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow 
 
 /// A record of a game with the values that a condition reads, except the number of the game.
 fn record(game: &Game<'_>, condition: &Condition) -> Batch {
-    let tags: Vec<Arc<str>> = condition.tags().cloned().collect();
-    let mut columns = GameColumns::new(condition.fields(), &tags, 1);
+    let tags: Vec<Arc<str>> = condition.needs().tags.iter().cloned().collect();
+    let mut columns = GameColumns::new(condition.needs().fields, &tags, 1);
     columns.extend(game, 0, 1);
     let mut batch = Batch::of_one();
     columns.finish(&mut batch);

@@ -47,7 +47,7 @@ fn games(random: &mut Random) -> String {
 fn lanes_find_what_is_found_without_them() {
     let mut random = Random::new(11);
     let some = GameFilter { min_plies: 9, drop_bad_games: true, ..GameFilter::default() };
-    let parts = GameFilter { first_ply: 3, every: 2, last_ply: Some(17), ..GameFilter::default() };
+    let parts = GameFilter::default().first_ply(3).last_ply(Some(17)).every(2);
     let lasts = GameFilter { last_of_games: true, ..GameFilter::default() };
     let options = [
         DecodeOptions { fields: Fields::ALL, lost_tags: true, ..DecodeOptions::default() },

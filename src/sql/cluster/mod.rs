@@ -49,7 +49,6 @@ pub(super) use scheduling::object_store::Digests;
 use super::tables::scan::Request;
 use super::{PositionSource, Rows, Session, SessionOptions, SqlError};
 use crate::input::{Inputs, Source};
-use crate::stats::GroupBy;
 use datafusion::common::{DataFusionError, Result as EngineResult};
 use datafusion::logical_expr::col;
 use datafusion::physical_plan::ExecutionPlan;
@@ -104,7 +103,7 @@ impl Session {
         };
         let of_table = |error| SqlError::Table(Arc::new(error));
         absolute(&mut inputs).map_err(of_table)?;
-        let is_grouped_so = counting.by.as_ref().is_some_and(GroupBy::depends_on_records_before);
+        let is_grouped_so = counting.by.as_ref().is_some_and(|by| by.needs().records_before);
         let is_whole = is_grouped_so || options.read.depends_on_records_before();
         let count = if is_whole { 1 } else { link.cluster().partitions() };
         let pieces = divide(&inputs, count, &options.read).map_err(of_table)?;

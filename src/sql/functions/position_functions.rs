@@ -3,8 +3,7 @@
 use super::{ValidityOptions, arrays, as_given, failed, position_type, positions_of, text_type};
 use crate::chess::{Move, Piece, Position, Square};
 use crate::pipeline::Job;
-use crate::queries::Queries;
-use crate::table::{Fields, Tile};
+use crate::table::{Needs, Tile};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int16Array, StringArray};
 use datafusion::arrow::datatypes::{DataType, Int64Type, UInt64Type};
 use datafusion::common::{Result, plan_datafusion_err, plan_err};
@@ -16,11 +15,8 @@ struct Each<F>(F);
 
 impl<T: Send, F: Fn(usize, &Position) -> Option<T> + Sync> Job for Each<F> {
     type Part = Vec<(usize, T)>;
-    fn queries(&self) -> Queries {
-        Queries::NONE
-    }
-    fn fields(&self) -> Fields {
-        Fields::NONE
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
     fn begin(&self) -> Self::Part {
         Vec::new()

@@ -119,7 +119,7 @@ impl TableProvider for PositionTable {
             return crate::sql::cluster::scan(request, pieces);
         }
         let checked = Arc::clone(&request.source);
-        let fields = request.fields();
+        let fields = request.needs().fields;
         tokio::task::spawn_blocking(move || check(&checked.inputs, &checked.options.read, fields))
             .await
             .map_err(|error| DataFusionError::External(error.into()))?

@@ -14,7 +14,7 @@ use crate::jobs::{Sender, Stream};
 use crate::locks::Unpoisoned;
 use crate::pipeline::{Summary, run};
 use crate::sql::PositionSource;
-use crate::table::{ChosenColumn, Columns, Fields};
+use crate::table::{ChosenColumn, Needs};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -48,20 +48,16 @@ pub(in crate::sql) struct Request {
 }
 
 impl Request {
-    /// The fields of records that it reads.
-    pub(in crate::sql) fn fields(&self) -> Fields {
-        let columns: Columns = self.columns.iter().cloned().collect();
-        self.conditions.iter().fold(columns.fields(), |fields, condition| fields.union(condition.fields()))
+    /// What it needs of records.
+    pub(in crate::sql) fn needs(&self) -> Needs {
+        let columns = self.columns.iter().map(ChosenColumn::needs);
+        columns.chain(self.conditions.iter().map(|condition| condition.needs().clone())).collect()
     }
-}
 
-#[cfg(feature = "cluster")]
-impl Request {
     /// Whether its rows depend on earlier records, back to the beginning of the first input.
+    #[cfg(feature = "cluster")]
     pub(in crate::sql) fn depends_on_records_before(&self) -> bool {
-        self.columns.iter().any(ChosenColumn::depends_on_records_before)
-            || self.conditions.iter().any(Condition::depends_on_records_before)
-            || self.source.options.read.depends_on_records_before()
+        self.needs().records_before || self.source.options.read.depends_on_records_before()
     }
 }
 

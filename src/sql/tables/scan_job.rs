@@ -7,12 +7,10 @@ use super::sql_types::widened_batch;
 use crate::choose::Condition;
 use crate::columnar::{Described, record_batch, schema};
 use crate::pipeline::Job;
-use crate::queries::Queries;
-use crate::table::{Array, ChosenColumn, Columns, Fields, Tile};
+use crate::table::{Array, ChosenColumn, Columns, Needs, Tile};
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::error::ArrowError;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Fills columns.
@@ -91,16 +89,8 @@ impl Select {
 
 impl Job for Select {
     type Part = Selected;
-    fn queries(&self) -> Queries {
-        self.conditions.iter().fold(self.all.queries(), |queries, condition| queries | condition.queries())
-    }
-    fn fields(&self) -> Fields {
-        self.conditions.iter().fold(self.all.fields(), |fields, condition| fields.union(condition.fields()))
-    }
-    fn tags(&self) -> Arc<[Arc<str>]> {
-        let mut tags: BTreeSet<Arc<str>> = self.all.tags().iter().cloned().collect();
-        self.conditions.iter().for_each(|condition| tags.extend(condition.tags().cloned()));
-        tags.into_iter().collect()
+    fn needs(&self) -> Needs {
+        self.all.needs().and(self.conditions.iter().map(|condition| condition.needs().clone()).collect())
     }
     fn begin(&self) -> Selected {
         Selected::default()
