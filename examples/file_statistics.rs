@@ -39,6 +39,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let (Some(mean), Some(most)) = (moves.mean, moves.max) {
         println!("{mean:.2} legal moves on average, {most} at most");
     }
-    println!("in check: {}, checkmate: {}, stalemate: {}", report.in_check, report.checkmate, report.stalemate);
+    println!(
+        "in check: {}, checkmate: {}, stalemate: {}",
+        report.position_counts.in_check, report.position_counts.checkmate, report.position_counts.stalemate
+    );
     Ok(())
 }

@@ -376,8 +376,8 @@ mod tests {
     fn differences_by_hand() {
         let mut a = with_moves(vec![0, 1, 0, 3]);
         let mut b = with_moves(vec![0, 0, 0, 0, 8]);
-        a.in_check = 1;
-        b.in_check = 6;
+        a.position_counts.in_check = 1;
+        b.position_counts.in_check = 6;
         a.occupancy[0].0[8] = 2;
         b.occupancy[0].0[8] = 1;
         b.occupancy[0].0[9] = 3;

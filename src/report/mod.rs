@@ -16,7 +16,8 @@
 //! [`Report::remarks`] lists unusual properties of a dataset, [`Comparison`] the differences between two datasets, and
 //! [`html`] makes pages of both.
 //!
-//! All code that shows a report uses its [`plots_and_tables`]. To add one, add a field here, its JSON, and an entry there.
+//! All code that shows a report uses its [`plots_and_tables`]. A plain count is a row of
+//! `numbers.rs`; for anything else, add a field here, its JSON, and an entry there.
 
 mod annotations;
 mod compare;
@@ -26,6 +27,7 @@ pub mod html;
 #[cfg(feature = "json")]
 mod json;
 mod material_signature;
+mod numbers;
 pub mod plots_and_tables;
 mod remarks;
 mod text_counts;
@@ -36,6 +38,7 @@ pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
 pub use json::{ReportError, left_out_to_json, run_to_json};
 pub use material_signature::{Signature, SignatureError};
+pub use numbers::{MoveCounts, Number, PositionCounts};
 pub use remarks::{Remark, Severity};
 pub use text_counts::Kinds;
 
@@ -68,24 +71,12 @@ pub struct Report {
     pub from_mover: u64,
     /// Positions with White to move.
     pub white_to_move: u64,
-    /// Positions in which the side to move is in check.
-    pub in_check: u64,
-    /// Positions in which more than one piece gives check.
-    pub double_check: u64,
-    /// Positions in which the side to move is mated.
-    pub checkmate: u64,
-    /// Positions in which the side to move has no move and is not in check.
-    pub stalemate: u64,
+    /// Positions of some kinds: in check, mated, ..
+    pub position_counts: PositionCounts,
     /// Legal moves per position.
     pub legal_moves: Histogram,
-    /// Sum of the legal captures, including en passant.
-    pub legal_captures: u64,
-    /// Sum of the legal promotions.
-    pub legal_promotions: u64,
-    /// Sum of the legal castling moves.
-    pub legal_castles: u64,
-    /// Sum of the legal en passant captures.
-    pub legal_en_passants: u64,
+    /// Legal moves of some kinds: captures, promotions, ..
+    pub move_counts: MoveCounts,
     /// Pieces per position.
     pub pieces: Histogram,
     /// Phase: 24 = all minor and major pieces, 0 = none.
@@ -432,15 +423,9 @@ impl Report {
         self.rejected += other.rejected;
         self.from_mover += other.from_mover;
         self.white_to_move += other.white_to_move;
-        self.in_check += other.in_check;
-        self.double_check += other.double_check;
-        self.checkmate += other.checkmate;
-        self.stalemate += other.stalemate;
+        self.position_counts.merge(&other.position_counts);
         self.legal_moves.merge(&other.legal_moves);
-        self.legal_captures += other.legal_captures;
-        self.legal_promotions += other.legal_promotions;
-        self.legal_castles += other.legal_castles;
-        self.legal_en_passants += other.legal_en_passants;
+        self.move_counts.merge(&other.move_counts);
         self.pieces.merge(&other.pieces);
         self.phase.merge(&other.phase);
         merge_all(&mut self.material, &other.material, Histogram::merge);

@@ -246,17 +246,16 @@ impl Report {
         let mut shares = vec![
             position("white_to_move", "White to move", self.white_to_move),
             position("black_to_move", "Black to move", self.positions - self.white_to_move),
-            position("in_check", "in check", self.in_check),
-            position("double_check", "double check", self.double_check),
-            position("checkmate", "checkmate", self.checkmate),
-            position("stalemate", "stalemate", self.stalemate),
+        ];
+        shares.extend(self.position_counts.iter().map(|(number, count)| position(number.key, number.title, count)));
+        shares.extend([
             position("castling", "castling rights", castling.some),
             position("castling_white_king", "White: kingside castling right", castling.white_king),
             position("castling_white_queen", "White: queenside castling right", castling.white_queen),
             position("castling_black_king", "Black: kingside castling right", castling.black_king),
             position("castling_black_queen", "Black: queenside castling right", castling.black_queen),
             position("en_passant", "en passant possible", self.en_passant),
-        ];
+        ]);
         if self.mates != Default::default() {
             shares.extend([
                 position("mate_white", "mate score for White", self.mates.white),
@@ -278,12 +277,7 @@ impl Report {
             }
         }
         let a_move = of(Unit::Moves, self.moves());
-        shares.extend([
-            a_move("captures", "captures", self.legal_captures),
-            a_move("promotions", "promotions", self.legal_promotions),
-            a_move("castling_moves", "castling moves", self.legal_castles),
-            a_move("en_passants", "en passant captures", self.legal_en_passants),
-        ]);
+        shares.extend(self.move_counts.iter().map(|(number, count)| a_move(number.key, number.title, count)));
         shares
     }
 

@@ -164,29 +164,30 @@ impl Remarks<'_> {
     fn positions(&mut self) {
         let report = self.report;
         let positions = report.positions;
-        let terminal = report.checkmate + report.stalemate;
+        let terminal = report.position_counts.checkmate + report.position_counts.stalemate;
         if terminal > 0 {
             let severity = beyond(share(terminal, positions), MOST_TERMINAL);
-            let kinds: Vec<String> = [(report.checkmate, "checkmate"), (report.stalemate, "stalemate")]
-                .into_iter()
-                .filter(|&(count, _)| count > 0)
-                .map(|(count, name)| counted(count, name))
-                .collect();
+            let kinds: Vec<String> =
+                [(report.position_counts.checkmate, "checkmate"), (report.position_counts.stalemate, "stalemate")]
+                    .into_iter()
+                    .filter(|&(count, _)| count > 0)
+                    .map(|(count, name)| counted(count, name))
+                    .collect();
             let verb = if terminal == 1 { "is" } else { "are" };
             let text =
                 format!("{} {verb} among the positions ({}).", kinds.join(" and "), percent(terminal, positions));
             let advice = "`lanefish compute --where \"checkmate or stalemate\"` shows them.";
             self.add("terminal", severity, text, advice);
         }
-        if positions >= ENOUGH && share(report.in_check, positions) > MOST_CHECKS {
+        if positions >= ENOUGH && share(report.position_counts.in_check, positions) > MOST_CHECKS {
             let text = format!(
                 "The side to move is in check in {} of the positions; in games it is in 4 to 8 %.",
-                percent(report.in_check, positions)
+                percent(report.position_counts.in_check, positions)
             );
             let advice = "`lanefish compute --where in_check` shows them.";
             self.add("in_check", Severity::Warning, text, advice);
         }
-        if positions >= ENOUGH_FOR_CHECKS && report.in_check == 0 {
+        if positions >= ENOUGH_FOR_CHECKS && report.position_counts.in_check == 0 {
             let text = "No position is in check: such positions have been filtered out.".to_owned();
             self.add("no_checks", Severity::Note, text, "");
         }
@@ -476,7 +477,7 @@ mod tests {
         let mut report = Report {
             positions,
             white_to_move: positions / 2,
-            in_check: positions / 20,
+            position_counts: crate::report::PositionCounts { in_check: positions / 20, ..Default::default() },
             pieces: Histogram::new(20, vec![positions]),
             ..Report::default()
         };
@@ -508,7 +509,7 @@ mod tests {
         // Few positions may be anything.
         let mut few = plain(20);
         few.white_to_move = 20;
-        few.in_check = 20;
+        few.position_counts.in_check = 20;
         assert_eq!(keys(&few), []);
     }
 
@@ -528,10 +529,10 @@ mod tests {
     #[test]
     fn terminal_positions() {
         let mut report = plain(10_000);
-        report.checkmate = 40;
+        report.position_counts.checkmate = 40;
         assert_eq!(keys(&report), [("terminal", NOTE)]);
         assert!(report.remarks()[0].text.starts_with("40 checkmates"));
-        report.stalemate = 200;
+        report.position_counts.stalemate = 200;
         assert_eq!(keys(&report), [("terminal", WARNING)]);
         assert!(report.remarks()[0].text.contains("40 checkmates and 200 stalemates"));
     }
@@ -539,11 +540,11 @@ mod tests {
     #[test]
     fn checks() {
         let mut report = plain(10_000);
-        report.in_check = 1500;
+        report.position_counts.in_check = 1500;
         assert_eq!(keys(&report), []);
-        report.in_check = 1501;
+        report.position_counts.in_check = 1501;
         assert_eq!(keys(&report), [("in_check", WARNING)]);
-        report.in_check = 0;
+        report.position_counts.in_check = 0;
         assert_eq!(keys(&report), [("no_checks", NOTE)]);
     }
 

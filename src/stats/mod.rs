@@ -35,7 +35,7 @@ use crate::chess::Color;
 use crate::kernels::BoardCounts;
 use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS, Queries};
-use crate::report::{Castling, HeatMap, Histogram, Mates, OpenGame, Report, Results};
+use crate::report::{Castling, HeatMap, Histogram, Mates, MoveCounts, OpenGame, PositionCounts, Report, Results};
 use crate::table::{Array, Batch, Field, StoredGame, Tile, Values, bits_where, is_sentinel, rows_of};
 use crate::tiers::Analyzer;
 use annotations::{Annotations, Columns};
@@ -445,15 +445,19 @@ impl Stats {
             rejected: self.rejected,
             from_mover: self.from_mover,
             white_to_move: flagged(&|flags| !flags.black_to_move()),
-            in_check: flagged(&|flags| flags.checks() > 0),
-            double_check: flagged(&|flags| flags.checks() > 1),
-            checkmate: joint.mates(true),
-            stalemate: joint.mates(false),
+            position_counts: PositionCounts {
+                in_check: flagged(&|flags| flags.checks() > 0),
+                double_check: flagged(&|flags| flags.checks() > 1),
+                checkmate: joint.mates(true),
+                stalemate: joint.mates(false),
+            },
             legal_moves: Histogram::new(0, joint.moves()),
-            legal_captures: self.captures,
-            legal_promotions: self.promotions,
-            legal_castles: self.castles,
-            legal_en_passants: self.en_passants,
+            move_counts: MoveCounts {
+                captures: self.captures,
+                promotions: self.promotions,
+                castles: self.castles,
+                en_passants: self.en_passants,
+            },
             pieces: Histogram::new(0, joint.pieces()),
             phase,
             material: joint.material().map(|counts| Histogram::new(0, counts)),

@@ -104,14 +104,19 @@ fn agrees_with_plain_counting(positions: &[Position]) {
         let report = stats.report(false);
         assert_eq!(report.positions, len as u64);
         assert_eq!(report.white_to_move, count(&|p| p.side_to_move == Color::White));
-        assert_eq!(report.in_check, count(&|p| p.in_check()));
-        assert_eq!(report.double_check, count(&|p| p.checkers().several()));
-        assert_eq!(report.checkmate, count(&|p| p.is_checkmate()));
-        assert_eq!(report.stalemate, count(&|p| p.is_stalemate()));
+        assert_eq!(report.position_counts.in_check, count(&|p| p.in_check()));
+        assert_eq!(report.position_counts.double_check, count(&|p| p.checkers().several()));
+        assert_eq!(report.position_counts.checkmate, count(&|p| p.is_checkmate()));
+        assert_eq!(report.position_counts.stalemate, count(&|p| p.is_stalemate()));
         assert_eq!(report.en_passant, count(&|p| p.en_passant.is_some()));
         assert_eq!(stats.report(true).en_passant, report.en_passant);
         assert_eq!(report.moves(), sum(&|p| p.count_legal_moves().into()));
-        let kinds = [report.legal_captures, report.legal_promotions, report.legal_castles, report.legal_en_passants];
+        let kinds = [
+            report.move_counts.captures,
+            report.move_counts.promotions,
+            report.move_counts.castles,
+            report.move_counts.en_passants,
+        ];
         let expected = [
             sum(&|p| p.legal_counts().captures.into()),
             sum(&|p| p.legal_counts().promotions.into()),

@@ -2,5 +2,7 @@
 
 /// Reports as pages, in a browser.
 pub(super) mod html;
+/// The schema of reports.
+pub(super) mod schema;
 /// Reports of datasets, compared with plain counting.
 pub(super) mod statistics;

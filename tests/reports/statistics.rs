@@ -108,8 +108,8 @@ impl Plain {
         report.positions += 1;
         report.white_to_move += u64::from(board.side_to_move() == Color::White);
         let checkers = board.checkers();
-        report.in_check += u64::from(!checkers.is_empty());
-        report.double_check += u64::from(checkers.len() > 1);
+        report.position_counts.in_check += u64::from(!checkers.is_empty());
+        report.position_counts.double_check += u64::from(checkers.len() > 1);
 
         let mut moves = 0;
         let mut legal_en_passant = false;
@@ -120,10 +120,10 @@ impl Plain {
                 let castles = of_piece.piece == Piece::King && board.colors(board.side_to_move()).has(mv.to);
                 let en_passant =
                     of_piece.piece == Piece::Pawn && mv.from.file() != mv.to.file() && board.piece_on(mv.to).is_none();
-                report.legal_castles += u64::from(castles);
-                report.legal_en_passants += u64::from(en_passant);
-                report.legal_captures += u64::from(en_passant || them.has(mv.to));
-                report.legal_promotions += u64::from(mv.promotion.is_some());
+                report.move_counts.castles += u64::from(castles);
+                report.move_counts.en_passants += u64::from(en_passant);
+                report.move_counts.captures += u64::from(en_passant || them.has(mv.to));
+                report.move_counts.promotions += u64::from(mv.promotion.is_some());
                 legal_en_passant |= en_passant;
             }
             false
@@ -131,9 +131,9 @@ impl Plain {
         count(&mut self.moves, moves);
         if moves == 0 {
             if checkers.is_empty() {
-                report.stalemate += 1;
+                report.position_counts.stalemate += 1;
             } else {
-                report.checkmate += 1;
+                report.position_counts.checkmate += 1;
             }
         }
         report.en_passant += u64::from(legal_en_passant);

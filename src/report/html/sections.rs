@@ -139,11 +139,11 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         if !report.is_from_mover() {
             tile("White to move", of_positions(report.white_to_move), format!("Black {}", of_positions(black)))?;
         }
-        tile("In check", of_positions(report.in_check), grouped(report.in_check))?;
+        tile("In check", of_positions(report.position_counts.in_check), grouped(report.position_counts.in_check))?;
         tile(
             "Mates, stalemates",
-            of_positions(report.checkmate + report.stalemate),
-            format!("{} and {}", grouped(report.checkmate), grouped(report.stalemate)),
+            of_positions(report.position_counts.checkmate + report.position_counts.stalemate),
+            format!("{} and {}", grouped(report.position_counts.checkmate), grouped(report.position_counts.stalemate)),
         )?;
         let mut mean = |name: &str, of: &str, histogram: &Histogram| {
             let summary = histogram.summary();
@@ -419,8 +419,8 @@ fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
             percent(report.positions, total),
             bar(report.positions as f64 / largest as f64),
             of_positions(report.white_to_move),
-            of_positions(report.in_check),
-            of_positions(report.checkmate + report.stalemate),
+            of_positions(report.position_counts.in_check),
+            of_positions(report.position_counts.checkmate + report.position_counts.stalemate),
             number(report.legal_moves.summary().mean),
             number(report.legal_moves.summary().median),
             format!("<span class=\"spark\" aria-hidden=\"true\">{}</span>", report.legal_moves.spark(moves.clone())),

@@ -11,7 +11,7 @@ fn full() -> Report {
         positions,
         rejected: 3,
         white_to_move: 2500,
-        in_check: 200,
+        position_counts: crate::report::PositionCounts { in_check: 200, ..Default::default() },
         legal_moves: Histogram::new(0, (0..100).collect()),
         pieces: Histogram::new(2, vec![100; 31]),
         phase: Histogram::new(0, vec![200; 25]),

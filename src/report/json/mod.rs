@@ -9,7 +9,7 @@ mod reader;
 
 use super::{
     Castling, Comparison, Details, Difference, Evaluations, Games, GroupColumn, GroupValue, Groups, HeatMap, Histogram,
-    Mates, Matrix, OpenGame, OtherGroups, Puzzles, Report, Results, Signature,
+    Mates, Matrix, MoveCounts, Number, OpenGame, OtherGroups, PositionCounts, Puzzles, Report, Results, Signature,
 };
 use crate::choose::FilterCount;
 use crate::distinct::{LEVELS, Sketch, Sketches};
@@ -126,19 +126,15 @@ impl Report {
         } else {
             named(RESULTS, [games_won, games_drawn, games_lost, games_unknown])
         };
-        let mut object = object([
+        let mut object = self::object([
             ("positions", json!(self.positions)),
             ("rejected", json!(self.rejected)),
             ("stm", json!({ "white": self.white_to_move, "black": self.positions - self.white_to_move })),
-            ("in_check", json!(self.in_check)),
-            ("double_check", json!(self.double_check)),
-            ("checkmate", json!(self.checkmate)),
-            ("stalemate", json!(self.stalemate)),
-            ("legal_moves", summary(&self.legal_moves, counts)),
-            ("legal_captures", json!(self.legal_captures)),
-            ("legal_promotions", json!(self.legal_promotions)),
-            ("legal_castles", json!(self.legal_castles)),
-            ("legal_en_passants", json!(self.legal_en_passants)),
+        ]);
+        object.extend(numbers(self.position_counts.iter()));
+        object.insert("legal_moves".to_owned(), summary(&self.legal_moves, counts));
+        object.extend(numbers(self.move_counts.iter()));
+        object.extend(self::object([
             ("attacked_white", attacked(white)),
             ("attacked_black", attacked(black)),
             ("pieces", json!({ "histogram": counts(&self.pieces) })),
@@ -150,7 +146,7 @@ impl Report {
             ("attack_map", named(SIDES, self.attacks.each_ref().map(squares))),
             ("results", named(RESULTS, [won, draw, lost, unknown])),
             ("game_results", game_results),
-        ]);
+        ]));
         if self.from_mover > 0 {
             object.insert("from_mover".to_owned(), json!(self.from_mover));
         }
@@ -241,15 +237,9 @@ impl Report {
             rejected: number("rejected")?,
             from_mover: root.find("from_mover").map(|value| of_all(&value)).transpose()?.unwrap_or(0),
             white_to_move: root.get("stm")?.get("white")?.at_most(positions)?,
-            in_check: part("in_check")?,
-            double_check: part("double_check")?,
-            checkmate: part("checkmate")?,
-            stalemate: part("stalemate")?,
+            position_counts: PositionCounts::read(part)?,
             legal_moves: root.get("legal_moves")?.get("histogram")?.counts(positions)?,
-            legal_captures: number("legal_captures")?,
-            legal_promotions: number("legal_promotions")?,
-            legal_castles: number("legal_castles")?,
-            legal_en_passants: number("legal_en_passants")?,
+            move_counts: MoveCounts::read(number)?,
             pieces: root.get("pieces")?.get("histogram")?.counts(positions)?,
             phase: root.get("phase")?.get("histogram")?.counts(positions)?,
             material: root.named("material", SIDES, |histogram| histogram.counts(positions))?,
@@ -448,6 +438,11 @@ fn games_from(root: &Reader<'_>, positions: u64) -> Result<(Results, BTreeMap<Op
 
 fn object<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Map<String, Value> {
     entries.into_iter().map(|(key, value)| (key.into(), value)).collect()
+}
+
+/// Plain numbers by their keys.
+fn numbers(numbers: impl Iterator<Item = (Number, u64)>) -> impl Iterator<Item = (String, Value)> {
+    numbers.map(|(number, count)| (number.json_key.to_owned(), json!(count)))
 }
 
 /// An object with these keys.

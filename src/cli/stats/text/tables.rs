@@ -36,26 +36,22 @@ impl Text<'_> {
         let mut left = vec![
             of_positions("White to move", report.white_to_move),
             of_positions("Black to move", positions - report.white_to_move),
-            of_positions("in check", report.in_check),
-            of_positions("double check", report.double_check),
-            of_positions("checkmate", report.checkmate),
-            of_positions("stalemate", report.stalemate),
+        ];
+        left.extend(report.position_counts.iter().map(|(number, count)| of_positions(number.title, count)));
+        left.extend([
             of_positions("castling rights", report.castling.some),
             of_positions("en passant possible", report.en_passant),
-        ];
+        ]);
         if report.mates != Mates::default() {
             left.extend([
                 of_positions("mate score for White", report.mates.white),
                 of_positions("mate score for Black", report.mates.black),
             ]);
         }
-        let right_side = [
-            ("legal moves", moves, moves),
-            ("captures", report.legal_captures, moves),
-            ("promotions", report.legal_promotions, moves),
-            ("castling moves", report.legal_castles, moves),
-            ("en passant", report.legal_en_passants, moves),
-        ];
+        let kinds = report.move_counts.iter();
+        // The column is narrow: all of "en passant captures" are captures.
+        let kinds = kinds.map(|(number, count)| (number.title.trim_end_matches(" captures"), count, moves));
+        let right_side: Vec<_> = std::iter::once(("legal moves", moves, moves)).chain(kinds).collect();
         let cells = |(name, count, whole): (&str, u64, u64)| {
             [Cell::new(name), right(grouped(count)), right(percent(count, whole))]
         };
@@ -72,7 +68,7 @@ impl Text<'_> {
         }
         let beside = table.trim_fmt();
         if self.width < WIDE || beside.lines().any(|line| line.chars().count() > self.width) {
-            for (title, rows) in [("positions", left), ("moves", right_side.to_vec())] {
+            for (title, rows) in [("positions", left), ("moves", right_side)] {
                 let mut table = Table::new();
                 table.load_style(RULED);
                 table.set_header([title, "", ""]);
@@ -280,12 +276,12 @@ impl Text<'_> {
         if !self.report.scores.is_empty() {
             add(4, "mean cp", &|_, report| decimal(report.scores.summary().mean));
         }
-        add(5, "in check", &|_, report| percent(report.in_check, report.positions));
+        add(5, "in check", &|_, report| percent(report.position_counts.in_check, report.positions));
         add(6, "moves", &|_, report| decimal(report.legal_moves.summary().mean));
         add(8, "captures", &|_, report| {
-            format!("{:.2}", report.legal_captures as f64 / report.positions.max(1) as f64)
+            format!("{:.2}", report.move_counts.captures as f64 / report.positions.max(1) as f64)
         });
-        add(7, "mates", &|_, report| percent(report.checkmate, report.positions));
+        add(7, "mates", &|_, report| percent(report.position_counts.checkmate, report.positions));
         let moves = &self.report.legal_moves;
         let range = moves.quantile(0, 1).unwrap_or(0)..=moves.quantile(999, 1000).unwrap_or(0);
         add(9, "legal moves", &|_, report| report.legal_moves.spark(range.clone()));
