@@ -301,7 +301,7 @@ impl RowBuffer for Records {
         to.extend_from_slice(bytemuck::cast_slice(&self.numbers));
         let start = to.len();
         to.extend(self.rows.iter().map(|row| u8::from(row.is_from_mover)));
-        for (code, field) in (0..).zip(Field::DERIVED) {
+        for (code, field) in (0..).zip(Field::DERIVED.iter().copied()) {
             if let Some(values) = batch.fields.get(&field) {
                 to.push(code);
                 (0..self.rows.len())

@@ -3,80 +3,136 @@
 use super::array::{Array, Texts};
 use super::values::Values;
 
-/// A field that a record may carry, in addition to its position.
-///
-/// The order is the order of columns in files and listings. New fields go to the end of [`Self::ALL`]; those after it
-/// are in no file: decoders derive them where they are requested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Field {
+macro_rules! fields {
+    (
+        $($(#[$about:meta])+ $field:ident, $name:literal, $array:ident;)*
+        derived:
+        $($(#[$derived_about:meta])+ $derived:ident = $number:literal, $derived_name:literal, $derived_array:ident;)*
+    ) => {
+        /// A field that a record may carry, in addition to its position.
+        ///
+        /// The order is the order of columns in files and listings. New fields go to the end of [`Self::ALL`]; those after
+        /// it are in no file: decoders derive them where they are requested.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        #[non_exhaustive]
+        pub enum Field {
+            $($(#[$about])+ $field,)*
+            $($(#[$derived_about])+ $derived = $number,)*
+        }
+
+        impl Field {
+            /// Fields that no file has.
+            pub const DERIVED: &[Self] = &[$(Self::$derived),*];
+            /// All fields that files can have, in order.
+            pub const ALL: &[Self] = &[$(Self::$field),*];
+
+            /// The name, as columns of outputs carry it.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$field => $name,)*
+                    $(Self::$derived => $derived_name,)*
+                }
+            }
+
+            /// The name between backticks, for sentences.
+            pub(crate) const fn quoted_name(self) -> &'static str {
+                match self {
+                    $(Self::$field => concat!("`", $name, "`"),)*
+                    $(Self::$derived => concat!("`", $derived_name, "`"),)*
+                }
+            }
+
+            /// A column of this field in which `len` rows are missing.
+            pub fn column(self, len: usize) -> Array {
+                match self {
+                    $(Self::$field => column!($array, len),)*
+                    $(Self::$derived => column!($derived_array, len),)*
+                }
+            }
+        }
+    };
+}
+
+/// A column of missing values.
+macro_rules! column {
+    (Text, $len:ident) => {
+        Array::Text(Texts::missing($len))
+    };
+    ($array:ident, $len:ident) => {
+        Array::$array(Values::missing($len))
+    };
+}
+
+// The documentation of each field, its name, and the type of its columns.
+fields! {
     /// The score as White sees it: the number that the source has, which is centipawns by custom, or the sentinel
     /// [`NO_SCORE`] with either sign; missing where the source gave a mate. Formats with a syntax for mates and text have
     /// at most [`MOST_CENTIPAWNS`] either way.
-    Score,
+    Score, "score", I16;
     /// 0 Black won, 1 draw, 2 White won.
-    Result,
+    Result, "result", U8;
     /// The move played or the best move, as [`crate::chess::Move::to_bits`] packs it.
-    Move,
+    Move, "move", U16;
     /// Plies since the start of the game.
-    Ply,
+    Ply, "ply", U16;
     /// 0-based number of the game over all inputs.
-    Game,
+    Game, "game", U64;
     /// White's rating.
-    WhiteElo,
+    WhiteElo, "white_elo", U16;
     /// Black's rating.
-    BlackElo,
+    BlackElo, "black_elo", U16;
     /// The mover's remaining time after the move, in centiseconds.
-    Clock,
+    Clock, "clock", U32;
     /// Opening code such as `B12`.
-    Eco,
+    Eco, "eco", Text;
     /// Name of the opening.
-    Opening,
+    Opening, "opening", Text;
     /// Time control as the PGN tag gives it.
-    TimeControl,
+    TimeControl, "time_control", Text;
     /// Date as `YYYY.MM.DD`.
-    Date,
+    Date, "date", Text;
     /// Site, for Lichess the address of the game.
-    Site,
+    Site, "site", Text;
     /// EPD operations, as in the line.
-    Operations,
+    Operations, "operations", Text;
     /// Moves to mate, positive where White mates, negative where Black does; 0 where the side to move is mated.
-    Mate,
+    Mate, "mate", I16;
     /// The player of the white pieces.
-    White,
+    White, "white", Text;
     /// The player of the black pieces.
-    Black,
+    Black, "black", Text;
     /// How the game ended, as the PGN tag gives it.
-    Termination,
+    Termination, "termination", Text;
     /// Id of the puzzle.
-    PuzzleId,
+    PuzzleId, "puzzle_id", Text;
     /// Rating of the puzzle.
-    PuzzleRating,
+    PuzzleRating, "puzzle_rating", U16;
     /// Themes of the puzzle, separated by blanks.
-    Themes,
+    Themes, "themes", Text;
     /// Depth of the evaluation, in plies.
-    Depth,
+    Depth, "depth", U16;
     /// Nodes searched for the evaluation, in thousands.
-    Knodes,
+    Knodes, "knodes", U64;
     /// Popularity of the puzzle, from -100 (all players dislike it) to 100.
-    Popularity,
+    Popularity, "popularity", I16;
     /// How often the puzzle was played.
-    Plays,
+    Plays, "plays", U32;
     /// Rating deviation of the puzzle.
-    RatingDeviation,
+    RatingDeviation, "rating_deviation", U16;
     /// The en passant square that counts in the Polyglot key although no capture on it is legal.
-    KeyEnPassant,
+    KeyEnPassant, "key_en_passant", U8;
     /// How often the record occurred, if duplicates were removed and counted.
-    Count,
+    Count, "count", U64;
+    derived:
     /// Derived: plies of the main line of the game.
-    GamePlies = 60,
+    GamePlies = 60, "game_plies", U16;
     /// Derived: number of the latest position of the game so far that the list of openings has.
-    PositionOpening = 61,
+    PositionOpening = 61, "position_opening", U16;
     /// Derived: the score of the previous record of the game, if it has one that is not a sentinel.
-    ScoreBefore = 62,
+    ScoreBefore = 62, "score_before", I16;
     /// Derived: the latest score of the game before this record that is neither 0 nor a sentinel.
-    LastScore = 63,
+    LastScore = 63, "last_score", I16;
 }
 
 /// The column of dates that are not full days, next to the column of days.
@@ -101,127 +157,9 @@ pub(crate) const fn is_sentinel(score: i16) -> bool {
 }
 
 impl Field {
-    /// Fields that no file has.
-    pub const DERIVED: [Self; 4] = [Self::GamePlies, Self::PositionOpening, Self::ScoreBefore, Self::LastScore];
-    /// All fields that files can have, in order.
-    pub const ALL: [Self; 28] = [
-        Self::Score,
-        Self::Result,
-        Self::Move,
-        Self::Ply,
-        Self::Game,
-        Self::WhiteElo,
-        Self::BlackElo,
-        Self::Clock,
-        Self::Eco,
-        Self::Opening,
-        Self::TimeControl,
-        Self::Date,
-        Self::Site,
-        Self::Operations,
-        Self::Mate,
-        Self::White,
-        Self::Black,
-        Self::Termination,
-        Self::PuzzleId,
-        Self::PuzzleRating,
-        Self::Themes,
-        Self::Depth,
-        Self::Knodes,
-        Self::Popularity,
-        Self::Plays,
-        Self::RatingDeviation,
-        Self::KeyEnPassant,
-        Self::Count,
-    ];
-
-    /// The name, as columns of outputs carry it.
-    pub const fn name(self) -> &'static str {
-        self.names().0
-    }
-
-    /// The name between backticks, for sentences.
-    pub(crate) const fn quoted_name(self) -> &'static str {
-        self.names().1
-    }
-
-    const fn names(self) -> (&'static str, &'static str) {
-        macro_rules! both {
-            ($name:literal) => {
-                ($name, concat!("`", $name, "`"))
-            };
-        }
-        match self {
-            Self::Score => both!("score"),
-            Self::Result => both!("result"),
-            Self::Move => both!("move"),
-            Self::Ply => both!("ply"),
-            Self::Game => both!("game"),
-            Self::WhiteElo => both!("white_elo"),
-            Self::BlackElo => both!("black_elo"),
-            Self::Clock => both!("clock"),
-            Self::Eco => both!("eco"),
-            Self::Opening => both!("opening"),
-            Self::TimeControl => both!("time_control"),
-            Self::Date => both!("date"),
-            Self::Site => both!("site"),
-            Self::Operations => both!("operations"),
-            Self::Mate => both!("mate"),
-            Self::White => both!("white"),
-            Self::Black => both!("black"),
-            Self::Termination => both!("termination"),
-            Self::PuzzleId => both!("puzzle_id"),
-            Self::PuzzleRating => both!("puzzle_rating"),
-            Self::Themes => both!("themes"),
-            Self::Depth => both!("depth"),
-            Self::Knodes => both!("knodes"),
-            Self::Popularity => both!("popularity"),
-            Self::Plays => both!("plays"),
-            Self::RatingDeviation => both!("rating_deviation"),
-            Self::KeyEnPassant => both!("key_en_passant"),
-            Self::Count => both!("count"),
-            Self::GamePlies => both!("game_plies"),
-            Self::PositionOpening => both!("position_opening"),
-            Self::ScoreBefore => both!("score_before"),
-            Self::LastScore => both!("last_score"),
-        }
-    }
-
     /// Whether [`Self::KeyEnPassant`] can have a value: a square of rank 3 or 6.
     pub(crate) const fn is_key_en_passant(square: u8) -> bool {
         matches!(square, 16..24 | 40..48)
-    }
-
-    /// A column of this field in which `len` rows are missing.
-    pub fn column(self, len: usize) -> Array {
-        match self {
-            Self::Score | Self::Mate | Self::Popularity | Self::ScoreBefore | Self::LastScore => {
-                Array::I16(Values::missing(len))
-            }
-            Self::Result | Self::KeyEnPassant => Array::U8(Values::missing(len)),
-            Self::Move
-            | Self::Ply
-            | Self::WhiteElo
-            | Self::BlackElo
-            | Self::PuzzleRating
-            | Self::Depth
-            | Self::RatingDeviation
-            | Self::GamePlies
-            | Self::PositionOpening => Array::U16(Values::missing(len)),
-            Self::Clock | Self::Plays => Array::U32(Values::missing(len)),
-            Self::Game | Self::Knodes | Self::Count => Array::U64(Values::missing(len)),
-            Self::Eco
-            | Self::Opening
-            | Self::TimeControl
-            | Self::Date
-            | Self::Site
-            | Self::Operations
-            | Self::White
-            | Self::Black
-            | Self::Termination
-            | Self::PuzzleId
-            | Self::Themes => Array::Text(Texts::missing(len)),
-        }
     }
 }
 
@@ -278,7 +216,7 @@ impl Fields {
     }
     /// The fields, in order.
     pub fn iter(self) -> impl Iterator<Item = Field> {
-        Field::ALL.into_iter().chain(Field::DERIVED).filter(move |&f| self.contains(f))
+        Field::ALL.iter().chain(Field::DERIVED).copied().filter(move |&f| self.contains(f))
     }
 }
 

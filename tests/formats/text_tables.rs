@@ -343,7 +343,7 @@ fn tables_of_the_same_values_are_the_same_records() {
     let directory = tempfile::tempdir().unwrap();
     for seed in 0..20 {
         let mut random = Random::new(seed);
-        let mut fields: Vec<Field> = Field::ALL.into_iter().filter(|_| random.below(3) > 0).collect();
+        let mut fields: Vec<Field> = Field::ALL.iter().copied().filter(|_| random.below(3) > 0).collect();
         fields.push(Field::Score);
         fields.sort();
         fields.dedup();

@@ -317,7 +317,7 @@ pub(in crate::formats) fn field_named(name: &str) -> Option<Field> {
         "Themes" => Field::Themes,
         "GameUrl" => Field::Site,
         "OpeningTags" => Field::Opening,
-        _ => return Field::ALL.into_iter().find(|field| field.name() == name),
+        _ => return Field::ALL.iter().copied().find(|field| field.name() == name),
     })
 }
 

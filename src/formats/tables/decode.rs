@@ -211,7 +211,7 @@ impl Decoder<'_> {
         let operations = || Dictionary::new(most_texts(self.options));
         let mut pseudo_en_passants = PseudoEnPassants::default();
         let mut operations = carries(Field::Operations).then(operations);
-        let mut said = OperationColumns::new(Field::ALL.into_iter().filter(|&field| carries(field)));
+        let mut said = OperationColumns::new(Field::ALL.iter().copied().filter(|&field| carries(field)));
         let mut first = 0;
         let mut lines = UsualLines::default();
         let (columns, rows) = (self.columns, self.rows.clone());

@@ -66,7 +66,7 @@ pub(super) fn with_later_keys(columns: &mut Vec<Column>) {
     let add = |columns: &mut Vec<Column>, name: &str| {
         columns.push(Column { name: name.to_owned(), kind: Kind::Cell, data: String::new() });
     };
-    for field in Field::ALL {
+    for &field in Field::ALL {
         if columns.iter().all(|column| field_named(&column.name) != Some(field)) {
             add(columns, field.name());
         }

@@ -259,7 +259,7 @@ impl MisfitWire {
     /// `None` if there is no such field.
     fn into_misfit(self) -> Option<(DroppedValue, u64)> {
         let kind = if self.is_field {
-            let field = Field::ALL.into_iter().find(|field| field.name() == self.name)?;
+            let field = Field::ALL.iter().copied().find(|field| field.name() == self.name)?;
             if self.is_text { DroppedKind::Text(field) } else { DroppedKind::Value(field) }
         } else {
             DroppedKind::Key(self.name.into())
