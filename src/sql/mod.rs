@@ -32,7 +32,6 @@ mod tables;
 mod write_rows;
 
 use crate::input::Inputs;
-use crate::locks::Unpoisoned;
 use crate::pipeline::{Progress, ReadOptions, RunOptions, Shard, Summary};
 use crate::setters::setters;
 use crate::tiers::Analyzer;
@@ -56,8 +55,8 @@ use std::fmt;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use tables::paths::{Paths, Plain};
+use std::sync::Arc;
+use tables::paths::{COLUMNS, Paths, Plain};
 use tables::scan_registry::Reads;
 use tables::where_conditions::Marked;
 use tokio::runtime::Runtime;
@@ -179,7 +178,6 @@ pub struct Session {
     context: SessionContext,
     reads: Arc<Reads>,
     rejects: tokio::sync::Mutex<Rejects>,
-    columns: Arc<Mutex<Vec<crate::table::ChosenColumn>>>,
     paths: Arc<Paths>,
     /// The cluster that runs statements, if it is not this process.
     #[cfg(feature = "cluster")]
@@ -262,7 +260,6 @@ impl Session {
         #[cfg(feature = "cluster")] link: Option<cluster::Link>,
     ) -> Result<Self, SqlError> {
         let (reads, rejects) = Reads::new(rejects);
-        let columns = Arc::<Mutex<Vec<_>>>::default();
         let others = DynamicListTableFactory::default();
         let catalogs = Arc::clone(state.catalog_list());
         let sight: Arc<dyn tables::files_of_datafusion::Sight> = match () {
@@ -281,7 +278,6 @@ impl Session {
         let paths = Arc::new(Paths {
             options,
             reads: Arc::clone(&reads),
-            columns: Arc::clone(&columns),
             others,
             store,
             #[cfg(feature = "cluster")]
@@ -294,7 +290,6 @@ impl Session {
             context,
             reads,
             rejects: tokio::sync::Mutex::new(Rejects { lines: rejects, waiting: VecDeque::new() }),
-            columns,
             paths,
             #[cfg(feature = "cluster")]
             link,
@@ -327,12 +322,10 @@ impl Session {
     /// # Errors
     /// If the statement cannot be planned, for example because a table or column does not exist.
     pub fn run(&self, statement: &Statement) -> Result<Rows<'_>, SqlError> {
-        let mut columns = self.columns.lock().unpoisoned();
-        columns.clone_from(&statement.columns);
-        drop(columns);
         let (stream, again) = self.runtime.block_on(async {
             let spills = self.rejects.lock().await.lines.is_some();
-            let begun = self.begin(statement.clone(), spills);
+            // Two threads may plan statements at the same time.
+            let begun = COLUMNS.scope(statement.columns.clone(), self.begin(statement.clone(), spills));
             tokio::pin!(begun);
             let mut rejects = self.rejects.lock().await;
             loop {
@@ -372,7 +365,7 @@ impl Session {
             cluster::protocol::file_names_in_queries::name_files(&mut parsed);
         }
         match self.begin_parsed(parsed.clone(), spills).await {
-            Err(error) => Err(engine::error_spans::placed(error, &parsed, |parsed| self.plan(parsed)).await),
+            Err(error) => Err(engine::error_clauses::placed(error, &parsed, |parsed| self.plan(parsed)).await),
             begun => begun,
         }
     }

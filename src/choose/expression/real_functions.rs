@@ -1,180 +1,10 @@
-//! `exp`, `ln` and `power`, the same to the bit on every machine, and within one unit in the last place.
+//! `exp`, `ln` and `power`, the same to the bit on every machine.
 //!
-//! System libraries differ in the last bit of results, and CPUs differ in which operations they fuse. These functions
-//! therefore consist only of sums, products and quotients of doubles, whose rounding IEEE 754 defines exactly. They
-//! work with pairs of doubles whose sum is the value (T. J. Dekker, "A floating-point technique for extending the
-//! available precision", 1971). Such pairs have about 100 bits, so that rounding errors are far below the last place.
+//! System libraries differ in the last bit of results, and CPUs differ in which operations they fuse. `libm` consists of
+//! sums, products and quotients of doubles, whose rounding IEEE 754 defines exactly; a test below fails where a compiler
+//! or a version of it fuses some of them.
 
-/// A value as the sum of two doubles, the second one at most half a unit in the last place of the first.
-#[derive(Clone, Copy, Debug)]
-struct Pair(f64, f64);
-
-/// The logarithm of 2 in three parts. Products of the first two with integers below 2^11 are exact.
-const LN_2: [f64; 3] = [
-    f64::from_bits(0x3FE6_2E42_FEFA_3800),
-    f64::from_bits(0x3D2E_F357_93C7_6000),
-    f64::from_bits(0x3A8C_C01F_97B5_7A08),
-];
-
-/// The sum of two doubles.
-const fn sum(a: f64, b: f64) -> Pair {
-    let high = a + b;
-    let of_b = high - a;
-    Pair(high, (a - (high - of_b)) + (b - of_b))
-}
-
-/// The same, if the first one is not smaller.
-const fn sum_in_order(a: f64, b: f64) -> Pair {
-    let high = a + b;
-    Pair(high, b - (high - a))
-}
-
-/// The product of two doubles, far from the limits of their range.
-const fn product(a: f64, b: f64) -> Pair {
-    const fn halves(a: f64) -> [f64; 2] {
-        // 2^27 + 1.
-        let scaled = 134_217_729.0 * a;
-        let high = scaled - (scaled - a);
-        [high, a - high]
-    }
-    let high = a * b;
-    let ([a1, a2], [b1, b2]) = (halves(a), halves(b));
-    Pair(high, ((a1 * b1 - high) + a1 * b2 + a2 * b1) + a2 * b2)
-}
-
-impl Pair {
-    const fn plus(self, other: Self) -> Self {
-        let Self(high, low) = sum(self.0, other.0);
-        sum_in_order(high, low + (self.1 + other.1))
-    }
-    const fn times(self, other: Self) -> Self {
-        let Self(high, low) = product(self.0, other.0);
-        sum_in_order(high, low + (self.0 * other.1 + self.1 * other.0))
-    }
-    /// An integer divided by another one.
-    const fn quotient(a: f64, b: f64) -> Self {
-        let high = a / b;
-        let Self(back, rest) = product(high, b);
-        sum_in_order(high, ((a - back) - rest) / b)
-    }
-    /// Multiplied by a power of two.
-    const fn scaled(self, factor: f64) -> Self {
-        Self(self.0 * factor, self.1 * factor)
-    }
-}
-
-/// 2 to the power of an integer from -1022 to 1023.
-const fn power_of_2(exponent: i64) -> f64 {
-    f64::from_bits(((exponent + 1023) as u64) << 52)
-}
-
-/// e to the power of `x`.
-pub(super) fn exp(x: f64) -> f64 {
-    exp_of(Pair(x, 0.0))
-}
-
-fn exp_of(Pair(high, low): Pair) -> f64 {
-    /// Beyond these, the result is infinite or 0.
-    const RANGE: (f64, f64) = (-746.0, 710.0);
-    if high.is_nan() {
-        return high;
-    }
-    if high > RANGE.1 {
-        return f64::INFINITY;
-    }
-    if high < RANGE.0 {
-        return 0.0;
-    }
-    // x = k ln 2 + 16 s, with s from -0.022 to 0.022.
-    let k = (high * std::f64::consts::LOG2_E + 0.5).floor();
-    let rest = sum(high - k * LN_2[0], -(k * LN_2[1])).plus(Pair(low - k * LN_2[2], 0.0));
-    let s = rest.scaled(1.0 / 16.0);
-    // e^s - 1, by its Taylor series: for the terms from s^5 / 5! on, doubles are enough.
-    let tail = (5..12_u32).rev().fold(0.0, |tail, n| (tail * s.0 + 1.0) / f64::from(n));
-    const COEFFICIENTS: [Pair; 3] = [Pair::quotient(1.0, 24.0), Pair::quotient(1.0, 6.0), Pair::quotient(1.0, 2.0)];
-    let first = COEFFICIENTS[0].plus(Pair(s.0 * tail / 24.0, 0.0));
-    let series = COEFFICIENTS[1..].iter().fold(first, |series, &coefficient| coefficient.plus(series.times(s)));
-    let mut power = s.plus(s.times(s).times(series));
-    // e^(2s) - 1 = (e^s - 1)^2 + 2 (e^s - 1).
-    for _ in 0..4 {
-        power = power.scaled(2.0).plus(power.times(power));
-    }
-    let Pair(value, _) = Pair(1.0, 0.0).plus(power);
-    let k = k as i64;
-    // In two steps: the factor may be out of range.
-    value * power_of_2(k - k / 2) * power_of_2(k / 2)
-}
-
-/// The natural logarithm of `x`; NaN of negative numbers.
-pub(super) fn ln(x: f64) -> f64 {
-    match x {
-        x if x.is_nan() || x < 0.0 => f64::NAN,
-        0.0 => f64::NEG_INFINITY,
-        f64::INFINITY => x,
-        x => ln_of(x).0,
-    }
-}
-
-/// The logarithm of a positive number that is not infinite.
-fn ln_of(x: f64) -> Pair {
-    const SUBNORMAL: i64 = 54;
-    let (x, shift) = if x < f64::MIN_POSITIVE { (x * power_of_2(SUBNORMAL), SUBNORMAL) } else { (x, 0) };
-    // x = 2^k m, with m from sqrt(1/2) to sqrt(2).
-    let bits = x.to_bits();
-    let mut k = (bits >> 52) as i64 - 1023 - shift;
-    let mut m = f64::from_bits(bits & ((1 << 52) - 1) | (1023 << 52));
-    if m > std::f64::consts::SQRT_2 {
-        m *= 0.5;
-        k += 1;
-    }
-    // ln m = 2 (f + f^3 / 3 + f^5 / 5 ..) with f = (m - 1) / (m + 1).
-    let (numerator, denominator) = (m - 1.0, sum(m, 1.0));
-    let first = numerator / denominator.0;
-    let Pair(back, low) = Pair(first, 0.0).times(denominator);
-    let f = sum_in_order(first, ((numerator - back) - low) / denominator.0);
-    let square = f.times(f);
-    const ODD: [Pair; 6] = [
-        Pair::quotient(1.0, 11.0),
-        Pair::quotient(1.0, 9.0),
-        Pair::quotient(1.0, 7.0),
-        Pair::quotient(1.0, 5.0),
-        Pair::quotient(1.0, 3.0),
-        Pair(1.0, 0.0),
-    ];
-    // Of the terms from the seventh on, doubles are enough.
-    let tail = (6..18_u32).rev().fold(0.0, |tail, n| tail * square.0 + 1.0 / f64::from(2 * n + 1));
-    let series = ODD.iter().fold(Pair(tail, 0.0), |series, &coefficient| coefficient.plus(series.times(square)));
-    let of_m = f.scaled(2.0).times(series);
-    let k = k as f64;
-    Pair(k * LN_2[0], 0.0).plus(sum(k * LN_2[1], k * LN_2[2])).plus(of_m)
-}
-
-/// `x` to the power of `y`, with all limits as in the C standard; NaN for a negative number and a fraction.
-pub(super) fn power(x: f64, y: f64) -> f64 {
-    let is_integer = y.is_infinite() || y.floor() == y;
-    // Beyond 2^53, all are even.
-    let is_odd = is_integer && y.abs() < 9_007_199_254_740_992.0 && (y * 0.5).floor() * 2.0 != y;
-    let size = x.abs();
-    let grows = (size > 1.0) == (y > 0.0);
-    let limit = if grows { f64::INFINITY } else { 0.0 };
-    let of_size = match (size, y) {
-        _ if y == 0.0 || x == 1.0 => return 1.0,
-        _ if x.is_nan() || y.is_nan() => return f64::NAN,
-        (1.0, y) if y.is_infinite() => return 1.0,
-        _ if x < 0.0 && x.is_finite() && !is_integer => return f64::NAN,
-        (size, y) if size == 0.0 || size.is_infinite() || y.is_infinite() => limit,
-        (1.0, _) => 1.0,
-        (size, y) => {
-            let logarithm = ln_of(size);
-            match logarithm.0 * y {
-                all if all > 1000.0 => f64::INFINITY,
-                all if all < -1000.0 => 0.0,
-                _ => exp_of(logarithm.times(Pair(y, 0.0))),
-            }
-        }
-    };
-    if is_odd { of_size.copysign(x) } else { of_size }
-}
+pub(super) use libm::{exp, log as ln, pow as power};
 
 #[cfg(test)]
 mod tests {
@@ -226,6 +56,26 @@ mod tests {
                 assert!(result.to_bits().abs_diff(*nearest) <= 1, "{name} of {x:?}, {y:?}: {result:?}");
             }
         }
+    }
+
+    /// A machine, a compiler or a version of `libm` that fuses or reorders operations has other bits in some of these.
+    #[test]
+    fn no_operations_are_fused() {
+        const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+        let mut state = 1_u64;
+        let mut number = |scale: f64| {
+            state = state.wrapping_mul(FACTOR).wrapping_add(1).rotate_left(29);
+            (state >> 12) as f64 * scale
+        };
+        let mut hash = 0_u64;
+        for _ in 0..100_000 {
+            // Below 1024, and from -4 to 4.
+            let (x, y) = (number(0.5_f64.powi(42)), number(0.5_f64.powi(49)) - 4.0);
+            for value in [exp(x / 2.0), ln(x), power(x, y)] {
+                hash = hash.rotate_left(7).wrapping_add(value.to_bits()).wrapping_mul(FACTOR);
+            }
+        }
+        assert_eq!(hash, 0, "{hash:#x}");
     }
 
     #[test]

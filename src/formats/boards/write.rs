@@ -13,8 +13,9 @@ use crate::formats::codec::conversion_losses::Refuse;
 use crate::formats::codec::encode::{Encoded, was_changed};
 use crate::input::Bytes;
 use crate::table::{Array, Batch, Field, Fields, Texts, Tile};
-use crate::text::fast_hash::FastMap;
 use bytemuck::Pod;
+use foldhash::fast::RandomState;
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -478,7 +479,7 @@ fn put_values<'a>(
 /// would otherwise grow again for each of them.
 #[derive(Default)]
 struct Dictionary<'a> {
-    codes: FastMap<&'a str, u16>,
+    codes: HashMap<&'a str, u16, RandomState>,
     texts: Vec<&'a str>,
     /// The bytes of the texts of all columns.
     len: u64,

@@ -8,11 +8,11 @@
 use super::files_of_datafusion;
 use super::position_table::PositionTable;
 use super::scan_registry::Reads;
+use super::sql_types::columns_for;
 use crate::error::Error;
 use crate::formats::tables::TableError;
 use crate::formats::{self, Format, Likeness};
 use crate::input::{Access, Compression, Input, Inputs, Source};
-use crate::locks::Unpoisoned;
 use crate::sql::errors::of_table;
 use crate::sql::{PositionSource, SessionOptions};
 use crate::table::ChosenColumn;
@@ -31,16 +31,19 @@ use datafusion::logical_expr::Expr;
 use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use tokio::runtime::Handle;
+
+tokio::task_local! {
+    /// The columns of tables of positions that the statement that is being planned may name.
+    pub(in crate::sql) static COLUMNS: Vec<ChosenColumn>;
+}
 
 /// Makes tables of paths.
 #[derive(Debug)]
 pub(in crate::sql) struct Paths {
     pub(in crate::sql) options: SessionOptions,
     pub(in crate::sql) reads: Arc<Reads>,
-    /// The columns of tables of positions that the current query may name.
-    pub(in crate::sql) columns: Arc<Mutex<Vec<ChosenColumn>>>,
     /// For files without positions.
     pub(in crate::sql) others: DynamicListTableFactory,
     pub(in crate::sql) store: Arc<files_of_datafusion::Store>,
@@ -64,7 +67,7 @@ impl UrlTableFactory for Paths {
             .map_err(|error| DataFusionError::External(error.into()))?;
         match found.map_err(of_table)? {
             Some(inputs) => {
-                let columns = self.columns.lock().unpoisoned().clone();
+                let columns = COLUMNS.try_with(Vec::clone).unwrap_or_else(|_| columns_for(""));
                 let source = PositionSource { inputs, options: self.options.clone() };
                 #[cfg(feature = "cluster")]
                 if let Some(pieces) = self.pieces {

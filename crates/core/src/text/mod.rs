@@ -1,6 +1,5 @@
 //! Text as such, for all modules: made in place, made safe for one line, numbers for readers.
 
-pub mod fast_hash;
 pub mod numbers;
 pub mod one_line;
 pub mod short_text;
