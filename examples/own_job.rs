@@ -13,7 +13,7 @@ use lanefish::error::Reject;
 use lanefish::input::Inputs;
 use lanefish::pipeline::{Job, RunOptions, run};
 use lanefish::queries::Queries;
-use lanefish::table::{Array, Field, Fields, Needs, Tile};
+use lanefish::table::{Field, Fields, Needs, Tile};
 use lanefish::tiers;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -44,17 +44,10 @@ impl Job for Mates {
 
     fn tile(&self, mates: &mut Vec<Mate>, tile: &Tile<'_>) {
         // The columns of the batch; `None` if no record of the batch has the field.
-        let results = match tile.batch.values(Field::Result) {
-            Some(Array::U8(results)) => Some(results),
-            _ => None,
-        };
-        let elos = match tile.batch.values(Field::WhiteElo) {
-            Some(Array::U16(elos)) => Some(elos),
-            _ => None,
-        };
+        let results = tile.batch.column::<u8>(Field::Result);
+        let elos = tile.batch.column::<u16>(Field::WhiteElo);
         for record in tile.records() {
-            let is_check = record.results.checkers[record.lane] != 0;
-            if is_check && record.results.legal(record.lane).moves == 0 {
+            if !record.checkers().is_empty() && record.legal().moves == 0 {
                 let position = record.position();
                 let (result, elo) = (results.and_then(|of| of.get(record.row)), elos.and_then(|of| of.get(record.row)));
                 if let Some(king) = position.king(position.side_to_move) {
@@ -70,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if files.is_empty() {
         files.push("data/sample.epd".into());
     }
-    let inputs = Inputs::resolve(&files, |_| true)?;
+    let inputs = Inputs::open(&files)?;
 
     // Each bad record, with its place and the reason.
     let mut on_reject = |reject: &Reject| {

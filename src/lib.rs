@@ -13,7 +13,7 @@
 //!   |
 //! pipeline queries tiles of boards with `tiers`, judges which records count, keeps the order
 //!   |
-//! jobs processing of tiles: statistics, rows of columns, conversion, games
+//! jobs     processing of tiles: statistics, rows of columns, conversion, games
 //!   |
 //! stats, output
 //! ```
@@ -28,6 +28,7 @@
 //! | module | content |
 //! | --- | --- |
 //! | [`Boards`] | the simplest interface: positions in memory, queried in bulk |
+//! | [`stats()`], [`rows`], [`convert`] | files of any format, in one call each |
 //! | [`chess`] | one position at a time: squares, moves, FEN, SAN, the rules; the reference for all tests |
 //! | [`packed`] | packed boards, 32 bytes each, in groups of eight |
 //! | [`queries`] | the queries on boards, and their results |
@@ -58,42 +59,13 @@
 //! # Ok::<(), lanefish::chess::PositionError>(())
 //! ```
 //!
-//! Statistics of a file of any format:
+//! Statistics of files of any format; [`rows`] writes their columns, and [`convert`] their records:
 //!
 //! ```
-//! use lanefish::jobs::Statistics;
-//! use lanefish::pipeline::{RunOptions, run};
-//! use lanefish::{input::Inputs, tiers};
-//!
-//! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
-//! let options = RunOptions::new(tiers::best()).threads(2);
-//! let job = Statistics::new();
-//! let summary = run(&inputs, options, &job, |counted| job.add(counted));
-//! assert!(summary.failure.is_none());
-//! let report = job.finish(summary.rejected, false)?;
+//! let (report, summary) = lanefish::stats(["data/sample.epd"], &lanefish::Options::default())?;
 //! assert_eq!(report.positions, summary.accepted());
 //! println!("{:.1} legal moves on average", report.legal_moves.summary().mean.unwrap_or(0.0));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! Columns of a file, as CSV:
-//!
-//! ```
-//! use lanefish::jobs::{OutputFormat, WriteJob, OutputContent};
-//! use lanefish::pipeline::{RunOptions, run};
-//! use lanefish::{input::Inputs, output::row_format::SquareSetStyle, table::Columns, tiers};
-//!
-//! let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
-//! let columns = Columns::named("fen,legal_moves,in_check")?;
-//! let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv)?;
-//! let mut csv = Vec::new();
-//! let mut file = job.open(&mut csv)?;
-//! let summary = run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
-//!     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "rows".into(), source })
-//! });
-//! job.finish(file)?;
-//! assert_eq!(csv.split(|&byte| byte == b'\n').count() as u64, 1 + summary.accepted() + 1);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), lanefish::RunError>(())
 //! ```
 //!
 //! # Other libraries' positions
@@ -134,6 +106,7 @@ pub mod columnar;
 pub mod datasets;
 pub mod distinct;
 pub mod error;
+mod file_functions;
 pub mod formats;
 pub mod games;
 pub mod input;
@@ -163,6 +136,7 @@ pub mod arrow {
 
 pub use boards::{Boards, LegalMoves};
 pub use error::Error;
+pub use file_functions::{Options, RunError, convert, rows, stats};
 
 /// The examples of a chapter, which are tests.
 #[cfg(doctest)]

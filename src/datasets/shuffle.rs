@@ -33,7 +33,7 @@ pub enum Unit {
 /// use lanefish::jobs::{OutputFormat, WriteJob, OutputContent};
 /// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers};
 ///
-/// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
+/// let inputs = Inputs::open(["data/sample.epd"])?;
 /// let job = WriteJob::new(OutputContent::Records { fen: false }, OutputFormat::Records(Format::EPD))?;
 /// let mut epd = Vec::new();
 /// let mut file = job.open(&mut epd)?;

@@ -121,7 +121,7 @@ impl fmt::Display for Shares {
 /// use lanefish::jobs::{OutputFormat, WriteJob, OutputContent};
 /// use lanefish::{formats::Format, input::Inputs, pipeline::RunOptions, tiers};
 ///
-/// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
+/// let inputs = Inputs::open(["data/sample.epd"])?;
 /// let written = OutputContent::Records { fen: false };
 /// let job = |_| WriteJob::new(written, OutputFormat::Records(Format::FEN));
 /// let jobs = (0..2).map(job).collect::<Result<Vec<_>, _>>()?;

@@ -470,7 +470,7 @@ mod tests {
             let choose = Choose::default().games(Some(Arc::new(selection)));
             let read = ReadOptions::default().from(Some(format)).choose(choose);
             let options = RunOptions::new(Tier::best().analyzer().unwrap()).read(read).chunk_size(chunk_size);
-            let inputs = Inputs::resolve(&["data/lichess-2025-05.pgn".into()], |_| true).unwrap();
+            let inputs = Inputs::open(["data/lichess-2025-05.pgn"]).unwrap();
             let summary = run(&inputs, options, &job, |part| {
                 job.put(&mut file, part).map_err(|source| crate::Error::Write { path: "rows".into(), source })
             });

@@ -30,7 +30,7 @@ const WAITING: usize = 4;
 /// use lanefish::jobs::Scan;
 /// use lanefish::{input::Inputs, table::Columns, tiers};
 ///
-/// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
+/// let inputs = Inputs::open(["data/sample.epd"])?;
 /// let columns = Columns::named("fen,legal_moves")?;
 /// let mut scan = Scan::new(inputs, columns, tiers::best(), |options| options.threads(2));
 /// let mut rows = 0;

@@ -45,7 +45,7 @@ setters!(FileOptions {
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("sample.boards");
 /// let file = RecordFile::new(&path, None, FileOptions::default())?;
-/// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
+/// let inputs = Inputs::open(["data/sample.epd"])?;
 /// let (summary, _) = file.write(&inputs, RunOptions::new(tiers::best()));
 /// assert!(summary.failure.is_none() && path.exists());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

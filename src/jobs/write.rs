@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// use lanefish::pipeline::{RunOptions, run};
 /// use lanefish::{input::Inputs, output::row_format::SquareSetStyle, table::Columns, tiers};
 ///
-/// let inputs = Inputs::resolve(&["data/sample.epd".into()], |_| true)?;
+/// let inputs = Inputs::open(["data/sample.epd"])?;
 /// let columns = Columns::named("fen,legal_moves,in_check")?;
 /// let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv)?;
 /// let mut csv = Vec::new();

@@ -4,7 +4,7 @@
 
 use super::tally::Tally;
 use crate::report::{self, Histogram, Kinds, Magnitudes};
-use crate::table::{Array, Batch, Field, Fields, Texts, Values};
+use crate::table::{Batch, Field, Fields, Texts, Values};
 
 /// What puzzles and evaluations say about their positions.
 pub(crate) const ANNOTATIONS: Fields = Fields::of(&[
@@ -58,30 +58,15 @@ impl<'a> Columns<'a> {
         if !batch.fields.keys().any(|&field| ANNOTATIONS.contains(field)) {
             return None;
         }
-        let small = |field| match batch.values(field) {
-            Some(Array::U16(column)) => Some(column),
-            _ => None,
-        };
+        let small = |field| batch.column::<u16>(field);
         Some(Self {
             ratings: small(Field::PuzzleRating),
             deviations: small(Field::RatingDeviation),
-            popularity: match batch.values(Field::Popularity) {
-                Some(Array::I16(column)) => Some(column),
-                _ => None,
-            },
-            plays: match batch.values(Field::Plays) {
-                Some(Array::U32(column)) => Some(column),
-                _ => None,
-            },
-            themes: match batch.values(Field::Themes) {
-                Some(Array::Text(column)) => Some(column),
-                _ => None,
-            },
+            popularity: batch.column::<i16>(Field::Popularity),
+            plays: batch.column::<u32>(Field::Plays),
+            themes: batch.texts(Field::Themes),
             depths: small(Field::Depth),
-            knodes: match batch.values(Field::Knodes) {
-                Some(Array::U64(column)) => Some(column),
-                _ => None,
-            },
+            knodes: batch.column::<u64>(Field::Knodes),
         })
     }
 }

@@ -5,7 +5,7 @@ use crate::chess::{Move, Position};
 use crate::games::{Date, Speed};
 use crate::packed::Packed;
 use crate::report::{self, Histogram, Kinds, add};
-use crate::table::{Array, Batch, Field, Texts, Values};
+use crate::table::{Batch, Field, Texts, Values};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -45,14 +45,8 @@ pub(super) struct GameColumns<'a> {
 
 impl<'a> GameColumns<'a> {
     pub(super) fn of(batch: &'a Batch) -> Self {
-        let texts = |field| match batch.values(field) {
-            Some(Array::Text(texts)) => Some(texts),
-            _ => None,
-        };
-        let numbers = |field| match batch.values(field) {
-            Some(Array::U16(numbers)) => Some(numbers),
-            _ => None,
-        };
+        let texts = |field| batch.texts(field);
+        let numbers = |field| batch.column(field);
         Self {
             batch,
             eco: texts(Field::Eco),

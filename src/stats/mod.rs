@@ -114,14 +114,8 @@ impl<'a> Carried<'a> {
             let array = tile.batch.values(field);
             array.filter(|array| array.count_present_in(rows.clone()) > 0)
         };
-        let numbers = |field| match array(field) {
-            Some(Array::I16(column)) => Some(column),
-            _ => None,
-        };
-        let results = match array(Field::Result) {
-            Some(Array::U8(column)) => Some(column),
-            _ => None,
-        };
+        let numbers = |field| array(field).and_then(Array::numbers);
+        let results = array(Field::Result).and_then(Array::numbers);
         let (scores, mates) = (numbers(Field::Score), numbers(Field::Mate));
         let annotations = Columns::of(tile.batch);
         let any = results.is_some() || scores.is_some() || mates.is_some() || annotations.is_some();

@@ -185,10 +185,7 @@ impl Games {
             self.stored = stored;
         }
         self.batch = Some(tile.batch.first_index);
-        let results = match tile.batch.values(Field::Result) {
-            Some(Array::U8(results)) => Some(results),
-            _ => None,
-        };
+        let results = tile.batch.column::<u8>(Field::Result);
         let numbers = &games.values()[tile.start..tile.start + tile.len];
         let counts = |row: &usize| tile.mask[row / 64] >> (row % 64) & 1 != 0 && games.is_present(tile.start + row);
         let mut row = 0;

@@ -162,6 +162,44 @@ pub enum Array {
     Boards(Values<Packed>),
 }
 
+/// A type of numbers that columns have: [`Batch::column`](super::Batch::column).
+pub trait Number: sealed::Number {}
+impl<T: sealed::Number> Number for T {}
+
+mod sealed {
+    use super::{Array, Values};
+    pub trait Number: Sized {
+        fn column(array: &Array) -> Option<&Values<Self>>;
+    }
+    macro_rules! numbers {
+        ($($type:ty: $variant:ident,)*) => {$(
+            impl Number for $type {
+                fn column(array: &Array) -> Option<&Values<Self>> {
+                    match array {
+                        Array::$variant(column) => Some(column),
+                        _ => None,
+                    }
+                }
+            }
+        )*};
+    }
+    numbers! { u8: U8, i16: I16, u16: U16, u32: U32, u64: U64, }
+}
+
+impl Array {
+    /// The numbers, if they are of this type.
+    pub fn numbers<T: Number>(&self) -> Option<&Values<T>> {
+        T::column(self)
+    }
+    /// The texts, if they are texts that repeat.
+    pub fn texts(&self) -> Option<&Texts> {
+        match self {
+            Self::Text(texts) => Some(texts),
+            _ => None,
+        }
+    }
+}
+
 /// Does the same to the column of each type.
 macro_rules! each_type {
     ($array:expr, $column:ident => $do:expr) => {

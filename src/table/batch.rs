@@ -5,8 +5,9 @@
 //! groups without looking at anything else. Groups are either owned (decoded from text, or read from a
 //! pipe) or still lie in the mapped file they came from.
 
-use super::array::{Array, Texts};
+use super::array::{Array, Number, Texts};
 use super::field::Field;
+use super::values::Values;
 use crate::chess::Position;
 use crate::input::{Bytes, Mapped};
 use crate::packed::{Group, Packed, UnpackError};
@@ -221,6 +222,23 @@ impl Batch {
     #[inline]
     pub fn values(&self, field: Field) -> Option<&Array> {
         self.fields.get(&field)
+    }
+    /// The numbers of a field, where the records have it: `u8` for [`Field::Result`], `i16` for [`Field::Score`], and so
+    /// on. `None` also if the field is not of this type.
+    ///
+    /// ```
+    /// use lanefish::table::{Batch, Field};
+    /// let batch = Batch::new();
+    /// assert!(batch.column::<u16>(Field::WhiteElo).is_none() && batch.texts(Field::Eco).is_none());
+    /// ```
+    #[inline]
+    pub fn column<T: Number>(&self, field: Field) -> Option<&Values<T>> {
+        self.values(field)?.numbers()
+    }
+    /// The texts of a field, where the records have it.
+    #[inline]
+    pub fn texts(&self, field: Field) -> Option<&Texts> {
+        self.values(field)?.texts()
     }
     /// Whether the records have nothing except boards and clocks.
     pub(crate) fn has_only_boards(&self) -> bool {

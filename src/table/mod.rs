@@ -26,7 +26,7 @@ mod time_class;
 mod time_control;
 mod values;
 
-pub use array::{Array, Texts};
+pub use array::{Array, Number, Texts};
 pub use batch::Batch;
 pub use catalogue::COLUMNS;
 pub(crate) use catalogue::OF_GAMES;

@@ -2,7 +2,8 @@
 
 use super::batch::Batch;
 use super::field::Field;
-use crate::chess::Position;
+use crate::chess::LegalCounts;
+use crate::chess::{Bitboard, Color, Position};
 use crate::packed::{Group, Packed};
 use crate::queries::GroupResults;
 use crate::tiers::Analyzer;
@@ -69,6 +70,27 @@ impl Record<'_> {
     pub fn position(&self) -> Position {
         self.batch.position(self.row).unwrap_or_else(|_| Position::empty())
     }
+    /// The pieces that give check, if [`Queries::CHECKERS`](crate::queries::Queries::CHECKERS) was needed.
+    pub fn checkers(&self) -> Bitboard {
+        Bitboard(self.results.checkers[self.lane])
+    }
+    /// The pieces of the side to move that are pinned to their king, if
+    /// [`Queries::PINNED`](crate::queries::Queries::PINNED) was needed.
+    pub fn pinned(&self) -> Bitboard {
+        Bitboard(self.results.pinned[self.lane])
+    }
+    /// The squares that a side attacks, if [`Queries::ATTACKS`](crate::queries::Queries::ATTACKS) was needed.
+    pub fn attacks(&self, color: Color) -> Bitboard {
+        Bitboard(match color {
+            Color::White => self.results.attacks_white[self.lane],
+            Color::Black => self.results.attacks_black[self.lane],
+        })
+    }
+    /// The numbers of legal moves, if [`Queries::MOVES`](crate::queries::Queries::MOVES) or
+    /// [`Queries::KINDS`](crate::queries::Queries::KINDS) was needed.
+    pub fn legal(&self) -> LegalCounts {
+        self.results.legal(self.lane)
+    }
     /// A field that is a number.
     pub fn number(&self, field: Field) -> Option<i64> {
         self.batch.values(field)?.number(self.row)
@@ -125,7 +147,7 @@ impl<'a> Tile<'a> {
     /// The records that count.
     ///
     /// ```
-    /// # use lanefish::{pipeline::Job, queries::Queries, table::{Fields, Tile}};
+    /// # use lanefish::{pipeline::Job, queries::Queries, table::{Fields, Needs, Tile}};
     /// /// Counts the positions in which the side to move is in check.
     /// struct InCheck;
     /// impl Job for InCheck {
@@ -133,7 +155,7 @@ impl<'a> Tile<'a> {
     ///     fn needs(&self) -> Needs { Needs::new(Queries::CHECKERS, Fields::NONE) }
     ///     fn begin(&self) -> usize { 0 }
     ///     fn tile(&self, checks: &mut usize, tile: &Tile<'_>) {
-    ///         *checks += tile.records().filter(|record| record.results.checkers[record.lane] != 0).count();
+    ///         *checks += tile.records().filter(|record| !record.checkers().is_empty()).count();
     ///     }
     /// }
     /// ```

@@ -3,7 +3,7 @@
 
 use crate::chess::{Color, Move, Square};
 use crate::replay::Board;
-use crate::table::{Array, Batch, Field, Values};
+use crate::table::{Batch, Field, Values};
 
 /// The score that would be stored for a mate in 0 moves, as in the formats of Stockfish.
 const MATE_SCORE: i16 = 32_000;
@@ -28,22 +28,10 @@ pub(in crate::formats) fn value<T: Copy + Default>(values: Option<&Values<T>>, r
 
 impl<'a> Rows<'a> {
     pub(in crate::formats) fn of(batch: &'a Batch) -> Self {
-        let signed = |field| match batch.values(field) {
-            Some(Array::I16(values)) => Some(values),
-            _ => None,
-        };
-        let small = |field| match batch.values(field) {
-            Some(Array::U8(values)) => Some(values),
-            _ => None,
-        };
-        let numbers = |field| match batch.values(field) {
-            Some(Array::U16(values)) => Some(values),
-            _ => None,
-        };
-        let games = match batch.values(Field::Game) {
-            Some(Array::U64(values)) => Some(values),
-            _ => None,
-        };
+        let signed = |field| batch.column::<i16>(field);
+        let small = |field| batch.column::<u8>(field);
+        let numbers = |field| batch.column::<u16>(field);
+        let games = batch.column::<u64>(Field::Game);
         Self {
             batch,
             scores: signed(Field::Score),

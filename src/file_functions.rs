@@ -1,0 +1,221 @@
+//! What the commands `stats`, `compute` and `convert` do, each in one call, with the same defaults.
+//!
+//! These functions open the inputs, choose the implementation for this CPU, use all cores, and start one of the
+//! [`jobs`](crate::jobs). Whoever needs progress, interruption, the lines of rejected records or jobs of their own uses
+//! [`pipeline::run`](crate::pipeline::run).
+
+use crate::error::Error;
+use crate::formats::{self, Losses};
+use crate::input::Inputs;
+use crate::jobs::{FileOptions, OutputContent, OutputFormat, RecordFile, Statistics, WriteJob};
+use crate::output::row_format::SquareSetStyle;
+use crate::pipeline::{ReadOptions, RunOptions, Summary, run};
+use crate::report::Report;
+use crate::setters::setters;
+use crate::stats::GroupBy;
+use crate::table::Columns;
+use crate::tiers;
+use std::fmt;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Options of [`stats`], [`rows`] and [`convert`].
+///
+/// ```
+/// use lanefish::Options;
+/// use lanefish::choose::Choose;
+/// use lanefish::pipeline::ReadOptions;
+///
+/// let read = ReadOptions::default().choose(Choose::default().filter(Some("in_check".parse()?)));
+/// let (report, _) = lanefish::stats(["data/sample.epd"], &Options::default().read(read))?;
+/// assert_eq!(report.positions, report.position_counts.in_check);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// Worker threads; by default one for each core.
+    pub threads: Option<usize>,
+    /// How inputs are read, and which records are chosen.
+    pub read: ReadOptions,
+    /// For [`stats`]: the report has [`Details`](crate::report::Details), which take longer.
+    pub details: bool,
+    /// For [`stats`]: the report also has one for each group of positions.
+    pub by: Option<GroupBy>,
+    /// For [`convert`]: how the file is written.
+    pub file: FileOptions,
+}
+
+setters!(Options {
+    threads: Option<usize>,
+    read: ReadOptions,
+    details: bool,
+    by: Option<GroupBy>,
+    file: FileOptions,
+});
+
+impl Options {
+    fn run<'a>(&self) -> RunOptions<'a> {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        RunOptions::new(tiers::best()).threads(self.threads.unwrap_or_else(cores)).read(self.read.clone())
+    }
+}
+
+/// Why a run ended early, and what was read until then.
+#[derive(Debug)]
+pub struct RunError {
+    /// The reason.
+    pub error: Error,
+    /// What was read before.
+    pub summary: Box<Summary>,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
+}
+
+impl From<Error> for RunError {
+    fn from(error: Error) -> Self {
+        Self { error, summary: Box::default() }
+    }
+}
+
+/// The summary of a run that did not end early.
+fn checked(mut summary: Summary) -> Result<Summary, RunError> {
+    match summary.failure.take() {
+        Some(error) => Err(RunError { error, summary: Box::new(summary) }),
+        None => Ok(summary),
+    }
+}
+
+impl Inputs {
+    /// The inputs of these names, as the command line takes them: files, `-` for standard input, zip archives, and
+    /// directories, of which the files that are in a supported format are read. [`Self::resolve`] decides by another
+    /// function which files of a directory are read.
+    ///
+    /// # Errors
+    /// If a name does not exist or cannot be read, or a directory or archive has no supported file.
+    ///
+    /// ```
+    /// use lanefish::input::Inputs;
+    ///
+    /// assert_eq!(Inputs::open(["data/sample.epd", "data/perft.epd"])?.sources.len(), 2);
+    /// # Ok::<(), lanefish::Error>(())
+    /// ```
+    pub fn open<P: AsRef<Path>>(names: impl IntoIterator<Item = P>) -> Result<Self, Error> {
+        Self::open_with(names, &ReadOptions::default())
+    }
+
+    /// Like [`Self::open`], for runs with these options: if they name the format, all files of directories have it.
+    ///
+    /// # Errors
+    /// As for [`Self::open`].
+    pub fn open_with<P: AsRef<Path>>(names: impl IntoIterator<Item = P>, options: &ReadOptions) -> Result<Self, Error> {
+        let names: Vec<PathBuf> = names.into_iter().map(|name| name.as_ref().to_owned()).collect();
+        match options.from {
+            Some(_) => Self::resolve(&names, |_| true),
+            None => {
+                let column = options.decode.fen_column.as_deref();
+                Self::resolve(&names, |source| formats::is_supported_with(source, column))
+            }
+        }
+    }
+}
+
+/// The statistics of files of any format: the report of `lanefish stats`.
+///
+/// # Errors
+/// If an input cannot be opened or read. Bad records are no error: the summary counts them.
+///
+/// ```
+/// let (report, summary) = lanefish::stats(["data/sample.epd"], &lanefish::Options::default())?;
+/// assert_eq!((report.positions, summary.rejected), (4098, 0));
+/// println!("{:.1} legal moves on average", report.legal_moves.summary().mean.unwrap_or(0.0));
+/// # Ok::<(), lanefish::RunError>(())
+/// ```
+pub fn stats<P: AsRef<Path>>(
+    names: impl IntoIterator<Item = P>,
+    options: &Options,
+) -> Result<(Report, Summary), RunError> {
+    let inputs = Inputs::open_with(names, &options.read)?;
+    let mut job = Statistics::new();
+    if options.read.shard.is_some() {
+        job = job.of_a_part(&inputs);
+    }
+    if options.details {
+        job = job.with_details();
+    }
+    if let Some(by) = &options.by {
+        job = job.grouped_by(by.clone());
+    }
+    let summary = checked(run(&inputs, options.run(), &job, |counted| job.add(counted)))?;
+    let report = job.finish(summary.rejected, options.read.decode.keep_en_passant)?;
+    Ok((report, summary))
+}
+
+/// Writes columns of the records of files of any format, in any format of rows: the output of `lanefish compute`.
+///
+/// # Errors
+/// If an input cannot be opened or read, the format does not hold rows, or writing fails.
+///
+/// ```
+/// use lanefish::jobs::OutputFormat;
+/// use lanefish::table::Columns;
+///
+/// let mut csv = Vec::new();
+/// let columns = Columns::named("fen,legal_moves,in_check")?;
+/// let summary = lanefish::rows(["data/sample.epd"], &columns, OutputFormat::Csv, &mut csv, &Default::default())?;
+/// assert_eq!(csv.split(|&byte| byte == b'\n').count() as u64, 1 + summary.accepted() + 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn rows<P: AsRef<Path>>(
+    names: impl IntoIterator<Item = P>,
+    columns: &Columns,
+    format: OutputFormat,
+    mut to: impl Write,
+    options: &Options,
+) -> Result<Summary, RunError> {
+    let failed = |source| Error::Write { path: PathBuf::from("rows"), source };
+    let inputs = Inputs::open_with(names, &options.read)?;
+    let job = WriteJob::new(OutputContent::Columns(columns, SquareSetStyle::Hex), format)
+        .map_err(|wrong| failed(io::Error::other(wrong)))?;
+    let mut file = job.open(&mut to).map_err(failed)?;
+    let summary = checked(run(&inputs, options.run(), &job, |part| job.put(&mut file, part).map_err(failed)))?;
+    job.finish(file).map_err(failed)?;
+    Ok(summary)
+}
+
+/// Writes the records of files of any format to a file, whose name says in which format: what `lanefish convert` does.
+/// The file appears whole or not at all. Also returns the losses: the fields that the format does not keep.
+///
+/// # Errors
+/// If an input cannot be opened or read, the file cannot be written, or records would be changed in a way that readers
+/// cannot detect and [`FileOptions::allow_loss`] is not set.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let output = folder.path().join("sample.boards");
+/// let (summary, _) = lanefish::convert(["data/sample.epd"], &output, &lanefish::Options::default())?;
+/// assert_eq!(summary.accepted(), 4098);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn convert<P: AsRef<Path>>(
+    names: impl IntoIterator<Item = P>,
+    output: impl AsRef<Path>,
+    options: &Options,
+) -> Result<(Summary, Losses), RunError> {
+    let path = output.as_ref();
+    let file = RecordFile::new(path, None, options.file.clone())
+        .map_err(|wrong| Error::Write { path: path.to_owned(), source: io::Error::other(wrong) })?;
+    let inputs = Inputs::open_with(names, &options.read)?;
+    let (summary, losses) = file.write(&inputs, options.run());
+    Ok((checked(summary)?, losses))
+}
