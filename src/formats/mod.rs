@@ -42,7 +42,7 @@ pub(crate) use detect::open::{note_on_skipped, to_line_feeds};
 
 use crate::error::Damage;
 use crate::input::Compression;
-use crate::table::Fields;
+use crate::table::{Batch, Fields};
 use memchr::memchr_iter;
 use std::fmt;
 use std::path::Path;
@@ -160,10 +160,28 @@ pub(crate) trait Codec: fmt::Debug + Sync {
         None
     }
 
+    /// What users should know about some of the records that a run takes.
+    fn remark_on_taken(&self) -> Option<RemarkOnTaken> {
+        None
+    }
+
+    /// What users can do about a bad record with this content: a sentence.
+    fn hint(&self, _bad: &[u8]) -> Option<&'static str> {
+        None
+    }
+
     /// Makes a watch over the chunks of a file, if the format has rules that concern the file as a whole.
     fn watch(&self) -> Option<Box<dyn Watch>> {
         None
     }
+}
+
+/// A remark on records that a run takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RemarkOnTaken {
+    pub(crate) remark: &'static Remark,
+    /// The number of records that it concerns, among those of a batch from a row on whose bits are set.
+    pub(crate) count: fn(&Batch, usize, &[u64]) -> u64,
 }
 
 /// Follows the chunks of a file in order, and checks the rules that concern the file as a whole.
@@ -263,6 +281,16 @@ impl Format {
     /// The static facts of the format.
     pub fn about(self) -> &'static About {
         self.0.about()
+    }
+
+    /// What users can do about a bad record with this content: a sentence.
+    pub fn hint(self, bad: &[u8]) -> Option<&'static str> {
+        self.0.hint(bad)
+    }
+
+    /// What users should know about some of the records that a run takes.
+    pub(crate) fn remark_on_taken(self) -> Option<RemarkOnTaken> {
+        self.0.remark_on_taken()
     }
 
     /// Whether its records are lines or games.

@@ -11,13 +11,12 @@ use crate::choose::{Assignments, Changes, LeftOutBy, RecordFilter, choose};
 use crate::error::{Place, Reject};
 use crate::formats::codec::decode_records::hexadecimal;
 use crate::formats::tables::RecordTexts;
-use crate::formats::training::binpack;
 use crate::formats::{Chunk, Format, Refusal, Remarks};
 #[cfg(feature = "parquet")]
 use crate::formats::{DecodeOptions, Decoded};
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Array, Batch, Field, RecordBefore, Tile, bits_where, first_rows, is_sentinel, rows_of};
+use crate::table::{Batch, Field, RecordBefore, Tile, first_rows, rows_of};
 use crate::tiers::Analyzer;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -67,7 +66,7 @@ pub(super) struct Judge<'a, J: Job> {
     /// The records that the choices left out.
     pub(super) left_out: LeftOutBy,
     /// The records of binpack files that were taken, and have a sentinel in place of a score.
-    pub(super) not_evaluated: u64,
+    pub(super) remarked: u64,
     /// The numbers of the records that were taken, in order, if they are requested.
     pub(super) taken: Option<Vec<Range<u64>>>,
     pub(super) results: &'a mut [GroupResults],
@@ -120,7 +119,7 @@ impl<'a, J: Job> Judge<'a, J> {
             before: None,
             rejects: Vec::new(),
             left_out: LeftOutBy::new(),
-            not_evaluated: 0,
+            remarked: 0,
             taken: None,
             results,
         }
@@ -134,9 +133,9 @@ impl<'a, J: Job> Judge<'a, J> {
         let rejects = std::mem::take(&mut self.rejects);
         let left_out = std::mem::take(&mut self.left_out);
         let first_taken = std::mem::take(&mut self.first_taken);
-        let (stops, not_evaluated) = (std::mem::take(&mut self.stops), self.not_evaluated);
+        let (stops, remarked) = (std::mem::take(&mut self.stops), self.remarked);
         self.batch(&Arc::new(record));
-        Self { part, taken, rejects, left_out, first_taken, stops, not_evaluated, counted: (0, 0), ..self }
+        Self { part, taken, rejects, left_out, first_taken, stops, remarked, counted: (0, 0), ..self }
     }
 
     /// Processes the requested records of batches.
@@ -148,7 +147,9 @@ impl<'a, J: Job> Judge<'a, J> {
         }
         self.rejects.sort_by_key(|reject| reject.place.record);
         let mut remarks = Remarks::default();
-        remarks.add(&binpack::NOT_EVALUATED, self.not_evaluated);
+        if let Some(on_taken) = self.format.remark_on_taken() {
+            remarks.add(on_taken.remark, self.remarked);
+        }
         let taken = self.taken.unwrap_or_default();
         Judged { rejects: self.rejects, left_out: self.left_out, remarks, taken, last: self.before }
     }
@@ -181,7 +182,9 @@ impl<'a, J: Job> Judge<'a, J> {
 
     /// Hands the taken records of a tile to the job.
     fn hand_over(&mut self, batch: &Arc<Batch>, start: usize, mask: &[u64; WORDS]) {
-        self.count_sentinels(batch, start, mask);
+        if let Some(on_taken) = self.format.remark_on_taken() {
+            self.remarked += (on_taken.count)(batch, start, mask);
+        }
         self.note_taken(batch, start, mask);
         let len = (batch.len() - start).min(ROWS);
         let before = self.before.as_ref().map(|before| before.record(before.is_taken));
@@ -248,19 +251,6 @@ impl<'a, J: Job> Judge<'a, J> {
             self.before = None;
         }
         more
-    }
-
-    /// Counts the taken records of a tile that have a sentinel in place of a score.
-    fn count_sentinels(&mut self, batch: &Batch, start: usize, mask: &[u64; WORDS]) {
-        if self.format != Format::BINPACK {
-            return;
-        }
-        let Some(Array::I16(scores)) = batch.values(Field::Score) else { return };
-        let scores = scores.values().get(start..).unwrap_or_default();
-        for (&mask, scores) in mask.iter().zip(scores.chunks(64)) {
-            let rows = mask & bits_where(scores, is_sentinel);
-            self.not_evaluated += u64::from(rows.count_ones());
-        }
     }
 
     /// Notes the numbers of the taken records of a tile, if they are requested.
@@ -456,7 +446,7 @@ pub(crate) fn judge_alone<J: Job>(
         before: None,
         rejects: decoded.rejects,
         left_out: LeftOutBy::new(),
-        not_evaluated: 0,
+        remarked: 0,
         taken: None,
         results,
     };

@@ -15,11 +15,10 @@ use lanefish::Error;
 use lanefish::chess::validity::Validity;
 use lanefish::choose::{Choose, FilterCount};
 use lanefish::error::Reject;
-use lanefish::formats::training::scored_text;
 use lanefish::formats::{self, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs, Source};
 use lanefish::output::AtomicFile;
-use lanefish::pipeline::{self, FileSummary, Job, ReadOptions, RunOptions, Summary};
+use lanefish::pipeline::{self, Job, ReadOptions, RunOptions, Summary};
 use lanefish::report::html;
 use lanefish::table::{Needs, Tile};
 use lanefish::text::numbers::grouped;
@@ -498,13 +497,9 @@ impl<'a> Invocation<'a> {
             if more > 0 {
                 self.note(format_args!("  and {} more", grouped(more)));
             }
-            let mut raw = summary.first_rejects.iter().map(|reject| &*reject.raw);
-            let is_list =
-                |file: &FileSummary| file.format.is_some_and(|format| [Format::FEN, Format::EPD].contains(&format));
-            if summary.files.iter().any(is_list) && raw.any(scored_text::is_line) {
-                self.note(format_args!(
-                    "lines such as FEN | score | result carry a score and a result: --from text reads them"
-                ));
+            let of = |format: Format| summary.first_rejects.iter().find_map(|reject| format.hint(&reject.raw));
+            if let Some(hint) = summary.files.iter().filter_map(|file| file.format).find_map(of) {
+                self.note(format_args!("{hint}"));
             }
         }
         for note in summary.notes(self.verbose()) {

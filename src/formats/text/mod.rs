@@ -75,6 +75,9 @@ macro_rules! format_of_lines {
                     _ => Likeness::No,
                 }
             }
+            fn hint(&self, bad: &[u8]) -> Option<&'static str> {
+                if $kind == Kind::Perft { None } else { crate::formats::training::scored_line::hint(bad) }
+            }
             fn layout(&self) -> Layout {
                 Layout::Text(&Blocks)
             }

@@ -6,15 +6,10 @@ use crate::games::{Outcome, Verdict};
 use crate::text::numbers::whole;
 use std::borrow::Cow;
 
-/// Whether a line has a position, a score and a result.
-///
-/// ```
-/// use lanefish::formats::training::scored_text::is_line;
-/// assert!(is_line(b"8/8/8/8/8/8/6k1/K7 w - - 0 1 | 12 | 0.5"));
-/// assert!(!is_line(b"8/8/8/8/8/8/6k1/K7 w - - 0 1"));
-/// ```
-pub fn is_line(line: &[u8]) -> bool {
-    divide(line.trim_ascii()).is_ok_and(|(fen, _, _)| looks_like_a_board(fen))
+/// The hint for a bad line of positions that has a position, a score and a result.
+pub(in crate::formats) fn hint(line: &[u8]) -> Option<&'static str> {
+    let is_line = divide(line.trim_ascii()).is_ok_and(|(fen, _, _)| looks_like_a_board(fen));
+    is_line.then_some("lines such as FEN | score | result carry a score and a result: --from text reads them")
 }
 
 /// Whether the first line of a text is one of this format.

@@ -11,7 +11,6 @@
 
 use super::decode_chains::{Run, Scored};
 use super::encode_chains;
-pub use super::scored_line::is_line;
 use super::scored_line::{divide, sniff, usual_values};
 use crate::chess::fen::{CastlingStyle, Coded};
 use crate::formats::codec::decode_records::BadRecord;

@@ -52,8 +52,10 @@ pub(in crate::formats) use read::read_chunks;
 
 use super::chain_gaps::Gaps;
 use crate::formats::codec::layout::{Chains, Link};
-use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Encoder, Layout, Likeness, Remark, Watch};
-use crate::table::{Field, Fields};
+use crate::formats::{
+    About, Chunk, Codec, DecodeOptions, Decoded, Encoder, Layout, Likeness, Remark, RemarkOnTaken, Watch,
+};
+use crate::table::{Batch, Field, Fields, bits_where, is_sentinel};
 use memchr::memmem;
 
 /// The mark at the beginning of a chunk.
@@ -72,12 +74,20 @@ pub(in crate::formats) const CARRIES: Fields =
     Fields::of(&[Field::Score, Field::Result, Field::Move, Field::Ply, Field::KeyEnPassant]);
 
 /// Records of binpack files with the sentinel in place of a score, among those that a run takes.
-pub(crate) static NOT_EVALUATED: Remark = Remark {
+static NOT_EVALUATED: Remark = Remark {
     what: "record",
     how: "with the score 32002, which means that it was not evaluated; in a minimised file, such a position may belong \
           to no game and only link others; they are kept unless --where \"score is not null\" leaves them out",
     is_detail: false,
 };
+
+/// The records with a sentinel in place of a score.
+fn count_sentinels(batch: &Batch, start: usize, mask: &[u64]) -> u64 {
+    let Some(scores) = batch.column::<i16>(Field::Score) else { return 0 };
+    let scores = scores.values().get(start..).unwrap_or_default();
+    let counts = mask.iter().zip(scores.chunks(64)).map(|(&mask, scores)| mask & bits_where(scores, is_sentinel));
+    counts.map(|rows| u64::from(rows.count_ones())).sum()
+}
 
 /// The codec of Stockfish's binpack.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +120,9 @@ impl Codec for Binpack {
     }
     fn watch(&self) -> Option<Box<dyn Watch>> {
         Some(Box::new(Gaps::new("no chunk begins here")))
+    }
+    fn remark_on_taken(&self) -> Option<RemarkOnTaken> {
+        Some(RemarkOnTaken { remark: &NOT_EVALUATED, count: count_sentinels })
     }
 }
 
