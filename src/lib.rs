@@ -39,7 +39,7 @@
 //! | [`formats`] | one file or folder per format: reading and writing |
 //! | [`input`], [`output`] | bytes in, bytes out |
 //! | [`pipeline`] | inputs to results, on all threads, in order |
-//! | [`jobs`], [`stats`], [`perft`] | processing of positions |
+//! | [`jobs`], [`mod@stats`], [`perft`] | processing of positions |
 //! | [`report`], [`distinct`] | reports on datasets; numbers of distinct positions |
 //! | `sql` | files as tables, columns as functions (feature `sql`) |
 //!
@@ -87,7 +87,7 @@
 //! # Features
 //!
 //! `parquet` (default) reads and writes Parquet and Arrow files; `cli` (default) builds the command-line tool. A
-//! program that only uses the library does not need them, and compiles about a third of the crates without them:
+//! program that only uses the library does not need them, and compiles about two fifths of the crates without them:
 //! `lanefish = { path = "../lanefish", default-features = false }`.
 //! `sql` adds queries over files of positions, with DataFusion, and `cluster` runs them on many machines.
 //!
