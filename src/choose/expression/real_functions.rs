@@ -75,7 +75,7 @@ mod tests {
                 hash = hash.rotate_left(7).wrapping_add(value.to_bits()).wrapping_mul(FACTOR);
             }
         }
-        assert_eq!(hash, 0, "{hash:#x}");
+        assert_eq!(hash, 0x2A58_FC0F_7FED_0150, "{hash:#x}");
     }
 
     #[test]
