@@ -2,7 +2,7 @@
 //! leaves behind.
 
 use super::cluster::{Cluster, PATIENCE, Process, long_job};
-use super::{Dir, json, output, sample, stderr_of};
+use super::{Dir, json, lanefish, output, sample, stderr_of};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -187,6 +187,13 @@ fn a_file_that_is_another_one_on_the_executor_is_an_error() {
 /// Small queries are answered while large ones have more tasks than there are slots.
 #[test]
 fn a_small_query_does_not_wait_for_large_ones() {
+    // Executors that are stopped for long are lost, which happens where the machine has other work.
+    let fair = (0..3).any(|attempt| small_query_beside_large_ones(attempt == 2));
+    assert!(fair, "a query beside large ones was given up three times");
+}
+
+/// Whether the small query was answered; if not, this is a failure in the last attempt.
+fn small_query_beside_large_ones(is_last: bool) -> bool {
     let mut cluster = Cluster::start(0);
     let dir = Dir::new();
     let work = dir.name("work");
@@ -205,7 +212,16 @@ fn a_small_query_does_not_wait_for_large_ones() {
     }
     let epd = sample("sample.epd");
     let query = format!("select count(*) from '{epd}'");
-    output(0, &["sql", "--cluster", &cluster.address, &query]);
+    let asked = lanefish(&["sql", "--cluster", &cluster.address, &query]).output().expect("ended");
+    let given_up = String::from_utf8_lossy(&asked.stderr).contains("has given up on the job");
+    if given_up && !is_last {
+        for client in &mut large {
+            client.kill().expect("killed");
+            client.wait().expect("ended");
+        }
+        return false;
+    }
+    assert!(asked.status.success(), "{asked:?}");
     assert!(
         large.iter_mut().all(|client| client.try_wait().expect("known").is_none()),
         "the large ones were too short"
@@ -222,6 +238,7 @@ fn a_small_query_does_not_wait_for_large_ones() {
         client.kill().expect("killed");
         client.wait().expect("ended");
     }
+    true
 }
 
 #[test]
