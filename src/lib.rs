@@ -106,7 +106,6 @@ pub mod columnar;
 pub mod datasets;
 pub mod distinct;
 pub mod error;
-mod file_functions;
 pub mod formats;
 pub mod games;
 pub mod input;
@@ -118,6 +117,7 @@ pub mod report;
 #[cfg(feature = "sql")]
 pub mod sql;
 pub mod stats;
+mod stats_rows_convert;
 pub mod table;
 #[cfg(test)]
 mod testing;
@@ -136,7 +136,7 @@ pub mod arrow {
 
 pub use boards::{Boards, LegalMoves};
 pub use error::Error;
-pub use file_functions::{Options, RunError, convert, rows, stats};
+pub use stats_rows_convert::{Options, RunError, convert, rows, stats};
 
 /// The examples of a chapter, which are tests.
 #[cfg(doctest)]

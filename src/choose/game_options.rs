@@ -7,7 +7,7 @@
 
 use super::expression::Condition;
 use super::game_filter::split_mix;
-use super::option_values::{EcoRange, Plies, TimeControl, number, result};
+use super::game_option_values::{EcoRange, Plies, TimeControl, number, result};
 use crate::games::{Date, Facts, Outcome, Variant};
 use crate::setters::setters;
 use crate::table::{Control, Field};
@@ -412,7 +412,7 @@ game_options! {
         help: "Only games of this variant",
         values: &[&["standard"], &["chess960"]],
         set: |filter, text| {
-            filter.variant = Some(super::option_values::variant(text)?);
+            filter.variant = Some(super::game_option_values::variant(text)?);
             Ok(())
         },
         is_set: |filter| filter.variant.is_some(),

@@ -14,19 +14,19 @@
 pub mod expression;
 mod filter_counts;
 mod game_filter;
+mod game_option_values;
 mod game_options;
 mod new_values;
-mod option_values;
 mod record_filter;
 mod sample;
 
 pub use expression::{Condition, Definitions, ExpressionError, Formula};
 pub use filter_counts::{FilterCount, LeftOutBy};
 pub(crate) use game_filter::{ROWS_OF_GAMES, hash_on};
+pub use game_option_values::{EcoRange, Plies, TimeControl};
 pub use game_options::{GameFilter, GameOption, GameOptionStage};
 pub(crate) use new_values::Changes;
 pub use new_values::{AssignmentError, Assignments};
-pub use option_values::{EcoRange, Plies, TimeControl};
 pub(crate) use record_filter::{AtRandom, ByFormula, DrawnUpTo, RecordFilter, choose, draw};
 pub(crate) use sample::Fraction;
 pub use sample::{Rate, Sample, SampleError};

@@ -1,7 +1,7 @@
 //! `cluster`: the processes that run queries on several machines, and the way in which commands reach them.
 
+use super::arguments::command_scope::{Examples, RunCommand, Scope};
 use super::arguments::number_args::{duration, size};
-use super::arguments::scope::{Examples, RunCommand, Scope};
 use super::run::interrupt;
 use super::run::invocation::Invocation;
 use anyhow::Result;

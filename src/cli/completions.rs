@@ -4,7 +4,7 @@
 //! placeholder as its only value. In the script, the completion of the placeholder is then replaced by that of a list,
 //! which completes the last name and leaves out those before it.
 
-use super::arguments::scope::{Examples, RunCommand, Scope};
+use super::arguments::command_scope::{Examples, RunCommand, Scope};
 use super::arguments::value_parsers::{column_names, game_column_names};
 use super::man;
 use super::run::invocation::Invocation;

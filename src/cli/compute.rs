@@ -1,8 +1,8 @@
 //! `compute`: one row per position, any columns, as text or as a table.
 
+use super::arguments::command_scope::{Examples, OUTPUT, RunCommand};
 use super::arguments::common_args::{OutputArgs, Reading};
 use super::arguments::row_format_arg::{FOR_PEOPLE, RowForm, shown_or_written};
-use super::arguments::scope::{Examples, OUTPUT, RunCommand};
 use super::run::column_listing::{self, ListedColumn};
 use super::run::format_output::{self, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;

@@ -1,7 +1,7 @@
 //! `convert`: any input format to any output format, without silent loss.
 
+use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
-use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;
 use anyhow::Result;

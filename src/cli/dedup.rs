@@ -1,8 +1,8 @@
 //! `dedup`: one of several equal records, or the number of distinct records.
 
 use super::SOMETHING_WRONG;
+use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
-use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::dataset_summary;
 use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::{Invocation, Nothing, RunOverrides, files_with};

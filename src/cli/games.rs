@@ -1,8 +1,8 @@
 //! `games`: one row per game, or the games themselves.
 
+use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::arguments::row_format_arg::{FOR_PEOPLE, RowForm, shown_or_written};
-use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::column_listing::{self, ListedColumn};
 use super::run::format_output::{self, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;

@@ -1,7 +1,7 @@
 //! `generate`: any number of positions by seeded random play, the same for the same seed everywhere.
 
+use super::arguments::command_scope::{Examples, OUTPUT, Reads, RunCommand, Scope};
 use super::arguments::common_args::OutputArgs;
-use super::arguments::scope::{Examples, OUTPUT, Reads, RunCommand, Scope};
 use super::run::format_output;
 use super::run::interrupt;
 use super::run::invocation::Invocation;

@@ -1,7 +1,7 @@
 //! `info`: describes a file; without one, the features of this CPU, the tier that is used, and why.
 
+use super::arguments::command_scope::{Examples, Reads, RunCommand, Scope};
 use super::arguments::common_args::{Global, Reading, TierChoice};
-use super::arguments::scope::{Examples, Reads, RunCommand, Scope};
 use super::run::invocation::{Invocation, Nothing, RunOverrides, analyzer_for};
 use super::run::tier_calibration::Calibration;
 use anyhow::{Result, bail};

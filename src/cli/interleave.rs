@@ -1,7 +1,7 @@
 //! `interleave`: mixes inputs evenly and keeps the order within each.
 
+use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
-use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::dataset_summary;
 use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;

@@ -1,7 +1,7 @@
 //! `man`: manual pages, generated from the definitions of the arguments.
 
+use super::arguments::command_scope::{Examples, RunCommand, Scope};
 use super::arguments::help::{ENVIRONMENT, STATUS, examples};
-use super::arguments::scope::{Examples, RunCommand, Scope};
 use super::run::invocation::Invocation;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Command, ValueHint};

@@ -25,8 +25,8 @@ mod terminal;
 mod verify;
 
 use anyhow::Result;
+use arguments::command_scope::{Examples, RunCommand, Scope};
 use arguments::common_args::{Global, TierChoice};
-use arguments::scope::{Examples, RunCommand, Scope};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lanefish::text::one_line;
 use run::invocation::Invocation;

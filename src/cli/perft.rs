@@ -1,9 +1,9 @@
 //! `perft`: counts the leaves of the move tree, the classical test and benchmark for a move generator.
 
 use super::SOMETHING_WRONG;
+use super::arguments::command_scope::{Examples, Reads, RunCommand, Scope};
 use super::arguments::common_args::Reading;
 use super::arguments::position_arg::position_of;
-use super::arguments::scope::{Examples, Reads, RunCommand, Scope};
 use super::run::invocation::{Invocation, RunOverrides};
 use super::terminal::progress::time_left;
 use anyhow::{Context, Result, bail};

@@ -1,8 +1,8 @@
 //! `show`: positions on a board in the terminal, with attacks, checks and pins.
 
+use super::arguments::command_scope::{Examples, RunCommand, Scope};
 use super::arguments::common_args::Reading;
 use super::arguments::position_arg::{looks_like_fen, position_of};
-use super::arguments::scope::{Examples, RunCommand, Scope};
 use super::run::invocation::{Invocation, Nothing, RunOverrides};
 use super::terminal::style::Style;
 use anyhow::Result;

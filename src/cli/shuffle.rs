@@ -1,7 +1,7 @@
 //! `shuffle`: writes all records in a random order that the seed determines.
 
+use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
-use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::dataset_summary;
 use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;

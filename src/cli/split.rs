@@ -1,7 +1,7 @@
 //! `split`: writes each record to one of several files.
 
+use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
-use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::run::dataset_summary;
 use super::run::format_output::{self, RecordArgs};
 use super::run::invocation::{Invocation, RunOverrides};

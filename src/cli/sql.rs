@@ -1,8 +1,8 @@
 //! `sql`: SQL statements over files of positions, with rows in any format.
 
+use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, Reading};
 use super::arguments::row_format_arg::{RowForm, shown_or_written};
-use super::arguments::scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::value_parsers::did_you_mean;
 use super::run::format_output::PageArgs;
 use super::run::interrupt;

@@ -1,7 +1,7 @@
 //! `verify`: reads everything and reports what is wrong, and where.
 
+use super::arguments::command_scope::{Examples, RunCommand};
 use super::arguments::common_args::ReadArgs;
-use super::arguments::scope::{Examples, RunCommand};
 use super::run::invocation::{Invocation, RunOverrides};
 use super::run::manifest;
 use super::{FAILED, SOMETHING_WRONG};

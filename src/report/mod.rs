@@ -17,7 +17,7 @@
 //! [`html`] makes pages of both.
 //!
 //! All code that shows a report uses its [`plots_and_tables`]. A plain count is a row of
-//! `numbers.rs`; for anything else, add a field here, its JSON, and an entry there.
+//! `position_and_move_counts.rs`; for anything else, add a field here, its JSON, and an entry there.
 
 mod annotations;
 mod compare;
@@ -27,8 +27,8 @@ pub mod html;
 #[cfg(feature = "json")]
 mod json;
 mod material_signature;
-mod numbers;
 pub mod plots_and_tables;
+mod position_and_move_counts;
 mod remarks;
 mod text_counts;
 
@@ -38,7 +38,7 @@ pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
 pub use json::{ReportError, left_out_to_json, run_to_json};
 pub use material_signature::{Signature, SignatureError};
-pub use numbers::{MoveCounts, Number, PositionCounts};
+pub use position_and_move_counts::{MoveCounts, Number, PositionCounts};
 pub use remarks::{Remark, Severity};
 pub use text_counts::Kinds;
 

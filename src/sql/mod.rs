@@ -365,7 +365,7 @@ impl Session {
             cluster::protocol::file_names_in_queries::name_files(&mut parsed);
         }
         match self.begin_parsed(parsed.clone(), spills).await {
-            Err(error) => Err(engine::error_clauses::placed(error, &parsed, |parsed| self.plan(parsed)).await),
+            Err(error) => Err(engine::clause_of_error::placed(error, &parsed, |parsed| self.plan(parsed)).await),
             begun => begun,
         }
     }

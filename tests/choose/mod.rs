@@ -11,4 +11,4 @@ pub(super) mod games_of_other_formats;
 /// Selection of games and positions in PGN.
 pub(super) mod games_of_pgn;
 /// The keys of `games=` in the types for Python.
-pub(super) mod python_stub;
+pub(super) mod python_type_stub;

@@ -4,8 +4,8 @@
 //! checked values (an analyzer that this CPU has, a number of threads, …), so that errors in the arguments are reported
 //! at once and with exit status 2.
 
+use super::command_scope::{OUTPUT, READING};
 use super::number_args::{count, record_size, size};
-use super::scope::{OUTPUT, READING};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum, ValueHint};
 use lanefish::formats::Format;

@@ -1,7 +1,7 @@
 //! Options that choose games and their positions, in every command that reads positions: those of
 //! [`GameOption::ALL`], for PGN and for all other inputs whose records carry the needed fields.
 
-use super::scope::GAMES;
+use super::command_scope::GAMES;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use lanefish::choose::{GameFilter, GameOption};

@@ -1,8 +1,8 @@
 //! What follows the list of options in help: formats, examples, exit status; and options that a command does not use,
 //! which are not shown or are errors.
 
+use super::command_scope::{Examples, READS_NOTHING, Reads, Scope};
 use super::common_args::{InputLimits, RecordChecks};
-use super::scope::{Examples, READS_NOTHING, Reads, Scope};
 use super::value_parsers::column_names;
 use crate::cli::description;
 use clap::error::ErrorKind;

@@ -1,6 +1,6 @@
 //! Options that choose among the good records: conditions on their columns, and samples.
 
-use super::scope::CHOOSING;
+use super::command_scope::CHOOSING;
 use super::value_parsers::{column_names, did_you_mean};
 use anyhow::Result;
 use clap::Args;

@@ -12,9 +12,9 @@ mod table_layout;
 mod tables;
 
 use super::SOMETHING_WRONG;
+use super::arguments::command_scope::{Examples, Reads, RunCommand, Scope};
 use super::arguments::common_args::Reading;
 use super::arguments::game_filter_args::GameFilterArgs;
-use super::arguments::scope::{Examples, Reads, RunCommand, Scope};
 use super::run::file_identity::Destination;
 use super::run::invocation::{Invocation, RunOverrides};
 use super::run::output::Output;

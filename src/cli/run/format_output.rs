@@ -3,9 +3,9 @@
 use super::invocation::{Invocation, RunOverrides, Timed};
 use super::manifest::Manifests;
 use super::output::Output;
+use crate::cli::arguments::command_scope::OUTPUT;
 use crate::cli::arguments::common_args::{OutputArgs, Reading};
 use crate::cli::arguments::row_format_arg::RowForm;
-use crate::cli::arguments::scope::OUTPUT;
 use crate::cli::terminal::progress;
 use crate::cli::terminal::style;
 use crate::cli::terminal::table::{NotShown, TableColumn, TableWriter};

@@ -11,8 +11,8 @@ mod text;
 #[cfg(feature = "sql")]
 pub(crate) use text::RULED;
 
+use super::arguments::command_scope::{Examples, RunCommand, Scope};
 use super::arguments::common_args::{ReadArgs, Reading};
-use super::arguments::scope::{Examples, RunCommand, Scope};
 use super::arguments::value_parsers;
 use super::run::file_identity::Destination;
 use super::run::invocation::{Invocation, RunOverrides, Timed};
