@@ -1,11 +1,11 @@
 //! What the commands `stats`, `compute` and `convert` do, each in one call, with the same defaults.
 //!
 //! These functions open the inputs, choose the implementation for this CPU, use all cores, and start one of the
-//! [`jobs`](crate::jobs). Whoever needs progress, interruption, the lines of rejected records or jobs of their own uses
+//! [`jobs`](crate::jobs). For progress, interruption, the lines of rejected records, or a job of your own, use
 //! [`pipeline::run`](crate::pipeline::run).
 
 use crate::error::Error;
-use crate::formats::{self, Losses};
+use crate::formats::{self, Format, Losses};
 use crate::input::Inputs;
 use crate::jobs::{FileOptions, OutputContent, OutputFormat, RecordFile, Statistics, WriteJob};
 use crate::output::row_format::SquareSetStyle;
@@ -55,6 +55,10 @@ setters!(Options {
 });
 
 impl Options {
+    fn inputs<P: AsRef<Path>>(&self, names: impl IntoIterator<Item = P>) -> Result<Inputs, Error> {
+        Inputs::open_as(names, self.read.from, self.read.decode.fen_column.as_deref())
+    }
+
     fn run<'a>(&self) -> RunOptions<'a> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         RunOptions::new(tiers::best()).threads(self.threads.unwrap_or_else(cores)).read(self.read.clone())
@@ -111,21 +115,23 @@ impl Inputs {
     /// # Ok::<(), lanefish::Error>(())
     /// ```
     pub fn open<P: AsRef<Path>>(names: impl IntoIterator<Item = P>) -> Result<Self, Error> {
-        Self::open_with(names, &ReadOptions::default())
+        Self::open_as(names, None, None)
     }
 
-    /// Like [`Self::open`], for runs with these options: if they name the format, all files of directories have it.
+    /// Like [`Self::open`]. If a format is named, all files of directories have it; positions of tables may be in a column
+    /// of this name.
     ///
     /// # Errors
     /// As for [`Self::open`].
-    pub fn open_with<P: AsRef<Path>>(names: impl IntoIterator<Item = P>, options: &ReadOptions) -> Result<Self, Error> {
+    pub fn open_as<P: AsRef<Path>>(
+        names: impl IntoIterator<Item = P>,
+        from: Option<Format>,
+        fen_column: Option<&str>,
+    ) -> Result<Self, Error> {
         let names: Vec<PathBuf> = names.into_iter().map(|name| name.as_ref().to_owned()).collect();
-        match options.from {
+        match from {
             Some(_) => Self::resolve(&names, |_| true),
-            None => {
-                let column = options.decode.fen_column.as_deref();
-                Self::resolve(&names, |source| formats::is_supported_with(source, column))
-            }
+            None => Self::resolve(&names, |source| formats::is_supported_with(source, fen_column)),
         }
     }
 }
@@ -145,7 +151,7 @@ pub fn stats<P: AsRef<Path>>(
     names: impl IntoIterator<Item = P>,
     options: &Options,
 ) -> Result<(Report, Summary), RunError> {
-    let inputs = Inputs::open_with(names, &options.read)?;
+    let inputs = options.inputs(names)?;
     let mut job = Statistics::new();
     if options.read.shard.is_some() {
         job = job.of_a_part(&inputs);
@@ -184,7 +190,7 @@ pub fn rows<P: AsRef<Path>>(
     options: &Options,
 ) -> Result<Summary, RunError> {
     let failed = |source| Error::Write { path: PathBuf::from("rows"), source };
-    let inputs = Inputs::open_with(names, &options.read)?;
+    let inputs = options.inputs(names)?;
     let job = WriteJob::new(OutputContent::Columns(columns, SquareSetStyle::Hex), format)
         .map_err(|wrong| failed(io::Error::other(wrong)))?;
     let mut file = job.open(&mut to).map_err(failed)?;
@@ -215,7 +221,7 @@ pub fn convert<P: AsRef<Path>>(
     let path = output.as_ref();
     let file = RecordFile::new(path, None, options.file.clone())
         .map_err(|wrong| Error::Write { path: path.to_owned(), source: io::Error::other(wrong) })?;
-    let inputs = Inputs::open_with(names, &options.read)?;
+    let inputs = options.inputs(names)?;
     let (summary, losses) = file.write(&inputs, options.run());
     Ok((checked(summary)?, losses))
 }

@@ -3,7 +3,7 @@
 use crate::{error, games};
 use lanefish::chess::validity::Validity;
 use lanefish::choose::{Assignments, Choose, Definitions, GameFilter, Sample};
-use lanefish::formats::{self, DecodeOptions, Format};
+use lanefish::formats::{DecodeOptions, Format};
 use lanefish::input::Inputs;
 use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
 use lanefish::table::Columns;
@@ -235,10 +235,7 @@ impl Reading {
         }
         let from = self.read.from;
         let column = self.read.decode.fen_column.as_deref();
-        let inputs = py.detach(|| match from {
-            Some(_) => Inputs::resolve(&names, |_| true),
-            None => Inputs::resolve(&names, |source| formats::is_supported_with(source, column)),
-        });
+        let inputs = py.detach(|| Inputs::open_as(&names, from, column));
         inputs.map_err(|failed| error::of(py, &failed))
     }
 

@@ -21,7 +21,11 @@ pub(super) fn result(text: &str) -> Result<Option<Outcome>, String> {
         "0-1" => Ok(Some(Outcome::Black)),
         "1/2-1/2" | "1/2" | "draw" => Ok(Some(Outcome::Draw)),
         "*" | "unknown" => Ok(None),
-        _ => Err(format!("`{text}`: expected 1-0, 0-1, 1/2-1/2 or *")),
+        // The other forms of PGN.
+        _ => match Outcome::from_token(text.as_bytes()) {
+            Some(outcome) => Ok(Some(outcome)),
+            None => Err(format!("`{text}`: expected 1-0, 0-1, 1/2-1/2 or *")),
+        },
     }
 }
 

@@ -127,10 +127,7 @@ impl<'a> Invocation<'a> {
             [] => vec![self.standard_input()?],
             _ => names.to_vec(),
         };
-        let resolve = |names: &[PathBuf]| match reading.from {
-            Some(_) => Inputs::resolve(names, |_| true),
-            None => Inputs::resolve(names, |source| formats::is_supported_with(source, reading.fen_column.as_deref())),
-        };
+        let resolve = |names: &[PathBuf]| Inputs::open_as(names, reading.from, reading.fen_column.as_deref());
         let mut inputs = Inputs::default();
         if past_damage {
             for name in &names {
