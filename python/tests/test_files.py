@@ -239,11 +239,14 @@ def test_games_are_chosen_in_every_format(tmp_path):
             assert lanefish.stats(file, games=chosen)["positions"] == 2
         back = tmp_path / ("chosen-" + name)
         assert lanefish.convert(path, back, games=chosen)["records"] == 2
+    # Every form of a result that is read in PGN.
+    for result, positions in [("1:0", 0), (["½-½", "unknown"], 8), ("*", 8)]:
+        assert lanefish.stats(pgn, games={"result": result})["positions"] == positions
     fen = tmp_path / "one.fen"
     fen.write_text("8/8/8/8/8/8/6k1/4K2R w K - 0 1\n")
     with pytest.raises(lanefish.Error, match="one.fen.*white_elo"):
         lanefish.stats(fen, games={"min_elo": 1})
-    for wrong in [{"elo": 1}, {"since": "yesterday"}, {"every": 0}, {"plies": (3, 2)}]:
+    for wrong in [{"elo": 1}, {"since": "yesterday"}, {"every": 0}, {"plies": (3, 2)}, {"result": "won"}]:
         with pytest.raises(ValueError):
             lanefish.stats(fen, games=wrong)
     with pytest.raises(TypeError):
