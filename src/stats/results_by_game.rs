@@ -171,6 +171,13 @@ pub(crate) struct Games {
     scattered: bool,
 }
 
+/// How many of the first rows have this number: eight at a time, because games have many rows.
+fn run_of(game: u64, numbers: &[u64]) -> usize {
+    let are_equal = |eight: &&[u64; 8]| eight.iter().fold(0, |differences, &number| differences | number ^ game) == 0;
+    let len = 8 * numbers.as_chunks::<8>().0.iter().take_while(are_equal).count();
+    len + numbers[len..].iter().take_while(|&&number| number == game).count()
+}
+
 impl Games {
     /// Finds the games of a tile, for each group of its rows; the group of rows beyond the number of `groups` is none.
     /// Without `groups`, all rows are in group 0.
@@ -190,7 +197,7 @@ impl Games {
         let counts = |row: &usize| tile.mask[row / 64] >> (row % 64) & 1 != 0 && games.is_present(tile.start + row);
         let mut row = 0;
         while let Some(&game) = numbers.get(row) {
-            let len = numbers[row..].iter().take_while(|&&other| other == game).count();
+            let len = run_of(game, &numbers[row..]);
             let mut rows = (row..row + len).filter(counts);
             let mut enter = |group: u16, row: usize| {
                 self.enter(game, group, results.and_then(|results| results.get(tile.start + row)).copied());

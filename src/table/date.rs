@@ -28,6 +28,14 @@ pub struct Date {
 impl Date {
     /// Parses a date, perhaps followed by a time. `None` if it cannot be parsed.
     pub fn parse(text: &[u8]) -> Option<Self> {
+        // Nearly all dates are written so.
+        let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'?';
+        if let [year @ .., b'.', m1, m2, b'.', d1, d2] = text
+            && year.len() == 4
+            && [m1, m2, d1, d2].into_iter().all(is_digit)
+        {
+            return Self::of_parts(year, &[*m1, *m2], &[*d1, *d2]);
+        }
         let text = std::str::from_utf8(text).ok()?.trim_ascii();
         let text = text.split([' ', 'T']).next()?;
         if let [year @ .., m1, m2, d1, d2] = text.as_bytes()
@@ -228,6 +236,26 @@ mod tests {
             assert_eq!(Date::of_days(day), None);
         }
         assert_eq!(Date::parse(b"1997").unwrap().to_string(), "1997.??.??");
+    }
+
+    /// A blank at the end is no part of a date, but of no usual one either.
+    #[test]
+    fn usual_dates_are_read_as_others_are() {
+        let mut random = crate::chess::random::Random::new(7);
+        let mut dates = 0;
+        for _ in 0..200_000 {
+            let text: Vec<u8> = b"2025.12.31"
+                .iter()
+                .map(|&byte| match random.below(8) {
+                    0 => b"0123459?.-/T x"[random.below(14) as usize],
+                    _ => byte,
+                })
+                .collect();
+            let date = Date::parse(&text);
+            assert_eq!(date, Date::parse(&[&text, &b" "[..]].concat()), "{}", String::from_utf8_lossy(&text));
+            dates += u32::from(date.is_some());
+        }
+        assert!(dates > 10_000);
     }
 
     #[test]

@@ -58,6 +58,17 @@ impl Control {
         }
     }
 
+    /// Whether a tag can be parsed.
+    pub(crate) fn can_parse(tag: &[u8]) -> bool {
+        let are_digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+        // Nearly all are written so.
+        let is_usual = match tag.iter().position(|byte| *byte == b'+') {
+            Some(at) => are_digits(&tag[..at]) && are_digits(&tag[at + 1..]),
+            None => are_digits(tag),
+        };
+        is_usual || Self::parse(tag).is_some()
+    }
+
     /// Whether a tag says that the time control is unknown, rather than being one that cannot be parsed.
     pub(crate) fn is_unknown(tag: &[u8]) -> bool {
         tag.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b'?')
@@ -196,6 +207,7 @@ mod tests {
             ("1.5.2", None),
         ] {
             assert_eq!(Control::parse(tag.as_bytes()), expected, "{tag}");
+            assert_eq!(Control::can_parse(tag.as_bytes()), expected.is_some(), "{tag}");
         }
         assert_eq!(Control::parse(b"40/2:00:00:1:00:00"), Control::parse(b"40/7200:3600"));
         assert_eq!(Control::parse(b"40/90:00"), Control::parse(b"40/5400"));

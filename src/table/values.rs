@@ -262,9 +262,17 @@ impl Values<u64> {
         if summand == 0 {
             return;
         }
-        for (row, value) in self.values.iter_mut().enumerate() {
-            if self.present[row / 64] >> (row % 64) & 1 != 0 {
-                *value = value.saturating_add(summand);
+        for (values, &present) in self.values.chunks_mut(64).zip(&self.present) {
+            let highest = values.iter().fold(summand, |bits, &value| bits | value) >> 63;
+            if highest == 0 && present == !0 >> (64 - values.len()) {
+                // No sum overflows, and a vector adds several.
+                values.iter_mut().for_each(|value| *value += summand);
+                continue;
+            }
+            for (row, value) in values.iter_mut().enumerate() {
+                if present >> row & 1 != 0 {
+                    *value = value.saturating_add(summand);
+                }
             }
         }
     }
@@ -412,6 +420,28 @@ mod tests {
             }
         }
         assert_eq!(Values::<u64>::default().largest(), None);
+    }
+
+    #[test]
+    fn sums_end_at_the_largest_number() {
+        for (missing, large, summand) in
+            [(None, None, 7), (Some(70), None, 7), (None, Some(3), 7), (None, None, u64::MAX)]
+        {
+            for len in [1, 63, 64, 65, 130u64] {
+                let value = |row| match row {
+                    _ if missing == Some(row) => None,
+                    _ if large == Some(row) => Some(u64::MAX - 2),
+                    _ => Some(row * row),
+                };
+                let (mut column, mut expected) = (Values::default(), Values::default());
+                for row in 0..len {
+                    column.push(value(row));
+                    expected.push(value(row).map(|value: u64| value.saturating_add(summand)));
+                }
+                column.add(summand);
+                assert_eq!(column, expected);
+            }
+        }
     }
 
     #[test]

@@ -404,7 +404,7 @@ fn put_numbers<T: Pod, const N: usize>(section: &mut Vec<u8>, values: &[T], byte
 
 /// Which rows have a value of a field.
 struct Presence {
-    /// A bit for each row.
+    /// A bit for each row, if some rows have a value and others have none.
     words: Vec<u64>,
     any: bool,
     all: bool,
@@ -412,23 +412,27 @@ struct Presence {
 
 impl Presence {
     fn of(field: Field, runs: &Runs<'_>, rows: usize) -> Self {
-        let mut presence = Self { words: Vec::new(), any: false, all: true };
+        let counts = runs.iter().map(|(batch, run)| {
+            let values = batch.values(field);
+            values.map_or(0, |values| values.count_present_in(run.clone()))
+        });
+        let count: usize = counts.sum();
+        let mut presence = Self { words: Vec::new(), any: count > 0, all: count == rows };
+        if !presence.any || presence.all {
+            return presence;
+        }
+        presence.words.resize(rows.div_ceil(64), 0);
         let mut at = 0;
         for (batch, run) in runs {
             let Some(values) = batch.values(field) else {
-                presence.all &= run.is_empty();
                 at += run.len();
                 continue;
             };
-            presence.words.resize(rows.div_ceil(64), 0);
             let mut row = run.start;
             while row < run.end {
                 let len = (64 - at % 64).min(64 - row % 64).min(run.end - row);
-                let mask = !0 >> (64 - len);
-                let bits = values.present()[row / 64] >> (row % 64) & mask;
+                let bits = values.present()[row / 64] >> (row % 64) & (!0 >> (64 - len));
                 presence.words[at / 64] |= bits << (at % 64);
-                presence.any |= bits != 0;
-                presence.all &= bits == mask;
                 row += len;
                 at += len;
             }

@@ -84,8 +84,8 @@ pub(in crate::formats) fn push(field: Field, values: &mut Array, number: Option<
 /// Whether a text is one from which other columns can be made, or says that the value is unknown.
 pub(in crate::formats) fn is_understood(field: Field, text: &[u8]) -> bool {
     match field {
-        Field::Date => Date::is_unknown(text) || Date::parse(text).is_some(),
-        Field::TimeControl => Control::is_unknown(text) || Control::parse(text).is_some(),
+        Field::Date => Date::parse(text).is_some() || Date::is_unknown(text),
+        Field::TimeControl => Control::can_parse(text) || Control::is_unknown(text),
         _ => true,
     }
 }
