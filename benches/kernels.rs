@@ -6,10 +6,10 @@ mod positions;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::chess::Position;
-use lanefish::kernels::{BoardCounts, SquareCounters};
 use lanefish::packed::{Group, Packed};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::tiers::{Analyzer, Tier};
+use lanefish_core::kernels::{BoardCounts, SquareCounters};
 use std::hint::black_box;
 
 /// Groups analyzed at once; the results stay in the L1 cache.

@@ -49,7 +49,8 @@ fn pipeline(criterion: &mut Criterion) {
         let inputs = Inputs::resolve(&[path], |_| true).expect("the file just written");
         let options = |threads| RunOptions::new(analyzer).threads(threads);
         let count = Statistics::new();
-        let records = pipeline::run(&inputs, options(2), &count, |part| count.add(part)).accepted();
+        let records =
+            pipeline::run(&inputs, options(2), &count, |part| count.add(part)).expect("a good file").accepted();
         let mut bench = criterion.benchmark_group(format!("stats/{name}"));
         bench.throughput(Throughput::Elements(records));
         bench.sample_size(10);
@@ -58,7 +59,7 @@ fn pipeline(criterion: &mut Criterion) {
                 bench.iter(|| {
                     let job = Statistics::new();
                     let summary = pipeline::run(&inputs, options(threads), &job, |part| job.add(part));
-                    assert_eq!(summary.accepted(), records);
+                    assert_eq!(summary.expect("a good file").accepted(), records);
                     job.finish(0, false).expect("no groups and no temporary files")
                 });
             });
@@ -77,7 +78,7 @@ fn pipeline(criterion: &mut Criterion) {
                         job.put(&mut output, part).expect("no disk is needed");
                         Ok(())
                     });
-                    assert_eq!(summary.accepted(), records);
+                    assert_eq!(summary.expect("a good file").accepted(), records);
                     job.finish(output).expect("no disk is needed")
                 });
             });

@@ -5,7 +5,7 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lanefish::bench::sample_positions;
 use lanefish::bench::sliders::{Query, SliderPiece, agrees, real_queries, run_queries};
-use lanefish::sliders::{RayWalk, Sliders, Visitor, for_each_algorithm};
+use lanefish::sliders::{Sliders, Visitor, for_each_algorithm, ray_walk::RayWalk};
 use std::hint::black_box;
 use std::time::Duration;
 

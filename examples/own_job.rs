@@ -80,10 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             elos.extend(elo.map(u64::from));
         }
         Ok(())
-    });
-    if let Some(failure) = summary.failure {
-        return Err(failure.into());
-    }
+    })?;
 
     println!("{} mates among {} positions", counts.values().sum::<u64>(), summary.accepted());
     println!("{won_by_white} of them in games that White won");

@@ -36,7 +36,7 @@ const RUN: usize = 256;
 /// ];
 /// let boards: Boards = fens.iter().map(|fen| fen.parse::<Position>()).collect::<Result<_, _>>()?;
 /// assert_eq!(boards.legal_move_counts(), [20, 48]);
-/// # Ok::<(), lanefish::chess::PositionError>(())
+/// # Ok::<(), lanefish::chess::fen::PositionError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Boards {
@@ -73,7 +73,7 @@ impl Boards {
             boards.batch.extend_from(&part, 0..part.len());
             Ok(())
         };
-        run(&inputs, options, &Collect, append).into_result().map(drop)?;
+        run(&inputs, options, &Collect, append).map(drop)?;
         Ok(boards)
     }
     /// Chooses the tier that is used, instead of the best one of this CPU.

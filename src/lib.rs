@@ -56,7 +56,7 @@
 //! assert_eq!(boards.legal_move_counts(), [20, 12]);
 //! let attacked = boards.attacks(Color::Black); // a set of squares for each position; also `checkers` and `pinned`
 //! assert_eq!(attacked.iter().map(|squares| squares.len()).collect::<Vec<_>>(), [22, 8]);
-//! # Ok::<(), lanefish::chess::PositionError>(())
+//! # Ok::<(), lanefish::chess::fen::PositionError>(())
 //! ```
 //!
 //! Statistics of files of any format; [`rows`] writes their columns, and [`convert`] their records:
@@ -81,7 +81,7 @@
 //! assert_eq!(back.as_ref(), Some(&theirs));
 //! let pawns = theirs.colored_pieces(cozy_chess::Color::White, cozy_chess::Piece::Pawn);
 //! assert_eq!(ours.pieces(Color::White, Role::Pawn).0, pawns.0);
-//! # Ok::<(), lanefish::chess::PositionError>(())
+//! # Ok::<(), lanefish::chess::fen::PositionError>(())
 //! ```
 //!
 //! # Features
@@ -122,10 +122,8 @@ pub mod table;
 #[cfg(test)]
 mod testing;
 
-pub(crate) use lanefish_core::{canonical, replay, seed, setters};
+pub(crate) use lanefish_core::{canonical, cpu, kernels, locks, replay, seed, setters, simd, text};
 pub use lanefish_core::{chess, packed, perft, queries, sliders, tiers};
-#[doc(hidden)]
-pub use lanefish_core::{cpu, kernels, locks, simd, text};
 
 /// The Arrow crates whose types appear here, in the versions that fit.
 #[cfg(feature = "parquet")]
@@ -136,7 +134,8 @@ pub mod arrow {
 
 pub use boards::{Boards, LegalMoves};
 pub use error::Error;
-pub use stats_rows_convert::{Options, RunError, convert, rows, stats};
+pub use pipeline::RunError;
+pub use stats_rows_convert::{Options, convert, rows, stats};
 
 /// The examples of a chapter, which are tests.
 #[cfg(doctest)]

@@ -8,14 +8,13 @@ use crate::error::Error;
 use crate::formats::{self, Format, Losses};
 use crate::input::Inputs;
 use crate::jobs::{FileOptions, OutputContent, OutputFormat, RecordFile, Statistics, WriteJob};
-use crate::output::row_format::SquareSetStyle;
-use crate::pipeline::{ReadOptions, RunOptions, Summary, run};
+use crate::output::SquareSetStyle;
+use crate::pipeline::{ReadOptions, RunError, RunOptions, Summary, run};
 use crate::report::Report;
 use crate::setters::setters;
 use crate::stats::GroupBy;
 use crate::table::Columns;
 use crate::tiers;
-use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -62,41 +61,6 @@ impl Options {
     fn run<'a>(&self) -> RunOptions<'a> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         RunOptions::new(tiers::best()).threads(self.threads.unwrap_or_else(cores)).read(self.read.clone())
-    }
-}
-
-/// Why a run ended early, and what was read until then.
-#[derive(Debug)]
-pub struct RunError {
-    /// The reason.
-    pub error: Error,
-    /// What was read before.
-    pub summary: Box<Summary>,
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
-    }
-}
-
-impl std::error::Error for RunError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.error.source()
-    }
-}
-
-impl From<Error> for RunError {
-    fn from(error: Error) -> Self {
-        Self { error, summary: Box::default() }
-    }
-}
-
-/// The summary of a run that did not end early.
-fn checked(mut summary: Summary) -> Result<Summary, RunError> {
-    match summary.failure.take() {
-        Some(error) => Err(RunError { error, summary: Box::new(summary) }),
-        None => Ok(summary),
     }
 }
 
@@ -162,7 +126,7 @@ pub fn stats<P: AsRef<Path>>(
     if let Some(by) = &options.by {
         job = job.grouped_by(by.clone());
     }
-    let summary = checked(run(&inputs, options.run(), &job, |counted| job.add(counted)))?;
+    let summary = run(&inputs, options.run(), &job, |counted| job.add(counted))?;
     let report = job.finish(summary.rejected, options.read.decode.keep_en_passant)?;
     Ok((report, summary))
 }
@@ -194,7 +158,7 @@ pub fn rows<P: AsRef<Path>>(
     let job = WriteJob::new(OutputContent::Columns(columns, SquareSetStyle::Hex), format)
         .map_err(|wrong| failed(io::Error::other(wrong)))?;
     let mut file = job.open(&mut to).map_err(failed)?;
-    let summary = checked(run(&inputs, options.run(), &job, |part| job.put(&mut file, part).map_err(failed)))?;
+    let summary = run(&inputs, options.run(), &job, |part| job.put(&mut file, part).map_err(failed))?;
     job.finish(file).map_err(failed)?;
     Ok(summary)
 }
@@ -222,6 +186,5 @@ pub fn convert<P: AsRef<Path>>(
     let file = RecordFile::new(path, None, options.file.clone())
         .map_err(|wrong| Error::Write { path: path.to_owned(), source: io::Error::other(wrong) })?;
     let inputs = options.inputs(names)?;
-    let (summary, losses) = file.write(&inputs, options.run());
-    Ok((checked(summary)?, losses))
+    file.write(&inputs, options.run())
 }

@@ -1,10 +1,12 @@
 //! Shared helpers of the tests.
 
+use lanefish::Error;
 use lanefish::formats::DecodeOptions;
-use lanefish::input::Access;
+use lanefish::input::{Access, Inputs};
 use lanefish::packed::{Group, Packed};
-use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
+use lanefish::pipeline::{Job, ReadOptions, RunError, RunOptions, Shard, Summary};
 use std::io::Read;
+use std::ops::Deref;
 
 #[path = "../src/testing.rs"]
 mod testing;
@@ -80,6 +82,33 @@ impl Random {
     }
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end
+    }
+}
+
+/// What a run read, and why it ended early, if it did.
+#[derive(Debug, Default)]
+pub(crate) struct Ended {
+    pub(crate) summary: Summary,
+    pub(crate) failure: Option<Error>,
+}
+
+impl Deref for Ended {
+    type Target = Summary;
+    fn deref(&self) -> &Summary {
+        &self.summary
+    }
+}
+
+/// Runs a job, as programs do; many tests look at what was read before a failure.
+pub(crate) fn run<J: Job>(
+    inputs: &Inputs,
+    options: RunOptions<'_>,
+    job: &J,
+    sink: impl FnMut(J::Part) -> Result<(), Error>,
+) -> Ended {
+    match lanefish::pipeline::run(inputs, options, job, sink) {
+        Ok(summary) => Ended { summary, failure: None },
+        Err(RunError { error, summary }) => Ended { summary: *summary, failure: Some(error) },
     }
 }
 

@@ -37,10 +37,6 @@ fn attended<T: Send>(py: Python<'_>, reading: &Reading, work: impl FnOnce(RunOpt
     }
 }
 
-fn check(py: Python<'_>, failure: Option<&Error>) -> PyResult<()> {
-    failure.map_or(Ok(()), |failure| Err(error::of(py, failure)))
-}
-
 reading_function! {
     /// Computes statistics for the records of files: the output of `lanefish stats --json`, as a dict.
     ///
@@ -68,7 +64,7 @@ reading_function! {
         let by = by.map(|by| by.parse::<GroupBy>()).transpose().map_err(|wrong| error::message(py, wrong.to_string()))?;
         let analyzer = reading::analyzer(py)?;
         let inputs = reading.inputs(py, paths)?;
-        let (text, failure) = attended(py, &reading, |options| {
+        let text = attended(py, &reading, |options| {
             let begin = Instant::now();
             let threads = options.threads;
             let mut job = Statistics::new();
@@ -81,21 +77,13 @@ reading_function! {
             if let Some(by) = by {
                 job = job.grouped_by(by);
             }
-            let summary = run(&inputs, options, &job, |part| job.add(part));
+            let summary = run(&inputs, options, &job, |part| job.add(part))?;
             let run = run_to_json(analyzer.tier(), threads, begin.elapsed(), &summary);
-            if let Some(failure) = summary.failure {
-                return (String::new(), Some(failure));
-            }
-            match job.finish(summary.rejected, keep_en_passant) {
-                Ok(report) => {
-                    let mut object = report.to_json();
-                    object.insert("run".to_owned(), run.into());
-                    (serde_json::Value::Object(object).to_string(), None)
-                }
-                Err(failure) => (String::new(), Some(failure)),
-            }
+            let mut object = job.finish(summary.rejected, keep_en_passant)?.to_json();
+            object.insert("run".to_owned(), run.into());
+            Ok(serde_json::Value::Object(object).to_string())
         })?;
-        check(py, failure.as_ref())?;
+        let text = text.map_err(|failure: Error| error::of(py, &failure))?;
         py.import("json")?.call_method1("loads", (text,))
     }
 }
@@ -158,8 +146,8 @@ reading_function! {
             let path = path.display();
             return Err(error::message(py, format!("{path} is an input and cannot also be an output")));
         }
-        let (summary, losses) = attended(py, &reading, |options| file.write(&inputs, options))?;
-        check(py, summary.failure.as_ref())?;
+        let written = attended(py, &reading, |options| file.write(&inputs, options))?;
+        let (summary, losses) = written.map_err(|ended| error::of(py, &ended.error))?;
         let done = counts(py, &summary)?;
         let lost = PyDict::new(py);
         for (what, records) in losses.lacking() {

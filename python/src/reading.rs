@@ -1,7 +1,7 @@
 //! Options that several functions share.
 
 use crate::{error, games};
-use lanefish::chess::validity::Validity;
+use lanefish::chess::Validity;
 use lanefish::choose::{Assignments, Choose, Definitions, GameFilter, Sample};
 use lanefish::formats::{DecodeOptions, Format};
 use lanefish::input::Inputs;

@@ -20,7 +20,7 @@ use crate::formats::{DecodeOptions, Format};
 use crate::input::Inputs;
 use crate::jobs::{OutputContent, OutputFormat, Statistics, WriteJob};
 use crate::output::AtomicFile;
-use crate::output::row_format::SquareSetStyle;
+use crate::output::SquareSetStyle;
 use crate::packed::Packed;
 use crate::pipeline::{Job, ReadOptions, RunOptions, run};
 use crate::sliders::Kind;
@@ -178,8 +178,7 @@ impl Runner {
         let inputs = Inputs::of([file.path()]);
         let read = ReadOptions::default().from(Some(file.format)).strict(true);
         let options = RunOptions::new(self.analyzer).threads(self.threads).read(read);
-        let summary = run(&inputs, options, job, sink);
-        summary.failure.map_or(Ok(()), Err)
+        Ok(run(&inputs, options, job, sink).map(drop)?)
     }
 
     /// Numbers of positions and legal moves.

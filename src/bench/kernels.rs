@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::kernels::PieceSets;
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
-use crate::sliders::{Kind, Pext, Sliders};
+use crate::sliders::{Kind, Sliders, pext::Pext};
 use crate::tiers::{self, Alternative, Analyzer, Tier};
 use std::cell::LazyCell;
 use std::hint::black_box;

@@ -13,7 +13,7 @@ use crate::chess::{Bitboard, Position, Role, Square};
 use crate::error::Error;
 use crate::kernels::{Moves, OneSlider, SliderMethod, one_slider};
 use crate::simd::{Scalar, Simd};
-use crate::sliders::{Kind, RayWalk, Sliders, Visitor, for_each_algorithm};
+use crate::sliders::{Kind, Sliders, Visitor, for_each_algorithm, ray_walk::RayWalk};
 use std::fmt;
 
 /// Queries in a set: too many for a branch predictor to learn, and half of a typical L2 cache.

@@ -67,7 +67,7 @@ impl GameFilter {
     }
 
     /// The option that leaves this game out, if any, and whether that is because the tested value is unknown.
-    pub fn leaves_out(&self, game: &impl Facts) -> Option<(&'static str, bool)> {
+    pub(crate) fn leaves_out(&self, game: &impl Facts) -> Option<(&'static str, bool)> {
         self.set_options().find_map(|option| Some((option.name, option.leaves_out_game?(self, game)?)))
     }
 

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand, ValueHint};
 use comfy_table::{Table, presets};
 use lanefish::sql::SqlError;
 use lanefish::sql::cluster::{Cluster, ExecutorOptions, SchedulerOptions, Status, Tls, run_executor, run_scheduler};
-use lanefish::text::numbers::counted;
+use lanefish_core::text::numbers::counted;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;

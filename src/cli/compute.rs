@@ -9,7 +9,7 @@ use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
 use lanefish::jobs::{Content, OutputContent};
-use lanefish::output::row_format;
+use lanefish::output;
 use lanefish::table::{COLUMNS, Column, Columns, FAMILIES};
 use std::path::PathBuf;
 
@@ -74,7 +74,7 @@ enum SquareSetStyle {
     Decimal,
 }
 
-impl From<SquareSetStyle> for row_format::SquareSetStyle {
+impl From<SquareSetStyle> for output::SquareSetStyle {
     fn from(masks: SquareSetStyle) -> Self {
         match masks {
             SquareSetStyle::Hex => Self::Hex,
@@ -103,7 +103,7 @@ impl RunCommand for ComputeArgs {
         }
         let columns = super::arguments::value_parsers::columns(&self.columns, &self.reading.chosen.definitions()?)?;
         let shown = RowForm::of(self.format, &self.output, Content::Rows)?;
-        let masks = if self.signed_masks { row_format::SquareSetStyle::Signed } else { self.masks.into() };
+        let masks = if self.signed_masks { output::SquareSetStyle::Signed } else { self.masks.into() };
         let written = OutputContent::Columns(&columns, masks);
         let kinds = columns.iter().map(|column| column.kind().into());
         format_output::write(

@@ -14,7 +14,7 @@ use lanefish::formats;
 use lanefish::input::{Inputs, Source};
 use lanefish::jobs::{OutputContent, OutputFormat};
 use lanefish::table::{Column, Kind};
-use lanefish::text::numbers::{counted, grouped};
+use lanefish_core::text::numbers::{counted, grouped};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,12 +129,12 @@ impl RunCommand for DedupArgs {
             OutputRequest::records(&self.output, format, &self.write),
             &others,
             |inputs, options, job, sink| {
-                let (summary, done) = dedup.run(inputs, options, job, sink);
+                let (summary, done) = dedup.run(inputs, options, job, sink)?;
                 deduplicated = done;
-                summary
+                Ok(summary)
             },
         )?;
-        if done.summary.failure.is_none() {
+        if done.failure.is_none() {
             self.note(invocation, &deduplicated);
         }
         let status = dataset_summary::conclude(invocation, done, self.json, written, self.numbers(&deduplicated))?;
@@ -185,14 +185,14 @@ impl DedupArgs {
         let dedup = Dedup::default().key(self.key.key()).against(against);
         let mut counted = Deduplicated::default();
         let done = invocation.read_by(&self.read.inputs, reading, RunOverrides::default(), |inputs, options| {
-            let (summary, done) = dedup.run(inputs, options, &Nothing, |()| Ok(()));
+            let (summary, done) = dedup.run(inputs, options, &Nothing, |()| Ok(()))?;
             counted = done;
-            summary
+            Ok(summary)
         })?;
-        if done.summary.failure.is_none() && !self.json {
+        if done.failure.is_none() && !self.json {
             print_table([(&*self.name(), counted.kept)], counted.compared)?;
         }
-        if done.summary.failure.is_none() {
+        if done.failure.is_none() {
             self.note(invocation, &counted);
         }
         let status = dataset_summary::conclude(invocation, done, self.json, 0, self.numbers(&counted))?;
@@ -212,9 +212,9 @@ impl DedupArgs {
         let dedup = Dedup::default();
         let mut distinct = lanefish::datasets::Distinct::default();
         let done = invocation.read_by(&self.read.inputs, reading, RunOverrides::default(), |inputs, options| {
-            let (summary, counted) = dedup.count(inputs, options);
+            let (summary, counted) = dedup.count(inputs, options)?;
             distinct = counted;
-            summary
+            Ok(summary)
         })?;
         let counts = [
             ("board", distinct.board),
@@ -224,7 +224,7 @@ impl DedupArgs {
             ("record", distinct.record),
         ];
         let records = distinct.records;
-        if done.summary.failure.is_none() && !self.json {
+        if done.failure.is_none() && !self.json {
             print_table(counts, records)?;
         }
         let distinct: serde_json::Map<_, _> =

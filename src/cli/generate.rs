@@ -14,7 +14,7 @@ use lanefish::formats::{Format, UnstoredTags};
 use lanefish::jobs::{OutputContent, OutputFormat, WriteJob, WritePart};
 use lanefish::packed::Packed;
 use lanefish::table::Batch;
-use lanefish::text::numbers::{grouped, short};
+use lanefish_core::text::numbers::{grouped, short};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};

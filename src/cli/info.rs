@@ -6,13 +6,13 @@ use super::run::invocation::{Invocation, Nothing, RunOverrides, analyzer_for};
 use super::run::tier_calibration::Calibration;
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
-use lanefish::cpu::{self, Feature};
 use lanefish::formats::boards::BoardsFile;
 use lanefish::formats::{self, Format};
 use lanefish::input::{Inputs, Source};
-use lanefish::text::numbers::grouped;
-use lanefish::text::one_line;
 use lanefish::tiers::{Analyzer, Tier};
+use lanefish_core::cpu::{self, Feature};
+use lanefish_core::text::numbers::grouped;
+use lanefish_core::text::one_line;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -269,7 +269,7 @@ fn file_facts(invocation: &Invocation<'_>, source: &Source) -> Result<Object> {
         let reading = Reading { from: None, ..Reading::default() };
         invocation.prepare_source(source.clone());
         let done = invocation.read(&[], &reading, RunOverrides::default(), &Nothing, |()| Ok(()))?;
-        if let Some(failure) = done.summary.failure {
+        if let Some(failure) = done.failure {
             return Err(failure.into());
         }
         facts.insert("records".to_owned(), json!(done.summary.records));

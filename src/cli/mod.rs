@@ -28,7 +28,7 @@ use anyhow::Result;
 use arguments::command_scope::{Examples, RunCommand, Scope};
 use arguments::common_args::{Global, TierChoice};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use lanefish::text::one_line;
+use lanefish_core::text::one_line;
 use run::invocation::Invocation;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
@@ -137,7 +137,7 @@ pub(crate) fn run() -> ExitCode {
     lanefish::input::explain_truncated_maps();
     lanefish::output::clean_up_after_aborts();
     #[cfg(feature = "parquet")]
-    lanefish::formats::tables::hide_caught_panics();
+    lanefish::formats::hide_caught_panics();
     ExitCode::from(dispatch(&cli).unwrap_or_else(|error| status(&error)))
 }
 
@@ -180,7 +180,7 @@ fn status(error: &anyhow::Error) -> u8 {
 
 fn dispatch(cli: &Cli) -> Result<u8> {
     run::interrupt::install()?;
-    lanefish::cpu::check_level()?;
+    lanefish_core::cpu::check_level()?;
     let global = &cli.global;
     let compares_tiers = cli.command.as_ref().is_some_and(Command::compares_tiers);
     if let TierChoice::Only(tier) = global.tier()?

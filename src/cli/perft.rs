@@ -16,7 +16,7 @@ use lanefish::pipeline::{FileSummary, Job};
 use lanefish::queries::Queries;
 use lanefish::table::Tile;
 use lanefish::table::{Batch, Field, Fields, Needs};
-use lanefish::text::numbers::{counted, short};
+use lanefish_core::text::numbers::{counted, short};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::io::Write;
@@ -120,10 +120,10 @@ impl PerftArgs {
             cases.extend(some.cases);
             Ok(())
         })?;
-        if done.summary.failure.is_none()
+        if done.failure.is_none()
             && let Some(path) = without_counts(&done.summary.files, &cases)
         {
-            invocation.report(&done.summary);
+            invocation.report(&done.summary, None);
             bail!(
                 "{} has no counts: expected `FEN ;D1 20 ;D2 400`, or lines such as `perft 2 400` below `epd FEN`",
                 path.display()
@@ -207,7 +207,7 @@ impl PerftArgs {
             super::print(text.as_bytes())?;
             work.note(invocation);
         }
-        let status = invocation.conclude(done.summary)?;
+        let status = invocation.conclude(done)?;
         Ok(if ok { status } else { status.max(SOMETHING_WRONG) })
     }
 }

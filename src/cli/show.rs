@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use lanefish::chess::{Bitboard, Color, Position, Role, Square};
 use lanefish::pipeline::Job;
 use lanefish::table::{Needs, Tile};
-use lanefish::text::numbers::counted;
+use lanefish_core::text::numbers::counted;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +101,7 @@ impl RunCommand for ShowArgs {
             }
             Ok(())
         })?;
-        if done.summary.failure.is_none() && done.summary.records == 0 {
+        if done.failure.is_none() && done.summary.records == 0 {
             let index = self.index.unwrap_or(0);
             if !invocation.can_read_again(&self.inputs, &self.reading)? {
                 anyhow::bail!("record {index} does not exist");
@@ -110,7 +110,7 @@ impl RunCommand for ShowArgs {
             let records = counted(all.summary.records, "record");
             anyhow::bail!("record {index} does not exist: the inputs have {records}, numbered from 0");
         }
-        invocation.conclude(done.summary)
+        invocation.conclude(done)
     }
 }
 

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use lanefish::datasets::{Shares, Split, SplitBy};
 use lanefish::jobs::{OutputContent, OutputFormat, OutputSummary, WriteJob};
-use lanefish::text::numbers::counted;
+use lanefish_core::text::numbers::counted;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -115,7 +115,7 @@ impl RunCommand for SplitArgs {
                 jobs[part].put(&mut files[part], made).map_err(|source| names[part].failed(source))
             })
         })?;
-        if done.summary.failure.is_none() {
+        if done.failure.is_none() {
             let mut complete = Vec::new();
             for ((job, file), named) in jobs.into_iter().zip(files).zip(&names) {
                 complete.push(job.finish(file).map_err(|source| named.failed(source))?);
@@ -134,7 +134,7 @@ impl RunCommand for SplitArgs {
             }
         }
         let parts = self.parts.iter().zip(&written);
-        if done.summary.failure.is_none() && !self.json {
+        if done.failure.is_none() && !self.json {
             for (share, written) in self.parts.iter().zip(&written) {
                 invocation.note(format_args!("{}: {}", share.name, counted(*written, "record")));
             }

@@ -6,7 +6,7 @@ use super::arguments::row_format_arg::{RowForm, shown_or_written};
 use super::arguments::value_parsers::did_you_mean;
 use super::run::format_output::PageArgs;
 use super::run::interrupt;
-use super::run::invocation::Invocation;
+use super::run::invocation::{Invocation, summary_and_failure};
 use super::run::output::Output;
 use super::stats::RULED;
 use super::terminal::progress::Meter;
@@ -14,14 +14,14 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use comfy_table::{CellAlignment, Table};
 use lanefish::Error;
-use lanefish::chess::validity::Validity;
+use lanefish::chess::Validity;
 use lanefish::jobs::Content;
 use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::arrow::datatypes::SchemaRef;
 use lanefish::sql::arrow::util::display::{ArrayFormatter, FormatOptions};
 use lanefish::sql::{RowWriter, Session as SqlSession, SessionOptions, SqlError, Statement, Step};
-use lanefish::text::numbers::counted;
-use lanefish::text::one_line;
+use lanefish_core::text::numbers::counted;
+use lanefish_core::text::one_line;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -129,10 +129,11 @@ impl RunCommand for SqlArgs {
                 (Err(_), Err(_)) => Vec::new(),
                 (_, summaries) => summaries.map_err(failed)?,
             };
-            for summary in summaries {
-                invocation.report(&summary);
+            for ended in summaries {
+                let (summary, failure) = summary_and_failure(ended);
+                invocation.report(&summary, failure.as_ref());
                 // The error of a table is more informative than that reading it failed.
-                status = status.max(invocation.outcome(summary)?);
+                status = status.max(invocation.outcome(&summary, failure)?);
             }
             done.map_err(|error| match error.downcast() {
                 Ok(error) => failure(error, &text),

@@ -8,13 +8,13 @@ use super::{FAILED, SOMETHING_WRONG};
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use lanefish::Error;
-use lanefish::chess::validity::Validity;
+use lanefish::chess::Validity;
 use lanefish::formats::Format;
 use lanefish::pipeline::{Job, Summary};
 use lanefish::queries::Queries;
 use lanefish::table::{Fields, Needs, Tile};
-use lanefish::text::numbers::grouped;
-use lanefish::text::one_line;
+use lanefish_core::text::numbers::grouped;
+use lanefish_core::text::one_line;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -64,16 +64,16 @@ impl RunCommand for VerifyArgs {
         }
         let run = RunOverrides { default_validity: Validity::Strict, past_damage: true, ..RunOverrides::default() };
         let done = invocation.read(&self.read.inputs, &self.read.reading, run, &Everything, |()| Ok(()))?;
-        let summary = done.summary;
-        if let Some(Error::Interrupted) = summary.failure {
-            return invocation.conclude(summary);
+        if let Some(Error::Interrupted) = done.failure {
+            return invocation.conclude(done);
         }
+        let summary = &done.summary;
         let damaged = summary.files.iter().any(|file| !file.damage.is_empty());
-        let ok = summary.rejected == 0 && !damaged && summary.failure.is_none();
+        let ok = summary.rejected == 0 && !damaged && done.failure.is_none();
         if self.json {
-            super::print_object(&object(&summary, ok))?;
+            super::print_object(&object(summary, ok))?;
         } else {
-            super::print(text(&summary, ok).as_bytes())?;
+            super::print(text(summary, ok).as_bytes())?;
         }
         for file in
             summary.files.iter().filter(|file| file.records == 0 && file.damage.is_empty() && file.note.is_none())
@@ -82,7 +82,7 @@ impl RunCommand for VerifyArgs {
         }
         // Parts that need more than the options allow were not read.
         let refused = summary.files.iter().any(|file| file.damage.iter().any(|damage| damage.is_limit));
-        let status = invocation.conclude(summary)?;
+        let status = invocation.conclude(done)?;
         Ok(match (refused, damaged) {
             (true, _) => FAILED,
             (_, true) => status.max(SOMETHING_WRONG),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The Arrow schema of these columns: the metadata have `lanefish.version`, and those of each field
 /// `lanefish.meaning`.
-pub fn schema(columns: &[Described]) -> Schema {
+pub(crate) fn schema(columns: &[Described]) -> Schema {
     let fields = columns.iter().map(|column| {
         let meaning = (schema_metadata::MEANING.to_owned(), column.meaning.to_string());
         Field::new(&*column.name, data_type(column.kind), column.nullable).with_metadata(HashMap::from([meaning]))

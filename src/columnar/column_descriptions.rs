@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// The description of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Described {
+pub(crate) struct Described {
     /// The name of the column.
     pub name: Arc<str>,
     /// The type of its values.
@@ -19,21 +19,21 @@ pub struct Described {
 
 impl Described {
     /// A column that is computed for every record.
-    pub fn new(name: &str, kind: Kind, meaning: &str) -> Self {
+    pub(crate) fn new(name: &str, kind: Kind, meaning: &str) -> Self {
         Self { name: name.into(), kind, nullable: false, meaning: meaning.into() }
     }
     /// The column, with values that can be missing.
     #[must_use]
-    pub fn nullable(mut self) -> Self {
+    pub(crate) fn nullable(mut self) -> Self {
         self.nullable = true;
         self
     }
     /// A column of the catalogue.
-    pub fn of_listed(column: &'static Column) -> Self {
+    pub(crate) fn of_listed(column: &'static Column) -> Self {
         Self::of(&ChosenColumn::Listed(column))
     }
     /// A column of the catalogue, or a tag.
-    pub fn of(column: &ChosenColumn) -> Self {
+    pub(crate) fn of(column: &ChosenColumn) -> Self {
         Self {
             name: column.name().into(),
             kind: column.kind(),

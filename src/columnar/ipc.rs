@@ -22,7 +22,7 @@ pub enum IpcKind {
 
 /// Makes record batches of these columns.
 #[derive(Debug)]
-pub struct Ipc {
+pub(crate) struct Ipc {
     columns: Arc<[Described]>,
     schema: SchemaRef,
     kind: IpcKind,
@@ -30,26 +30,26 @@ pub struct Ipc {
 
 impl Ipc {
     /// For these columns.
-    pub fn new(columns: impl Into<Arc<[Described]>>, kind: IpcKind) -> Self {
+    pub(crate) fn new(columns: impl Into<Arc<[Described]>>, kind: IpcKind) -> Self {
         let columns = columns.into();
         Self { schema: Arc::new(schema(&columns)), columns, kind }
     }
     /// The schema of all batches.
-    pub fn schema(&self) -> SchemaRef {
+    pub(crate) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
     /// A block as a record batch.
     ///
     /// # Errors
     /// If a value is missing in a column that does not allow it.
-    pub fn encode(&self, block: &RowBlock) -> io::Result<RecordBatch> {
+    pub(crate) fn encode(&self, block: &RowBlock) -> io::Result<RecordBatch> {
         record_batch(&self.columns, &self.schema, block.columns()).map_err(other)
     }
     /// Begins a file.
     ///
     /// # Errors
     /// If writing fails.
-    pub fn begin<W: Write>(&self, out: W) -> io::Result<IpcFile<W>> {
+    pub(crate) fn begin<W: Write>(&self, out: W) -> io::Result<IpcFile<W>> {
         let mut schema = self.schema.as_ref().clone();
         let columns = schema_metadata::of_columns(&schema.fields);
         let metadata = &mut schema.metadata;
@@ -62,7 +62,7 @@ impl Ipc {
 }
 
 /// A file or stream that is being written.
-pub struct IpcFile<W: Write>(Writer<W>);
+pub(crate) struct IpcFile<W: Write>(Writer<W>);
 
 enum Writer<W: Write> {
     File(FileWriter<W>),
@@ -80,7 +80,7 @@ impl<W: Write> IpcFile<W> {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn put(&mut self, batch: &RecordBatch) -> io::Result<()> {
+    pub(crate) fn put(&mut self, batch: &RecordBatch) -> io::Result<()> {
         match &mut self.0 {
             Writer::File(file) => file.write(batch),
             Writer::Stream(stream) => stream.write(batch),
@@ -91,7 +91,7 @@ impl<W: Write> IpcFile<W> {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn finish(self) -> io::Result<()> {
+    pub(crate) fn finish(self) -> io::Result<()> {
         match self.0 {
             Writer::File(mut file) => file.finish(),
             Writer::Stream(mut stream) => stream.finish(),

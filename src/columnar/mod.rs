@@ -19,12 +19,13 @@ mod schema_metadata;
 mod tests;
 
 pub(crate) use arrow::record_batch;
-pub use arrow::schema;
-pub use column_descriptions::Described;
+pub(crate) use arrow::schema;
+pub(crate) use column_descriptions::Described;
 pub(crate) use column_descriptions::dates_without_days;
-pub use ipc::{Ipc, IpcFile, IpcKind};
-pub use parquet::{Compression, CompressionError, Pages, Parquet, ParquetFile};
-pub use row_blocks::{ROW_GROUP, RowBlock, RowBlocks};
+pub(crate) use ipc::{Ipc, IpcFile, IpcKind};
+pub use parquet::{Compression, CompressionError};
+pub(crate) use parquet::{Pages, Parquet, ParquetFile};
+pub(crate) use row_blocks::{ROW_GROUP, RowBlock, RowBlocks};
 pub(crate) use schema_metadata::{check_columns, check_file};
 
 /// Rows that are encoded at once.

@@ -8,14 +8,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows that share dictionaries of texts: a row group of Parquet.
-pub const ROW_GROUP: usize = 1 << 20;
+pub(crate) const ROW_GROUP: usize = 1 << 20;
 
 /// The largest dictionary of a column, in bytes of texts; rows beyond it are written as they are.
 const MOST_BYTES: usize = 1 << 20;
 
 /// Cuts rows into blocks.
 #[derive(Debug, Default)]
-pub struct RowBlocks {
+pub(crate) struct RowBlocks {
     /// Rows that are not a whole block yet.
     waiting: RowRuns<Vec<Array>>,
     /// Rows in blocks.
@@ -72,7 +72,7 @@ impl Dictionary {
 
 /// The rows of a block, which any thread can encode.
 #[derive(Debug)]
-pub struct RowBlock {
+pub(crate) struct RowBlock {
     runs: Vec<RowRun<Vec<Array>>>,
     /// By column: the code of each row in the dictionary of the row group, if it has one.
     pub(super) codes: Vec<Option<Vec<u32>>>,
@@ -102,13 +102,13 @@ impl RowBlock {
 
 impl RowBlocks {
     /// Takes these rows of the next chunk, whose columns have the same length; returns the blocks that they complete.
-    pub fn join(&mut self, piece: Vec<Array>, rows: Range<usize>) -> Vec<RowBlock> {
+    pub(crate) fn join(&mut self, piece: Vec<Array>, rows: Range<usize>) -> Vec<RowBlock> {
         self.waiting.push((Arc::new(piece), rows));
         let complete = self.waiting.len() / BLOCK;
         (0..complete).map(|_| self.take(BLOCK, false)).collect()
     }
     /// The last block, if there are rows left.
-    pub fn finish(mut self) -> Option<RowBlock> {
+    pub(crate) fn finish(mut self) -> Option<RowBlock> {
         let len = self.waiting.len();
         (len > 0 || !self.rows.is_multiple_of(ROW_GROUP as u64)).then(|| self.take(len, true))
     }

@@ -14,7 +14,7 @@ use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::partition::distinct_positions::{Collected, Exact};
 use crate::partition::keyed_rows::{PILE_LEN, Partitions, Row, RowBuffer, Store};
-use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunOptions, Summary, erased, run, run_on};
+use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunError, RunOptions, Summary, erased, run, run_on, run_to_end};
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Column, Field, Fields, Needs, Tile};
 use crate::tiers::Analyzer;
@@ -73,9 +73,9 @@ pub enum Keep {
 /// let mut file = job.open(&mut epd)?;
 /// let (summary, kept) = Dedup::default().run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
 ///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "distinct".into(), source })
-/// });
+/// })?;
 /// job.finish(file)?;
-/// assert!(kept.kept <= summary.into_result()?.accepted() / 2);
+/// assert!(kept.kept <= summary.accepted() / 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -549,15 +549,19 @@ impl Dedup {
     /// Reads all inputs twice, and runs a job on one record of each kind. Parts are passed to `sink` in the order of
     /// the input on the calling thread.
     ///
-    /// The summary says how it ended. Nothing is passed on unless all inputs could be read.
+    /// Nothing is passed on unless all inputs could be read.
+    ///
+    /// # Errors
+    /// As for [`pipeline::run`](crate::pipeline::run), or if the inputs changed between the two readings.
     pub fn run<J: Job>(
         &self,
         inputs: &Inputs,
         options: RunOptions<'_>,
         job: &J,
         sink: impl FnMut(J::Part) -> Result<(), Error>,
-    ) -> (Summary, Deduplicated) {
-        erased(job, sink, |job, sink| self.run_any(inputs, options, job, sink))
+    ) -> Result<(Summary, Deduplicated), RunError> {
+        let (summary, done) = erased(job, sink, |job, sink| self.run_any(inputs, options, job, sink));
+        Ok((summary.into_result()?, done))
     }
 
     /// The same for any job, compiled once.
@@ -674,14 +678,14 @@ impl Dedup {
             let ranking = Ranking { keep, never: true };
             let (entered, end, used) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
             let enter = Enter { store: &store, ranking, fields, entered, end, add: &add, used, refusal: None };
-            let compared = run(&self.against, against, &enter, |_| store.check()).into_result()?;
+            let compared = run(&self.against, against, &enter, |_| store.check())?;
             done.rejected_against = compared.rejected;
             options.on_reject = on_reject;
         }
         let ranking = Ranking { keep, never: false };
         let (entered, end, used) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
         let enter = Enter { store: &store, ranking, fields, entered, end, add: &add, used, refusal };
-        *summary = run(inputs, options, &enter, |_| store.check());
+        *summary = run_to_end(inputs, options, &enter, |_| store.check());
         done.compared = enter.entered.into_inner();
         if let Some(failure) = summary.failure.take() {
             return Err(failure);
@@ -696,26 +700,23 @@ impl Dedup {
     }
 
     /// Reads all inputs, and counts the distinct records, by each key.
-    pub fn count(&self, inputs: &Inputs, options: RunOptions<'_>) -> (Summary, Distinct) {
+    ///
+    /// # Errors
+    /// As for [`pipeline::run`](crate::pipeline::run).
+    pub fn count(&self, inputs: &Inputs, options: RunOptions<'_>) -> Result<(Summary, Distinct), RunError> {
         let half = options.space.clone().memory(options.space.memory / 2);
-        let (exact, store) = match (|| Ok((Exact::new(&half)?, Store::<Whole>::new(&half)?)))() {
-            Ok(both) => both,
-            Err(error) => return (Summary { failure: Some(error), ..Summary::default() }, Distinct::default()),
-        };
+        let (exact, store) = (Exact::new(&half)?, Store::<Whole>::new(&half)?);
         let threads = options.threads;
         let ranking = Ranking { keep: &Keep::First, never: false };
         let add = |rows: &mut Whole, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place, false);
         let (fields, entered, end, used) = (Fields::ALL, AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
         let enter = Enter { store: &store, ranking, fields, entered, end, add, used, refusal: None };
         let both = Both { enter, exact: &exact };
-        let mut summary = run(inputs, options, &both, |_| {
+        let summary = run(inputs, options, &both, |_| {
             exact.check()?;
             store.check()
-        });
+        })?;
         let entered = both.enter.entered.into_inner();
-        if summary.failure.is_some() {
-            return (summary, Distinct::default());
-        }
         let records = AtomicU64::new(0);
         let counted = Partitions::of(store, &half, threads)
             .and_then(|leaves| {
@@ -728,16 +729,11 @@ impl Dedup {
                 })
             })
             .and_then(|()| exact.finish(threads));
-        match counted {
-            Ok([board, stm, castling, position]) => {
-                let record = records.into_inner();
-                (summary, Distinct { records: entered, board, stm, castling, position, record })
-            }
-            Err(error) => {
-                summary.failure = Some(error);
-                (summary, Distinct::default())
-            }
-        }
+        let [board, stm, castling, position] = match counted {
+            Ok(counted) => counted,
+            Err(error) => return Err(RunError { error, summary: Box::new(summary) }),
+        };
+        Ok((summary, Distinct { records: entered, board, stm, castling, position, record: records.into_inner() }))
     }
 }
 
@@ -786,7 +782,7 @@ impl Only<'_> {
         job: &J,
         mut sink: impl FnMut(J::Part) -> Result<(), Error>,
     ) -> Summary {
-        let mut summary = run(inputs, options, job, |part| {
+        let mut summary = run_to_end(inputs, options, job, |part| {
             self.check()?;
             sink(part)
         });

@@ -12,7 +12,9 @@ use crate::formats::Totals;
 use crate::input::Inputs;
 use crate::jobs::{Sender, Stream};
 use crate::locks::Unpoisoned;
-use crate::pipeline::{AnyJob, AnySink, BatchRun, Job, Part, ReadOptions, Refusal, RunOptions, Summary, erased, run};
+use crate::pipeline::{
+    AnyJob, AnySink, BatchRun, Job, Part, ReadOptions, Refusal, RunError, RunOptions, Summary, erased, run_to_end,
+};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Batch, Field, Fields, Needs, Tile};
@@ -34,9 +36,9 @@ use std::time::Duration;
 /// let mut file = job.open(&mut fen)?;
 /// let summary = Interleave::default().seed(1).run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
 ///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "mixed".into(), source })
-/// });
+/// })?;
 /// job.finish(file)?;
-/// assert_eq!(fen.split(|&byte| byte == b'\n').count() as u64, summary.into_result()?.accepted() + 1);
+/// assert_eq!(fen.split(|&byte| byte == b'\n').count() as u64, summary.accepted() + 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -163,15 +165,18 @@ impl Interleave {
     /// Reads all inputs twice, and runs a job on their records as they are mixed. Parts are passed to `sink` in that
     /// order on the calling thread.
     ///
-    /// The summary says how it ended. Nothing is passed on unless all inputs could be read.
+    /// Nothing is passed on unless all inputs could be read.
+    ///
+    /// # Errors
+    /// As for [`pipeline::run`](crate::pipeline::run), or if the inputs changed between the two readings.
     pub fn run<J: Job>(
         &self,
         inputs: &Inputs,
         options: RunOptions<'_>,
         job: &J,
         sink: impl FnMut(J::Part) -> Result<(), Error>,
-    ) -> Summary {
-        erased(job, sink, |job, sink| self.run_any(inputs, options, job, sink))
+    ) -> Result<Summary, RunError> {
+        erased(job, sink, |job, sink| self.run_any(inputs, options, job, sink)).into_result()
     }
 
     /// The same for any job, compiled once.
@@ -197,7 +202,7 @@ impl Interleave {
         let exact = matches!(read.choose.sample, Some(Sample::Count(_)));
         let mut taken = Taken { largest_draw: exact.then_some((0, read.choose.seed)), ..Taken::default() };
         let count = Count { fields, lost_tags: job.reads_lost_tags(), refusal: job.refusal() };
-        let mut summary = run(inputs, options, &count, |part| {
+        let mut summary = run_to_end(inputs, options, &count, |part| {
             taken.add(&part, &starts.lock().unpoisoned());
             Ok(())
         });
@@ -361,7 +366,7 @@ impl Mixer {
                     options.interrupt = Some(sender.interrupt());
                     options.only = largest.as_ref().map(|largest| largest as &dyn RecordFilter);
                     options.part = Some(Part { before, numbers: first..last + 1 });
-                    run(&inputs, options, &pass, |part| sender.send(part))
+                    run_to_end(&inputs, options, &pass, |part| sender.send(part))
                 };
                 stream = Some(Stream::begin(WAITING, work)?);
             }

@@ -10,7 +10,7 @@ use crate::input::Inputs;
 use crate::locks::Unpoisoned;
 use crate::partition::keyed_rows::{Partition, Partitions, Store};
 use crate::partition::stored_records::{JoinedBuffers, Place, Records};
-use crate::pipeline::{AnyJob, AnySink, BatchRun, Job, RunOptions, Summary, erased, run};
+use crate::pipeline::{AnyJob, AnySink, BatchRun, Job, RunError, RunOptions, Summary, erased, run_to_end};
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Array, Batch, Field, Fields};
 use std::sync::Mutex;
@@ -39,9 +39,9 @@ pub enum Unit {
 /// let mut file = job.open(&mut epd)?;
 /// let summary = Shuffle::default().seed(7).run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
 ///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "shuffled".into(), source })
-/// });
+/// })?;
 /// job.finish(file)?;
-/// assert_eq!(epd.split(|&byte| byte == b'\n').count() as u64, summary.into_result()?.accepted() + 1);
+/// assert_eq!(epd.split(|&byte| byte == b'\n').count() as u64, summary.accepted() + 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,15 +94,18 @@ impl Shuffle {
     /// Reads all inputs, and runs a job on their records in a random order. Parts are passed to `sink` in that order on
     /// the calling thread.
     ///
-    /// The summary says how it ended. Nothing is passed on unless all inputs could be read.
+    /// Nothing is passed on unless all inputs could be read.
+    ///
+    /// # Errors
+    /// As for [`pipeline::run`](crate::pipeline::run).
     pub fn run<J: Job>(
         &self,
         inputs: &Inputs,
         options: RunOptions<'_>,
         job: &J,
         sink: impl FnMut(J::Part) -> Result<(), Error>,
-    ) -> Summary {
-        erased(job, sink, |job, sink| self.run_any(inputs, options, job, sink))
+    ) -> Result<Summary, RunError> {
+        erased(job, sink, |job, sink| self.run_any(inputs, options, job, sink)).into_result()
     }
 
     /// The same for any job, compiled once.
@@ -123,7 +126,7 @@ impl Shuffle {
         let keys = Order { seeded: Seeded::new(self.seed, Purpose::Shuffle), by: self.by };
         let gather = Gather { store: &store, job, keys, numbers: of_games, used: Mutex::default() };
         let batches = BatchRun::of(&options);
-        let mut summary = run(inputs, options, &gather, |part: CollectedKeys| {
+        let mut summary = run_to_end(inputs, options, &gather, |part: CollectedKeys| {
             part.check()?;
             store.check()
         });

@@ -9,7 +9,7 @@ use crate::distinct::{canonical_at, keys};
 use crate::error::Error;
 use crate::formats::Chunk;
 use crate::input::Inputs;
-use crate::pipeline::{Job, Refusal, RunOptions, Summary, run};
+use crate::pipeline::{Job, Refusal, RunError, RunOptions, Summary, run};
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Field, Fields, Needs, Tile};
@@ -130,8 +130,8 @@ impl fmt::Display for Shares {
 /// let summary = split.run(&inputs, RunOptions::new(tiers::best()), &jobs, |part, records, _| {
 ///     written[part] += records;
 ///     Ok(())
-/// });
-/// assert_eq!(written[0] + written[1], summary.into_result()?.accepted());
+/// })?;
+/// assert_eq!(written[0] + written[1], summary.accepted());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,6 +156,9 @@ impl Split {
     /// Reads all inputs, and runs the job of each part on its records. The output of a job for a chunk is passed to
     /// `sink` with the place of the part and the number of records, in the order of the input, on the calling thread.
     ///
+    /// # Errors
+    /// As for [`pipeline::run`](crate::pipeline::run).
+    ///
     /// # Panics
     /// If there are not as many jobs as parts.
     pub fn run<J: Job>(
@@ -164,7 +167,7 @@ impl Split {
         options: RunOptions<'_>,
         jobs: &[J],
         mut sink: impl FnMut(usize, u64, J::Part) -> Result<(), Error>,
-    ) -> Summary {
+    ) -> Result<Summary, RunError> {
         assert_eq!(jobs.len(), self.shares.len(), "a job for each part");
         let job = Dividing { split: self, seeded: Seeded::new(self.seed, Purpose::Split), jobs };
         run(inputs, options, &job, |divided: Divided<J::Part>| {

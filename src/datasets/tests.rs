@@ -6,8 +6,8 @@ use crate::Error;
 use crate::input::Inputs;
 use crate::jobs::{OutputContent, OutputFormat, WriteJob, WritePart};
 use crate::output::ScratchSpace;
-use crate::output::row_format::SquareSetStyle;
-use crate::pipeline::{Job, ReadOptions, RunOptions, Summary, run};
+use crate::output::SquareSetStyle;
+use crate::pipeline::{Job, ReadOptions, RunError, RunOptions, Summary, run};
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Column, Columns, Needs, Tile};
 use crate::testing::shared_data;
@@ -50,14 +50,16 @@ impl Job for Nothing {
 }
 
 /// Rows of CSV, of which each is a record.
-fn rows_by(work: impl FnOnce(&WriteJob<'_>, &mut dyn FnMut(WritePart) -> Result<(), Error>) -> Summary) -> Vec<String> {
+fn rows_by(
+    work: impl FnOnce(&WriteJob<'_>, &mut dyn FnMut(WritePart) -> Result<(), Error>) -> Result<Summary, RunError>,
+) -> Vec<String> {
     let columns = Columns::named(COLUMNS).unwrap();
     let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
     let mut csv = Vec::new();
     let mut file = job.open(&mut csv).unwrap();
     let summary =
         work(&job, &mut |part| job.put(&mut file, part).map_err(|source| Error::Write { path: "rows".into(), source }));
-    drop(summary.into_result().unwrap());
+    drop(summary.unwrap());
     let _ = job.finish(file).unwrap();
     let text = String::from_utf8(csv).unwrap();
     text.lines().skip(1).map(str::to_owned).collect()
@@ -154,8 +156,8 @@ fn shuffled_games_stay_together() {
     let without = Inputs::of([std::path::Path::new("data/sample.epd")]);
     let columns = Columns::named("fen").unwrap();
     let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
-    let summary = shuffle.run(&without, options(1), &job, |_| Ok(()));
-    assert!(matches!(summary.failure, Some(Error::NoGame { record: 0 })));
+    let ended = shuffle.run(&without, options(1), &job, |_| Ok(()));
+    assert!(matches!(ended.unwrap_err().error, Error::NoGame { record: 0 }));
 }
 
 /// Where records go is as good as random: each of a few records is at each of a few places about as often, and so are
@@ -258,15 +260,16 @@ fn one_record_of_each_kind_is_kept() {
                 let dedup = Dedup::default().key(key).keep(keep.clone());
                 let mut count = 0;
                 let distinct = rows_by(|job, sink| {
-                    let (summary, done) = dedup.run(&twice, twice_read(threads).space(space.clone()), job, sink);
+                    let (summary, done) = dedup.run(&twice, twice_read(threads).space(space.clone()), job, sink)?;
                     count = done.kept;
-                    summary
+                    Ok(summary)
                 });
                 assert_eq!(count, distinct.len() as u64);
                 assert!(distinct == expected, "{key:?} {keep:?} {threads}: {} {}", distinct.len(), expected.len());
                 let dedup = dedup.counts(true);
-                let counted =
-                    rows_by(|job, sink| dedup.run(&twice, twice_read(threads).space(space.clone()), job, sink).0);
+                let counted = rows_by(|job, sink| {
+                    dedup.run(&twice, twice_read(threads).space(space.clone()), job, sink).map(|done| done.0)
+                });
                 let with_counts = expected.iter().map(|row| format!("{row}{}", counts[&key_of(key, row)]));
                 assert!(with_counts.eq(counted), "{key:?} {keep:?} {threads}");
             }
@@ -274,8 +277,8 @@ fn one_record_of_each_kind_is_kept() {
     }
     let distinct = |key| rows.iter().map(|row| key_of(key, row)).collect::<BTreeSet<_>>().len() as u64;
     for (space, threads) in spaces() {
-        let (summary, counted) = Dedup::default().count(&twice, twice_read(threads).space(space));
-        assert_eq!(summary.into_result().unwrap().accepted(), rows.len() as u64);
+        let (summary, counted) = Dedup::default().count(&twice, twice_read(threads).space(space)).unwrap();
+        assert_eq!(summary.accepted(), rows.len() as u64);
         let counts = [counted.board, counted.stm, counted.castling, counted.position, counted.record];
         let keys = [Key::Board, Key::Stm, Key::Castling, Key::Position, Key::Record];
         assert_eq!(counts, keys.map(distinct));
@@ -293,7 +296,9 @@ fn what_occurs_elsewhere_is_left_out() {
     for keep in [Keep::First, Keep::Least(Column::named("index").unwrap())] {
         for (space, threads) in spaces() {
             let dedup = Dedup::default().against(against.clone()).keep(keep.clone());
-            let distinct = rows_by(|job, sink| dedup.run(&inputs, options(threads).space(space.clone()), job, sink).0);
+            let distinct = rows_by(|job, sink| {
+                dedup.run(&inputs, options(threads).space(space.clone()), job, sink).map(|done| done.0)
+            });
             assert!(distinct.iter().eq(expected.iter().copied()), "{threads}");
         }
     }
@@ -324,7 +329,7 @@ fn parts_have_their_shares_and_nothing_in_common() {
                     jobs[part].put(&mut files[part], made).unwrap();
                     Ok(())
                 });
-                drop(summary.into_result().unwrap());
+                drop(summary.unwrap());
                 for (job, file) in jobs.into_iter().zip(files) {
                     let _ = job.finish(file).unwrap();
                 }
@@ -369,7 +374,7 @@ fn inputs_are_mixed_and_keep_their_order() {
         for source in &inputs.sources {
             let one = Inputs::of([source.clone()]);
             let read = ReadOptions::default().limit(Some(left));
-            let summary = run(&one, options(1).read(read), &Nothing, |()| Ok(()));
+            let summary = run(&one, options(1).read(read), &Nothing, |()| Ok(())).unwrap();
             left -= summary.records;
             let end = start + summary.accepted() as usize;
             own.push(rows[start..end].to_vec());

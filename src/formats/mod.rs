@@ -12,10 +12,10 @@
 
 pub mod boards;
 pub(crate) mod codec;
-pub mod detect;
+pub(crate) mod detect;
 pub mod lichess;
 pub mod pgn;
-pub mod tables;
+pub(crate) mod tables;
 #[cfg(test)]
 mod test_mutations;
 pub mod text;
@@ -39,6 +39,8 @@ pub use detect::open::{
     NotDetected, Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with,
 };
 pub(crate) use detect::open::{note_on_skipped, to_line_feeds};
+#[cfg(feature = "parquet")]
+pub use tables::hide_caught_panics;
 
 use crate::error::Damage;
 use crate::input::Compression;
@@ -454,7 +456,7 @@ mod tests {
     use crate::choose::{Choose, GameFilter};
     use crate::input::Inputs;
     use crate::jobs::{OutputContent, OutputFormat, WriteJob};
-    use crate::output::row_format::SquareSetStyle;
+    use crate::output::SquareSetStyle;
     use crate::pipeline::{ReadOptions, RunOptions, run};
     use crate::table::Columns;
     use crate::tiers::Tier;
@@ -502,7 +504,7 @@ mod tests {
             let summary = run(&inputs, options, &job, |part| {
                 job.put(&mut file, part).map_err(|source| crate::Error::Write { path: "rows".into(), source })
             });
-            let _ = summary.into_result().unwrap();
+            drop(summary.unwrap());
             let _ = job.finish(file).unwrap();
             // This one numbers records where they are decoded; the others number those that are left.
             let rows = String::from_utf8(csv).unwrap();

@@ -14,7 +14,7 @@ use crate::table::{Array, Batch, Field, Fields};
 use std::str::FromStr;
 
 /// The facts about a game that a [`GameFilter`](crate::choose::GameFilter) needs. Unknown texts are empty.
-pub trait Facts {
+pub(crate) trait Facts {
     /// The ratings of White and Black.
     fn elos(&self) -> [Option<u16>; 2];
     /// The time control, as PGN writes it.

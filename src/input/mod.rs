@@ -31,7 +31,7 @@ pub use shard::{Shard, ShardError};
 pub(crate) use source::Identity;
 pub use source::Source;
 pub(crate) use zip::{is_archive, is_archive_name};
-pub use zstd_frames::{FrameDone, FrameJob};
+pub(crate) use zstd_frames::{FrameDone, FrameJob};
 
 use crate::error::Error;
 use crate::setters::setters;
@@ -147,7 +147,7 @@ enum Supply {
 
 /// The next item of an input.
 #[derive(Debug)]
-pub enum Next {
+pub(crate) enum Next {
     /// The next bytes.
     Bytes(Bytes),
     /// A job to run and pass to [`Input::complete`]; more jobs may be available in the meantime.
@@ -542,7 +542,7 @@ impl Input {
     ///
     /// # Errors
     /// If reading or decompressing fails; everything before that point has been returned.
-    pub fn poll(&mut self) -> Result<Next, Error> {
+    pub(crate) fn poll(&mut self) -> Result<Next, Error> {
         if let Some(bytes) = self.ahead.pop_front() {
             self.given += bytes.len() as u64;
             return Ok(Next::Bytes(bytes));
@@ -626,7 +626,7 @@ impl Input {
     }
 
     /// Takes back a completed job.
-    pub fn complete(&mut self, done: FrameDone) {
+    pub(crate) fn complete(&mut self, done: FrameDone) {
         if let Supply::Frames(frames) = &mut self.supply {
             frames.complete(done);
         }

@@ -211,7 +211,7 @@ pub(super) struct Frames {
 
 /// A frame to be decompressed by any idle thread.
 #[derive(Debug)]
-pub struct FrameJob {
+pub(crate) struct FrameJob {
     number: u64,
     bytes: Mapped<u8>,
     holds: usize,
@@ -219,7 +219,7 @@ pub struct FrameJob {
 
 /// A decompressed frame.
 #[derive(Debug)]
-pub struct FrameDone {
+pub(crate) struct FrameDone {
     number: u64,
     bytes: Vec<u8>,
     error: Option<io::Error>,
@@ -227,7 +227,7 @@ pub struct FrameDone {
 
 impl FrameJob {
     /// Decompresses the frame.
-    pub fn run(self) -> FrameDone {
+    pub(crate) fn run(self) -> FrameDone {
         if let Err(error) = self.bytes.check() {
             return FrameDone { number: self.number, bytes: Vec::new(), error: Some(error) };
         }

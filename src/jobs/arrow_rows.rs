@@ -9,7 +9,7 @@ use crate::columnar::{
     dates_without_days, schema,
 };
 use crate::games::GameRow;
-use crate::output::row_format::SquareSetStyle;
+use crate::output::SquareSetStyle;
 use crate::packed::Group;
 use crate::pipeline::{Job, TILE};
 use crate::queries::{GroupResults, Queries};

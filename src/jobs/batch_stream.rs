@@ -7,8 +7,8 @@ use super::background_stream::{Sender, Stream};
 use super::output_content::OutputContent;
 use crate::error::Error;
 use crate::input::Inputs;
-use crate::output::row_format::SquareSetStyle;
-use crate::pipeline::{RunOptions, Summary, run};
+use crate::output::SquareSetStyle;
+use crate::pipeline::{RunOptions, Summary, run_to_end};
 use crate::table::Columns;
 use crate::tiers::Analyzer;
 use arrow_array::RecordBatch;
@@ -169,7 +169,7 @@ impl Iterator for Scan {
 fn read(inputs: &Inputs, columns: &Columns, options: RunOptions<'_>, sender: &Sender<RecordBatch>) -> Summary {
     let failed = |source| Error::Write { path: "record batches".into(), source };
     let job = Table::batches(OutputContent::Columns(columns, SquareSetStyle::Hex));
-    let mut summary = run(inputs, options, &job, |part: TablePart| {
+    let mut summary = run_to_end(inputs, options, &job, |part: TablePart| {
         part.blocks().try_for_each(|block| {
             let batch = block.map_err(failed)?.into_batch();
             batch.map_or(Ok(()), |batch| sender.send(batch))

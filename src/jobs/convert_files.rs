@@ -9,7 +9,7 @@ use crate::formats::Losses;
 use crate::input::{Compression, Inputs};
 use crate::output::AtomicFile;
 use crate::output::compress::{Compressed, default_level};
-use crate::pipeline::{RunOptions, Summary, run};
+use crate::pipeline::{RunError, RunOptions, Summary, run_to_end};
 use crate::setters::setters;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -46,8 +46,8 @@ setters!(FileOptions {
 /// let path = directory.path().join("sample.boards");
 /// let file = RecordFile::new(&path, None, FileOptions::default())?;
 /// let inputs = Inputs::open(["data/sample.epd"])?;
-/// let (summary, _) = file.write(&inputs, RunOptions::new(tiers::best()));
-/// assert!(summary.failure.is_none() && path.exists());
+/// let (summary, _) = file.write(&inputs, RunOptions::new(tiers::best()))?;
+/// assert!(summary.accepted() == 4098 && path.exists());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -107,14 +107,18 @@ impl RecordFile {
     }
 
     /// Reads the inputs and writes the file, which appears only if nothing failed. Also returns the losses: the fields
-    /// that the format does not keep. Unless [`FileOptions::allow_loss`] is set, it fails if records would be changed.
-    pub fn write(&self, inputs: &Inputs, options: RunOptions<'_>) -> (Summary, Losses) {
+    /// that the format does not keep.
+    ///
+    /// # Errors
+    /// If an input cannot be read, the file cannot be written, or records would be changed and
+    /// [`FileOptions::allow_loss`] is not set.
+    pub fn write(&self, inputs: &Inputs, options: RunOptions<'_>) -> Result<(Summary, Losses), RunError> {
         let mut summary = Summary::default();
         let losses = self.try_write(inputs, options, &mut summary).unwrap_or_else(|error| {
             summary.failure.get_or_insert(error);
             Losses::default()
         });
-        (summary, losses)
+        Ok((summary.into_result()?, losses))
     }
 
     fn try_write(&self, inputs: &Inputs, options: RunOptions<'_>, summary: &mut Summary) -> Result<Losses, Error> {
@@ -125,7 +129,7 @@ impl RecordFile {
             .allow_loss(self.options.allow_loss);
         let mut out = self.create(options.threads)?;
         let mut file = job.open(&mut out).map_err(failed)?;
-        *summary = run(inputs, options, &job, |part| job.put(&mut file, part).map_err(failed));
+        *summary = run_to_end(inputs, options, &job, |part| job.put(&mut file, part).map_err(failed));
         if summary.failure.is_some() {
             return Ok(Losses::default());
         }

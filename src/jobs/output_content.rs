@@ -2,7 +2,7 @@
 
 use super::game_columns::GameColumns;
 use super::output_format::Content;
-use crate::output::row_format::SquareSetStyle;
+use crate::output::SquareSetStyle;
 use crate::table::Columns;
 
 /// The content of an output.

@@ -4,7 +4,7 @@ use super::background_stream::{Sender, Stream};
 use crate::chess::Position;
 use crate::error::Error;
 use crate::input::Inputs;
-use crate::pipeline::{Job, ReadOptions, RunOptions, Summary, run};
+use crate::pipeline::{Job, ReadOptions, RunOptions, Summary, run_to_end};
 use crate::table::{Batch, Needs, Tile};
 use crate::tiers;
 use std::fmt;
@@ -79,7 +79,7 @@ impl PositionReader {
         let work = move |sender: &Sender<Batch>| {
             let mut options = RunOptions::new(tiers::best()).threads(threads).read(read);
             options.interrupt = Some(sender.interrupt());
-            run(&inputs, options, &Collect, |part| sender.send(part))
+            run_to_end(&inputs, options, &Collect, |part| sender.send(part))
         };
         let stream = Some(Stream::begin(WAITING, work)?);
         Ok(Self { stream, batch: Batch::new(), next: 0, summary: None })

@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// ```
 /// use lanefish::jobs::{OutputFormat, WriteJob, OutputContent};
 /// use lanefish::pipeline::{RunOptions, run};
-/// use lanefish::{input::Inputs, output::row_format::SquareSetStyle, table::Columns, tiers};
+/// use lanefish::{input::Inputs, output::SquareSetStyle, table::Columns, tiers};
 ///
 /// let inputs = Inputs::open(["data/sample.epd"])?;
 /// let columns = Columns::named("fen,legal_moves,in_check")?;
@@ -38,7 +38,7 @@ use std::sync::Arc;
 /// let mut file = job.open(&mut csv)?;
 /// let summary = run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
 ///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "rows".into(), source })
-/// });
+/// })?;
 /// job.finish(file)?;
 /// assert_eq!(csv.split(|&byte| byte == b'\n').count() as u64, 1 + summary.accepted() + 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

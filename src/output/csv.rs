@@ -7,7 +7,7 @@ use crate::table::{Columns, Tile};
 
 /// Rows as CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Csv;
+pub(crate) struct Csv;
 
 impl RowFormat for Csv {
     fn header(&self, columns: &Columns, out: &mut Vec<u8>) {

@@ -7,7 +7,7 @@ use crate::table::{Columns, Tile};
 
 /// Rows as JSON Lines. A missing value is `null`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JsonLines;
+pub(crate) struct JsonLines;
 
 impl RowFormat for JsonLines {
     fn header(&self, _: &Columns, _: &mut Vec<u8>) {}

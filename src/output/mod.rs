@@ -3,13 +3,14 @@
 mod atomic_file;
 pub(crate) mod cells;
 pub mod compress;
-pub mod csv;
-pub mod jsonl;
-pub mod row_format;
+pub(crate) mod csv;
+pub(crate) mod jsonl;
+pub(crate) mod row_format;
 pub(crate) mod temp_file;
 mod temp_registry;
 
 pub use crate::input::clean_up_after_aborts;
 pub use atomic_file::AtomicFile;
+pub use row_format::SquareSetStyle;
 pub use temp_file::ScratchSpace;
 pub use temp_registry::abandon_outputs;

@@ -7,7 +7,7 @@ pub use super::cells::SquareSetStyle;
 use crate::table::{Columns, Tile};
 
 /// A text format with one line per row.
-pub trait RowFormat: Send + Sync {
+pub(crate) trait RowFormat: Send + Sync {
     /// Appends the text before the first row.
     fn header(&self, columns: &Columns, out: &mut Vec<u8>);
     /// Appends the rows of the selected records.

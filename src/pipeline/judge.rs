@@ -6,7 +6,7 @@
 
 use super::settings::Settings;
 use super::{Job, TILE};
-use crate::chess::validity::Validity;
+use crate::chess::Validity;
 use crate::choose::{Assignments, Changes, LeftOutBy, RecordFilter, choose};
 use crate::error::{Place, Reject};
 use crate::formats::codec::decode_records::hexadecimal;

@@ -41,7 +41,7 @@ pub use crate::input::{Shard, ShardError};
 #[cfg(feature = "parquet")]
 pub(crate) use judge::judge_alone;
 pub(crate) use run_on_batches::{BatchRun, run_on};
-pub use summary::{FileSummary, Summary};
+pub use summary::{FileSummary, RunError, Summary};
 
 use crate::choose::{AtRandom, ByFormula, Choose, FilterCount, GameFilter, RecordFilter, Sample};
 use crate::error::{Error, Reject};
@@ -257,7 +257,6 @@ pub trait Job: Sync {
     }
     /// Whether it writes boards files, and so can pass blocks of them on. Batches then may have their fields in a block
     /// that only the encoder of boards files reads, if nothing else in the run needs them.
-    #[doc(hidden)]
     fn passes_blocks_on(&self) -> bool {
         false
     }
@@ -281,9 +280,20 @@ pub trait Job: Sync {
 /// Reads all inputs, runs `job` on all good records on all threads, and passes its parts to `sink` in order on
 /// the calling thread.
 ///
-/// The summary says how the run ended. Parts already passed to `sink` remain valid if there is an [`Error`] in
-/// [`Summary::failure`].
+/// # Errors
+/// If an input cannot be opened or read, the options do not fit it, or `sink` fails. The error has the summary of what was
+/// read before, and parts already passed to `sink` remain valid. Bad records are no error: the summary counts them.
 pub fn run<J: Job>(
+    inputs: &Inputs,
+    options: RunOptions<'_>,
+    job: &J,
+    sink: impl FnMut(J::Part) -> Result<(), Error>,
+) -> Result<Summary, RunError> {
+    run_to_end(inputs, options, job, sink).into_result()
+}
+
+/// The same; a run that ended early is a summary with a failure.
+pub(crate) fn run_to_end<J: Job>(
     inputs: &Inputs,
     options: RunOptions<'_>,
     job: &J,

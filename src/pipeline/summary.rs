@@ -11,6 +11,7 @@ use crate::locks::Unpoisoned;
 use crate::text::numbers::counted;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -26,7 +27,7 @@ pub(super) enum Holds {
     Records,
 }
 
-/// The records read and rejected, and how the run ended.
+/// The records read and rejected.
 #[derive(Debug, Default)]
 #[must_use]
 #[non_exhaustive]
@@ -60,7 +61,7 @@ pub struct Summary {
     /// A sentence on files in directories that were skipped although their names are those of a format.
     pub skipped_files: Option<String>,
     /// The error that ended the run early. Everything before its place was processed.
-    pub failure: Option<Error>,
+    pub(crate) failure: Option<Error>,
 }
 
 impl Summary {
@@ -98,14 +99,44 @@ impl Summary {
     }
 
     /// The summary, if the run did not end early.
-    ///
-    /// # Errors
-    /// The [failure](Self::failure).
-    pub fn into_result(mut self) -> Result<Self, Error> {
+    pub(crate) fn into_result(mut self) -> Result<Self, RunError> {
         match self.failure.take() {
-            Some(failure) => Err(failure),
+            Some(error) => Err(RunError { error, summary: Box::new(self) }),
             None => Ok(self),
         }
+    }
+}
+
+/// Why a run ended early, and what was read until then.
+#[derive(Debug)]
+pub struct RunError {
+    /// The reason.
+    pub error: Error,
+    /// What was read before.
+    pub summary: Box<Summary>,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
+}
+
+impl From<Error> for RunError {
+    fn from(error: Error) -> Self {
+        Self { error, summary: Box::default() }
+    }
+}
+
+impl From<RunError> for Error {
+    fn from(RunError { error, .. }: RunError) -> Self {
+        error
     }
 }
 

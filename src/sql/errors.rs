@@ -44,7 +44,7 @@ pub enum SqlError {
     /// The cluster failed.
     #[error("{0}")]
     Cluster(String),
-    /// Reading a table failed: the last of [`Session::summaries`](super::Session::summaries) with a failure has the
+    /// Reading a table failed: the last of [`Session::summaries`](super::Session::summaries) that is an error has the
     /// error.
     #[error("reading failed")]
     Read,

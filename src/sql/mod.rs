@@ -32,7 +32,7 @@ mod tables;
 mod write_rows;
 
 use crate::input::Inputs;
-use crate::pipeline::{Progress, ReadOptions, RunOptions, Shard, Summary};
+use crate::pipeline::{Progress, ReadOptions, RunError, RunOptions, Shard, Summary};
 use crate::setters::setters;
 use crate::tiers::Analyzer;
 use datafusion::catalog::DynamicFileCatalog;
@@ -446,13 +446,13 @@ impl Session {
     ///
     /// # Errors
     /// If the scheduler of a cluster no longer answers.
-    pub fn summaries(&self) -> Result<Vec<Summary>, SqlError> {
+    pub fn summaries(&self) -> Result<Vec<Result<Summary, RunError>>, SqlError> {
         #[cfg(feature = "cluster")]
         if let Some(link) = &self.link {
             let summary = self.runtime.block_on(link.summary())?;
-            return Ok(summary.into_iter().collect());
+            return Ok(summary.into_iter().map(Ok).collect());
         }
-        Ok(self.reads.take())
+        Ok(self.reads.take().into_iter().map(Summary::into_result).collect())
     }
 
     /// Progress of the current job on the cluster, if the session has one.

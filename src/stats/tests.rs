@@ -127,7 +127,7 @@ fn agrees_with_plain_counting(positions: &[Position]) {
         let castling = &report.castling;
         assert_eq!(castling.none, count(&|p| p.castling.is_empty()));
         assert_eq!(castling.some, len as u64 - castling.none);
-        use crate::chess::castling::CastlingSide::{King, Queen};
+        use crate::chess::CastlingSide::{King, Queen};
         for (ours, color, side) in [
             (castling.white_king, Color::White, King),
             (castling.white_queen, Color::White, Queen),

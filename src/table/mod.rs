@@ -16,7 +16,7 @@ mod fill;
 mod move_features;
 mod needs;
 pub(crate) mod openings;
-pub mod predicate;
+pub(crate) mod predicate;
 pub(crate) mod row_queue;
 mod see;
 mod text_buffer;
@@ -37,7 +37,7 @@ pub use column_choice::{
 pub use date::Date;
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use needs::Needs;
-pub use text_buffer::TextBuffer;
+pub(crate) use text_buffer::TextBuffer;
 pub use text_list::TextList;
 pub(crate) use tile::RecordBefore;
 pub use tile::{Record, Tile};

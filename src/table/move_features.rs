@@ -8,8 +8,7 @@ use super::fill::words;
 use super::tile::Tile;
 use super::values::Values;
 use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks};
-use crate::chess::castling::CastlingSide;
-use crate::chess::{Bitboard, Color, Move, MoveKind, Role, Square};
+use crate::chess::{Bitboard, CastlingSide, Color, Move, MoveKind, Role, Square};
 use crate::packed::{Group, Packed};
 
 /// A flag for each move; missing if the record has no move.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The test for a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Test {
+pub(crate) enum Test {
     /// There is a value.
     Present,
     /// There is no value.
@@ -49,12 +49,12 @@ numbers!(u8, u16, u32, u64, i16);
 
 impl Test {
     /// Exactly this number.
-    pub fn number(number: i128) -> Self {
+    pub(crate) fn number(number: i128) -> Self {
         Self::Numbers(vec![number..=number])
     }
 
     /// Numbers in none of these ranges.
-    pub fn outside(ranges: &[RangeInclusive<i128>]) -> Self {
+    pub(crate) fn outside(ranges: &[RangeInclusive<i128>]) -> Self {
         let mut ranges = ranges.to_vec();
         ranges.retain(|range| !range.is_empty());
         ranges.sort_by_key(|range| *range.start());
@@ -77,7 +77,7 @@ impl Test {
     ///
     /// # Panics
     /// If the type of the column does not fit: texts for a number, or the other way round.
-    pub fn bits(&self, array: &Array) -> Vec<u64> {
+    pub(crate) fn bits(&self, array: &Array) -> Vec<u64> {
         let present = array.present();
         let mut bits = match (self, array) {
             (Self::Present, _) => present.to_vec(),

@@ -2,8 +2,7 @@
 
 use super::batch::Batch;
 use super::field::Field;
-use crate::chess::LegalCounts;
-use crate::chess::{Bitboard, Color, Position};
+use crate::chess::{Bitboard, Color, LegalCounts, Position};
 use crate::packed::{Group, Packed};
 use crate::queries::GroupResults;
 use crate::tiers::Analyzer;

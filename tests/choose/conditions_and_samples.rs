@@ -1,13 +1,13 @@
 //! Records chosen by conditions and at random, against plain loops over all of them.
 
-use crate::support::shared_data;
+use crate::support::{Ended, run, shared_data};
 use lanefish::Error;
 use lanefish::choose::{Assignments, Choose, Sample};
 use lanefish::input::Inputs;
 use lanefish::jobs::{OutputContent, OutputFormat, Statistics, WriteJob};
 use lanefish::output::ScratchSpace;
-use lanefish::output::row_format::SquareSetStyle;
-use lanefish::pipeline::{ReadOptions, RunOptions, Summary, run};
+use lanefish::output::SquareSetStyle;
+use lanefish::pipeline::{ReadOptions, RunOptions};
 use lanefish::table::Columns;
 use lanefish::tiers::Tier;
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ fn rows_of(
     threads: usize,
     chunk: usize,
     space: ScratchSpace,
-) -> (Vec<String>, Summary) {
+) -> (Vec<String>, Ended) {
     let columns = Columns::named(COLUMNS).unwrap();
     let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
     let mut csv = Vec::new();
@@ -47,14 +47,15 @@ fn rows_of(
     });
     let _ = job.finish(file).unwrap();
     let text = String::from_utf8(csv).unwrap();
-    (text.lines().skip(1).map(str::to_owned).collect(), summary.into_result().unwrap())
+    assert!(summary.failure.is_none(), "{:?}", summary.failure);
+    (text.lines().skip(1).map(str::to_owned).collect(), summary)
 }
 
-fn all_ways(read: &ReadOptions) -> (Vec<String>, Summary) {
+fn all_ways(read: &ReadOptions) -> (Vec<String>, Ended) {
     all_ways_of(&inputs(), read)
 }
 
-fn all_ways_of(inputs: &Inputs, read: &ReadOptions) -> (Vec<String>, Summary) {
+fn all_ways_of(inputs: &Inputs, read: &ReadOptions) -> (Vec<String>, Ended) {
     let (expected, summary) = rows_of(inputs, read, 1, 1 << 20, ScratchSpace::default());
     for (threads, chunk, memory) in [(1, 5_000, 64 << 10), (2, 30_000, 256 << 10), (8, 100_000, 1 << 30)] {
         let (again, other) = rows_of(inputs, read, threads, chunk, ScratchSpace::default().memory(memory));

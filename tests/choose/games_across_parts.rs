@@ -122,7 +122,7 @@ fn limits_end_within_long_games() {
                 options.read.limit = Some(limit);
             });
             let expected = [(option, FilterCount::new(0, left_out, 0))];
-            assert!(summary.left_out.into_iter().eq(expected), "{limit} {threads} {selection:?}");
+            assert!(summary.summary.left_out.into_iter().eq(expected), "{limit} {threads} {selection:?}");
         }
     }
 }
@@ -222,7 +222,7 @@ mod tables {
             for file in files(directory.path(), &rows, part) {
                 let (_, summary) = selected(&file, &selection, |_| ());
                 let expected = [("min-elo", FilterCount::new(1, 2, 0)), ("result", FilterCount::new(1, 1, 0))];
-                assert!(summary.left_out.into_iter().eq(expected), "{}", file.display());
+                assert!(summary.summary.left_out.into_iter().eq(expected), "{}", file.display());
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Selection of games and positions in every format that carries what it needs: the records that the PGN gives.
 
 use crate::formats::round_trips::{lines, read};
-use crate::support::{Random, SetRead as _, shared_data};
+use crate::support::{Ended, Random, SetRead as _, shared_data};
 use lanefish::choose::{EcoRange, FilterCount, GameFilter, LeftOutBy, TimeControl};
 use lanefish::games::{Date, Outcome};
 use lanefish::jobs::{FileOptions, RecordFile};
-use lanefish::pipeline::{RunOptions, Shard, Summary};
+use lanefish::pipeline::{RunOptions, Shard};
 use lanefish::table::{Batch, Field};
 use lanefish::{Error, input::Inputs, tiers::Tier};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -95,8 +95,7 @@ pub(crate) fn converted(from: &Path, name: &str) -> PathBuf {
     let to = from.with_file_name(name);
     let file = RecordFile::new(&to, None, FileOptions::default()).unwrap();
     let inputs = Inputs::resolve(&[from.to_owned()], |_| true).unwrap();
-    let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap()));
-    assert!(summary.failure.is_none());
+    drop(file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap())).unwrap());
     to
 }
 
@@ -270,7 +269,7 @@ pub(crate) fn selected(
     path: &Path,
     selection: &GameFilter,
     change: impl FnOnce(&mut RunOptions<'_>),
-) -> (Batch, Summary) {
+) -> (Batch, Ended) {
     read(&[path.to_owned()], |options| {
         options.read.choose.games = Some(Arc::new(selection.clone()));
         change(options);
@@ -459,7 +458,7 @@ fn what_is_not_carried_cannot_be_selected_by() {
     let fen = files.last().unwrap();
     let (records, summary) = selected(fen, &GameFilter::default().every(1), |_| ());
     assert!(summary.failure.is_none(), "{:?}", summary.failure);
-    assert_eq!((records.len(), summary.left_out), (1, LeftOutBy::new()));
+    assert_eq!((records.len(), summary.left_out.clone()), (1, LeftOutBy::new()));
 }
 
 /// Records of no game are not positions of one, and have no ply.
@@ -474,7 +473,7 @@ fn records_without_a_game_are_taken_as_they_are() {
     let file = RecordFile::new(&mixed, None, FileOptions::default()).unwrap();
     let inputs = Inputs::resolve(&[games_path.clone(), fen, games_path], |_| true).unwrap();
     let analyzer = Tier::best().analyzer().unwrap();
-    assert!(file.write(&inputs, RunOptions::new(analyzer)).0.failure.is_none());
+    drop(file.write(&inputs, RunOptions::new(analyzer)).unwrap());
     for (selection, count) in [
         (GameFilter::default().last(true), 1 + 3 + 1),
         (GameFilter::default().skip_book(2), 2 + 2),
@@ -543,8 +542,7 @@ fn games_are_numbered_on_over_all_inputs() {
                 let file = RecordFile::new(&to, None, FileOptions::default()).unwrap();
                 let inputs = Inputs::resolve(std::slice::from_ref(&games_path), |_| true).unwrap();
                 let options = RunOptions::new(Tier::best().analyzer().unwrap());
-                let (summary, _) = file.write(&inputs, options.shard(Shard::new(part, 3)));
-                assert!(summary.failure.is_none());
+                drop(file.write(&inputs, options.shard(Shard::new(part, 3))).unwrap());
                 to
             })
             .collect();

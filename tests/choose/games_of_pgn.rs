@@ -1,17 +1,17 @@
 //! Selection of games and positions: every option at its limits, dates, repeated tags, `games --limit`.
 
 use crate::formats::round_trips::read;
+use crate::support::Ended;
 use crate::support::{Random, shared_data};
 use assert_cmd::Command;
 use lanefish::choose::{GameFilter, TimeControl};
 use lanefish::games::{Date, Speed, Variant};
-use lanefish::pipeline::Summary;
 use lanefish::table::{Batch, Field};
 use std::io::Write;
 use std::process::Stdio;
 use std::sync::Arc;
 
-fn select(text: &str, selection: GameFilter) -> (Batch, Summary) {
+fn select(text: &str, selection: GameFilter) -> (Batch, Ended) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
@@ -120,7 +120,7 @@ fn only_options_in_use_are_reported() {
     let all = GameFilter::default;
     let names = |selection| {
         let (_, summary) = select(&game(&[]), selection);
-        summary.left_out.into_keys().collect::<Vec<_>>()
+        summary.summary.left_out.into_keys().collect::<Vec<_>>()
     };
     assert_eq!(names(all()), [""; 0]);
     let set = [

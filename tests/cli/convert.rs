@@ -142,7 +142,7 @@ fn lost_texts_are_named() {
     let game = "[White \"x\"]\n\n1. e4 $1 {best} (1. d4 {x} (1. c4)) e5 {[%emt 0:00:01] [%csl Ga1]} 2. Nf3 {+0.35/12 1s} Nc6 ; so\n*\n\n";
     let pgn = dir.file("a.pgn", [plain.repeat(300), format!("{game}{plain}").repeat(2000)].concat());
     let lost = |games: u64| {
-        let n = |each: u64| lanefish::text::numbers::grouped(each * games);
+        let n = |each: u64| lanefish_core::text::numbers::grouped(each * games);
         format!(
             "variations ({0}), depths, times and more beside scores of engines ({0}), comments ({1}), `[%emt]` ({0}), `[%csl]` ({0}), NAGs ({0})",
             n(1),
@@ -205,10 +205,11 @@ fn losses_are_those_of_what_is_taken() {
         let games: BTreeSet<usize> = csv.lines().skip(1).map(|elo| elo.parse::<usize>().unwrap() - 1000).collect();
         let tags = ["Annotator", "Event", "Round"].into_iter().filter_map(|tag| {
             let count = games.iter().filter(|&&game| name(game) == tag).count() as u64;
-            (count != 0).then(|| format!("tag `{tag}` ({})", lanefish::text::numbers::counted(count, "game")))
+            (count != 0).then(|| format!("tag `{tag}` ({})", lanefish_core::text::numbers::counted(count, "game")))
         });
         let comments = games.iter().filter(|&&game| has_comment(game)).count() as u64;
-        let comments = (comments != 0).then(|| format!("comments ({})", lanefish::text::numbers::grouped(comments)));
+        let comments =
+            (comments != 0).then(|| format!("comments ({})", lanefish_core::text::numbers::grouped(comments)));
         tags.chain(comments).collect::<Vec<_>>().join(", ")
     };
     let mut different = BTreeSet::new();
@@ -299,7 +300,7 @@ fn losses_of_lines_are_those_of_the_records_taken() {
                 let moves: u64 = taken.map(|number| number % 3).sum();
                 let expected = match moves {
                     0 => String::new(),
-                    moves => format!("{what} ({})", lanefish::text::numbers::grouped(moves)),
+                    moves => format!("{what} ({})", lanefish_core::text::numbers::grouped(moves)),
                 };
                 let note = "lanefish: boards cannot store these fields, so they were dropped: ";
                 let lost = stderr.lines().find_map(|line| line.strip_prefix(note)).unwrap_or_default();

@@ -1,13 +1,13 @@
 //! `games --where`: games chosen by their columns, against plain filters of the rows without it.
 
 use super::{Dir, lanefish, output, sample, stderr_of};
-use crate::support::shared_data;
+use crate::support::{Ended, run, shared_data};
 use lanefish::Error;
 use lanefish::choose::{Choose, Condition, Definitions, FilterCount, GameFilter};
 use lanefish::formats;
 use lanefish::input::Inputs;
 use lanefish::jobs::{OutputContent, OutputFormat, WriteJob};
-use lanefish::pipeline::{ReadOptions, RunOptions, Summary, run};
+use lanefish::pipeline::{ReadOptions, RunOptions};
 use lanefish::table::Speed;
 use lanefish::tiers::Tier;
 use serde_json::Value;
@@ -79,7 +79,7 @@ const OF_TEXT: [(&str, Holds); 4] = [
 ];
 
 /// The rows of games as JSON lines, or whatever is written of them.
-fn written(file: &str, read: &ReadOptions, format: OutputFormat, threads: usize, chunk: usize) -> (String, Summary) {
+fn written(file: &str, read: &ReadOptions, format: OutputFormat, threads: usize, chunk: usize) -> (String, Ended) {
     let inputs = Inputs::resolve(&[PathBuf::from(file)], formats::is_supported).unwrap();
     let job = WriteJob::new(OutputContent::Games, format).unwrap();
     let mut text = Vec::new();
@@ -90,10 +90,11 @@ fn written(file: &str, read: &ReadOptions, format: OutputFormat, threads: usize,
         job.put(&mut out, part).map_err(|source| Error::Write { path: "rows".into(), source })
     });
     job.finish(out).unwrap();
-    (String::from_utf8(text).unwrap(), summary.into_result().unwrap())
+    assert!(summary.failure.is_none(), "{:?}", summary.failure);
+    (String::from_utf8(text).unwrap(), summary)
 }
 
-fn rows(file: &str, read: &ReadOptions, threads: usize, chunk: usize) -> (Vec<String>, Summary) {
+fn rows(file: &str, read: &ReadOptions, threads: usize, chunk: usize) -> (Vec<String>, Ended) {
     let (text, summary) = written(file, read, OutputFormat::JsonLines, threads, chunk);
     (text.lines().map(str::to_owned).collect(), summary)
 }

@@ -174,7 +174,7 @@ pub(super) fn version() {
 /// Programs that use the library do not check the variable: a level that does not exist hides everything.
 #[test]
 fn a_level_that_does_not_exist_hides_everything() {
-    const VARIABLE: &str = lanefish::cpu::LEVEL;
+    const VARIABLE: &str = lanefish_core::cpu::LEVEL;
     if std::env::var_os(VARIABLE).is_some_and(|level| level == "avx1024") {
         let names: Vec<&str> = lanefish::tiers::Tier::available().map(|tier| tier.name()).collect();
         println!("tiers: {}", names.join(" "));

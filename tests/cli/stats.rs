@@ -596,7 +596,7 @@ fn a_page_names_its_origin() {
     let manifest = fs::read_to_string(format!("{boards}.manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
     let (bytes, hash) = (&manifest["output"]["bytes"], manifest["output"]["blake3"].as_str().unwrap());
-    let bytes = lanefish::text::numbers::grouped(bytes.as_u64().unwrap());
+    let bytes = lanefish_core::text::numbers::grouped(bytes.as_u64().unwrap());
     let name = format!("<li>{boards}, {bytes} bytes; BLAKE3 according to its manifest: <code>{hash}</code></li>");
     assert!(text.contains(&name), "{text}");
     let bytes = fs::metadata(&two).unwrap().len();

@@ -2,7 +2,7 @@
 //! hostile writer. There is a case for each check of the readers.
 
 use crate::formats::round_trips::{OnlyValidity, lines};
-use crate::support::{Random, SetRead as _};
+use crate::support::{Random, SetRead as _, run};
 use assert_cmd::Command;
 use lanefish::Error;
 use lanefish::chess::Position;
@@ -11,7 +11,7 @@ use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
 use lanefish::jobs::{OutputContent, OutputFormat, WriteJob};
 use lanefish::packed::Packed;
-use lanefish::pipeline::{Job, RunOptions, Shard, run};
+use lanefish::pipeline::{Job, RunOptions, Shard};
 use lanefish::table::Tile;
 use lanefish::table::{Array, Batch, Field, Fields, Needs, Texts, Values};
 use lanefish::tiers::Tier;

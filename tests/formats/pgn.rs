@@ -2,20 +2,20 @@
 //! damage, accounting.
 
 use crate::formats::round_trips::{lines, read};
+use crate::support::Ended;
 use crate::support::{Random, shared_data};
 use cozy_chess::{Board, File, Move, Piece, Rank, Square};
 use lanefish::chess::Position;
 use lanefish::choose::GameFilter;
 use lanefish::formats::Format;
 use lanefish::formats::pgn::boundary;
-use lanefish::pipeline::Summary;
 use lanefish::table::{Batch, Field, Fields};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Reads a text as a PGN file.
-fn read_text(text: &[u8], chunk_size: usize, threads: usize) -> (Batch, Summary) {
+fn read_text(text: &[u8], chunk_size: usize, threads: usize) -> (Batch, Ended) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
@@ -26,7 +26,7 @@ fn read_text(text: &[u8], chunk_size: usize, threads: usize) -> (Batch, Summary)
 }
 
 /// Reads a text with a selection.
-fn select(text: &str, selection: GameFilter) -> (Batch, Summary) {
+fn select(text: &str, selection: GameFilter) -> (Batch, Ended) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();
@@ -39,7 +39,7 @@ fn fens(batch: &Batch) -> Vec<String> {
     (0..batch.len()).map(|row| batch.position(row).unwrap().to_string()).collect()
 }
 
-fn reasons(summary: &Summary) -> Vec<&'static str> {
+fn reasons(summary: &Ended) -> Vec<&'static str> {
     summary.first_rejects.iter().flat_map(|reject| reject.reasons.clone()).collect()
 }
 
@@ -663,7 +663,7 @@ fn neither_chunks_nor_threads_change_anything() {
         assert!(lines(&batch) == whole, "{chunk_size}");
         assert_eq!(other.games, summary.games);
         assert_eq!(other.records, summary.records);
-        let rejects = |summary: &Summary| -> Vec<_> {
+        let rejects = |summary: &Ended| -> Vec<_> {
             let rejects = summary.first_rejects.iter();
             rejects
                 .map(|reject| {
@@ -745,7 +745,7 @@ fn games_of_truncated_containers_are_accounted_for() {
     }
 }
 
-fn read_damaged(text: &[u8]) -> (Batch, Summary) {
+fn read_damaged(text: &[u8]) -> (Batch, Ended) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();

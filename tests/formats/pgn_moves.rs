@@ -1,13 +1,13 @@
 //! Notations of moves in games: those that are accepted, and those that are rejected.
 
 use crate::formats::round_trips::read;
+use crate::support::Ended;
 use crate::support::shared_data;
 use lanefish::chess::Position;
-use lanefish::pipeline::Summary;
 use lanefish::table::Batch;
 
 /// Reads a text as a PGN file.
-fn read_text(text: &str, strict: bool) -> (Batch, Summary) {
+fn read_text(text: &str, strict: bool) -> (Batch, Ended) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("games.pgn");
     std::fs::write(&path, text).unwrap();

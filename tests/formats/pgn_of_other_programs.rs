@@ -2,14 +2,14 @@
 //! went wrong.
 
 use crate::formats::round_trips::read;
+use crate::support::Ended;
 use lanefish::choose::TimeControl;
 use lanefish::games::Speed;
-use lanefish::pipeline::Summary;
 use lanefish::table::{Batch, Field, Fields};
 use std::path::Path;
 
 /// A file of games, read in one piece, and in tiny chunks by many threads, with the same result.
-fn records(content: &[u8]) -> (Batch, Summary) {
+fn records(content: &[u8]) -> (Batch, Ended) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.pgn");
     std::fs::write(&path, content).unwrap();
@@ -23,7 +23,7 @@ fn records(content: &[u8]) -> (Batch, Summary) {
         (options.chunk_size, options.threads) = (64, 4);
     });
     assert_eq!(crate::formats::round_trips::lines(&cut), crate::formats::round_trips::lines(&batch));
-    let remarks = |summary: &Summary| -> Vec<(&str, u64)> {
+    let remarks = |summary: &Ended| -> Vec<(&str, u64)> {
         let mut remarks: Vec<_> = summary.remarks.iter().map(|(what, count)| (what.how, count)).collect();
         remarks.sort_unstable();
         remarks
@@ -54,7 +54,7 @@ fn games(batch: &Batch) -> Vec<usize> {
     counts
 }
 
-fn noted(summary: &Summary, words: &str) -> u64 {
+fn noted(summary: &Ended, words: &str) -> u64 {
     let notes = summary.remarks.iter().filter(|(remark, _)| remark.how.contains(words));
     notes.map(|(_, count)| count).sum()
 }

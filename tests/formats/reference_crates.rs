@@ -7,7 +7,7 @@ use crate::formats::round_trips::read;
 use crate::support::{Random, shared_data};
 use assert_cmd::Command;
 use bulletformat::{BulletFormat, ChessBoard};
-use lanefish::chess::castling::CastlingRights;
+use lanefish::chess::CastlingRights;
 use lanefish::chess::random::{RandomPlay, Start};
 use lanefish::chess::{Bitboard, Color, Move, MoveKind, Piece, Position, Role, Square};
 use lanefish::table::Field;

@@ -1,15 +1,14 @@
 //! Formats: round trips keep everything, nothing is lost silently, and all damage is found.
 
-use crate::support::Random;
-use lanefish::chess::validity::Validity;
-use lanefish::chess::{Move, Position};
+use crate::support::{Ended, Random, run};
+use lanefish::chess::{Move, Position, Validity};
 use lanefish::error::Error;
 use lanefish::formats::boards::{BoardsFile, BoardsWriter};
 use lanefish::formats::{Chunk, DecodeOptions, Format};
 use lanefish::input::Inputs;
 use lanefish::jobs::{FileOptions, RecordFile};
 use lanefish::packed::{Group, Packed};
-use lanefish::pipeline::{Job, OnReject, RunOptions, Summary, run};
+use lanefish::pipeline::{Job, OnReject, RunOptions};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::table::Tile;
 use lanefish::table::{Array, Batch, Field, Fields, Needs};
@@ -54,7 +53,7 @@ impl Job for Collect {
 }
 
 /// Reads files with all their fields.
-pub(crate) fn read(paths: &[PathBuf], change: impl FnOnce(&mut RunOptions<'_>)) -> (Batch, Summary) {
+pub(crate) fn read(paths: &[PathBuf], change: impl FnOnce(&mut RunOptions<'_>)) -> (Batch, Ended) {
     read_with(paths, &mut |_| Ok(()), change)
 }
 
@@ -63,7 +62,7 @@ pub(crate) fn read_with<'a>(
     paths: &[PathBuf],
     on_reject: &'a mut OnReject<'a>,
     change: impl FnOnce(&mut RunOptions<'_>),
-) -> (Batch, Summary) {
+) -> (Batch, Ended) {
     let inputs = Inputs::resolve(paths, lanefish::formats::is_supported).unwrap();
     let mut options = RunOptions::new(&OnlyValidity).on_reject(Some(on_reject));
     options.read.decode = DecodeOptions::default().fields(Fields::ALL);
@@ -163,7 +162,7 @@ fn lines_of_all_kinds_are_read_in_order() {
                 options.chunk_size = chunk_size;
                 options.threads = threads;
             });
-            assert_eq!(summary.failure.map(|error| error.to_string()), None);
+            assert_eq!(summary.failure.as_ref().map(ToString::to_string), None);
             assert_eq!(
                 lines(&batch),
                 [
@@ -233,8 +232,8 @@ fn evaluations_of_epd_are_fields() {
         let written_to = tempfile::tempdir().unwrap();
         let target = written_to.path().join("y.epd");
         let written = RecordFile::new(&target, None, FileOptions::default()).unwrap();
-        let (summary, lost) = written.write(&Inputs::of([&*path]), RunOptions::new(&OnlyValidity));
-        assert!(summary.failure.is_none() && lost.is_empty(), "{line}: {lost:?}");
+        let (_, lost) = written.write(&Inputs::of([&*path]), RunOptions::new(&OnlyValidity)).unwrap();
+        assert!(lost.is_empty(), "{line}: {lost:?}");
         assert_eq!(std::fs::read_to_string(target).unwrap(), format!("{line}\n"));
     }
 }
@@ -379,7 +378,7 @@ fn boards_files_keep_every_record_at_all_edges() {
                 options.threads = threads;
                 options.chunk_size = chunk_size;
             });
-            assert_eq!(summary.failure.map(|error| error.to_string()), None, "{len}");
+            assert_eq!(summary.failure.as_ref().map(ToString::to_string), None, "{len}");
             assert_eq!((summary.records, summary.rejected), (len as u64, 0));
             assert_eq!(lines(&found), expected, "{len}");
         }
@@ -595,8 +594,7 @@ fn levels_of_compression_are_for_compressed_files() {
         let path = directory.path().join(name);
         let sizes = [1, 9].map(|number| {
             let file = RecordFile::new(&path, None, level(number)).unwrap();
-            let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap()));
-            assert!(summary.failure.is_none());
+            let (summary, _) = file.write(&inputs, RunOptions::new(Tier::best().analyzer().unwrap())).unwrap();
             assert_eq!(read(std::slice::from_ref(&path), |_| ()).0.len() as u64, summary.records);
             std::fs::metadata(&path).unwrap().len()
         });

@@ -1,7 +1,7 @@
 //! Parquet and Arrow files: every layout of columns, rejects, damage, shards, files of other programs.
 
 use crate::formats::round_trips::{OnlyValidity, lines, sample_batch};
-use crate::support::{Random, SetRead as _};
+use crate::support::{Ended, Random, SetRead as _, run};
 use arrow_array::builder::{StringDictionaryBuilder, StringViewBuilder};
 use arrow_array::types::{Int16Type, Int32Type};
 use arrow_array::{
@@ -14,7 +14,7 @@ use assert_cmd::Command;
 use lanefish::error::{Error, Reject};
 use lanefish::formats::{DecodeOptions, DroppedKind, Format};
 use lanefish::input::{Access, Inputs};
-use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
+use lanefish::pipeline::{Job, RunOptions, Shard};
 use lanefish::table::{Field, Fields, Needs, Tile};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
@@ -50,7 +50,7 @@ struct Found {
     rejects: Vec<Reject>,
     /// Notes on values that do not fit.
     dropped_values: Vec<String>,
-    summary: Summary,
+    summary: Ended,
 }
 
 impl Found {

@@ -3,6 +3,7 @@
 
 use crate::formats::round_trips::{OnlyValidity, lines, sample_batch};
 use crate::support::SetRead as _;
+use crate::support::run;
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int8Type;
 use arrow_array::{Array as _, ArrayRef, Int16Array, RecordBatch, StringArray};
@@ -11,7 +12,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use lanefish::error::{Error, Reject};
 use lanefish::formats::{DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
-use lanefish::pipeline::{Job, RunOptions, run};
+use lanefish::pipeline::{Job, RunOptions};
 use lanefish::table::{Fields, Needs, Tile};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};

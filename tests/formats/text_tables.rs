@@ -273,7 +273,7 @@ fn kinds_that_are_known_are_counted_when_there_are_many() {
     let text: String = (0..3).flat_map(|_| (0..150).map(line)).collect();
     let path = file(directory.path(), "a.jsonl", format!("{{\"fen\":\"{START}\"}}\n{text}"));
     for way in WAYS {
-        let dropped_values = read_with(&path, None, way, |_| {}).summary.dropped_values;
+        let dropped_values = read_with(&path, None, way, |_| {}).summary.summary.dropped_values;
         let count = |key: usize| dropped_values.count(&DroppedKind::Key(format!("key{key}").into()));
         assert_eq!([0, 99, 100, 149].map(count), [3, 3, 0, 0], "{way:?}");
     }

@@ -7,14 +7,9 @@ use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::DataType;
 use assert_cmd::Command;
-use bytes::Bytes;
-use lanefish::columnar::{BLOCK, Compression, Described, Parquet, ROW_GROUP, RowBlocks};
+use lanefish::columnar::BLOCK;
 use lanefish::games::Date;
-use lanefish::table::{self, Kind, Texts, Values};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::file::page_index::column_index::ColumnIndexMetaData;
-use parquet::file::reader::{FileReader as _, SerializedFileReader};
-use parquet::file::serialized_reader::ReadOptionsBuilder;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -283,205 +278,8 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
-/// The smallest and the largest value of some rows as statistics have them, and how many are missing.
-fn range_of(array: &dyn Array) -> (Option<[Vec<u8>; 2]>, i64) {
-    let rows = 0..array.len();
-    let there = rows.filter(|&row| array.is_valid(row));
-    macro_rules! ends {
-        ($values:expr, $bytes:expr) => {{
-            let values: Vec<_> = there.map($values).collect();
-            let ends = values.iter().min().zip(values.iter().max());
-            ends.map(|(least, most)| [$bytes(least), $bytes(most)])
-        }};
-    }
-    macro_rules! numbers {
-        ($type:ty, $wide:ty) => {{
-            let values = array.as_primitive::<$type>();
-            ends!(|row| values.value(row) as $wide, |value: &$wide| value.to_le_bytes().to_vec())
-        }};
-    }
-    let ends = match array.data_type() {
-        DataType::Boolean => {
-            let values = array.as_boolean();
-            ends!(|row| values.value(row), |&value: &bool| vec![value.into()])
-        }
-        DataType::Int32 => numbers!(Int32Type, i32),
-        DataType::Int64 => numbers!(Int64Type, i64),
-        DataType::UInt64 => numbers!(UInt64Type, u64),
-        DataType::Int16 => numbers!(Int16Type, i32),
-        DataType::Date32 => numbers!(Date32Type, i32),
-        DataType::Utf8 => {
-            let values = array.as_string::<i32>();
-            ends!(|row| values.value(row), |value: &&str| value.as_bytes().to_vec())
-        }
-        _ => None,
-    };
-    (ends, array.null_count() as i64)
-}
-
-/// A pushed-down filter relies on them: with a wrong range, rows are lost.
-#[test]
-fn statistics_are_those_of_the_values() {
-    const ROWS: usize = 3 * BLOCK + 700;
-    let mut random = crate::support::Random::new(5);
-    let mut flags = Values::<bool>::default();
-    let (mut small, mut half, mut wide) = (Values::default(), Values::default(), Values::default());
-    let (mut signed, mut keys) = (Values::<i16>::default(), Values::default());
-    let (mut words, mut long, mut dates) = (Texts::default(), Texts::default(), Texts::default());
-    for row in 0..ROWS {
-        // The extremes of one page are not those of another, and the first and the last page have neither.
-        let page = (row / BLOCK) as u64;
-        let at = [100, 10, 200, 50][page as usize];
-        // A page without values, and some of which some are missing.
-        let there = page != 1 && random.below(3) > 0;
-        let mut number = |most: u64| there.then(|| at + random.below(most));
-        flags.push(number(2).map(|number| number % 2 == 1));
-        small.push(number(50).map(|number| number as u8));
-        half.push(number(9000).map(|number| number as u16));
-        wide.push(number(1 << 31).map(|number| number as u32 * 2));
-        signed.push(number(500).map(|number| 300 - number as i16));
-        keys.push(number(u64::MAX / 2).map(|number| number.wrapping_mul(2)));
-        words.push(number(50).map(|number| format!("word {number}")).as_deref());
-        let len = if page == 2 { 300 } else { 20 };
-        long.push(number(9).map(|number| format!("{number:0len$}")).as_deref());
-        dates.push(number(28).map(|day| format!("{}.01.{:02}", 1900 + at, 1 + day % 28)).as_deref());
-    }
-    let column = |(name, kind)| Described::new(name, kind, "a meaning").nullable();
-    let columns: Vec<Described> = [
-        ("flag", Kind::Flag),
-        ("u8", Kind::U8),
-        ("u16", Kind::U16),
-        ("u32", Kind::U32),
-        ("i16", Kind::I16),
-        ("bits", Kind::Bits),
-        ("word", Kind::Text),
-        ("long", Kind::Text),
-        ("date", Kind::Date),
-    ]
-    .map(column)
-    .into();
-    let cells: Vec<table::Array> = [
-        table::Array::Flag(flags),
-        table::Array::U8(small),
-        table::Array::U16(half),
-        table::Array::U32(wide),
-        table::Array::I16(signed),
-        table::Array::U64(keys),
-        table::Array::Text(words),
-        table::Array::Text(long),
-        table::Array::Text(dates),
-    ]
-    .into();
-    let file = parquet_of(&columns, vec![cells]);
-    let options = ReadOptionsBuilder::new().with_page_index();
-    let reader = SerializedFileReader::new_with_options(file.clone(), options.build()).unwrap();
-    let metadata = reader.metadata();
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
-    let mut batches = reader.with_batch_size(ROWS).build().unwrap();
-    let all = batches.next().unwrap().unwrap();
-    assert_eq!(metadata.num_row_groups(), 1);
-    for (at, column) in columns.iter().enumerate() {
-        let name = &column.name;
-        let (range, missing) = range_of(all.column(at));
-        let statistics = metadata.row_group(0).column(at).statistics();
-        // Those of long texts are left out.
-        if &**name == "long" {
-            assert!(statistics.is_none());
-        } else {
-            let statistics = statistics.expect("statistics");
-            let [least, most] = range.expect("values");
-            assert_eq!(statistics.min_bytes_opt(), Some(&*least), "{name}");
-            assert_eq!(statistics.max_bytes_opt(), Some(&*most), "{name}");
-            assert_eq!(statistics.null_count_opt(), Some(missing as u64), "{name}");
-        }
-        let index = &metadata.column_index().unwrap()[0][at];
-        let places = metadata.offset_index().unwrap()[0][at].page_locations();
-        assert_eq!(places.len(), 4, "{name}");
-        if &**name == "long" {
-            assert!(matches!(index, ColumnIndexMetaData::NONE));
-            continue;
-        }
-        for (page, place) in places.iter().enumerate() {
-            let end = ROWS.min((page + 1) * BLOCK);
-            assert_eq!(place.first_row_index, (page * BLOCK) as i64);
-            let (range, missing) = range_of(&all.column(at).slice(page * BLOCK, end - page * BLOCK));
-            let context = format!("{name}, page {page}");
-            assert_eq!(index.is_null_page(page), range.is_none(), "{context}");
-            assert_eq!(index.null_count(page), Some(missing), "{context}");
-            if let Some(range) = range {
-                assert_eq!(ends_of(index, page), range, "{context}");
-            }
-        }
-    }
-}
-
-/// The ends of a page as plain bytes.
-fn ends_of(index: &ColumnIndexMetaData, page: usize) -> [Vec<u8>; 2] {
-    macro_rules! ends {
-        ($index:expr, $bytes:expr) => {
-            [$index.min_value(page), $index.max_value(page)].map(|end| $bytes(end.unwrap()))
-        };
-    }
-    match index {
-        ColumnIndexMetaData::BOOLEAN(index) => ends!(index, |&end: &bool| vec![end.into()]),
-        ColumnIndexMetaData::INT32(index) => ends!(index, |end: &i32| end.to_le_bytes().to_vec()),
-        ColumnIndexMetaData::INT64(index) => ends!(index, |end: &i64| end.to_le_bytes().to_vec()),
-        ColumnIndexMetaData::BYTE_ARRAY(index) => ends!(index, <[u8]>::to_vec),
-        other => panic!("{other:?}"),
-    }
-}
-
-fn parquet_of(columns: &[Described], pieces: Vec<Vec<table::Array>>) -> Bytes {
-    let encoder = Parquet::new(columns, Compression::default());
-    let mut out = Vec::new();
-    let mut file = encoder.begin(&mut out).unwrap();
-    let mut blocks = RowBlocks::default();
-    for piece in pieces {
-        let rows = piece[0].len();
-        for block in blocks.join(piece, 0..rows) {
-            file.put(encoder.encode(block).unwrap()).unwrap();
-        }
-    }
-    if let Some(block) = blocks.finish() {
-        file.put(encoder.encode(block).unwrap()).unwrap();
-    }
-    file.finish(false).unwrap();
-    out.into()
-}
-
 #[test]
 fn rows_that_are_whole_blocks_are_all_written_and_read() {
-    let columns = [Described::new("number", Kind::U16, "a number")];
-    for lens in [
-        &[BLOCK][..],
-        &[2 * BLOCK],
-        &[3 * BLOCK],
-        &[BLOCK, BLOCK, BLOCK],
-        &[BLOCK - 1, 1],
-        &[100, 3 * BLOCK - 100],
-        &[ROW_GROUP],
-        &[ROW_GROUP - BLOCK, BLOCK, BLOCK],
-    ] {
-        let all: usize = lens.iter().sum();
-        let mut start = 0;
-        let pieces = lens.iter().map(|&len| {
-            let numbers: Values<u16> = (start..start + len).map(|row| row as u16).collect();
-            start += len;
-            vec![table::Array::U16(numbers)]
-        });
-        let file = parquet_of(&columns, pieces.collect());
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
-        let batches: Vec<_> = reader.build().unwrap().map(Result::unwrap).collect();
-        let mut row = 0;
-        for batch in batches {
-            for &number in batch.column(0).as_primitive::<Int32Type>().values() {
-                assert_eq!(number, i32::from(row as u16), "{lens:?}");
-                row += 1;
-            }
-        }
-        assert_eq!(row, all, "{lens:?}");
-    }
-    // The same by the program, through all formats.
     let directory = tempfile::tempdir().unwrap();
     let name = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     for rows in [BLOCK, 3 * BLOCK] {
@@ -512,7 +310,7 @@ fn rows_that_are_whole_blocks_are_all_written_and_read() {
 #[test]
 fn batches_of_no_run_give_whole_records_only() {
     use lanefish::jobs::{Content, OutputContent, OutputFormat, WriteJob};
-    use lanefish::output::row_format::SquareSetStyle;
+    use lanefish::output::SquareSetStyle;
     use lanefish::table::Columns;
     let directory = tempfile::tempdir().unwrap();
     let batch = std::sync::Arc::new(crate::formats::round_trips::sample_batch(100));

@@ -10,8 +10,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use lanefish::Error;
-use lanefish::chess::Position;
-use lanefish::chess::validity::Validity;
+use lanefish::chess::{Position, Validity};
 use lanefish::columnar::BLOCK;
 use lanefish::formats::DecodeOptions;
 use lanefish::jobs::{ArrowPositions, BadRows, ComputeOptions, Computed, compute};

@@ -3,10 +3,10 @@
 use crate::support::{self, Random};
 use lanefish::chess::attacks::{bishop_attacks, knight_attacks, rook_attacks};
 use lanefish::chess::{CastlingRights, Color, Piece, Position, Role, Square, Validity};
-use lanefish::kernels::BoardCounts;
 use lanefish::packed::{Group, Packed};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::tiers::{self, Alternative, Analyzer, Tier};
+use lanefish_core::kernels::BoardCounts;
 
 /// All results for one board.
 #[derive(Debug, PartialEq)]

@@ -13,9 +13,9 @@ use crate::support::{self, Random};
 use lanefish::chess::attacks::king_attacks;
 use lanefish::chess::random::{RandomPlay, Start};
 use lanefish::chess::{CastlingRights, Color, File, Move, MoveKind, Piece, Position, Rank, Role, Square, Validity};
-use lanefish::kernels::Replies;
 use lanefish::packed::{Group, Packed};
 use lanefish::tiers::{Analyzer, Tier};
+use lanefish_core::kernels::Replies;
 use std::collections::HashMap;
 
 /// A number from the environment.

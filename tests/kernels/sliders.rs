@@ -3,10 +3,10 @@
 
 use lanefish::bench::sliders::{Query, SliderPiece, groups_of, lanes_agree};
 use lanefish::chess::{Bitboard, Square};
-use lanefish::kernels::SliderMethod;
-use lanefish::simd::{Scalar, Simd};
 use lanefish::sliders::relevant_squares::subsets;
-use lanefish::sliders::{RayWalk, Slider, Sliders, Visitor, for_each_algorithm};
+use lanefish::sliders::{Sliders, Visitor, for_each_algorithm, ray_walk::RayWalk, relevant_squares::Slider};
+use lanefish_core::kernels::SliderMethod;
+use lanefish_core::simd::{Scalar, Simd};
 
 /// A query with the results of the ray walk.
 struct Case {
@@ -85,10 +85,10 @@ fn lanes_on_all_relevant_occupancies() {
             check::<Scalar>(piece, &queries);
             #[cfg(target_arch = "x86_64")]
             {
-                check::<lanefish::simd::Avx2>(piece, &queries);
-                check::<lanefish::simd::Avx2Gfni>(piece, &queries);
-                check::<lanefish::simd::Avx512>(piece, &queries);
-                check::<lanefish::simd::Avx512Gfni>(piece, &queries);
+                check::<lanefish_core::simd::Avx2>(piece, &queries);
+                check::<lanefish_core::simd::Avx2Gfni>(piece, &queries);
+                check::<lanefish_core::simd::Avx512>(piece, &queries);
+                check::<lanefish_core::simd::Avx512Gfni>(piece, &queries);
             }
         }
     }

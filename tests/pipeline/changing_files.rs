@@ -5,13 +5,14 @@
 
 use crate::formats::round_trips::{OnlyValidity, boards_bytes, sample_batch};
 use crate::support::SetRead as _;
+use crate::support::{Ended, run};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use lanefish::error::{Error, Reject};
 use lanefish::formats::boards::BoardsFile;
 use lanefish::formats::{DecodeOptions, Format};
 use lanefish::input::{Access, Inputs};
 use lanefish::jobs::{OutputContent, OutputFormat, WriteJob};
-use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
+use lanefish::pipeline::{Job, RunOptions, Shard};
 use lanefish::table::{Fields, Needs, Tile};
 use std::fs::File;
 use std::io::Write as _;
@@ -82,7 +83,7 @@ impl Job for Changing<'_> {
 struct Found {
     records: u64,
     rejects: usize,
-    summary: Summary,
+    summary: Ended,
 }
 
 /// Reads a file that is written anew, while it changes.

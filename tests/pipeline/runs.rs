@@ -2,11 +2,11 @@
 //! damaged, and one file does not affect the next.
 
 use crate::formats::round_trips::{boards_bytes, lines, read, sample_batch};
-use crate::support::Random;
+use crate::support::{Ended, Random};
 use lanefish::error::Error;
 use lanefish::formats::{Chunk, DecodeOptions, Format, Totals};
 use lanefish::input::Access;
-use lanefish::pipeline::{RunOptions, Summary};
+use lanefish::pipeline::RunOptions;
 use lanefish::table::Fields;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ const CONFIGURATIONS: [(usize, usize); 6] =
     [(1, 1 << 20), (1, 64), (2, 1000), (8, 1 << 20), (8, 100_000), (64, 1 << 20)];
 
 /// The outcome of a run, which must be the same in all [`CONFIGURATIONS`].
-fn outcome(path: &Path, change: impl Fn(&mut RunOptions<'_>)) -> (Vec<String>, Summary) {
-    let mut first: Option<(Vec<String>, Summary)> = None;
+fn outcome(path: &Path, change: impl Fn(&mut RunOptions<'_>)) -> (Vec<String>, Ended) {
+    let mut first: Option<(Vec<String>, Ended)> = None;
     for (threads, chunk_size) in CONFIGURATIONS {
         let (batch, summary) = read(&[path.to_owned()], |options| {
             options.threads = threads;
@@ -46,7 +46,7 @@ fn outcome(path: &Path, change: impl Fn(&mut RunOptions<'_>)) -> (Vec<String>, S
 }
 
 /// The parts of a summary that depend only on the input.
-fn outcome_text(summary: &Summary) -> String {
+fn outcome_text(summary: &Ended) -> String {
     let rejects: Vec<String> =
         summary.first_rejects.iter().map(|reject| format!("{reject} {:?} {:?}", reject.reasons, reject.raw)).collect();
     let failure = summary.failure.as_ref().map(ToString::to_string);
@@ -161,7 +161,7 @@ fn rejects_are_in_order_with_lines_of_their_own_file() {
         options.threads = threads;
         options.chunk_size = chunk_size;
         options.on_reject = Some(&mut on_reject);
-        let summary = lanefish::pipeline::run(&inputs, options, &crate::formats::round_trips::Collect, |_| Ok(()));
+        let summary = crate::support::run(&inputs, options, &crate::formats::round_trips::Collect, |_| Ok(()));
         assert_eq!((summary.records, summary.rejected), (6000, 18));
         let expected: Vec<_> = [&first, &second]
             .into_iter()

@@ -2,12 +2,12 @@
 //! and the way the input is read.
 
 use crate::formats::round_trips::{OnlyValidity, boards_bytes, sample_batch};
-use crate::support::{Random, SetRead as _, shared_data};
+use crate::support::{Ended, Random, SetRead as _, run, shared_data};
 use lanefish::choose::GameFilter;
 use lanefish::error::{Error, Reject};
 use lanefish::formats::DecodeOptions;
 use lanefish::input::{Inputs, Source};
-use lanefish::pipeline::{Job, RunOptions, Shard, Summary, run};
+use lanefish::pipeline::{Job, RunOptions, Shard};
 use lanefish::table::{Field, Fields, Needs, Tile};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -39,7 +39,7 @@ pub(crate) struct Found {
     pub(crate) rejects: Vec<Reject>,
     /// Sums that must agree.
     counts: BTreeMap<String, u64>,
-    pub(crate) summary: Summary,
+    pub(crate) summary: Ended,
 }
 
 /// How the files are read.

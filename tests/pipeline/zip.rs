@@ -3,10 +3,11 @@
 use crate::formats::every_format::samples;
 use crate::formats::round_trips::{Collect, OnlyValidity, lines, read_with};
 use crate::pipeline::shards::{USUAL, WAYS, frames, read_source};
+use crate::support::{Ended, run};
 use lanefish::error::{Error, Reject};
 use lanefish::formats::{DecodeOptions, is_supported};
 use lanefish::input::{Access, Inputs, Shard, Source};
-use lanefish::pipeline::{RunOptions, Summary, run};
+use lanefish::pipeline::RunOptions;
 use lanefish::table::{Batch, Fields};
 use std::fs;
 use std::io::Write;
@@ -116,7 +117,7 @@ fn names(path: &Path) -> (Vec<String>, Vec<String>) {
 }
 
 /// What a run finds in a file, with names from those of the file on.
-fn found(path: &Path, threads: usize, map: bool) -> (Vec<String>, Vec<String>, Summary) {
+fn found(path: &Path, threads: usize, map: bool) -> (Vec<String>, Vec<String>, Ended) {
     let mut rejects = Vec::new();
     let mut on_reject = |reject: &Reject| {
         rejects.push(reject.to_string().replacen(&*path.to_string_lossy(), "", 1));

@@ -1,10 +1,10 @@
 //! Reports as pages, opened in Chromium at the widths of a phone and a laptop, in light and dark: no script error, no
 //! overflow, letters of a readable size that do not run into each other, enough contrast, values on hover and by keys.
 
-use crate::support::shared_data;
+use crate::support::{run, shared_data};
 use lanefish::input::Inputs;
 use lanefish::jobs::Statistics;
-use lanefish::pipeline::{RunOptions, run};
+use lanefish::pipeline::RunOptions;
 use lanefish::report::html::{About, Input, comparison, page};
 use lanefish::report::{Comparison, Groups, Histogram, Mates, Report, Results};
 use lanefish::tiers::Tier;

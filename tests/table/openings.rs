@@ -1,14 +1,14 @@
 //! `game_plies`, `plies_left` and the openings of positions, compared with a plain replay of another library, on every
 //! road and however inputs are cut.
 
-use crate::support::{SetRead as _, shared_data, shared_text};
+use crate::support::{SetRead as _, run, shared_data, shared_text};
 use cozy_chess::{Board, Move, Piece, Square};
 use lanefish::choose::GameFilter;
 use lanefish::formats::DecodeOptions;
 use lanefish::input::Inputs;
 use lanefish::jobs;
-use lanefish::output::row_format::SquareSetStyle;
-use lanefish::pipeline::{RunOptions, run};
+use lanefish::output::SquareSetStyle;
+use lanefish::pipeline::RunOptions;
 use lanefish::table::Columns;
 use lanefish::tiers::Tier;
 use std::collections::HashMap;

@@ -1,13 +1,13 @@
 //! `score_before` and `score_placeholder`, compared with a plain walk over the records: in every format that has games,
 //! however it is cut, and whatever is chosen.
 
-use crate::support::{Random, SetRead, shared_data};
+use crate::support::{Random, SetRead, run, shared_data};
 use lanefish::choose::GameFilter;
 use lanefish::formats::DecodeOptions;
 use lanefish::input::Inputs;
 use lanefish::jobs;
-use lanefish::output::row_format::SquareSetStyle;
-use lanefish::pipeline::{RunOptions, run};
+use lanefish::output::SquareSetStyle;
+use lanefish::pipeline::RunOptions;
 use lanefish::table::Columns;
 use lanefish::tiers::Tier;
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 //! Numbers of records and of bytes as people write them: `1000000`, `1_000_000`, `1e6`, `1M`; `64K`, `2GiB`.
 
-use lanefish::text::numbers::parse_count;
+use lanefish_core::text::numbers::parse_count;
 
 /// A whole number, with `_` between digits, with an exponent, or with `k`, `M`, `G` or `T` for a power of a thousand.
 pub(in crate::cli) fn count(text: &str) -> Result<u64, String> {

@@ -3,8 +3,8 @@
 use crate::cli::run::invocation::Invocation;
 use anyhow::{Context, Result, bail};
 use lanefish::chess::Position;
+use lanefish::chess::Validity;
 use lanefish::chess::fen::{FenOptions, parse};
-use lanefish::chess::validity::Validity;
 use std::ffi::OsStr;
 
 /// Whether an argument looks like a FEN rather than a file name: eight ranks of pieces, or

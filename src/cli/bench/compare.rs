@@ -5,7 +5,7 @@ use super::table_layout::{Lines, number, wrapped};
 use anyhow::{Context, Result};
 use lanefish::Error;
 use lanefish::bench::pipeline::label;
-use lanefish::text::numbers::counted;
+use lanefish_core::text::numbers::counted;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fs;

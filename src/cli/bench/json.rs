@@ -2,8 +2,8 @@
 
 use super::PACKED_BYTES;
 use lanefish::bench::{Row, Subject};
-use lanefish::cpu;
 use lanefish::tiers::Tier;
+use lanefish_core::cpu;
 use serde_json::{Map, Value, json};
 
 /// The whole run; `seconds` is the time of a row.

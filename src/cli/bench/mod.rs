@@ -246,7 +246,7 @@ impl BenchArgs {
             positions.extend(some);
             Ok(())
         })?;
-        *status = invocation.conclude(read.summary)?;
+        *status = invocation.conclude(read)?;
         ensure!(!positions.is_empty(), "the input holds no valid position");
         Ok(positions)
     }

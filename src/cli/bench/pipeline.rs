@@ -8,7 +8,7 @@ use super::slider_verdict::Statement;
 use super::table_layout::{Lines, believed, millions, number, or_dash, reliable, spread, timing};
 use lanefish::bench::pipeline::{KERNEL, NAMES, find, label};
 use lanefish::bench::{Row, Subject};
-use lanefish::text::numbers::counted;
+use lanefish_core::text::numbers::counted;
 
 /// The least rate of a row relative to another one, with one thread.
 struct Share {

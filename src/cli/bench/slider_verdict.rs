@@ -7,7 +7,7 @@ use super::ranking::{Calls, Ranked, Ranking};
 use lanefish::bench::Row;
 use lanefish::bench::sliders::Source;
 use lanefish::sliders::Kind;
-use lanefish::text::numbers::counted;
+use lanefish_core::text::numbers::counted;
 
 /// Slower algorithms with which the fastest one is compared.
 const NEXT: usize = 3;

@@ -9,9 +9,9 @@ use super::table_layout::{
 use super::{PACKED_BYTES, pipeline, slider_tables};
 use lanefish::bench::sliders::Source;
 use lanefish::bench::{Row, Subject};
-use lanefish::cpu;
-use lanefish::text::numbers::grouped;
 use lanefish::tiers::Tier;
+use lanefish_core::cpu;
+use lanefish_core::text::numbers::grouped;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

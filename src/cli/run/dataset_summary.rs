@@ -12,8 +12,8 @@ pub(crate) fn conclude(
     written: u64,
     own: impl IntoIterator<Item = (&'static str, Value)>,
 ) -> Result<u8> {
-    let Timed { summary, elapsed } = done;
-    if json && summary.failure.is_none() {
+    let Timed { summary, failure, elapsed } = &done;
+    if json && failure.is_none() {
         let left_out = summary.left_out.iter();
         let left_out: Map<String, Value> =
             left_out.map(|(option, left_out)| ((*option).to_owned(), json!(left_out.positions))).collect();
@@ -26,5 +26,5 @@ pub(crate) fn conclude(
         object.insert("seconds".to_owned(), json!(elapsed.as_secs_f64()));
         crate::cli::print_object(&object)?;
     }
-    invocation.conclude(summary)
+    invocation.conclude(done)
 }

@@ -17,8 +17,8 @@ use lanefish::columnar::Compression;
 use lanefish::formats::UnstoredTags;
 use lanefish::input::Inputs;
 use lanefish::jobs::{Content, OutputContent, OutputFormat, OutputSummary, WriteJob, WritePart};
-use lanefish::pipeline::{RunOptions, Summary, run};
-use lanefish::text::numbers::counted;
+use lanefish::pipeline::{RunError, RunOptions, Summary, run};
+use lanefish_core::text::numbers::counted;
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -184,7 +184,7 @@ pub(crate) fn write(
 ) -> Result<u8> {
     let (done, _) =
         write_by(invocation, read, written, wanted, &[], |inputs, options, job, sink| run(inputs, options, job, sink))?;
-    invocation.conclude(done.summary)
+    invocation.conclude(done)
 }
 
 /// Lets a function read the inputs, and writes the output. Returns the summary, which the caller reports, and the
@@ -195,7 +195,7 @@ pub(crate) fn write_by(
     written: OutputContent<'_>,
     OutputRequest { place, format, more, allow_loss, table }: OutputRequest<'_>,
     against: &[Arc<Path>],
-    work: impl FnOnce(&Inputs, RunOptions<'_>, &WriteJob<'_>, &mut Sink<'_>) -> Summary,
+    work: impl FnOnce(&Inputs, RunOptions<'_>, &WriteJob<'_>, &mut Sink<'_>) -> Result<Summary, RunError>,
 ) -> Result<(Timed, u64)> {
     let format = more.apply(format)?;
     let job = WriteJob::new(written, format)?.allow_loss(allow_loss);
@@ -220,7 +220,7 @@ pub(crate) fn write_by(
         work(inputs, options, &job, &mut |part| job.put(&mut file, part).map_err(failed))
     })?;
     let mut records = 0;
-    if done.summary.failure.is_none() {
+    if done.failure.is_none() {
         let complete = job.finish(file).map_err(failed)?;
         match to {
             Place::PendingGame(mut held) => {

@@ -12,18 +12,18 @@ use crate::cli::terminal::step_progress::Phase;
 use crate::cli::terminal::style::Style;
 use anyhow::{Context, Result, bail};
 use lanefish::Error;
-use lanefish::chess::validity::Validity;
+use lanefish::chess::Validity;
 use lanefish::choose::{Choose, FilterCount};
 use lanefish::error::Reject;
 use lanefish::formats::{self, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs, Source};
 use lanefish::output::AtomicFile;
-use lanefish::pipeline::{self, Job, ReadOptions, RunOptions, Summary};
+use lanefish::pipeline::{self, Job, ReadOptions, RunError, RunOptions, Summary};
 use lanefish::report::html;
 use lanefish::table::{Needs, Tile};
-use lanefish::text::numbers::grouped;
-use lanefish::text::one_line;
 use lanefish::tiers::{Analyzer, Tier};
+use lanefish_core::text::numbers::grouped;
+use lanefish_core::text::one_line;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::fmt;
@@ -67,11 +67,20 @@ pub(crate) struct RunOverrides {
     pub(crate) skip: Option<u64>,
 }
 
-/// A summary and the time taken.
+/// What a run read, why it ended early if it did, and the time taken.
 #[derive(Debug)]
 pub(crate) struct Timed {
     pub(crate) summary: Summary,
+    pub(crate) failure: Option<Error>,
     pub(crate) elapsed: Duration,
+}
+
+/// The summary of a run, and why it ended early.
+pub(crate) fn summary_and_failure(ended: Result<Summary, RunError>) -> (Summary, Option<Error>) {
+    match ended {
+        Ok(summary) => (summary, None),
+        Err(RunError { error, summary }) => (*summary, Some(error)),
+    }
 }
 
 /// The run only reads.
@@ -400,7 +409,7 @@ impl<'a> Invocation<'a> {
         inputs: &[PathBuf],
         reading: &Reading,
         choice: RunOverrides,
-        work: impl FnOnce(&Inputs, RunOptions<'_>) -> Summary,
+        work: impl FnOnce(&Inputs, RunOptions<'_>) -> Result<Summary, RunError>,
     ) -> Result<Timed> {
         let begin = Instant::now();
         let inputs = self.take_inputs(inputs, reading, choice.past_damage)?;
@@ -431,27 +440,27 @@ impl<'a> Invocation<'a> {
             .on_reject(Some(&mut on_reject))
             .on_progress(Some(&mut on_progress))
             .interrupt(Some(interrupt::flag()));
-        let summary = work(&inputs, options);
+        let (summary, failure) = summary_and_failure(work(&inputs, options));
         meter.finish();
-        if summary.failure.is_none() {
+        if failure.is_none() {
             self.keep_rejects(rejects);
         }
-        Ok(Timed { summary, elapsed: begin.elapsed() })
+        Ok(Timed { summary, failure, elapsed: begin.elapsed() })
     }
 
     /// Reports rejected and left-out records, and returns the exit status or the error that ended the run. If there was
     /// no error, the file of rejected records is committed.
-    pub(crate) fn conclude(&self, summary: Summary) -> Result<u8> {
-        self.report(&summary);
-        if summary.failure.is_none() {
+    pub(crate) fn conclude(&self, done: Timed) -> Result<u8> {
+        self.report(&done.summary, done.failure.as_ref());
+        if done.failure.is_none() {
             self.commit(None)?;
         }
-        self.outcome(summary)
+        self.outcome(&done.summary, done.failure)
     }
 
     /// The exit status, or the error that ended the run.
-    pub(crate) fn outcome(&self, summary: Summary) -> Result<u8> {
-        match summary.failure {
+    pub(crate) fn outcome(&self, summary: &Summary, failure: Option<Error>) -> Result<u8> {
+        match failure {
             Some(error) if error.is_of_input() && summary.records > 0 => {
                 let records = grouped(summary.records);
                 let goes_on = summary.files.iter().any(|file| !file.damage.is_empty());
@@ -481,10 +490,10 @@ impl<'a> Invocation<'a> {
     }
 
     /// Reports rejected and left-out records.
-    pub(crate) fn report(&self, summary: &Summary) {
+    pub(crate) fn report(&self, summary: &Summary, failure: Option<&Error>) {
         let rejected = summary.rejected;
         // With --strict the error is the record. The number of others found by then depends on timing.
-        if rejected > 0 && !matches!(summary.failure, Some(Error::Strict(_))) {
+        if rejected > 0 && !matches!(failure, Some(Error::Strict(_))) {
             let records = grouped(summary.records);
             self.note(format_args!("{} of {records} records rejected:", grouped(rejected)));
             for reject in &summary.first_rejects {
@@ -502,7 +511,7 @@ impl<'a> Invocation<'a> {
         for note in summary.notes(self.verbose()) {
             self.note(format_args!("{note}"));
         }
-        if matches!(summary.failure, Some(Error::Selection { .. } | Error::Lacks { .. })) {
+        if matches!(failure, Some(Error::Selection { .. } | Error::Lacks { .. })) {
             return;
         }
         let mut left_out: Vec<_> = summary.left_out.iter().collect();

@@ -9,7 +9,7 @@ use lanefish::Error;
 use lanefish::formats::Format;
 use lanefish::jobs::OutputFormat;
 use lanefish::pipeline::{FileSummary, Summary};
-use lanefish::text::one_line;
+use lanefish_core::text::one_line;
 use rayon::ThreadPool;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, VecDeque};

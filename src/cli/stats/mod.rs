@@ -25,8 +25,8 @@ use lanefish::jobs::{GroupCounts, Statistics};
 use lanefish::pipeline;
 use lanefish::report::{Comparison, Report, csv, html, left_out_to_json, run_to_json};
 use lanefish::stats::{GroupBy, LargestGroups, MOST_GROUPS};
-use lanefish::text::numbers::{bytes, grouped, short};
-use lanefish::text::one_line;
+use lanefish_core::text::numbers::{bytes, grouped, short};
+use lanefish_core::text::one_line;
 use report_origin::{command_line, left_out, now};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -188,13 +188,13 @@ impl RunCommand for StatsArgs {
         let files = self.open_files(invocation)?;
         let (made, timed) = self.read(invocation, &self.read.inputs, reading)?;
         match &made {
-            Some(made) if timed.summary.failure.is_none() => self.tell(invocation, made, files)?,
+            Some(made) if timed.failure.is_none() => self.tell(invocation, made, files)?,
             // A report of zeros would look like one of an empty dataset.
             Some(made) if timed.summary.records > 0 => self.show(invocation, made)?,
             _ => {}
         }
-        let has_failed = timed.summary.failure.is_some();
-        let status = invocation.conclude(timed.summary);
+        let has_failed = timed.failure.is_some();
+        let status = invocation.conclude(timed);
         for path in self.html.iter().chain(&self.csv).filter(|_| has_failed) {
             invocation.note(format_args!("{} was not written", path.display()));
         }
@@ -219,7 +219,7 @@ impl StatsArgs {
         }
         let Files { mut page, .. } = self.open_files(invocation)?;
         let mut made = Vec::new();
-        let mut summaries = Vec::new();
+        let mut runs = Vec::new();
         for path in inputs {
             if is_report(path) {
                 made.push(read_report(path)?);
@@ -228,11 +228,11 @@ impl StatsArgs {
             let one = std::slice::from_ref(path);
             invocation.prepare(one, &self.read.reading)?;
             let (counted, timed) = self.read(invocation, one, &self.read.reading)?;
-            if timed.summary.failure.is_some() {
-                return invocation.conclude(timed.summary);
+            if timed.failure.is_some() {
+                return invocation.conclude(timed);
             }
             made.extend(counted);
-            summaries.push(timed.summary);
+            runs.push(timed);
         }
         let Some((first, others)) = made.split_first() else {
             bail!("nothing to compare");
@@ -275,8 +275,8 @@ impl StatsArgs {
             self.say_written(&format!("comparison of {} datasets", made.len()))?;
         }
         let mut status = 0;
-        for summary in summaries {
-            status = status.max(invocation.conclude(summary)?);
+        for run in runs {
+            status = status.max(invocation.conclude(run)?);
         }
         Ok(status)
     }
@@ -301,7 +301,7 @@ impl StatsArgs {
             counted => counted,
         };
         let Some(report) = report.transpose()? else { return Ok((None, timed)) };
-        let Timed { summary, elapsed } = &timed;
+        let Timed { summary, elapsed, .. } = &timed;
         let seconds = elapsed.as_secs_f64();
         let rate = summary.records as f64 / seconds;
         let tier = invocation.analyzer.tier().name();
@@ -359,12 +359,12 @@ impl StatsArgs {
             }
             pipeline::run(inputs, options, &job, |part| job.add(part))
         })?;
-        if matches!(timed.summary.failure, Some(Error::TooManyGroups { .. })) {
-            let failure = timed.summary.failure.take();
+        if matches!(timed.failure, Some(Error::TooManyGroups { .. })) {
+            let failure = timed.failure.take();
             return Ok((failure.map(Err), timed));
         }
         // The records before the damaged part of an input count and are shown.
-        if !timed.summary.failure.as_ref().is_none_or(Error::is_of_input) {
+        if !timed.failure.as_ref().is_none_or(Error::is_of_input) {
             return Ok((None, timed));
         }
         let report = job.finish(timed.summary.rejected, reading.keep_en_passant);
@@ -386,7 +386,7 @@ impl StatsArgs {
         let counts = GroupCounts::new(by);
         let timed = invocation.read(inputs, reading, RunOverrides::default(), &counts, |part| counts.add(part))?;
         invocation.prepare_again(inputs, reading)?;
-        match timed.summary.failure {
+        match timed.failure {
             Some(failure) if !failure.is_of_input() => Err(failure.into()),
             _ => Ok(counts.largest(self.top.map_or(MOST_GROUPS, |top| top as usize))?),
         }

@@ -8,11 +8,11 @@ use crate::cli::run::invocation::{Invocation, Timed};
 use crate::cli::terminal::progress::Meter;
 use anyhow::{Result, bail};
 use lanefish::Error;
-use lanefish::chess::validity::Validity;
+use lanefish::chess::Validity;
 use lanefish::report::{html, left_out_to_json};
 use lanefish::sql::cluster::{Cluster, Counting};
 use lanefish::sql::{Session as SqlSession, SessionOptions, Step};
-use lanefish::text::numbers::{bytes, short};
+use lanefish_core::text::numbers::{bytes, short};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -91,10 +91,10 @@ impl StatsArgs {
             speed: format!(
                 "{seconds:.3} s, {} positions/s, {} of the cluster at {address}, {} read",
                 short(rate),
-                lanefish::text::numbers::counted(slots as u64, "slot"),
+                lanefish_core::text::numbers::counted(slots as u64, "slot"),
                 bytes(summary.bytes as f64),
             ),
         };
-        Ok((Some(made), Timed { summary, elapsed }))
+        Ok((Some(made), Timed { summary, failure: None, elapsed }))
     }
 }

@@ -6,9 +6,10 @@
 
 use crate::cli::arguments::common_args::When;
 use lanefish::pipeline::Progress;
-use lanefish::text::numbers::{bytes, grouped, short};
 #[cfg(feature = "cluster")]
-use lanefish::{sql::cluster::JobProgress, text::numbers::counted};
+use lanefish::sql::cluster::JobProgress;
+use lanefish_core::text::numbers::counted;
+use lanefish_core::text::numbers::{bytes, grouped, short};
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -40,7 +40,7 @@ const MAGIC: &[u8] = b"PAR1";
 
 /// Encodes blocks of these columns.
 #[derive(Debug)]
-pub struct Parquet {
+pub(crate) struct Parquet {
     columns: Arc<[Described]>,
     compression: Compression,
     /// Encoders that are not in use: their memory is large.
@@ -49,7 +49,7 @@ pub struct Parquet {
 
 /// A block as pages.
 #[derive(Debug)]
-pub struct Pages {
+pub(crate) struct Pages {
     /// One for each column.
     pages: Vec<Page>,
     /// Of the last block of a row group: the dictionaries of texts, by column.
@@ -58,7 +58,7 @@ pub struct Pages {
 
 impl Parquet {
     /// For these columns.
-    pub fn new(columns: impl Into<Arc<[Described]>>, compression: Compression) -> Self {
+    pub(crate) fn new(columns: impl Into<Arc<[Described]>>, compression: Compression) -> Self {
         Self { columns: columns.into(), compression, idle: Mutex::default() }
     }
 
@@ -74,7 +74,7 @@ impl Parquet {
     ///
     /// # Errors
     /// If compression fails, or a page would be larger than the format allows.
-    pub fn encode(&self, mut block: RowBlock) -> io::Result<Pages> {
+    pub(crate) fn encode(&self, mut block: RowBlock) -> io::Result<Pages> {
         let mut encoder = self.encoder()?;
         let mut pages = Vec::with_capacity(self.columns.len());
         for ((column, values), codes) in self.columns.iter().zip(block.columns()).zip(&block.codes) {
@@ -90,7 +90,7 @@ impl Parquet {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn begin<W: Write>(&self, out: W) -> io::Result<ParquetFile<W>> {
+    pub(crate) fn begin<W: Write>(&self, out: W) -> io::Result<ParquetFile<W>> {
         let mut out = TrackedWrite::new(out);
         out.write_all(MAGIC)?;
         Ok(ParquetFile {
@@ -105,7 +105,7 @@ impl Parquet {
 }
 
 /// A file that is being written.
-pub struct ParquetFile<W: Write> {
+pub(crate) struct ParquetFile<W: Write> {
     columns: Arc<[Described]>,
     compression: Compression,
     encoder: PageEncoder,
@@ -157,7 +157,7 @@ impl<W: Write> ParquetFile<W> {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn put(&mut self, block: Pages) -> io::Result<()> {
+    pub(crate) fn put(&mut self, block: Pages) -> io::Result<()> {
         for (pages, page) in self.pages.iter_mut().zip(block.pages) {
             pages.push(page);
         }
@@ -229,7 +229,7 @@ impl<W: Write> ParquetFile<W> {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn finish(self, drop_empty: bool) -> io::Result<()> {
+    pub(crate) fn finish(self, drop_empty: bool) -> io::Result<()> {
         let has_value = |at: usize| {
             let mut groups = self.groups.iter();
             groups.any(|group| group.chunks[at].nulls < group.rows as u64)

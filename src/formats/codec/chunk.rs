@@ -1,7 +1,7 @@
 //! The arguments of decoders: a chunk, and the options for decoding it.
 
 use super::layout::{Extent, Requested};
-use crate::chess::validity::Validity;
+use crate::chess::Validity;
 use crate::choose::GameFilter;
 use crate::error::{Place, Reject};
 use crate::formats::tables;

@@ -8,8 +8,7 @@
 //! to reject a record. Tests also compare the fast way with that function.
 
 use crate::chess::fen::FenError;
-use crate::chess::validity::Validity;
-use crate::chess::{Color, Move, Position, Square};
+use crate::chess::{Color, Move, Position, Square, Validity};
 use crate::error::{Damage, Place, Reject};
 use crate::formats::{Chunk, DecodeOptions, Decoded, DroppedKind, DroppedValue, Remark, Sampled};
 use crate::packed::{Group, Packed};

@@ -2,4 +2,4 @@
 
 pub(super) mod headerless;
 pub(super) mod open;
-pub mod unsupported;
+pub(crate) mod unsupported;

@@ -13,8 +13,7 @@
 //! `opening`, and id, rating and themes, both as fields of their own and as the EPD operations `id`, `c0` and `c1`.
 
 use crate::chess::fen::{self, FenOptions};
-use crate::chess::validity::Validity;
-use crate::chess::{Move, Position, Square};
+use crate::chess::{Move, Position, Square, Validity};
 use crate::formats::codec::decode_records::{BadRecord, Record};
 use crate::formats::codec::layout::Text;
 use crate::formats::codec::line_records;

@@ -84,7 +84,7 @@ use super::{
     About, Chunk, Codec, DecodeOptions, Decoded, DroppedKind, DroppedValue, Evidence, Layout, Likeness, Remark,
     UnstoredTags, Watch,
 };
-use crate::chess::validity::Validity;
+use crate::chess::Validity;
 use crate::choose::{Condition, FilterCount, GameFilter};
 use crate::error::Damage;
 use crate::error::{Place, Reject};

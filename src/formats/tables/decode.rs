@@ -9,8 +9,7 @@ use super::fields_from_values::{
 };
 use super::values::{Floats, Numbers, Texts};
 use super::{Chunk, RecordTexts};
-use crate::chess::Move;
-use crate::chess::validity::Validity;
+use crate::chess::{Move, Validity};
 use crate::error::{Damage, Place, Reject};
 use crate::formats::codec::decode_records::{BadRecord, PseudoEnPassants};
 use crate::formats::codec::dropped_values::{DroppedKind, DroppedValue};

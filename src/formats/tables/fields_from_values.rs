@@ -1,7 +1,6 @@
 //! Turns values, as files store them, into columns of fields. All tables share this, whatever holds the values.
 
-use crate::chess::validity::Validity;
-use crate::chess::{Move, MoveKind};
+use crate::chess::{Move, MoveKind, Validity};
 use crate::error::Damage;
 #[cfg(feature = "parquet")]
 use crate::formats::DecodeOptions;

@@ -3,8 +3,7 @@
 use super::blocks::{BLOCK_REACH, Line};
 use super::epd_operations::{OperationFields, Unread, clocks_of_operations, result_alone, separate};
 use crate::chess::fen::{self, FenOptions, UsualReader};
-use crate::chess::validity::Validity;
-use crate::chess::{Position, Square};
+use crate::chess::{Position, Square, Validity};
 use crate::error::{Place, Reject};
 use crate::formats::codec::decode_records::{DROPPED_EN_PASSANT, PseudoEnPassants};
 use crate::formats::codec::line_records::{are_moves, strip_bom, text_of};

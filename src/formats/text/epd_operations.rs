@@ -1,8 +1,6 @@
 //! EPD operations: `opcode operand;`, as they follow the fields of a position.
 
-use crate::chess::fen;
-use crate::chess::validity::Validity;
-use crate::chess::{Color, Move, Position};
+use crate::chess::{Color, Move, Position, Validity, fen};
 use crate::formats::{Remark, Remarks, pgn};
 use crate::games::{Outcome, Verdict};
 use crate::table::{Batch, Field, Fields, MOST_CENTIPAWNS};

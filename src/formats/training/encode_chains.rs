@@ -2,8 +2,7 @@
 //! a format cannot store.
 
 use super::board_tests::{self, HasChess960Castling};
-use crate::chess::Color;
-use crate::chess::moves::MoveKind;
+use crate::chess::{Color, MoveKind};
 use crate::formats::Losses;
 use crate::formats::codec::conversion_losses::Refuse;
 use crate::formats::codec::encoder_columns::{Rows, value};

@@ -184,7 +184,7 @@ impl<F: WriteFixed<LEN>, const LEN: usize> Work for Encode<'_, F, LEN> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::moves::MoveKind;
+    use crate::chess::MoveKind;
     use crate::chess::random::{Random, RandomPlay, Start};
     use crate::chess::{CastlingRights, Color, Position, Square};
     use crate::formats::codec::decode_records::encoders;

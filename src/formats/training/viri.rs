@@ -30,8 +30,7 @@
 use super::decode_chains::{self, IllegalMoveFound, Run, Scored};
 use super::encode_chains;
 use super::marlin::{self, Marlin};
-use crate::chess::moves::MoveKind;
-use crate::chess::{Move, Role, Square};
+use crate::chess::{Move, MoveKind, Role, Square};
 use crate::error::Damage;
 use crate::formats::codec::conversion_losses::Refuse;
 use crate::formats::codec::decode_records::{BadRecord, Fixed, hexadecimal};

@@ -8,7 +8,7 @@ mod position_functions;
 pub(super) mod statistics;
 
 use super::tables::where_conditions::ConditionFunction;
-use crate::chess::validity::Validity;
+use crate::chess::Validity;
 use crate::error::Error;
 use crate::formats::DecodeOptions;
 use crate::jobs::ArrowPositions;

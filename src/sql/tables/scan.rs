@@ -12,7 +12,7 @@ use crate::error::{Error, Reject};
 use crate::input::{Inputs, Shard};
 use crate::jobs::{Sender, Stream};
 use crate::locks::Unpoisoned;
-use crate::pipeline::{Summary, run};
+use crate::pipeline::{Summary, run_to_end};
 use crate::sql::PositionSource;
 use crate::table::{ChosenColumn, Needs};
 use datafusion::arrow::array::RecordBatch;
@@ -225,7 +225,7 @@ fn read_all(request: &Request, part: ScanPart, read: Read, sender: &Sender<Batch
     let inputs = part.own.as_ref().unwrap_or(&source.inputs);
     let mut left = limit.unwrap_or(usize::MAX);
     let mut end = End::Complete;
-    let mut summary = run(inputs, options, &select, |selected| {
+    let mut summary = run_to_end(inputs, options, &select, |selected| {
         for batch in selected.into_batches() {
             let mut batch = batch.map_err(external);
             if let Ok(rows) = &mut batch {

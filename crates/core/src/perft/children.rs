@@ -13,9 +13,9 @@
 //! enemy pawn stands beside a double step, whether or not it can legally capture.
 
 use crate::chess::attacks::{king_attacks, knight_attacks, pawn_attacks};
-use crate::chess::castling::{CastlingRights, CastlingSide};
 use crate::chess::geometry::{between, line_through};
 use crate::chess::{Bitboard, Color, Square};
+use crate::chess::{CastlingRights, CastlingSide};
 use crate::kernels::Replies;
 use crate::packed::{Group, Packed};
 use crate::sliders::Sliders;

@@ -18,7 +18,7 @@ use crate::chess::{self, Move, Position, Validity};
 use crate::kernels::Replies;
 use crate::packed::{Group, Packed};
 use crate::queries::{GroupResults, Queries};
-use crate::sliders::{HyperbolaRankTable, Pext, Sliders};
+use crate::sliders::{Sliders, hyperbola::HyperbolaRankTable, pext::Pext};
 use crate::tiers::{Analyzer, Tier};
 use children::{Boards, Leaves, push_children, push_leaves};
 use rayon::prelude::*;

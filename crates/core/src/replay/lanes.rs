@@ -6,7 +6,7 @@
 //! the groups of the records: eight steps of eight lanes, transposed, are eight whole groups.
 
 use super::{Board, San};
-use crate::chess::castling::CastlingSide;
+use crate::chess::CastlingSide;
 use crate::kernels::replay::{Boards, LaneBoard, Order, Orders, Positions, Resolved, replay};
 use crate::kernels::san::read_words;
 use crate::packed::Group;

@@ -24,10 +24,9 @@ pub use king_safety::KingSafety;
 pub use lanes::{OrderRows, Rows, are_lanes_faster, play_all};
 pub use san::San;
 
-use crate::chess::castling::CastlingSide;
+use crate::chess::CastlingSide;
 use crate::chess::geometry::between;
-use crate::chess::moves::MoveKind;
-use crate::chess::{self, Bitboard, Color, Move, MoveError, Position, Role, Square};
+use crate::chess::{self, Bitboard, Color, Move, MoveError, MoveKind, Position, Role, Square};
 use crate::packed::Packed;
 use san::{CODE, is_promoted};
 use std::hint::cold_path;

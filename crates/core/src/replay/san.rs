@@ -4,7 +4,7 @@
 //! narrows the set of squares that the piece may come from. Other spellings are left to [`crate::chess::san`].
 
 use super::tables::{ALL, CAPTURES, PAWN, PIECES};
-use crate::chess::castling::CastlingSide;
+use crate::chess::CastlingSide;
 use crate::kernels::replay::Order;
 use crate::text::eight_bytes;
 

@@ -2,9 +2,7 @@
 
 use super::lanes::play_rare;
 use super::*;
-use crate::chess::Move;
-use crate::chess::moves::MoveKind;
-use crate::chess::san;
+use crate::chess::{Move, MoveKind, san};
 use crate::kernels::replay::{Boards, Order, Orders, Positions, Resolve, Resolved, replay};
 use crate::packed::Group;
 use crate::simd::{Scalar, Simd};

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use lanefish_core::chess::Bitboard;
-//! use lanefish_core::sliders::{ObstructionDifference, Pext, RayWalk, Sliders};
+//! use lanefish_core::sliders::{Sliders, obstruction::ObstructionDifference, pext::Pext, ray_walk::RayWalk};
 //! let e4 = "e4".parse().unwrap();
 //! let occupied = Bitboard(0xFFFF_0000_0000_FFFF);
 //! let attacks = RayWalk.queen(e4, occupied);
@@ -45,21 +45,21 @@ pub mod pext_emulated;
 pub mod ray_walk;
 pub mod relevant_squares;
 
-pub use bit_shuffle::BitShuffle;
-pub use blockers_and_beyond::BlockersAndBeyond;
-pub use classical_rays::ClassicalRays;
-pub use eight_rays::EightRays;
-pub use fills::{Dumb7, KoggeStone};
-pub use first_rank::FirstRank;
-pub use hyperbola::{HyperbolaBitReversal, HyperbolaFormula, HyperbolaRankTable};
-pub use kindergarten::Kindergarten;
-pub use magic::{BlackMagic, FancyMagic, FixedShiftMagic, PlainMagic};
-pub use obstruction::{ObstructionDifference, ObstructionDifferenceBmi2};
-pub use parallel_hyperbola::ParallelHyperbola;
-pub use pext::{Pext, PextCompressed};
-pub use pext_emulated::{PextLoop, PextNetwork};
-pub use ray_walk::RayWalk;
-pub use relevant_squares::Slider;
+use bit_shuffle::BitShuffle;
+use blockers_and_beyond::BlockersAndBeyond;
+use classical_rays::ClassicalRays;
+use eight_rays::EightRays;
+use fills::{Dumb7, KoggeStone};
+use first_rank::FirstRank;
+use hyperbola::{HyperbolaBitReversal, HyperbolaFormula, HyperbolaRankTable};
+use kindergarten::Kindergarten;
+use magic::{BlackMagic, FancyMagic, FixedShiftMagic, PlainMagic};
+use obstruction::{ObstructionDifference, ObstructionDifferenceBmi2};
+use parallel_hyperbola::ParallelHyperbola;
+use pext::{Pext, PextCompressed};
+use pext_emulated::{PextLoop, PextNetwork};
+use ray_walk::RayWalk;
+use relevant_squares::Slider;
 
 use crate::chess::{Bitboard, Square, bit_scan};
 use crate::simd::one_board::{Avx2Four, GfniFour};

@@ -31,7 +31,7 @@ impl Slider {
     /// The relevant squares of the slider.
     ///
     /// ```
-    /// use lanefish_core::sliders::Slider;
+    /// use lanefish_core::sliders::relevant_squares::Slider;
     /// let a1 = "a1".parse().unwrap();
     /// assert_eq!(Slider::Rook.relevant(a1).len(), 12);
     /// assert_eq!(Slider::Bishop.relevant(a1).len(), 6);

@@ -85,7 +85,7 @@ static TIERS: [Entry; COUNT] = [
         "bmi2",
         "the CPU has a fast PEXT but no AVX2",
         || !crate::cpu::pext_is_microcoded(),
-        PerPiece<sliders::Pext>; simd::bmi2::Bmi2
+        PerPiece<sliders::pext::Pext>; simd::bmi2::Bmi2
     ),
     #[cfg(target_arch = "x86_64")]
     tier!(
@@ -269,10 +269,10 @@ pub fn alternatives() -> Vec<Alternative> {
         }
     }
     vec![
-        per_piece::<sliders::PextCompressed>(),
-        per_piece::<sliders::FancyMagic>(),
-        per_piece::<sliders::HyperbolaRankTable>(),
-        per_piece::<sliders::ObstructionDifference>(),
+        per_piece::<sliders::pext::PextCompressed>(),
+        per_piece::<sliders::magic::FancyMagic>(),
+        per_piece::<sliders::hyperbola::HyperbolaRankTable>(),
+        per_piece::<sliders::obstruction::ObstructionDifference>(),
         #[cfg(target_arch = "x86_64")]
         vectorised::<simd::Avx2Words>("auto-vectorised-avx2"),
         #[cfg(target_arch = "x86_64")]

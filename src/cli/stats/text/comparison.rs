@@ -5,7 +5,7 @@ use crate::cli::terminal::style::{Style, wrapped};
 use comfy_table::{Cell, Table};
 use lanefish::report::plots_and_tables::Unit;
 use lanefish::report::{Comparison, Difference};
-use lanefish::text::numbers::{counted, percentage, tenths};
+use lanefish_core::text::numbers::{counted, percentage, tenths};
 use std::fmt::Write;
 
 /// Writes the name and size of a dataset.

@@ -14,7 +14,7 @@ pub(crate) use tables::RULED;
 use crate::cli::terminal::style::{self, Style};
 use lanefish::report::plots_and_tables::{Board, Plot};
 use lanefish::report::{HeatMap, Report, Squares};
-use lanefish::text::numbers::{counted, grouped};
+use lanefish_core::text::numbers::{counted, grouped};
 use std::fmt::Write;
 
 /// Minimum and maximum width of the text.

@@ -2,7 +2,7 @@
 
 use super::Text;
 use lanefish::report::plots_and_tables::{Bars, Plot};
-use lanefish::text::numbers::{grouped, percent};
+use lanefish_core::text::numbers::{grouped, percent};
 use std::fmt::Write;
 
 /// Columns of a line beside its bar: the range, the count, the share and the gaps.

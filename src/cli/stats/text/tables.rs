@@ -5,7 +5,7 @@ use crate::cli::terminal::style::wrapped;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
 use lanefish::report::{GroupValue, Histogram, Mates, Report, Results, Severity};
-use lanefish::text::numbers::{grouped, percent};
+use lanefish_core::text::numbers::{grouped, percent};
 use std::fmt::Write;
 
 /// A header line with nothing below it.
@@ -241,7 +241,7 @@ impl Text<'_> {
         let knows_games = |at: usize| at < shown.len() || groups.are_of_games();
         let mut columns: Vec<GroupColumnText> = Vec::new();
         for (place, column) in groups.by.iter().enumerate() {
-            let label = |value: &GroupValue| lanefish::text::one_line::of(&column.label(value)).into_owned();
+            let label = |value: &GroupValue| lanefish_core::text::one_line::of(&column.label(value)).into_owned();
             let mut cells: Vec<String> = shown.iter().map(|(values, _)| label(&values[place])).collect();
             if let Some(others) = others {
                 let name = if place == 0 { format!("{} others", grouped(others.groups)) } else { String::new() };

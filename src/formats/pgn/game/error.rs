@@ -4,8 +4,8 @@
 //! The limits are here because the messages state them.
 
 use crate::chess::Position;
+use crate::chess::Violations;
 use crate::chess::fen::FenError;
-use crate::chess::validity::Violations;
 
 /// Deeper variations than these are not read.
 pub(super) const DEEPEST: u32 = 1000;

@@ -5,8 +5,8 @@
 //! `Event` after an empty line or for the second time, and at a paragraph that repeats a name.
 
 use super::{GameError, Games};
+use crate::chess::Validity;
 use crate::chess::fen::{self, Expected, Fen, FenError, FenField, FenOptions};
-use crate::chess::validity::Validity;
 use crate::formats::codec::line_records::are_moves;
 use crate::formats::pgn::lex::{self, Comment};
 use crate::formats::pgn::tag_syntax;

@@ -3,8 +3,7 @@
 use super::Syntax;
 use super::cell::Cell;
 use super::json_row::{JsonRow, JsonRows, with_later_keys};
-use crate::chess::Move;
-use crate::chess::validity::Validity;
+use crate::chess::{Move, Validity};
 use crate::error::{Place, Reject};
 use crate::formats::codec::decode_records::{BadRecord, PseudoEnPassants};
 use crate::formats::codec::dropped_values::{DroppedKind, DroppedValue};

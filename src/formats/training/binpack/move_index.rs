@@ -6,8 +6,7 @@
 
 use super::bits::NthBit;
 use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks};
-use crate::chess::moves::MoveKind;
-use crate::chess::{Bitboard, Color, Move, Role, Square};
+use crate::chess::{Bitboard, Color, Move, MoveKind, Role, Square};
 use crate::replay::Sides;
 
 /// The moves of a piece.

@@ -2,8 +2,7 @@
 
 use super::STEM;
 use super::bits::{from_zigzag, to_zigzag};
-use crate::chess::moves::MoveKind;
-use crate::chess::{Bitboard, Color, Move, Piece, Position, Rank, Role, Square};
+use crate::chess::{Bitboard, Color, Move, MoveKind, Piece, Position, Rank, Role, Square};
 use crate::formats::DecodeOptions;
 use crate::formats::codec::decode_records::{BadRecord, Record};
 

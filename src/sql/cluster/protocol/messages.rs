@@ -3,7 +3,7 @@
 use super::input_shares::Piece;
 use super::message_envelope::wrong;
 use super::statistics_request::Counting;
-use crate::chess::validity::Validity;
+use crate::chess::Validity;
 use crate::choose::Condition;
 use crate::choose::FilterCount;
 use crate::error::{Place, Reject};

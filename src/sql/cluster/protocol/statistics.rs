@@ -11,7 +11,7 @@ use super::statistics_request::Counting;
 use crate::error::{Error, Reject};
 use crate::input::{Inputs, Shard};
 use crate::jobs::{Sender, Statistics};
-use crate::pipeline::{Summary, run};
+use crate::pipeline::{Summary, run_to_end};
 use crate::report::Report;
 use crate::sql::functions::statistics as state;
 use crate::sql::tables::scan::{Batch, ScanRun};
@@ -105,7 +105,7 @@ fn count(
         .run(shard)
         .interrupt(Some(sender.interrupt()))
         .on_reject(counting.rejects.then_some(&mut on_reject as _));
-    let summary = run(&source.inputs, options, &job, |part| job.add(part));
+    let summary = run_to_end(&source.inputs, options, &job, |part| job.add(part));
     if let Some(failure) = &summary.failure {
         return Err(failure_of(failure));
     }

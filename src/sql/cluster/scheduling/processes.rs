@@ -10,7 +10,7 @@ use super::optimizer_rules::{NullableUnions, OneResult, RowsAsSources, SharedNot
 use super::ports::{about, cannot_listen, incoming, listen, serve};
 use super::shuffle_files::UniqueFiles;
 use super::work_dir::WorkDirectory;
-use crate::chess::validity::Validity;
+use crate::chess::Validity;
 use crate::sql::cluster::monitoring::metrics::{Jobs, READ};
 use crate::sql::cluster::protection::data_dirs::Data;
 use crate::sql::cluster::protection::plan_allowlist::{QueryPlan, TaskPlan};

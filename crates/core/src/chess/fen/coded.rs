@@ -1,10 +1,6 @@
 //! A position as FEN names it: between its text and its sets of pieces.
 
-use crate::chess::bitboard::Bitboard;
-use crate::chess::castling::CastlingRights;
-use crate::chess::piece::{Color, Role};
-use crate::chess::position::Position;
-use crate::chess::square::Square;
+use crate::chess::{Bitboard, CastlingRights, Color, Position, Role, Square};
 
 /// A position with a code for each square: what is read, and what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! An error is the field, the byte and what was expected there, not a finished message: so rejects can be
 //! counted by reason ([`Expected::name`]) as well as explained.
 
-use crate::chess::validity::Violations;
+use crate::chess::Violations;
 use std::fmt;
 
 /// A field of FEN.

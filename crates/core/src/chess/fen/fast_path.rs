@@ -6,8 +6,7 @@
 
 use super::coded::Coded;
 use super::cursor::Cursor;
-use crate::chess::piece::Color;
-use crate::chess::square::Square;
+use crate::chess::{Color, Square};
 use crate::simd::board_text::{self, RankText};
 use crate::simd::bytes::equal;
 use std::sync::LazyLock;

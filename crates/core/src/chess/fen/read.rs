@@ -14,12 +14,7 @@ use super::coded::Coded;
 use super::cursor::{Cursor, is_blank, is_separator};
 use super::fast_path::UsualReader;
 use super::{Expected, Fen, FenError, FenField, FenOptions, PositionError};
-use crate::chess::bitboard::Bitboard;
-use crate::chess::castling::CastlingRights;
-use crate::chess::piece::{Color, Role};
-use crate::chess::position::Position;
-use crate::chess::square::{File, Square};
-use crate::chess::validity::Validity;
+use crate::chess::{Bitboard, CastlingRights, Color, File, Position, Role, Square, Validity};
 use std::str::FromStr;
 
 /// The meaning of a byte among the pieces: the low byte is stored on the board's next square (role + 1 and 8

@@ -6,10 +6,7 @@
 //! are short texts from tables, unless castling rights are unusual.
 
 use super::coded::Coded;
-use crate::chess::bitboard::Bitboard;
-use crate::chess::castling::{CastlingRights, CastlingSide};
-use crate::chess::piece::{Color, Role};
-use crate::chess::position::Position;
+use crate::chess::{Bitboard, CastlingRights, CastlingSide, Color, Position, Role};
 use crate::simd::board_text::{self, RankText};
 use crate::text::short_text::ShortText;
 use std::fmt;
