@@ -1,9 +1,9 @@
 //! `columns` and `cpu`: the available columns, and the features of this CPU.
 
 use crate::reading;
-use lanefish::cpu as processor;
 use lanefish::table::{COLUMNS, Columns, TAGS};
 use lanefish::tiers::Tier;
+use lanefish_core::cpu as processor;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
