@@ -25,7 +25,9 @@ pub(crate) use column_descriptions::dates_without_days;
 pub(crate) use ipc::{Ipc, IpcFile, IpcKind};
 pub use parquet::{Compression, CompressionError};
 pub(crate) use parquet::{Pages, Parquet, ParquetFile};
-pub(crate) use row_blocks::{ROW_GROUP, RowBlock, RowBlocks};
+#[cfg(any(test, feature = "sql"))]
+pub(crate) use row_blocks::ROW_GROUP;
+pub(crate) use row_blocks::{RowBlock, RowBlocks};
 pub(crate) use schema_metadata::{check_columns, check_file};
 
 /// Rows that are encoded at once.

@@ -54,6 +54,7 @@ impl Test {
     }
 
     /// Numbers in none of these ranges.
+    #[cfg(any(test, feature = "sql"))]
     pub(crate) fn outside(ranges: &[RangeInclusive<i128>]) -> Self {
         let mut ranges = ranges.to_vec();
         ranges.retain(|range| !range.is_empty());

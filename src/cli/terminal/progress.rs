@@ -8,6 +8,7 @@ use crate::cli::arguments::common_args::When;
 use lanefish::pipeline::Progress;
 #[cfg(feature = "cluster")]
 use lanefish::sql::cluster::JobProgress;
+#[cfg(feature = "cluster")]
 use lanefish_core::text::numbers::counted;
 use lanefish_core::text::numbers::{bytes, grouped, short};
 use std::io::{IsTerminal, Write, stderr};
