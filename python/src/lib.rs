@@ -23,7 +23,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _lanefish(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // The module has a panic hook of its own, which no other code in the process uses.
-    lanefish::formats::hide_caught_panics();
+    lanefish::formats::tables::hide_caught_panics();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add_class::<table::Table>()?;

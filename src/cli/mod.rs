@@ -137,7 +137,7 @@ pub(crate) fn run() -> ExitCode {
     lanefish::input::explain_truncated_maps();
     lanefish::output::clean_up_after_aborts();
     #[cfg(feature = "parquet")]
-    lanefish::formats::hide_caught_panics();
+    lanefish::formats::tables::hide_caught_panics();
     ExitCode::from(dispatch(&cli).unwrap_or_else(|error| status(&error)))
 }
 

@@ -15,7 +15,7 @@ pub(crate) mod codec;
 pub(crate) mod detect;
 pub mod lichess;
 pub mod pgn;
-pub(crate) mod tables;
+pub mod tables;
 #[cfg(test)]
 mod test_mutations;
 pub mod text;
@@ -39,8 +39,6 @@ pub use detect::open::{
     NotDetected, Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with,
 };
 pub(crate) use detect::open::{note_on_skipped, to_line_feeds};
-#[cfg(feature = "parquet")]
-pub use tables::hide_caught_panics;
 
 use crate::error::Damage;
 use crate::input::Compression;

@@ -1,6 +1,6 @@
 //! Game metadata, in any format.
 //!
-//! A format of games implements [`Facts`] for its games and consults a [`GameFilter`](crate::choose::GameFilter) to
+//! A format of games implements `Facts` for its games and consults a [`GameFilter`](crate::choose::GameFilter) to
 //! decide which of them, and which of their positions, to deliver. A [`GameRow`] has everything known about a game.
 
 mod outcome;

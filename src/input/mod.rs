@@ -3,7 +3,7 @@
 //! [`Inputs`] is the user's list of [sources](Source) with directories resolved; a zip archive is replaced by its
 //! files, each of which is a source. An open [`Input`] yields runs of decompressed [`Bytes`] in order. Uncompressed
 //! regular files are mapped and arrive as one run; everything else arrives in pieces. zstd files with several frames
-//! hand out [`FrameJob`]s, so that any idle thread can decompress the next frame.
+//! hand out frames, so that any idle thread can decompress the next frame.
 
 mod bytes;
 mod compression;
@@ -635,7 +635,7 @@ impl Input {
     /// The next bytes; jobs are run immediately. For single-threaded callers.
     ///
     /// # Errors
-    /// As [`Input::poll`].
+    /// If the input cannot be read, or is damaged.
     pub fn next_bytes(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
             match self.poll()? {
@@ -651,7 +651,7 @@ impl Input {
     /// again. The flag is set if there are no more bytes.
     ///
     /// # Errors
-    /// As for [`Input::poll`], if nothing can be read; later errors are returned after the bytes before them.
+    /// As for [`Self::next_bytes`], if nothing can be read; later errors are returned after the bytes before them.
     pub fn peek(&mut self, len: usize) -> Result<(Vec<u8>, bool), Error> {
         let mut head = Vec::new();
         let mut pieces = VecDeque::new();

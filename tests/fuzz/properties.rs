@@ -323,7 +323,7 @@ pub fn arrow(bytes: &[u8]) {
 #[cfg(feature = "parquet")]
 fn table(format: Format, bytes: &[u8]) {
     // The hook of fuzzers ends the process, also when a panic is caught.
-    lanefish::formats::hide_caught_panics();
+    lanefish::formats::tables::hide_caught_panics();
     let options = options(1 << 24);
     let tables = format.tables().expect("a format of tables");
     let source = || RandomAccess::of(bytes.to_vec().into());

@@ -125,7 +125,7 @@ impl Packed {
     /// The position, with the given clocks.
     ///
     /// Any planes with at most one sentinel bit decode, legal or not: what is wrong with the
-    /// position itself is reported by [`crate::chess::validity`].
+    /// position itself is reported by [`Violations`](crate::chess::Violations).
     ///
     /// # Errors
     /// [`UnpackError::Sentinels`] if more than one empty square has its sentinel bit set.

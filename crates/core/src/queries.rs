@@ -129,7 +129,7 @@ pub struct GroupResults {
     pub attacks_black: [u64; 8],
     /// Mobility: bits 0-15 White's, 16-31 Black's.
     pub mobility: [u64; 8],
-    /// Not zero where the board breaks a rule of [`crate::chess::validity`]'s playable level, or does not
+    /// Not zero where the board breaks a rule of the [playable](crate::chess::Validity::Playable) level, or does not
     /// decode; [`crate::packed::Packed::unpack`] and that module then say what is wrong.
     pub invalid: [u64; 8],
 }

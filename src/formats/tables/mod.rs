@@ -92,7 +92,7 @@ mod pages;
 mod panic_guard;
 #[cfg(feature = "parquet")]
 mod parquet;
-pub(crate) mod text;
+pub mod text;
 #[cfg(feature = "parquet")]
 mod values;
 

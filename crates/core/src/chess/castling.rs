@@ -47,7 +47,7 @@ impl CastlingSide {
 
 /// The rooks that may still castle.
 ///
-/// Well-formed rights (see [`super::validity`]) hold at most one rook on each side of each king, on that
+/// Well-formed rights (see [`super::Validity`]) hold at most one rook on each side of each king, on that
 /// king's back rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct CastlingRights(pub Bitboard);

@@ -7,7 +7,7 @@ use super::square::Square;
 
 /// A chess position with all six fields of FEN, standard chess and Chess960.
 ///
-/// It is plain data and can hold invalid positions; [`super::validity`] reports what is wrong with them.
+/// It is plain data and can hold invalid positions; [`Violations`](super::Violations) reports what is wrong with them.
 /// There is always at most one piece on a square.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {

@@ -1,7 +1,4 @@
 //! Validity of positions, at two levels; all broken rules are reported together.
-//!
-//! *Playable* is what exact counting needs: the rules of movement are well defined. *Strict* also checks
-//! whether a game could have led here, as far as material and the last move show; it does not construct a proof game.
 
 use super::attacks::piece_attacks;
 use super::bitboard::Bitboard;
@@ -13,7 +10,10 @@ use super::square::{File, Rank, Square};
 use std::fmt;
 use std::str::FromStr;
 
-/// A validity level.
+/// How much is asked of a position; [`Violations`] has all rules that it breaks.
+///
+/// *Playable* is what exact counting needs: the rules of movement are well defined. *Strict* also checks whether a game
+/// could have led here, as far as material and the last move show; it does not construct a proof game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Validity {
     /// One king per side, no pawn on the first or last rank, the side not to move not in check, castling

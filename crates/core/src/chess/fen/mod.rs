@@ -53,7 +53,7 @@ setters!(FenOptions { keep_en_passant: bool });
 /// A parsed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fen<'a> {
-    /// The position. It need not be valid: see [`super::validity`].
+    /// The position. It need not be valid: see [`super::Validity`].
     pub position: Position,
     /// The en passant square as written.
     pub written_en_passant: Option<Square>,
