@@ -3,7 +3,7 @@
 //! [`Inputs`] is the user's list of [sources](Source) with directories resolved; a zip archive is replaced by its
 //! files, each of which is a source. An open [`Input`] yields runs of decompressed [`Bytes`] in order. Uncompressed
 //! regular files are mapped and arrive as one run; everything else arrives in pieces. zstd files with several frames
-//! hand out frames, so that any idle thread can decompress the next frame.
+//! hand out frames, so that any idle thread can decompress the next one.
 
 mod bytes;
 mod compression;
