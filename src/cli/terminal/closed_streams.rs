@@ -24,13 +24,10 @@ pub(crate) fn stdout_is_closed() -> bool {
 mod at_start {
     use rustix::io::{Errno, fcntl_getfd};
     use rustix::stdio::{stdin, stdout};
+    use static_init::dynamic;
 
-    ctor::declarative::ctor! {
-        #[ctor(unsafe)]
-        pub(super) static STDIN: bool = matches!(fcntl_getfd(stdin()), Err(Errno::BADF));
-    }
-    ctor::declarative::ctor! {
-        #[ctor(unsafe)]
-        pub(super) static STDOUT: bool = matches!(fcntl_getfd(stdout()), Err(Errno::BADF));
-    }
+    #[dynamic]
+    pub(super) static STDIN: bool = matches!(fcntl_getfd(stdin()), Err(Errno::BADF));
+    #[dynamic]
+    pub(super) static STDOUT: bool = matches!(fcntl_getfd(stdout()), Err(Errno::BADF));
 }
