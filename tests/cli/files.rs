@@ -190,6 +190,9 @@ fn a_closed_standard_output_is_an_error_but_dev_null_is_not() {
     let (status, stderr) = shell("\"$1\" stats - <&-");
     assert_eq!(status, Some(2));
     assert!(stderr.contains("standard input"), "{stderr}");
+    let (status, stderr) = shell("\"$1\" stats <&-");
+    assert_eq!(status, Some(2));
+    assert!(stderr.contains("no input"), "{stderr}");
     assert_eq!(shell("\"$1\" info >&-").0, Some(2));
 }
 
