@@ -4,9 +4,10 @@
 //! place of one clause at a time (an item of `select`, the condition of `where`, …), and the statement is planned again:
 //! the place is that of the clause without which the error is gone.
 
+use crate::sql::engine::syntax_tree::{Node, walk};
 use datafusion::common::{DataFusionError, Diagnostic, Result, Span};
 use datafusion::sql::parser::Statement as Parsed;
-use datafusion::sql::sqlparser::ast::{Expr, Spanned, Statement, Value, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{Expr, Spanned, Statement, Value};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -35,19 +36,16 @@ pub(in crate::sql) async fn placed(
     let (mut alone, mut first) = (Vec::new(), Vec::new());
     for at in 0..=MOST {
         let mut changed = statement.clone();
-        let mut clause = Clause { left: at, depth: 0, place: None };
         let Some(text) = inner(&mut changed) else { return error };
-        if VisitMut::visit(text, &mut clause).is_continue() {
-            break;
-        }
+        let Some(place) = replace_clause(text, at) else { break };
         if at == MOST || Instant::now() > end {
             return error;
         }
         let planned = plan(changed).await;
         if planned.is_ok() {
-            alone.push(clause.place);
+            alone.push(place);
         } else if !same(&planned) {
-            first.push(clause.place);
+            first.push(place);
         }
     }
     match if alone.is_empty() { &first[..] } else { &alone[..] } {
@@ -79,33 +77,25 @@ fn inner(parsed: &mut Parsed) -> Option<&mut Statement> {
     }
 }
 
-/// Replaces one clause: an expression that is in no other one.
-struct Clause {
-    /// The number of clauses before it.
-    left: usize,
-    depth: usize,
-    place: Option<Span>,
-}
-
-impl VisitorMut for Clause {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
-        self.depth += 1;
-        if self.depth > 1 {
-            return ControlFlow::Continue(());
+/// Replaces one clause, an expression that is in no other one, by NULL and returns its place, which may be unknown.
+/// Returns `None` if the statement has not more than `number` clauses.
+fn replace_clause(statement: &mut Statement, number: usize) -> Option<Option<Span>> {
+    let (mut left, mut depth, mut replaced) = (number, 0, None);
+    let _ = walk(statement, &mut |node| {
+        match node {
+            Node::Before(expression) => {
+                depth += 1;
+                if depth == 1 && left == 0 {
+                    replaced = Some(Span::try_from_sqlparser_span(expression.span()));
+                    *expression = Expr::Value(Value::Null.into());
+                    return ControlFlow::Break(());
+                }
+                left -= usize::from(depth == 1);
+            }
+            Node::Behind(_) => depth -= 1,
+            Node::Relation(_) => {}
         }
-        if self.left > 0 {
-            self.left -= 1;
-            return ControlFlow::Continue(());
-        }
-        self.place = Span::try_from_sqlparser_span(expression.span());
-        *expression = Expr::Value(Value::Null.into());
-        ControlFlow::Break(())
-    }
-
-    fn post_visit_expr(&mut self, _: &mut Expr) -> ControlFlow<()> {
-        self.depth -= 1;
         ControlFlow::Continue(())
-    }
+    });
+    replaced
 }

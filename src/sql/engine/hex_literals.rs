@@ -4,12 +4,12 @@
 //! `X1F`. Only the text of the query tells them apart.
 
 use crate::sql::SqlError;
+use crate::sql::engine::syntax_tree::change_expressions;
 use datafusion::sql::parser::Statement as Parsed;
-use datafusion::sql::sqlparser::ast::{Expr, Value, visit_expressions_mut};
+use datafusion::sql::sqlparser::ast::{Expr, Value};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 use std::borrow::Cow;
-use std::ops::ControlFlow;
 
 /// The bytes at which the lines of a text begin.
 pub(in crate::sql) struct Lines<'a> {
@@ -109,12 +109,7 @@ pub(in crate::sql) fn plain_number(expression: &mut Expr) {
 /// Changes every expression of a statement, operands before the expressions that contain them.
 pub(in crate::sql) fn change_all(statement: &mut Parsed, change: &mut dyn FnMut(&mut Expr)) {
     match statement {
-        Parsed::Statement(statement) => {
-            let _ = visit_expressions_mut(&mut **statement, |expression| {
-                change(expression);
-                ControlFlow::<()>::Continue(())
-            });
-        }
+        Parsed::Statement(statement) => change_expressions(&mut **statement, change),
         Parsed::Explain(explain) => change_all(&mut explain.statement, change),
         _ => {}
     }

@@ -8,12 +8,13 @@
 
 use crate::choose::Condition;
 use crate::sql::engine::hex_literals::{Lines, mark_number, plain_number};
+use crate::sql::engine::syntax_tree::{Node, change_expressions, walk};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue, plan_err};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion::sql::parser::Statement as Parsed;
-use datafusion::sql::sqlparser::ast::{self, visit_expressions_mut};
+use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -211,16 +212,17 @@ pub(in crate::sql) fn unmark(statement: &mut Parsed, marked: &[Marked], is_of_po
         let parsed = parsed.map(|parsed| ast::Expr::Nested(Box::new(parsed)));
         let lines = Lines::of(&text);
         let numbered = parsed.map(|mut parsed| {
-            let _ = visit_expressions_mut(&mut parsed, |expression| {
+            change_expressions(&mut parsed, &mut |expression| {
                 mark_number(expression, &lines);
                 plain_number(expression);
-                ControlFlow::<()>::Continue(())
             });
             parsed
         });
         Some(numbered.map_err(DataFusionError::from))
     };
-    let replaced = visit_expressions_mut(&mut **statement, |found| {
+    let mut failure = None;
+    let _ = walk(&mut **statement, &mut |node| {
+        let Node::Behind(found) = node else { return ControlFlow::Continue(()) };
         let number = match found {
             ast::Expr::Value(value) => match &value.value {
                 ast::Value::Placeholder(mark) => mark
@@ -233,15 +235,15 @@ pub(in crate::sql) fn unmark(statement: &mut Parsed, marked: &[Marked], is_of_po
         };
         match number.and_then(|(number, place)| expression(number, place)) {
             Some(Ok(expression)) => *found = expression,
-            Some(Err(error)) => return ControlFlow::Break(error),
+            Some(Err(error)) => {
+                failure = Some(error);
+                return ControlFlow::Break(());
+            }
             None => {}
         }
         ControlFlow::Continue(())
     });
-    match replaced {
-        ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(()),
-    }
+    failure.map_or(Ok(()), Err)
 }
 
 /// The name of [`ConditionFunction`].

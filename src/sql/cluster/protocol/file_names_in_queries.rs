@@ -4,11 +4,12 @@
 //! of files get a directory in front, other names are refused.
 
 use crate::sql::cluster::protocol::errors::carried;
+use crate::sql::engine::syntax_tree::{Node, change_expressions, walk};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, TableReference};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as Parsed;
-use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectNamePart, visit_expressions_mut, visit_relations_mut};
+use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectNamePart};
 use std::ops::ControlFlow;
 
 /// Puts the current directory in front of names of files that would be read as others.
@@ -16,24 +17,24 @@ pub(in crate::sql) fn name_files(statement: &mut Parsed) {
     match statement {
         Parsed::Statement(statement) => {
             let mut names = Vec::new();
-            let _ = visit_relations_mut(&mut **statement, |relation| {
-                if let [ObjectNamePart::Identifier(name)] = &mut relation.0[..]
+            let _ = walk(&mut **statement, &mut |node| {
+                if let Node::Relation(relation) = node
+                    && let [ObjectNamePart::Identifier(name)] = &mut relation.0[..]
                     && name.quote_style == Some('\'')
                     && is_read_otherwise(&TableReference::bare(name.value.as_str()))
                 {
                     names.push(name.value.clone());
                     in_directory(name);
                 }
-                ControlFlow::<()>::Continue(())
+                ControlFlow::Continue(())
             });
-            let _ = visit_expressions_mut(&mut **statement, |expression| {
+            change_expressions(&mut **statement, &mut |expression| {
                 if let Expr::CompoundIdentifier(parts) = expression
                     && let [table, _, ..] = &mut parts[..]
                     && names.contains(&table.value)
                 {
                     in_directory(table);
                 }
-                ControlFlow::<()>::Continue(())
             });
         }
         Parsed::Explain(explain) => name_files(&mut explain.statement),

@@ -1,0 +1,53 @@
+//! Walks through the syntax tree of a statement.
+//!
+//! The tree has hundreds of types, and a walk through it is compiled again for each type of visitor: six visitors were a
+//! quarter of the functions of this crate. Here is one, which calls a closure.
+
+use datafusion::sql::sqlparser::ast::{Expr, ObjectName, VisitMut, VisitorMut};
+use std::ops::ControlFlow;
+
+/// A place of the tree that a walk passes.
+pub(in crate::sql) enum Node<'a> {
+    /// A table, behind what its name contains.
+    Relation(&'a mut ObjectName),
+    /// An expression, before its operands.
+    Before(&'a mut Expr),
+    /// An expression, behind its operands.
+    Behind(&'a mut Expr),
+}
+
+/// Walks through a statement or an expression until `visit` breaks.
+pub(in crate::sql) fn walk(
+    tree: &mut impl VisitMut,
+    visit: &mut dyn FnMut(Node<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    tree.visit(&mut Walk(visit))
+}
+
+/// Changes every expression, operands before the expressions that contain them.
+pub(in crate::sql) fn change_expressions(tree: &mut impl VisitMut, change: &mut dyn FnMut(&mut Expr)) {
+    let _ = walk(tree, &mut |node| {
+        if let Node::Behind(expression) = node {
+            change(expression);
+        }
+        ControlFlow::Continue(())
+    });
+}
+
+struct Walk<'a>(&'a mut dyn FnMut(Node<'_>) -> ControlFlow<()>);
+
+impl VisitorMut for Walk<'_> {
+    type Break = ();
+
+    fn post_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<()> {
+        (self.0)(Node::Relation(relation))
+    }
+
+    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        (self.0)(Node::Before(expression))
+    }
+
+    fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        (self.0)(Node::Behind(expression))
+    }
+}
