@@ -178,6 +178,24 @@ impl Marked {
         std::iter::once(&self.lines[bit]).chain(others).map(|&offset| offset as usize)
     }
 
+    /// Notes the tag at this offset as the one that has an expected name.
+    #[inline(always)]
+    pub(super) fn note_expected(&mut self, name: UsualName, offset: usize) {
+        self.lines[usize::from(name.bit & 63)] = offset as u32;
+    }
+
+    /// Notes that the tags noted by [`Self::note_expected`] are the first `count` of those that are expected.
+    #[inline]
+    pub(super) fn expected_names(&mut self, usual: &UsualNames, count: usize, section: &[u8]) {
+        if count == usual.names.len() {
+            (self.names, self.signature) = (usual.bits, usual.signature);
+        } else {
+            for name in &usual.names[..count] {
+                self.look(section, self.lines[usize::from(name.bit & 63)] as usize);
+            }
+        }
+    }
+
     /// Notes that a line holds several tags.
     pub(super) fn crowd(&mut self) {
         self.irregular = true;
@@ -207,10 +225,81 @@ const KNOWN: [&str; 19] = [
     "PlyCount",
 ];
 
-/// Signatures of the names of tags in which no name is a variant of a known one. Nearly all games have the same names as
-/// one of the games before.
+/// What is known of the names of the tags of earlier games. Nearly all games have the same names as one of them.
 #[derive(Debug, Default)]
-pub(super) struct UsualNames([u64; 8]);
+pub(super) struct UsualNames {
+    /// Signatures of names of which none is a variant of a known one.
+    signatures: [u64; 8],
+    /// The signature of the last game.
+    last: u64,
+    /// The names of a game, in its order, if the game before it had the same.
+    names: Vec<UsualName>,
+    /// Their bits.
+    bits: u64,
+    /// Their signature.
+    signature: u64,
+}
+
+/// A name that the next game probably has at the same place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UsualName {
+    /// The name and a blank.
+    text: u128,
+    /// The bytes that these have.
+    mask: u128,
+    bit: u8,
+}
+
+/// Maximum number of names of a game that are expected.
+const EXPECTED: usize = 40;
+
+impl UsualName {
+    /// `None` if the name is not followed by a blank, or is too long.
+    fn of(line: &[u8]) -> Option<Self> {
+        let name = lex::tag_name(line);
+        let text = line.get(1..name.len() + 2).filter(|text| text.ends_with(b" "))?;
+        let mut bytes = [0; 16];
+        bytes.get_mut(..text.len())?.copy_from_slice(text);
+        let (hash, _) = name_hash(first_word(text));
+        let mask = u128::MAX >> (128 - 8 * text.len());
+        Some(Self { text: u128::from_le_bytes(bytes), mask, bit: bit_of(hash) as u8 })
+    }
+
+    /// Whether a tag with this name begins here. If few bytes are left, it may not be recognized.
+    #[inline(always)]
+    pub(super) fn begins(self, bytes: &[u8], at: usize) -> bool {
+        let Some(&[bracket, ref text @ ..]) = bytes.get(at..).and_then(<[u8]>::first_chunk::<17>) else {
+            return false;
+        };
+        bracket == b'[' && (u128::from_le_bytes(*text) ^ self.text) & self.mask == 0
+    }
+}
+
+impl UsualNames {
+    /// The names that the next game probably has, in this order. The first one alone may be `Event`.
+    pub(super) fn expected(&self) -> &[UsualName] {
+        &self.names
+    }
+
+    /// Expects the names of this section from now on, if the section before had the same, and each of them begins a line.
+    #[cold]
+    fn expect(&mut self, section: &[u8], marked: &Marked) {
+        self.names.clear();
+        if marked.len > 0 || marked.has_variant {
+            return;
+        }
+        for line in section.split(|&byte| byte == b'\n') {
+            let is_other = self.names.is_empty() || !line.starts_with(b"[Event ");
+            match UsualName::of(line) {
+                Some(name) if is_other && line.starts_with(b"[") && self.names.len() < EXPECTED => {
+                    self.names.push(name)
+                }
+                _ => return self.names.clear(),
+            }
+        }
+        (self.bits, self.signature) = (marked.names, marked.signature);
+    }
+}
 
 /// A name without what differs between its variants: case, and signs in it. Digits that look like letters are letters, and
 /// a number at the end is left out.
@@ -245,20 +334,23 @@ impl<'a> Tags<'a> {
         Self { section, marked }
     }
 
-    /// Finds out whether some name is that of a known tag in another case.
+    /// Finds out whether some name is that of a known tag in another case, and which names to expect in the next game.
     #[inline]
     pub(super) fn look_for_variants(&mut self, usual: &mut UsualNames) {
         let signature = self.marked.signature;
         let is_whole = !self.marked.irregular && !self.marked.has_long_name;
-        let known = &mut usual.0[(signature >> 61) as usize];
-        if *known == signature && is_whole {
-            return;
+        let known = usual.signatures[(signature >> 61) as usize] == signature;
+        if !known || !is_whole {
+            let has_variant = self.variants().next().is_some();
+            self.marked.has_variant = has_variant;
+            if !has_variant && is_whole {
+                usual.signatures[(signature >> 61) as usize] = signature;
+            }
         }
-        let has_variant = self.variants().next().is_some();
-        self.marked.has_variant = has_variant;
-        if !has_variant && is_whole {
-            *known = signature;
+        if is_whole && signature != usual.signature && signature == usual.last {
+            usual.expect(self.section, &self.marked);
         }
+        usual.last = signature;
     }
 
     /// The names that differ from that of a known tag only in their case, or in signs or digits.

@@ -86,17 +86,43 @@ impl<'a> Games<'a> {
         }
     }
 
+    /// Reads the tags that begin here as long as they have the names of an earlier game, in its order, each in a line of
+    /// its own; returns the end of the last of them. The text is mostly such tags.
+    #[inline(always)]
+    fn expected_tags(&mut self, marked: &mut tags::Marked) -> usize {
+        let (bytes, start) = (self.bytes, self.at);
+        let expected = self.usual_names.expected();
+        let (mut at, mut count) = (start, 0);
+        for &name in expected {
+            if !name.begins(bytes, at) {
+                break;
+            }
+            let line = lex::find2(bytes, at + 1, b'\n', b'[');
+            if bytes.get(line) != Some(&b'\n') || !tag_syntax::ends_regularly(&bytes[at..line]) {
+                break;
+            }
+            marked.note_expected(name, at - start);
+            (at, count) = (line + 1, count + 1);
+        }
+        if count == 0 {
+            return start;
+        }
+        self.at = at - 1;
+        marked.expected_names(&self.usual_names, count, &bytes[start..at - 1]);
+        at - 1
+    }
+
     /// Reads the tag section that begins here, if there is one.
     pub(super) fn tag_section(&mut self) -> Tags<'a> {
         let start = self.at;
-        let mut end = start;
-        let mut has_event = false;
+        let bytes = self.bytes;
+        let mut marked = tags::Marked::default();
+        let mut end = self.expected_tags(&mut marked);
+        let mut has_event = end > start && bytes[start..].starts_with(b"[Event ");
         // Line feeds after the last tag.
         let mut feeds = 0;
         // Names of tags, once an empty line follows them.
         let mut names = HashSet::new();
-        let bytes = self.bytes;
-        let mut marked = tags::Marked::default();
         loop {
             match self.peek() {
                 Some(b'[') => {

@@ -47,6 +47,84 @@ fn read(text: &[u8], quick: bool) -> String {
     read
 }
 
+/// Everything that the tags of the games of a text say.
+fn tags_of(text: &[u8], at_once: bool) -> Vec<String> {
+    let mut records = Records::new(Requested::default(), 0);
+    let mut games = Games::new(text, false, false);
+    let mut found = Vec::new();
+    while let Some(game) = games.next(&mut records) {
+        let tags = &game.tags;
+        let known = ["Event", "Site", "White", "WhiteElo", "WhiteRatingDiff", "FEN", "Unknown", "Result"];
+        let values = known.map(|name| tags.get(name));
+        let all: Vec<_> = tags.pairs().collect();
+        let rest = (tags.unread_variants(), tags.ignored(), tags.has_doubled(), tags.lacks_fen(), tags.has_comments());
+        found.push(format!("{} {} {values:?} {all:?} {rest:?} {:?}", game.start, game.end, game.bad));
+        if !at_once {
+            // Nothing is known of the games before.
+            games.usual_names = tags::UsualNames::default();
+        }
+    }
+    found
+}
+
+/// What is known of the names of earlier games changes nothing.
+#[test]
+fn expected_names_of_tags_change_nothing() {
+    let usual: [&[&str]; 4] = [
+        &["Event", "Site", "White", "WhiteElo", "Result"],
+        &["Event", "White", "WhiteRatingDiff", "FideIdOfThePlayer", "Result"],
+        &["Site", "White", "FEN", "SetUp"],
+        &["Event", "White", "whiteelo", "Unknown"],
+    ];
+    let odd_lines = [
+        "[Event \"x\"]\n",
+        "\n",
+        "\n\n",
+        "[White \"a\"][Black \"b\"]\n",
+        "{text}\n",
+        "; text\n",
+        "% text\n",
+        "[Fen \"x\"]\n",
+        "[WhiteElo\t\"1\"]\n",
+        "[WhiteElo \"2\"]\r\n",
+        "[Site \"open\n",
+        "[Site \"a\" ] \n",
+        "[Site]\n",
+        " [Site \"s\"]\n",
+        "[Result \"1-0\"] 1. e4\n",
+        "1. e4 e5\n",
+    ];
+    let mut random = crate::chess::random::Random::new(11);
+    let mut below = |bound: usize| random.below(bound as u32) as usize;
+    for round in 0..3_000 {
+        let mut text = String::new();
+        let mut names = usual[below(usual.len())];
+        for _ in 0..8 {
+            if below(4) == 0 {
+                names = usual[below(usual.len())];
+            }
+            let end = if below(8) == 0 { "\r\n" } else { "\n" };
+            for name in names {
+                if below(12) == 0 {
+                    text += odd_lines[below(odd_lines.len())];
+                }
+                let value =
+                    ["1", "", "a [b", "a \\\"b", "long value that does not fit into a vector of bytes"][below(5)];
+                let value = if *name == "FEN" { "4k3/8/8/8/8/8/8/4K2R w K - 0 1" } else { value };
+                if below(24) > 0 {
+                    text += &format!("[{name} \"{value}\"]{end}");
+                }
+            }
+            text += [end, "", "\n\n"][if below(10) == 0 { below(3) } else { 0 }];
+            text += ["1. Kd2 *\n\n", "1. e4 e5 1-0\n\n", "*\n\n", "\n"][below(4)];
+        }
+        if round % 3 == 0 {
+            text.truncate(below(text.len()));
+        }
+        assert_eq!(tags_of(text.as_bytes(), true), tags_of(text.as_bytes(), false), "{text}");
+    }
+}
+
 /// A game whose moves are all legal in this order.
 const MOVES: [&str; 24] = [
     "e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O", "Be7", "Re1", "b5", "Bb3", "d6", "c3", "O-O", "h3",
