@@ -122,7 +122,7 @@ pub mod table;
 #[cfg(test)]
 mod testing;
 
-pub(crate) use lanefish_core::{canonical, cpu, kernels, locks, replay, seed, setters, simd, text};
+pub(crate) use lanefish_core::{canonical, cpu, kernels, option_setters, poisoned_locks, replay, seed, simd, text};
 pub use lanefish_core::{chess, packed, perft, queries, sliders, tiers};
 
 /// The Arrow crates whose types appear here, in the versions that fit.

@@ -9,7 +9,7 @@ use super::expression::Condition;
 use super::game_filter::split_mix;
 use super::game_option_values::{EcoRange, Plies, TimeControl, number, result};
 use crate::games::{Date, Facts, Outcome, Variant};
-use crate::setters::setters;
+use crate::option_setters::setters;
 use crate::table::{Control, Field};
 use std::cmp::Ordering;
 use std::num::ParseIntError;

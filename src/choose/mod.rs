@@ -31,7 +31,7 @@ pub(crate) use record_filter::{AtRandom, ByFormula, DrawnUpTo, RecordFilter, cho
 pub(crate) use sample::Fraction;
 pub use sample::{Rate, Sample, SampleError};
 
-use crate::setters::setters;
+use crate::option_setters::setters;
 use std::sync::Arc;
 
 /// The choice of games, positions and records, and new values. By default, all records are taken unchanged.

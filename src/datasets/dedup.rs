@@ -11,10 +11,10 @@ use crate::choose::{Choose, RecordFilter};
 use crate::distinct::{canonical_at, castling_files};
 use crate::error::{Error, Reject};
 use crate::input::Inputs;
-use crate::locks::Unpoisoned;
 use crate::partition::distinct_positions::{Collected, Exact};
 use crate::partition::keyed_rows::{PILE_LEN, Partitions, Row, RowBuffer, Store};
 use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunError, RunOptions, Summary, erased, run, run_on, run_to_end};
+use crate::poisoned_locks::Unpoisoned;
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Column, Field, Fields, Needs, Tile};
 use crate::tiers::Analyzer;
@@ -91,7 +91,7 @@ pub struct Dedup {
     pub counts: bool,
 }
 
-crate::setters::setters!(Dedup { key: Key, keep: Keep, against: Inputs, counts: bool });
+crate::option_setters::setters!(Dedup { key: Key, keep: Keep, against: Inputs, counts: bool });
 
 /// The numbers of distinct records, by each key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

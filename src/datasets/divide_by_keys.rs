@@ -1,10 +1,10 @@
 //! The first step: dividing all records of a run by their keys.
 
 use crate::error::Error;
-use crate::locks::Unpoisoned;
 use crate::partition::keyed_rows::Store;
 use crate::partition::stored_records::{KeyedRows, Records};
 use crate::pipeline::{Job, Refusal};
+use crate::poisoned_locks::Unpoisoned;
 use crate::queries::Queries;
 use crate::table::{Batch, Fields, Needs, Tile};
 use std::sync::{Arc, Mutex};

@@ -11,10 +11,10 @@ use crate::error::Error;
 use crate::formats::Totals;
 use crate::input::Inputs;
 use crate::jobs::{Sender, Stream};
-use crate::locks::Unpoisoned;
 use crate::pipeline::{
     AnyJob, AnySink, BatchRun, Job, Part, ReadOptions, Refusal, RunError, RunOptions, Summary, erased, run_to_end,
 };
+use crate::poisoned_locks::Unpoisoned;
 use crate::queries::Queries;
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Batch, Field, Fields, Needs, Tile};
@@ -50,7 +50,7 @@ pub struct Interleave {
     pub by: Unit,
 }
 
-crate::setters::setters!(Interleave { seed: u64, by: Unit });
+crate::option_setters::setters!(Interleave { seed: u64, by: Unit });
 
 /// Maximum number of batches of an input that wait to be mixed.
 const WAITING: usize = 2;

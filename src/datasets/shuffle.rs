@@ -7,10 +7,10 @@
 use super::divide_by_keys::{CollectedKeys, Gather, Keys};
 use crate::error::Error;
 use crate::input::Inputs;
-use crate::locks::Unpoisoned;
 use crate::partition::keyed_rows::{Partition, Partitions, Store};
 use crate::partition::stored_records::{JoinedBuffers, Place, Records};
 use crate::pipeline::{AnyJob, AnySink, BatchRun, Job, RunError, RunOptions, Summary, erased, run_to_end};
+use crate::poisoned_locks::Unpoisoned;
 use crate::seed::{Purpose, Seeded};
 use crate::table::{Array, Batch, Field, Fields};
 use std::sync::Mutex;
@@ -53,7 +53,7 @@ pub struct Shuffle {
     pub by: Unit,
 }
 
-crate::setters::setters!(Shuffle { seed: u64, by: Unit });
+crate::option_setters::setters!(Shuffle { seed: u64, by: Unit });
 
 /// The key of a record.
 #[derive(Clone, Copy)]

@@ -145,7 +145,7 @@ pub struct Split {
     pub seed: u64,
 }
 
-crate::setters::setters!(Split { by: SplitBy, seed: u64 });
+crate::option_setters::setters!(Split { by: SplitBy, seed: u64 });
 
 impl Split {
     /// A split by positions into these parts.

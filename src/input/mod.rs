@@ -34,7 +34,7 @@ pub(crate) use zip::{is_archive, is_archive_name};
 pub(crate) use zstd_frames::{FrameDone, FrameJob};
 
 use crate::error::Error;
-use crate::setters::setters;
+use crate::option_setters::setters;
 use read_ahead::{Counted, Stream, StreamStep, Uncut};
 use source::Place;
 use std::collections::VecDeque;

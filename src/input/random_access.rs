@@ -2,7 +2,7 @@
 
 use super::Bytes;
 use super::mmap::cut_to;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;

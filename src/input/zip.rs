@@ -13,7 +13,7 @@ use super::mmap::Mapped;
 use super::read_ahead::Counted;
 use super::{Bytes, Compression};
 use crate::error::{Damage, Error};
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{

@@ -5,7 +5,7 @@
 //! items, as programs do, or a task can, as in SQL.
 
 use crate::error::Error;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};

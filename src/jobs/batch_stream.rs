@@ -2,7 +2,7 @@
 //!
 //! The run begins when the first batch is requested.
 
-use super::arrow_rows::{Table, TableBlock, TablePart};
+use super::arrow_and_parquet_files::{Table, TableBlock, TablePart};
 use super::background_stream::{Sender, Stream};
 use super::output_content::OutputContent;
 use crate::error::Error;

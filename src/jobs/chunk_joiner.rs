@@ -3,7 +3,7 @@
 //! In a format made of blocks, a chunk may end in the middle of a block. The worker that completes the sequence cuts
 //! all consecutive chunks into blocks and encodes these. The part of each chunk then receives its blocks.
 
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;

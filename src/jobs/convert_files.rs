@@ -3,14 +3,14 @@
 use super::OutputError;
 use super::output_content::OutputContent;
 use super::output_format::{Content, OutputFormat};
-use super::write::WriteJob;
+use super::write_job::WriteJob;
 use crate::error::Error;
 use crate::formats::Losses;
 use crate::input::{Compression, Inputs};
+use crate::option_setters::setters;
 use crate::output::AtomicFile;
 use crate::output::compress::{Compressed, default_level};
 use crate::pipeline::{RunError, RunOptions, Summary, run_to_end};
-use crate::setters::setters;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

@@ -5,9 +5,9 @@
 
 use super::chunk_joiner::{Finished, InOrder, JoinBlocks};
 use crate::formats::{Encoded, Encoder, Losses, RecordBlock, RecordBlocks, Refusal};
-use crate::locks::Unpoisoned;
 use crate::packed::Group;
 use crate::pipeline::{Job, TILE};
+use crate::poisoned_locks::Unpoisoned;
 use crate::queries::{GroupResults, Queries};
 use crate::table::{Batch, Fields, Needs, RecordBefore, Tile, first_rows};
 use crate::tiers;

@@ -3,13 +3,13 @@
 //! The command line only starts these jobs and prints their output. Any other program can do the same.
 
 #[cfg(feature = "parquet")]
-mod arrow_positions;
-#[cfg(feature = "parquet")]
-mod arrow_rows;
+mod arrow_and_parquet_files;
 mod background_stream;
 #[cfg(feature = "parquet")]
 mod batch_stream;
 mod chunk_joiner;
+#[cfg(feature = "parquet")]
+mod columns_of_arrow_positions;
 mod convert_files;
 mod encode_records;
 mod game_columns;
@@ -20,15 +20,15 @@ mod output_format;
 mod positions;
 mod statistics;
 mod text_rows;
-mod write;
+mod write_job;
 
-#[cfg(feature = "sql")]
-pub(crate) use arrow_positions::judge;
-#[cfg(feature = "parquet")]
-pub use arrow_positions::{ArrowPositions, BadRows, ComputeOptions, Computed, compute};
 pub(crate) use background_stream::{Sender, Stream};
 #[cfg(feature = "parquet")]
 pub use batch_stream::{Scan, ScanStep};
+#[cfg(feature = "sql")]
+pub(crate) use columns_of_arrow_positions::judge;
+#[cfg(feature = "parquet")]
+pub use columns_of_arrow_positions::{ArrowPositions, BadRows, ComputeOptions, Computed, compute};
 pub use convert_files::{FileOptions, RecordFile};
 pub use game_columns::{GameColumn, GameColumns};
 pub use output_content::OutputContent;
@@ -37,4 +37,4 @@ pub use output_format::{Content, OutputFormat};
 pub(crate) use positions::Collect;
 pub use positions::PositionReader;
 pub use statistics::{CountedGroups, GroupCounts, Statistics};
-pub use write::{OutputSummary, WriteFile, WriteJob, WritePart};
+pub use write_job::{OutputSummary, WriteFile, WriteJob, WritePart};

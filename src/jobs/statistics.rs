@@ -2,10 +2,10 @@
 
 use crate::error::Error;
 use crate::input::Inputs;
-use crate::locks::Unpoisoned;
 use crate::output::ScratchSpace;
 use crate::partition::distinct_positions::{Collected, Exact};
 use crate::pipeline::Job;
+use crate::poisoned_locks::Unpoisoned;
 use crate::report::{GroupValue, Groups, OtherGroups, Report};
 use crate::stats::{
     ANNOTATIONS, GameOrder, GameResults, Games, GroupBy, GroupSizes, Grouped, InputNames, LargestGroups, MOST_GROUPS,

@@ -11,7 +11,7 @@
 
 use crate::error::Error;
 use crate::input::Compression;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use flate2::{Compress, Crc, FlushCompress, Status};
 use std::collections::VecDeque;
 use std::fmt;

@@ -26,7 +26,7 @@ impl Default for ScratchSpace {
     }
 }
 
-crate::setters::setters!(ScratchSpace { memory: u64, directory: PathBuf });
+crate::option_setters::setters!(ScratchSpace { memory: u64, directory: PathBuf });
 
 /// A temporary file.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl Spill {
 
     #[cfg(not(unix))]
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        use crate::locks::Unpoisoned;
+        use crate::poisoned_locks::Unpoisoned;
         use io::{Seek, SeekFrom, Write};
         let _guard = self.place.lock().unpoisoned();
         let mut file = &self.file;
@@ -111,7 +111,7 @@ impl Spill {
 
     #[cfg(not(unix))]
     fn read_at(&self, to: &mut [u8], at: u64) -> io::Result<usize> {
-        use crate::locks::Unpoisoned;
+        use crate::poisoned_locks::Unpoisoned;
         use io::{Seek, SeekFrom};
         let _guard = self.place.lock().unpoisoned();
         let mut file = &self.file;

@@ -5,7 +5,7 @@
 //! allocate and finds the names in fixed memory ([`for_each_temporary_file`]).
 
 use crate::input::TEMPORARY_FILES;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use std::ffi::CStr;
 use std::fs;
 use std::mem;

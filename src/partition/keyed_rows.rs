@@ -7,9 +7,9 @@
 //! on the timing of threads, so the caller sorts each leaf.
 
 use crate::error::Error;
-use crate::locks::Unpoisoned;
 use crate::output::ScratchSpace;
 use crate::output::temp_file::Spill;
+use crate::poisoned_locks::Unpoisoned;
 use bytemuck::Pod;
 use std::fmt;
 use std::io::{self, Read};

@@ -12,7 +12,7 @@ use super::{Job, Refusal};
 use crate::error::Error;
 use crate::formats::Chunk;
 use crate::games::GameRow;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use crate::table::{Needs, Tile};
 use std::sync::Mutex;
 

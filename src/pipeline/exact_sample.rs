@@ -6,16 +6,16 @@
 
 use super::any_job::{AnyJob, AnySink, erased};
 use super::exact_sample_losses::{BITS, LostOfCandidates};
-use super::judge::add_number;
+use super::record_judge::add_number;
 use super::{BatchRun, Job, Refusal, RunOptions, Summary, run_all};
 use crate::choose::draw;
 use crate::error::Error;
 use crate::formats::UnstoredTagsByGame;
 use crate::input::Inputs;
-use crate::locks::Unpoisoned;
 use crate::output::ScratchSpace;
 use crate::partition::keyed_rows::{Partition, Partitions, Store};
 use crate::partition::stored_records::{JoinedBuffers, KeyedRows, Place, Records};
+use crate::poisoned_locks::Unpoisoned;
 use crate::table::{Batch, Needs, Tile};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

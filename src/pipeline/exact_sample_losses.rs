@@ -3,7 +3,7 @@
 
 use crate::choose::draw;
 use crate::formats::{UnstoredTags, UnstoredTagsByGame};
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

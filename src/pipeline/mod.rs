@@ -27,7 +27,7 @@ mod chunk_feed;
 mod chunker;
 mod exact_sample;
 mod exact_sample_losses;
-mod judge;
+mod record_judge;
 mod record_numbering;
 mod run_on_batches;
 mod scheduler;
@@ -39,7 +39,7 @@ mod workers;
 pub use crate::formats::Refusal;
 pub use crate::input::{Shard, ShardError};
 #[cfg(feature = "parquet")]
-pub(crate) use judge::judge_alone;
+pub(crate) use record_judge::judge_chunk;
 pub(crate) use run_on_batches::{BatchRun, run_on};
 pub use summary::{FileSummary, RunError, Summary};
 
@@ -48,8 +48,8 @@ use crate::error::{Error, Reject};
 use crate::formats::{self, Chunk, DecodeOptions, Format, Totals};
 use crate::games::GameRow;
 use crate::input::{Access, Inputs};
+use crate::option_setters::setters;
 use crate::output::ScratchSpace;
-use crate::setters::setters;
 use crate::table::{Field, Fields, Needs, Tile};
 use crate::tiers::Analyzer;
 pub(crate) use any_job::{AnyJob, AnySink, erased};

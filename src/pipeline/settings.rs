@@ -5,7 +5,7 @@ use crate::choose::{Assignments, GameFilter, RecordFilter};
 use crate::formats::codec::game_selection;
 use crate::formats::{DecodeOptions, Decoded, Format, Totals};
 use crate::games::GameRow;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use crate::tiers::Analyzer;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -7,7 +7,7 @@ use crate::choose::LeftOutBy;
 use crate::error::{Damage, Error, Place, Reject, shown};
 use crate::formats::{DroppedValue, DroppedValues, Format, Remarks, Totals, UnstoredTags};
 use crate::input::Compression;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use crate::text::numbers::counted;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@
 //! before it takes a new chunk. Threads therefore only affect how chunks overlap in time.
 
 use super::chunk_feed::{Current, Feed, Work};
-use super::judge::{Judge, Judged};
+use super::record_judge::{Judged, RecordJudge};
 use super::record_numbering::{Count, Numbered, before_reject, merge, overlap};
 use super::scheduler::{Counter, FeedAnswer, Numbering, Scheduler, Wait, Wake, WorkerTask};
 use super::settings::{PATIENCE, Settings};
@@ -16,7 +16,7 @@ use crate::formats::codec::game_selection;
 use crate::formats::{Chunk, Decoded, Format};
 use crate::games::GameRow;
 use crate::input::FrameJob;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use crate::queries::GroupResults;
 use crate::table::{Batch, Needs, Tile};
 use std::collections::VecDeque;
@@ -260,11 +260,11 @@ fn judge<J: Job>(
             let mut numbers = Vec::new();
             let held = ahead.iter().map(|held| (held.format, &held.chunk, &held.decoded));
             for ((format, chunk, decoded), batches) in held.chain(own).zip(&batches) {
-                let judge = Judge {
+                let judge = RecordJudge {
                     texts: decoded.texts.as_deref(),
                     set: None,
                     only: None,
-                    ..Judge::new(settings, &Numbers, (format, chunk), range.clone(), &mut numbers, scratch)
+                    ..RecordJudge::new(settings, &Numbers, (format, chunk), range.clone(), &mut numbers, scratch)
                 };
                 judge.batches(batches);
             }
@@ -286,14 +286,14 @@ fn judge<J: Job>(
             let mut games =
                 if settings.makes_game_rows(format) { game_selection::rows_of_games(&batches) } else { Vec::new() };
             let texts = decoded.texts.take();
-            let judge = Judge {
+            let judge = RecordJudge {
                 texts: texts.as_deref(),
                 lines_before: lines,
                 rejects: std::mem::take(&mut decoded.rejects),
                 first_taken,
                 taken: decoded.lost_of_each.is_some().then(Vec::new),
                 before: last.take(),
-                ..Judge::new(settings, job, (format, chunk), range.clone(), &mut part, scratch)
+                ..RecordJudge::new(settings, job, (format, chunk), range.clone(), &mut part, scratch)
             };
             let judge = match record_before.take() {
                 Some(record) => judge.after(record),

@@ -19,7 +19,6 @@
 //! All code that shows a report uses its [`plots_and_tables`]. A plain count is a row of
 //! `position_and_move_counts.rs`; for anything else, add a field here, its JSON, and an entry there.
 
-mod annotations;
 mod compare;
 pub mod csv;
 mod distribution;
@@ -29,16 +28,17 @@ mod json;
 mod material_signature;
 pub mod plots_and_tables;
 mod position_and_move_counts;
+mod puzzles_and_evaluations;
 mod remarks;
 mod text_counts;
 
-pub use annotations::{Evaluations, Magnitudes, Puzzles};
 pub use compare::{Comparison, Difference, Distance, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
 pub use json::{ReportError, left_out_to_json, run_to_json};
 pub use material_signature::{Signature, SignatureError};
 pub use position_and_move_counts::{MoveCounts, Number, PositionCounts};
+pub use puzzles_and_evaluations::{Evaluations, Magnitudes, Puzzles};
 pub use remarks::{Remark, Severity};
 pub use text_counts::Kinds;
 

@@ -32,8 +32,8 @@ mod tables;
 mod write_rows;
 
 use crate::input::Inputs;
+use crate::option_setters::setters;
 use crate::pipeline::{Progress, ReadOptions, RunError, RunOptions, Shard, Summary};
-use crate::setters::setters;
 use crate::tiers::Analyzer;
 use datafusion::catalog::DynamicFileCatalog;
 use datafusion::common::DataFusionError;

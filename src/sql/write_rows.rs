@@ -7,7 +7,7 @@ use super::arrow::ipc::writer::{FileWriter, StreamWriter};
 use super::arrow::json::writer::{LineDelimited, Writer as JsonWriter, WriterBuilder as JsonBuilder};
 use crate::columnar::{Compression as PageCompression, IpcKind, ROW_GROUP};
 use crate::jobs::OutputFormat;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;

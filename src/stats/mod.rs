@@ -10,25 +10,25 @@
 //! heat map. The heat maps themselves are counted *vertically*: see
 //! [`VerticalCounters`](crate::kernels::VerticalCounters).
 
-mod annotations;
-mod details;
+mod full_report_details;
 mod game_details;
 mod group_by;
 mod group_ids;
-mod groups;
+mod grouped_statistics;
 mod heat_maps;
 mod joint_tables;
 mod position_flags;
+mod puzzles_and_evaluations;
 mod results_by_game;
 mod tally;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use annotations::ANNOTATIONS;
 pub use group_by::{GroupBy, GroupByError};
 pub(crate) use group_ids::MOST_VALUES;
-pub(crate) use groups::{GroupSizes, Grouped};
-pub use groups::{LargestGroups, MOST_GROUPS};
+pub(crate) use grouped_statistics::{GroupSizes, Grouped};
+pub use grouped_statistics::{LargestGroups, MOST_GROUPS};
+pub(crate) use puzzles_and_evaluations::ANNOTATIONS;
 pub(crate) use results_by_game::{GameOrder, GameResults, Games, InputNames};
 
 use crate::chess::Color;
@@ -38,11 +38,11 @@ use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS, Q
 use crate::report::{Castling, HeatMap, Histogram, Mates, MoveCounts, OpenGame, PositionCounts, Report, Results};
 use crate::table::{Array, Batch, Field, StoredGame, Tile, Values, bits_where, is_sentinel, rows_of};
 use crate::tiers::Analyzer;
-use annotations::{Annotations, Columns};
-use details::{Boards, Details};
+use full_report_details::{Boards, Details};
 use heat_maps::SquareMaps;
 use joint_tables::Joint;
 use position_flags::Flags;
+use puzzles_and_evaluations::{Annotations, Columns};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use tally::Tally;

@@ -49,16 +49,16 @@ pub mod cpu;
 #[doc(hidden)]
 pub mod kernels;
 #[doc(hidden)]
-pub mod locks;
+pub mod option_setters;
 pub mod packed;
 pub mod perft;
+#[doc(hidden)]
+pub mod poisoned_locks;
 pub mod queries;
 #[doc(hidden)]
 pub mod replay;
 #[doc(hidden)]
 pub mod seed;
-#[doc(hidden)]
-pub mod setters;
 #[doc(hidden)]
 pub mod simd;
 pub mod sliders;

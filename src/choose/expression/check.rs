@@ -3,8 +3,10 @@
 use super::error::ExpressionError;
 use super::evaluate::Evaluated;
 use super::parse::{Binary, Form, Is, Tree, Unary};
-use super::pattern::{On, Pattern};
-use super::plan::{Arithmetic, Comparison, Curve, Function, Like, LikePart, Node, RealFunction, Scope, Type};
+use super::piece_patterns::{On, Pattern};
+use super::typed_operations::{
+    Arithmetic, Comparison, Curve, Function, Like, LikePart, Node, RealFunction, Scope, Type,
+};
 use crate::games::Date;
 use crate::table::predicate::Test;
 use crate::table::{ChosenColumn, OF_GAMES};

@@ -1,7 +1,7 @@
 //! Evaluation of plans over tiles.
 
-use super::plan::{Arithmetic, Comparison, Function, Node, RealFunction, Scope, Type};
 use super::real_functions;
+use super::typed_operations::{Arithmetic, Comparison, Function, Node, RealFunction, Scope, Type};
 use crate::games::Date;
 use crate::packed::Group;
 use crate::seed::Draw;

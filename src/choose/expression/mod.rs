@@ -18,24 +18,24 @@ mod error;
 mod evaluate;
 mod named_values;
 mod parse;
-mod pattern;
-mod plan;
+mod piece_patterns;
 mod real_functions;
 #[cfg(test)]
 mod tests;
+mod typed_operations;
 
 pub use error::ExpressionError;
 pub use evaluate::Evaluated;
 pub use named_values::{DefinitionError, Definitions};
-pub use plan::Type;
+pub use typed_operations::Type;
 
 use crate::queries::{GroupResults, Queries};
 use crate::table::{Batch, Needs, Tile};
 use crate::tiers::Tier;
-use plan::{Node, Scope};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use typed_operations::{Node, Scope};
 
 /// A checked expression: its text, and what it stands on.
 #[derive(Debug)]

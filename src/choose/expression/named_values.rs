@@ -3,7 +3,7 @@
 use super::check::{self, FUNCTIONS};
 use super::error::ExpressionError;
 use super::parse::{self, KEY_WORDS};
-use super::plan::Scope;
+use super::typed_operations::Scope;
 use super::{Condition, Formula};
 use crate::table::{Array, Column, ComputedColumn, Kind, Needs, Tile};
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 
 use super::progress::{DRAW_EVERY, LINE_EVERY, PATIENCE, clear, clock, draw, is_terminal, width};
 use crate::cli::arguments::common_args::When;
-use lanefish_core::locks::Unpoisoned;
+use lanefish_core::poisoned_locks::Unpoisoned;
 use std::io::{Write, stderr};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};

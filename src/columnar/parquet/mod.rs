@@ -16,7 +16,7 @@ use super::arrow::schema;
 use super::column_descriptions::Described;
 use super::row_blocks::RowBlock;
 use super::schema_metadata;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use crate::table::Kind;
 use min_max::Range;
 use page::{Page, PageEncoder, TextList};

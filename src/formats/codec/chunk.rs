@@ -6,7 +6,7 @@ use crate::choose::GameFilter;
 use crate::error::{Place, Reject};
 use crate::formats::tables;
 use crate::input::Bytes;
-use crate::setters::setters;
+use crate::option_setters::setters;
 use crate::table::Fields;
 use std::io;
 use std::path::Path;

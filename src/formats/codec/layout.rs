@@ -14,8 +14,8 @@
 
 use super::line_records;
 use crate::formats::Watch;
+use crate::formats::codec::chain_segments::{self, Segment};
 use crate::formats::tables::OpenTable;
-use crate::formats::training::chain_segments::{self, Segment};
 use crate::input::Shard;
 use memchr::memchr;
 use std::fmt;
@@ -87,7 +87,7 @@ pub(crate) trait Chains: fmt::Debug + Sync {
     /// the answer is not [`Link::More`].
     fn link(&self, bytes: &[u8], max_record: usize) -> Link;
 
-    /// Whether the records of a chain may need so much memory that it is decoded in [segments](crate::formats::training::chain_segments).
+    /// Whether the records of a chain may need so much memory that it is decoded in [segments](chain_segments).
     fn has_segments(&self) -> bool {
         false
     }

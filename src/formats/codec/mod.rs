@@ -1,5 +1,6 @@
 //! What all formats share: the arguments and results of decoders, the layout of bytes, and the writing of records.
 
+pub(crate) mod chain_segments;
 pub(super) mod chunk;
 pub(super) mod conversion_losses;
 pub(crate) mod decode_records;

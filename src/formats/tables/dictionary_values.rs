@@ -8,7 +8,7 @@ use super::ipc_messages::{Located, content, message};
 use super::memory_budget::Charge;
 use super::panic_guard::guarded;
 use crate::input::RandomAccess;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use arrow_array::{Array as _, ArrayRef};
 use arrow_ipc::MetadataVersion;
 use arrow_ipc::reader::RecordBatchDecoder;

@@ -1,8 +1,8 @@
 //! Reads the metadata at the end of a Parquet file.
 
 use super::column_map::{Column, Kind};
-use super::pages;
 use super::panic_guard::guarded;
+use super::parquet_page_headers;
 use crate::columnar::check_file;
 use crate::error::Damage;
 use crate::input::RandomAccess;
@@ -51,7 +51,7 @@ pub(super) fn metadata(source: &RandomAccess) -> Result<Arc<ParquetMetaData>, Da
     }
     let bytes = read(len - 8 - size..len - 8)?;
     // The library allocates memory for all row groups before it reads the first one.
-    if pages::row_groups(&bytes).is_none_or(|groups| groups > MOST_GROUPS) {
+    if parquet_page_headers::row_groups(&bytes).is_none_or(|groups| groups > MOST_GROUPS) {
         return Err(wrong("the metadata cannot be read"));
     }
     let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&bytes))

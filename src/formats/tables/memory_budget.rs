@@ -5,7 +5,7 @@
 //! back once it is no longer used. Parts are handed out in order. So the parts that others wait for have their memory,
 //! and every part gets its turn. A part that would exceed the budget even alone is refused, whatever else is running.
 
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// The budget of a run.

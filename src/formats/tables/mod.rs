@@ -87,11 +87,11 @@ mod page_subset;
 #[cfg(feature = "parquet")]
 mod page_unpack;
 #[cfg(feature = "parquet")]
-mod pages;
-#[cfg(feature = "parquet")]
 mod panic_guard;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_page_headers;
 pub mod text;
 #[cfg(feature = "parquet")]
 mod values;

@@ -1,7 +1,7 @@
 //! Presents some pages of a column to the library as a row group of their own.
 
 use crate::input;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use ::parquet::arrow::arrow_reader::RowGroups;
 use ::parquet::column::page::{PageIterator, PageReader};
 use ::parquet::errors::{ParquetError, Result as ParquetResult};

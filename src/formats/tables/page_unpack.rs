@@ -5,8 +5,8 @@
 
 use super::page_checks::{self, Written};
 use super::page_subset::Pieces;
-use super::pages::Page;
 use super::panic_guard::guarded;
+use super::parquet_page_headers::Page;
 use crate::input;
 use bytes::Bytes;
 use parquet::basic::Compression;

@@ -8,8 +8,8 @@ use super::memory_budget::Charge;
 use super::page_checks::Written;
 use super::page_subset::OneColumn;
 use super::page_unpack::{Queue, Ready};
-use super::pages::{self, Page, Pages};
 use super::panic_guard::guarded;
+use super::parquet_page_headers::{self, Page, Pages};
 use super::{
     BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowPart, TableError, TableReader,
     dictionary_values,
@@ -322,9 +322,8 @@ impl FileOfGroups {
             let rows = group.num_rows() as u64;
             let pages = match rows {
                 0 => Pages { dictionary: None, data: Vec::new() },
-                _ => {
-                    pages::walk(&self.source, range, rows, read.written).map_err(|(place, what)| damage(place, what))?
-                }
+                _ => parquet_page_headers::walk(&self.source, range, rows, read.written)
+                    .map_err(|(place, what)| damage(place, what))?,
             };
             let is_too_long = |page: &&Page| page.len > MOST_LZ4;
             if column.compression() == Compression::LZ4

@@ -414,7 +414,7 @@ impl<'a> Scored<'a> {
 mod tests {
     use super::*;
     use crate::chess::random::Random;
-    use crate::formats::training::chain_segments::Start;
+    use crate::formats::codec::chain_segments::Start;
     use crate::formats::training::{binpack, viri};
     use crate::input::Inputs;
     use crate::jobs::{FileOptions, RecordFile};

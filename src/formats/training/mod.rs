@@ -4,7 +4,6 @@ pub mod binpack;
 pub(super) mod board_tests;
 pub mod bullet;
 pub(super) mod chain_gaps;
-pub(crate) mod chain_segments;
 pub(super) mod decode_chains;
 pub(super) mod encode_chains;
 pub(super) mod encode_fixed_records;

@@ -1,8 +1,8 @@
 //! The scans of a session: their progress, rejected records, and summaries.
 
 use crate::error::Reject;
-use crate::locks::Unpoisoned;
 use crate::pipeline::{Progress, Summary};
+use crate::poisoned_locks::Unpoisoned;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;

@@ -15,7 +15,7 @@
 
 use super::RANK_6;
 use super::bit_sums::Sums;
-use super::board::load_planes;
+use super::boards_in_lanes::load_planes;
 use crate::packed::{Group, Planes};
 use crate::queries::{EN_PASSANTS, GroupResults};
 use crate::simd::{Lanes, Simd};

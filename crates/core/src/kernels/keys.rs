@@ -4,7 +4,7 @@
 //! defines them.
 
 use super::RANK_6;
-use super::board::load_planes;
+use super::boards_in_lanes::load_planes;
 use crate::canonical::ROOTS;
 use crate::packed::Group;
 use crate::queries::{EN_PASSANTS, GroupResults};

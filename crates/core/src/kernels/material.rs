@@ -4,7 +4,7 @@
 //! of a number with mixed bases, so that the numbers index a table without holes. The
 //! `Signature` of lanefish's reports has the digits.
 
-use super::board::load_planes;
+use super::boards_in_lanes::load_planes;
 use crate::packed::Group;
 use crate::simd::{Lanes, Simd, inlined};
 

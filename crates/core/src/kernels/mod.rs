@@ -26,7 +26,7 @@
 //! side and no pawn on the first or last rank, reachable or not.
 
 pub(crate) mod bit_sums;
-pub(crate) mod board;
+pub(crate) mod boards_in_lanes;
 mod counts;
 mod keys;
 mod material;
@@ -40,7 +40,7 @@ mod replies;
 pub(crate) mod san;
 pub(crate) mod threats;
 
-pub use board::{PieceSets, piece_sets};
+pub use boards_in_lanes::{PieceSets, piece_sets};
 pub use counts::{
     BoardCounts, EventCounters, SquareCounters, VerticalCounters, board_counts, count_events, count_squares,
     squares_of_pieces,

@@ -6,7 +6,7 @@
 //! instruction for population counts of vectors and nothing but the sum is requested.
 
 use super::bit_sums::Sums;
-use super::board::{Board, Side};
+use super::boards_in_lanes::{Board, Side};
 use super::playable_positions::broken;
 use super::rays::{ByLine, Directions, Rays};
 use super::threats::{Danger, attackers, pawn_attacks_up, steps_down};

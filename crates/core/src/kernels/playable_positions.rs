@@ -1,7 +1,7 @@
 //! The rules of the playable level (see [`crate::chess::validity`]) as one mask for all boards. It is computed for
 //! every record of a file, and is almost always zero.
 
-use super::board::Board;
+use super::boards_in_lanes::Board;
 use super::rays::Rays;
 use super::threats;
 use super::{CORNERS, E1, RANK_1, RANK_8};

@@ -33,7 +33,7 @@
 //!
 //! The threats are by-products that the generator of moves needs anyway.
 
-use super::board::Board;
+use super::boards_in_lanes::Board;
 use super::rays::{ByLine, Rays};
 use super::threats::{Danger, pawn_attacks_down};
 use super::{FILE_A, FILE_H, RANK_6, RANK_8};

@@ -5,7 +5,7 @@
 //! slider that sees them too must be on the other. Empty squares in X are exactly those between king and
 //! a checking slider. Enemy pieces in X are guarded blockers and are ignored.
 
-use super::board::{Board, Side};
+use super::boards_in_lanes::{Board, Side};
 use super::rays::{ByLine, Rays};
 use super::{FILE_A, FILE_H};
 use crate::simd::Lanes;

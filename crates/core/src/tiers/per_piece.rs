@@ -11,7 +11,7 @@ use super::{Analyzer, Tier};
 use crate::chess::attacks::{king_attacks, knight_attacks};
 use crate::chess::geometry::{between, line_through};
 use crate::chess::{Bitboard, LegalCounts, Square};
-use crate::kernels::board::{Board, Side};
+use crate::kernels::boards_in_lanes::{Board, Side};
 use crate::kernels::moves::{PawnMoves, castles};
 use crate::kernels::playable_positions::broken;
 use crate::kernels::rays::ByLine;

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::error::Damage;
+use crate::formats::codec::chain_segments::segments;
 use crate::formats::codec::decode_records::of_hexadecimal as bytes;
-use crate::formats::training::chain_segments::segments;
 use crate::formats::{Encoded, Extent, RecordBlocks, Totals};
 use crate::table::Batch;
 use std::path::Path;

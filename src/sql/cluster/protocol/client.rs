@@ -2,8 +2,8 @@
 
 use super::codec::{LogicalCodec, PhysicalCodec};
 use super::scan_metrics::{RECORDS, REJECTED};
-use crate::locks::Unpoisoned;
 use crate::pipeline::Summary;
+use crate::poisoned_locks::Unpoisoned;
 use crate::sql::SqlError;
 use crate::sql::cluster::protection::tls::{Tls, endpoint};
 use crate::sql::cluster::protocol::scheduler_connection::Connection;

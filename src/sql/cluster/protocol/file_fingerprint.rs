@@ -5,7 +5,7 @@
 //! chance differs in them; one that was changed in a few bytes on purpose may not, if it is large.
 
 use crate::input::Identity;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::File;

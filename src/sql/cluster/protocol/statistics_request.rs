@@ -14,7 +14,7 @@ pub struct Counting {
     pub rejects: bool,
 }
 
-crate::setters::setters!(Counting {
+crate::option_setters::setters!(Counting {
     details: bool,
     by: Option<GroupBy>,
     rejects: bool,

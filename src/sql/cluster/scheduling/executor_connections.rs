@@ -1,6 +1,6 @@
 //! Connections between executors, which are kept for the next task that reads rows from the same one.
 
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use ballista_core::client::BallistaClient;
 use ballista_core::client_pool::{BallistaClientPool, PooledClient};
 use ballista_core::error::Result;

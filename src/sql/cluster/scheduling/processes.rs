@@ -104,7 +104,7 @@ impl SchedulerOptions {
     }
 }
 
-crate::setters::setters!(SchedulerOptions {
+crate::option_setters::setters!(SchedulerOptions {
     bind: SocketAddr,
     data: Vec<PathBuf>,
     tls: Option<Tls>,
@@ -248,7 +248,7 @@ impl ExecutorOptions {
     }
 }
 
-crate::setters::setters!(ExecutorOptions {
+crate::option_setters::setters!(ExecutorOptions {
     bind: SocketAddr,
     advertise: Option<String>,
     slots: usize,

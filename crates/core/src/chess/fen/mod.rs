@@ -31,7 +31,7 @@ pub use write::CastlingStyle;
 use super::position::Position;
 use super::square::Square;
 use super::validity::{Validity, Violations};
-use crate::setters::setters;
+use crate::option_setters::setters;
 
 /// Whether what follows the fields of a line may be EPD operations.
 #[doc(hidden)]

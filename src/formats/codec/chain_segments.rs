@@ -10,7 +10,7 @@
 //! one itself, and drops its records.
 
 use crate::formats::Decoded;
-use crate::locks::Unpoisoned;
+use crate::poisoned_locks::Unpoisoned;
 use std::sync::{Arc, Mutex};
 
 /// Chunks longer than this number of bytes are divided. The chunks of the usual writers of binpack files, which are

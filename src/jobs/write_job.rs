@@ -6,7 +6,7 @@
 
 use super::OutputError;
 #[cfg(feature = "parquet")]
-use super::arrow_rows::{Table, TableFile, TablePart};
+use super::arrow_and_parquet_files::{Table, TableFile, TablePart};
 use super::encode_records::{Conversion, EncodedPart};
 use super::game_columns::GameColumns;
 use super::game_rows::{CopiedGames, CopyGames, GameRows};

@@ -11,10 +11,10 @@ use crate::error::{Damage, Error, Reject};
 use crate::formats::codec::game_history::{History, OF_HISTORY};
 use crate::formats::tables::{Arrays, RowPart};
 use crate::formats::{Chunk, DecodeOptions, Decoded, DroppedValue, DroppedValues, Format, Remarks, Totals};
-use crate::locks::Unpoisoned;
-use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_alone};
+use crate::option_setters::setters;
+use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_chunk};
+use crate::poisoned_locks::Unpoisoned;
 use crate::queries::GroupResults;
-use crate::setters::setters;
 use crate::table::{Array, Batch, Columns, Needs, Tile};
 use crate::tiers::Analyzer;
 use arrow_array::{ArrayRef, RecordBatch};
@@ -401,7 +401,7 @@ fn judged<J: Job>(
     decoded.number(&mut totals, &chunk);
     let remarks = std::mem::take(&mut decoded.remarks);
     let dropped_values = std::mem::take(&mut decoded.dropped_values);
-    let (output, rejects) = judge_alone(analyzer, options, job, (Format::ARROW, &chunk), decoded, results);
+    let (output, rejects) = judge_chunk(analyzer, options, job, (Format::ARROW, &chunk), decoded, results);
     Ok(JudgedPiece { rows, output, rejects, remarks, dropped_values })
 }
 

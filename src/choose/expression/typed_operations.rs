@@ -1,6 +1,6 @@
 //! The plan of an expression: its operations with their types.
 
-use super::pattern::{On, Pattern};
+use super::piece_patterns::{On, Pattern};
 use crate::table::predicate::Test;
 use crate::table::{ChosenColumn, Kind, Needs};
 use std::collections::BTreeSet;

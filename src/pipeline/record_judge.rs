@@ -28,7 +28,7 @@ const ROWS: usize = TILE * Group::LEN;
 const WORDS: usize = ROWS / 64;
 
 /// Hands good records to the job and keeps the bad ones.
-pub(super) struct Judge<'a, J: Job> {
+pub(super) struct RecordJudge<'a, J: Job> {
     pub(super) analyzer: &'static dyn Analyzer,
     pub(super) validity: Validity,
     /// Whether to stop after the first bad record.
@@ -85,7 +85,7 @@ pub(super) struct Judged {
     pub(super) last: Option<Before>,
 }
 
-impl<'a, J: Job> Judge<'a, J> {
+impl<'a, J: Job> RecordJudge<'a, J> {
     /// A judge of the records of a chunk, without rejects that are known already, texts and lines.
     pub(super) fn new(
         settings: &Settings<'a>,
@@ -416,7 +416,7 @@ impl<'a, J: Job> Judge<'a, J> {
 
 /// Judges the records of a chunk outside a run, and runs a job on those that count; also returns the rejects.
 #[cfg(feature = "parquet")]
-pub(crate) fn judge_alone<J: Job>(
+pub(crate) fn judge_chunk<J: Job>(
     analyzer: &'static dyn Analyzer,
     options: &DecodeOptions,
     job: &J,
@@ -425,7 +425,7 @@ pub(crate) fn judge_alone<J: Job>(
     results: &mut [GroupResults],
 ) -> (J::Part, Vec<Reject>) {
     let mut part = job.begin();
-    let judge = Judge {
+    let judge = RecordJudge {
         analyzer,
         validity: options.validity,
         stops: false,

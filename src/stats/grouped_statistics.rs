@@ -8,10 +8,10 @@
 //! A group takes up to a few hundred kilobytes, so that their number is limited. Where there are more, the inputs are
 //! read twice: first to find the largest groups ([`GroupSizes`]), then to count these and all others together.
 
-use super::annotations::Columns;
-use super::details::Boards;
+use super::full_report_details::Boards;
 use super::group_by::GroupBy;
 use super::group_ids::{GroupIds, MOST_VALUES, NO_ID};
+use super::puzzles_and_evaluations::Columns;
 use super::results_by_game::{GameResults, Games};
 use super::{Carried, Stats};
 use crate::kernels::BoardCounts;
