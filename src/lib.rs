@@ -134,6 +134,7 @@ pub mod arrow {
 
 pub use boards::{Boards, LegalMoves};
 pub use error::Error;
+pub use lanefish_core::ParseError;
 pub use pipeline::RunError;
 pub use stats_rows_convert::{Options, convert, rows, stats};
 

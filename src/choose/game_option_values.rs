@@ -1,6 +1,7 @@
 //! Values of the options that choose games: plies, time controls, ranges of opening codes.
 
-use crate::games::{Outcome, SelectionError, Variant};
+use crate::ParseError;
+use crate::games::{Outcome, Variant};
 use crate::table::{Control, Speed};
 use std::num::ParseIntError;
 use std::str::FromStr;
@@ -96,8 +97,8 @@ impl TimeControl {
 }
 
 impl FromStr for TimeControl {
-    type Err = SelectionError;
-    fn from_str(text: &str) -> Result<Self, SelectionError> {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let name = text.to_ascii_lowercase();
         if let Some(speed) = Speed::ALL.into_iter().find(|speed| speed.name() == name) {
             return Ok(Self::Class(speed));
@@ -105,11 +106,8 @@ impl FromStr for TimeControl {
         if text.starts_with(|first: char| first.is_ascii_digit() || "-?*".contains(first)) {
             return Ok(Self::Exactly(text.to_owned()));
         }
-        Err(SelectionError {
-            text: text.to_owned(),
-            expected: "ultrabullet, bullet, blitz, rapid, classical, correspondence or a time \
-                       control such as 300+3",
-        })
+        let expected = "ultrabullet, bullet, blitz, rapid, classical, correspondence or a time control such as 300+3";
+        Err(ParseError::new(format!("`{text}`: expected {expected}")))
     }
 }
 
@@ -132,8 +130,8 @@ impl EcoRange {
 }
 
 impl FromStr for EcoRange {
-    type Err = SelectionError;
-    fn from_str(text: &str) -> Result<Self, SelectionError> {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let upper = text.to_ascii_uppercase();
         let (first, last) = upper.split_once('-').unwrap_or((&upper, &upper));
         let is_code = |code: &str| {
@@ -141,7 +139,7 @@ impl FromStr for EcoRange {
                 && code.starts_with(|letter| ('A'..='E').contains(&letter))
                 && code[1..].bytes().all(|digit| digit.is_ascii_digit())
         };
-        let fail = |expected| Err(SelectionError { text: text.to_owned(), expected });
+        let fail = |expected: &str| Err(ParseError::new(format!("`{text}`: expected {expected}")));
         if !is_code(first) || !is_code(last) {
             return fail("an opening code such as B, B1 or B12, or two such as B10-B19");
         }

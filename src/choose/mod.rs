@@ -17,6 +17,7 @@ mod game_filter;
 mod game_option_values;
 mod game_options;
 mod new_values;
+mod option_error;
 mod record_filter;
 mod sample;
 
@@ -25,11 +26,12 @@ pub use filter_counts::{FilterCount, LeftOutBy};
 pub(crate) use game_filter::{ROWS_OF_GAMES, hash_on};
 pub use game_option_values::{EcoRange, Plies, TimeControl};
 pub use game_options::{GameFilter, GameOption, GameOptionStage};
+pub use new_values::Assignments;
 pub(crate) use new_values::Changes;
-pub use new_values::{AssignmentError, Assignments};
+pub use option_error::OptionError;
 pub(crate) use record_filter::{AtRandom, ByFormula, DrawnUpTo, RecordFilter, choose, draw};
 pub(crate) use sample::Fraction;
-pub use sample::{Rate, Sample, SampleError};
+pub use sample::{Rate, Sample};
 
 use crate::option_setters::setters;
 use std::sync::Arc;

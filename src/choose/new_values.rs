@@ -1,6 +1,7 @@
 //! New values for fields of records.
 
-use super::expression::{Definitions, Evaluated, ExpressionError, Formula, Type};
+use super::expression::{Definitions, Evaluated, Formula, Type};
+use super::option_error::OptionError;
 use crate::table::{Array, Batch, Field, Needs, Tile, Values, is_sentinel};
 use std::fmt;
 use std::sync::Arc;
@@ -38,36 +39,6 @@ enum Target {
     Result,
     Ply,
     Halfmove,
-}
-
-/// An invalid assignment.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AssignmentError {
-    /// There is no `=`.
-    #[error("`{0}`: expected COLUMN=EXPR")]
-    Form(String),
-    /// The column cannot be set.
-    #[error("`{0}` cannot be set: score, raw_score, mate, result, ply and halfmove can")]
-    Column(String),
-    /// The same value is set twice.
-    #[error("`{0}` is set twice")]
-    Twice(&'static str),
-    /// A wrong expression.
-    #[error("{0}")]
-    Expression(#[from] ExpressionError),
-    /// An expression of another type.
-    #[error("`{column}` takes {takes}, and this is {found}: {text}")]
-    Kind {
-        /// The column.
-        column: &'static str,
-        /// The values that it takes.
-        takes: &'static str,
-        /// The type of the expression.
-        found: &'static str,
-        /// The expression.
-        text: String,
-    },
 }
 
 impl Target {
@@ -118,7 +89,7 @@ impl Assignments {
     ///
     /// # Errors
     /// If one of them means nothing, or two set the same value.
-    pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, AssignmentError> {
+    pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, OptionError> {
         Self::parse_with(texts, &Definitions::default())
     }
     /// Assignments whose expressions may use these names.
@@ -128,18 +99,21 @@ impl Assignments {
     pub fn parse_with<T: AsRef<str>>(
         texts: impl IntoIterator<Item = T>,
         definitions: &Definitions,
-    ) -> Result<Self, AssignmentError> {
+    ) -> Result<Self, OptionError> {
         let mut all: Vec<Assignment> = Vec::new();
         for text in texts {
             let text = text.as_ref();
-            let (name, expression) = text.split_once('=').ok_or_else(|| AssignmentError::Form(text.to_owned()))?;
+            let (name, expression) =
+                text.split_once('=').ok_or_else(|| OptionError::form(format!("`{text}`: expected COLUMN=EXPR")))?;
             let name = name.trim();
-            let target = Target::ALL
-                .into_iter()
-                .find(|target| target.name().eq_ignore_ascii_case(name))
-                .ok_or_else(|| AssignmentError::Column(name.to_owned()))?;
+            let target =
+                Target::ALL.into_iter().find(|target| target.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
+                    OptionError::form(format!(
+                        "`{name}` cannot be set: score, raw_score, mate, result, ply and halfmove can"
+                    ))
+                })?;
             if all.iter().any(|other| other.target.field() == target.field()) {
-                return Err(AssignmentError::Twice(target.name()));
+                return Err(OptionError::form(format!("`{}` is set twice", target.name())));
             }
             let formula = definitions.formula(expression.trim())?;
             let (fits, takes) = match (target, formula.kind()) {
@@ -148,12 +122,8 @@ impl Assignments {
                 (_, kind) => (matches!(kind, Type::Integer | Type::Bits | Type::Real), "a number"),
             };
             if !fits {
-                return Err(AssignmentError::Kind {
-                    column: target.name(),
-                    takes,
-                    found: formula.kind().name(),
-                    text: expression.trim().to_owned(),
-                });
+                let (column, found, text) = (target.name(), formula.kind().name(), expression.trim());
+                return Err(OptionError::form(format!("`{column}` takes {takes}, and this is {found}: {text}")));
             }
             all.push(Assignment { target, formula });
         }

@@ -1,6 +1,7 @@
 //! Random samples of the records.
 
 use super::expression::{Definitions, Formula, Type};
+use super::option_error::OptionError;
 use crate::text::numbers::parse_count;
 use std::fmt;
 use std::str::FromStr;
@@ -87,26 +88,9 @@ impl Rate {
     }
 }
 
-/// An invalid sample.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SampleError {
-    /// A number that is neither a rate nor a count.
-    #[error(
-        "`{0}`: expected a rate such as 0.01 or 1%, at most 1.0, or a number of records above 1, such as 1000 or 1e6"
-    )]
-    Number(String),
-    /// A wrong expression.
-    #[error("{0}")]
-    Expression(#[from] crate::choose::expression::ExpressionError),
-    /// An expression that is not a number.
-    #[error("`{0}`: a probability is needed, a number from 0 to 1; --where takes conditions")]
-    Kind(String),
-}
-
 impl FromStr for Sample {
-    type Err = SampleError;
-    fn from_str(text: &str) -> Result<Self, SampleError> {
+    type Err = OptionError;
+    fn from_str(text: &str) -> Result<Self, OptionError> {
         Self::parse(text, &Definitions::default())
     }
 }
@@ -116,9 +100,13 @@ impl Sample {
     ///
     /// # Errors
     /// If the text is none.
-    pub fn parse(text: &str, definitions: &Definitions) -> Result<Self, SampleError> {
+    pub fn parse(text: &str, definitions: &Definitions) -> Result<Self, OptionError> {
         let text = text.trim();
-        let wrong = || SampleError::Number(text.to_owned());
+        let wrong = || {
+            let expected =
+                "a rate such as 0.01 or 1%, at most 1.0, or a number of records above 1, such as 1000 or 1e6";
+            OptionError::form(format!("`{text}`: expected {expected}"))
+        };
         if text.is_empty() {
             return Err(wrong());
         }
@@ -136,7 +124,9 @@ impl Sample {
         let formula = definitions.formula(text)?;
         match formula.kind() {
             // A condition belongs to `--where`; as a probability it would take records, but no sample.
-            Type::Text | Type::Boolean => Err(SampleError::Kind(text.to_owned())),
+            Type::Text | Type::Boolean => Err(OptionError::form(format!(
+                "`{text}`: a probability is needed, a number from 0 to 1; --where takes conditions"
+            ))),
             _ => Ok(Self::Formula(formula)),
         }
     }
@@ -178,7 +168,7 @@ mod tests {
         for wrong in
             ["", "0", "1", "1_", "0.0", "1e0", "0k", "1.5", "15e-1", "-2", "-1e4", "1e20", "1e400", "1__0", "+5"]
         {
-            assert!(matches!(wrong.parse::<Sample>(), Err(SampleError::Number(_))), "{wrong}");
+            assert!(matches!(wrong.parse::<Sample>(), Err(OptionError::Form(_))), "{wrong}");
         }
         assert!(matches!("1e-3".parse(), Ok(Sample::Formula(_))));
     }

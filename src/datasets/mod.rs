@@ -18,4 +18,4 @@ mod tests;
 pub use dedup::{Dedup, Deduplicated, Distinct, Keep, Key};
 pub use interleave::Interleave;
 pub use shuffle::{Shuffle, Unit};
-pub use split::{Share, ShareError, Shares, Split, SplitBy};
+pub use split::{Share, Shares, Split, SplitBy};

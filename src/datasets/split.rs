@@ -4,6 +4,7 @@
 //! position's key, so equal positions are never in two parts, neither in one run nor in several with the same seed and
 //! shares.
 
+use crate::ParseError;
 use crate::choose::Fraction;
 use crate::distinct::{canonical_at, keys};
 use crate::error::Error;
@@ -57,11 +58,6 @@ const WHOLE: u64 = Fraction::WHOLE;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shares(Vec<Share>);
 
-/// A text that is not a list of parts.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}: expected parts such as train=0.9,valid=5%,test=0.05, which together are 1")]
-pub struct ShareError(String);
-
 impl Shares {
     /// The parts, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Share> {
@@ -80,28 +76,32 @@ impl Shares {
 }
 
 impl FromStr for Shares {
-    type Err = ShareError;
-    fn from_str(text: &str) -> Result<Self, ShareError> {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let wrong = |what: String| {
+            let expected = "expected parts such as train=0.9,valid=5%,test=0.05, which together are 1";
+            ParseError::new(format!("{what}: {expected}"))
+        };
         let mut end = 0_u64;
         let mut shares: Vec<Share> = Vec::new();
         for part in text.split(',') {
-            let (name, share) = part.split_once('=').ok_or_else(|| ShareError(format!("`{part}` has no share")))?;
+            let (name, share) = part.split_once('=').ok_or_else(|| wrong(format!("`{part}` has no share")))?;
             let (name, share) = (name.trim(), share.trim());
             let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
             if name.is_empty() || !name.bytes().all(is_name) || name.bytes().all(|byte| byte == b'.') {
-                return Err(ShareError(format!("`{name}` cannot be the name of a part")));
+                return Err(wrong(format!("`{name}` cannot be the name of a part")));
             }
             if shares.iter().any(|share| share.name == name) {
-                return Err(ShareError(format!("there are two parts `{name}`")));
+                return Err(wrong(format!("there are two parts `{name}`")));
             }
-            end += Fraction::parse(share).ok_or_else(|| ShareError(format!("`{share}` is not a share")))?;
+            end += Fraction::parse(share).ok_or_else(|| wrong(format!("`{share}` is not a share")))?;
             if end > WHOLE {
                 break;
             }
             shares.push(Share { name: name.to_owned(), end });
         }
         if end != WHOLE {
-            return Err(ShareError(format!("`{text}` is not the whole")));
+            return Err(wrong(format!("`{text}` is not the whole")));
         }
         Ok(Self(shares))
     }

@@ -40,6 +40,7 @@ pub use detect::open::{
 };
 pub(crate) use detect::open::{note_on_skipped, to_line_feeds};
 
+use crate::ParseError;
 use crate::error::Damage;
 use crate::input::Compression;
 use crate::table::{Batch, Fields};
@@ -425,26 +426,19 @@ impl fmt::Display for Format {
     }
 }
 
-/// An unknown format name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format `{name}`: expected one of {known}", known = known_names())]
-pub struct UnknownFormat {
-    name: String,
-}
-
 fn known_names() -> String {
     let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
     names.join(", ")
 }
 
 impl FromStr for Format {
-    type Err = UnknownFormat;
-    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+    type Err = ParseError;
+    fn from_str(name: &str) -> Result<Self, ParseError> {
         Self::ALL
             .iter()
             .copied()
             .find(|format| format.name() == name)
-            .ok_or_else(|| UnknownFormat { name: name.to_owned() })
+            .ok_or_else(|| ParseError::new(format!("unknown format `{name}`: expected one of {}", known_names())))
     }
 }
 

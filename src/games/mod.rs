@@ -9,6 +9,7 @@ pub use crate::table::{Date, Speed};
 pub use outcome::Outcome;
 pub(crate) use outcome::{Verdict, dash};
 
+use crate::ParseError;
 use crate::chess::{Move, Position};
 use crate::table::{Array, Batch, Field, Fields};
 use std::str::FromStr;
@@ -164,19 +165,11 @@ impl GameRow {
 }
 
 impl FromStr for Date {
-    type Err = SelectionError;
-    fn from_str(text: &str) -> Result<Self, SelectionError> {
-        Self::parse(text.as_bytes()).ok_or_else(|| SelectionError {
-            text: text.to_owned(),
-            expected: "a date such as 2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05 or 2025",
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        Self::parse(text.as_bytes()).ok_or_else(|| {
+            let expected = "a date such as 2025.05.01, 2025-05-01, 20250501, 31.05.2025, 2025.05 or 2025";
+            ParseError::new(format!("`{text}`: expected {expected}"))
         })
     }
-}
-
-/// A text that is not a valid value of an option.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}`: expected {expected}")]
-pub struct SelectionError {
-    pub(crate) text: String,
-    pub(crate) expected: &'static str,
 }

@@ -26,7 +26,7 @@ pub(crate) use mmap::TEMPORARY_FILES;
 pub use mmap::clean_up_after_aborts;
 pub use mmap::explain_truncated_maps;
 pub use random_access::RandomAccess;
-pub use shard::{Shard, ShardError};
+pub use shard::Shard;
 #[cfg(feature = "sql")]
 pub(crate) use source::Identity;
 pub use source::Source;

@@ -1,5 +1,6 @@
 //! Shards: one of N shares of the inputs.
 
+use crate::ParseError;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -71,8 +72,8 @@ impl From<Shard> for String {
 }
 
 impl TryFrom<String> for Shard {
-    type Error = ShardError;
-    fn try_from(text: String) -> Result<Self, ShardError> {
+    type Error = ParseError;
+    fn try_from(text: String) -> Result<Self, ParseError> {
         text.parse()
     }
 }
@@ -83,38 +84,27 @@ impl fmt::Display for Shard {
     }
 }
 
-/// The reason why a text is not a [`Shard`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ShardError {
-    /// The text is not two numbers.
-    #[error("expected I/N, such as 0/4 for the first of four shards")]
-    Syntax,
-    /// The number of shards is out of range.
-    #[error("the number of shards must be from 1 to {most}", most = Shard::MOST)]
-    Count,
-    /// The shard does not exist.
-    #[error("shards are numbered from 0: the last of {count} is {last}/{count}", last = .count - 1)]
-    Index {
-        /// The number of shards.
-        count: u32,
-    },
-}
+/// The message for a text that is not two numbers.
+const SYNTAX: &str = "expected I/N, such as 0/4 for the first of four shards";
 
 impl FromStr for Shard {
-    type Err = ShardError;
-    fn from_str(text: &str) -> Result<Self, ShardError> {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let syntax = || ParseError::new(SYNTAX);
         let number = |text: &str| {
             let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             // Very large numbers are numbers, but not valid ones for a shard.
-            is_number.then(|| text.parse().unwrap_or(u32::MAX)).ok_or(ShardError::Syntax)
+            is_number.then(|| text.parse().unwrap_or(u32::MAX)).ok_or_else(syntax)
         };
-        let (index, count) = text.split_once('/').ok_or(ShardError::Syntax)?;
+        let (index, count) = text.split_once('/').ok_or_else(syntax)?;
         let (index, count) = (number(index)?, number(count)?);
         if !(1..=Self::MOST).contains(&count) {
-            return Err(ShardError::Count);
+            return Err(ParseError::new(format!("the number of shards must be from 1 to {}", Self::MOST)));
         }
-        Self::new(index, count).ok_or(ShardError::Index { count })
+        let last = count - 1;
+        Self::new(index, count).ok_or_else(|| {
+            ParseError::new(format!("shards are numbered from 0: the last of {count} is {last}/{count}"))
+        })
     }
 }
 
@@ -125,21 +115,21 @@ mod tests {
     #[test]
     fn texts_that_are_no_shards_are_refused_with_the_reason() {
         for (text, error) in [
-            ("", ShardError::Syntax),
-            ("1", ShardError::Syntax),
-            ("/", ShardError::Syntax),
-            ("1/", ShardError::Syntax),
-            ("-1/2", ShardError::Syntax),
-            ("+1/2", ShardError::Syntax),
-            ("1/2/3", ShardError::Syntax),
-            (" 1/2", ShardError::Syntax),
-            ("0/0", ShardError::Count),
-            ("0/10001", ShardError::Count),
-            ("0/99999999999999999999", ShardError::Count),
-            ("2/2", ShardError::Index { count: 2 }),
-            ("99999999999999999999/2", ShardError::Index { count: 2 }),
+            ("", SYNTAX),
+            ("1", SYNTAX),
+            ("/", SYNTAX),
+            ("1/", SYNTAX),
+            ("-1/2", SYNTAX),
+            ("+1/2", SYNTAX),
+            ("1/2/3", SYNTAX),
+            (" 1/2", SYNTAX),
+            ("0/0", "the number of shards must be from 1 to 10000"),
+            ("0/10001", "the number of shards must be from 1 to 10000"),
+            ("0/99999999999999999999", "the number of shards must be from 1 to 10000"),
+            ("2/2", "shards are numbered from 0: the last of 2 is 1/2"),
+            ("99999999999999999999/2", "shards are numbered from 0: the last of 2 is 1/2"),
         ] {
-            assert_eq!(text.parse::<Shard>(), Err(error), "{text}");
+            assert_eq!(text.parse::<Shard>(), Err(ParseError::new(error)), "{text}");
         }
         for text in ["0/1", "1/2", "9999/10000"] {
             assert_eq!(text.parse::<Shard>().unwrap().to_string(), text);

@@ -5,7 +5,7 @@
 
 use crate::games::GameRow;
 use crate::output::cells::write_json_string;
-use crate::table::{ChosenColumn, ColumnsError, Kind, UnknownColumn};
+use crate::table::{ChosenColumn, ColumnsError, Kind};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -177,7 +177,7 @@ impl GameColumns {
             if name == "all" {
                 columns.extend(ALL.iter().cloned());
             } else {
-                columns.push(GameColumn::named(name).ok_or_else(|| UnknownColumn::new(name))?);
+                columns.push(GameColumn::named(name).ok_or_else(|| ColumnsError::Unknown(name.to_owned()))?);
             }
         }
         let mut seen = HashSet::new();

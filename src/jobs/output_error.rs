@@ -1,8 +1,9 @@
 //! Why an output cannot be written as asked.
 
 use super::{Content, OutputFormat};
+use crate::ParseError;
+use crate::formats::Format;
 use crate::formats::detect::unsupported::alternatives;
-use crate::formats::{Format, UnknownFormat};
 use std::path::PathBuf;
 
 /// Why an output cannot be written as asked. Nothing has been written.
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 pub enum OutputError {
     /// No format of records has this name.
     #[error(transparent)]
-    UnknownFormat(#[from] UnknownFormat),
+    UnknownFormat(ParseError),
     /// No format for this content has this name.
     #[error("unknown format `{0}`")]
     UnknownName(String),
@@ -84,7 +85,7 @@ pub enum OutputError {
     /// Parquet does not have this compression.
     #[cfg(feature = "parquet")]
     #[error(transparent)]
-    Compression(#[from] crate::columnar::CompressionError),
+    Compression(ParseError),
     /// A compression of pages was given for a file without pages.
     #[error(
         "compression of pages is for Parquet files; other files are compressed where their names end in .zst, .gz or .bz2"

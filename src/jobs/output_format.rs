@@ -151,7 +151,7 @@ impl OutputFormat {
         }
         match name.parse::<Format>() {
             Ok(format) if content == Content::Records => Err(OutputError::ReadOnly(format)),
-            Err(error) if content == Content::Records => Err(error.into()),
+            Err(error) if content == Content::Records => Err(OutputError::UnknownFormat(error)),
             _ => Err(OutputError::UnknownName(name.to_owned())),
         }
     }
@@ -197,7 +197,7 @@ impl OutputFormat {
     #[cfg(feature = "parquet")]
     pub fn with_compression(self, compression: &str) -> Result<Self, OutputError> {
         match self {
-            Self::Parquet(_) => Ok(Self::Parquet(compression.parse()?)),
+            Self::Parquet(_) => Ok(Self::Parquet(compression.parse().map_err(OutputError::Compression)?)),
             _ => Err(OutputError::NoPages),
         }
     }

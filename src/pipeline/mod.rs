@@ -37,7 +37,7 @@ mod summary;
 mod workers;
 
 pub use crate::formats::Refusal;
-pub use crate::input::{Shard, ShardError};
+pub use crate::input::Shard;
 #[cfg(feature = "parquet")]
 pub(crate) use record_judge::judge_chunk;
 pub(crate) use run_on_batches::{BatchRun, run_on};

@@ -1,5 +1,6 @@
 //! The kind of material on the board.
 
+use crate::ParseError;
 use std::fmt;
 use std::str::FromStr;
 
@@ -17,15 +18,14 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Signature(u32);
 
-/// Not the text of a [`Signature`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a kind of material such as KRPPvKR")]
-pub struct SignatureError;
-
 /// The digits of its number, from the highest, as places in [`Signature::pieces`] with their base. Pawns come last, so
 /// that similar kinds of material are close together.
 const DIGITS: [(usize, usize, u32); 10] =
     [(0, 0, 3), (0, 1, 3), (0, 2, 3), (0, 3, 3), (1, 0, 3), (1, 1, 3), (1, 2, 3), (1, 3, 3), (0, 4, 9), (1, 4, 9)];
+
+fn not_a_signature() -> ParseError {
+    ParseError::new("not a kind of material such as KRPPvKR")
+}
 
 impl Signature {
     /// Number of different signatures.
@@ -83,19 +83,19 @@ impl fmt::Display for Signature {
 }
 
 impl FromStr for Signature {
-    type Err = SignatureError;
-    fn from_str(text: &str) -> Result<Self, SignatureError> {
-        let (white, black) = text.split_once('v').ok_or(SignatureError)?;
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let (white, black) = text.split_once('v').ok_or_else(not_a_signature)?;
         let side = |text: &str| {
-            let letters = text.strip_prefix('K').ok_or(SignatureError)?;
+            let letters = text.strip_prefix('K').ok_or_else(not_a_signature)?;
             if letters.len() > 16 {
-                return Err(SignatureError);
+                return Err(not_a_signature());
             }
             Ok(['Q', 'R', 'B', 'N', 'P'].map(|piece| letters.matches(piece).count() as u8))
         };
-        let signature = Self::from_pieces([side(white)?, side(black)?]).ok_or(SignatureError)?;
+        let signature = Self::from_pieces([side(white)?, side(black)?]).ok_or_else(not_a_signature)?;
         // Only this order is accepted, and no other letters.
-        (signature.to_string() == text).then_some(signature).ok_or(SignatureError)
+        (signature.to_string() == text).then_some(signature).ok_or_else(not_a_signature)
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
         }
         assert_eq!(Signature::from_index(Signature::COUNT), None);
         for text in ["", "K", "KK", "vK", "KPRvK", "Kvk", "KvKvK", "KXvK", "KNNNvK", "KPPPPPPPPPvK"] {
-            assert_eq!(text.parse::<Signature>(), Err(SignatureError), "{text}");
+            assert!(text.parse::<Signature>().is_err(), "{text}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What positions are grouped by: one or two columns, with the width of ranges of numbers.
 
+use crate::ParseError;
 use crate::report::GroupColumn;
-use crate::table::{ChosenColumn, Columns, ColumnsError, Kind, Needs};
+use crate::table::{ChosenColumn, Columns, Kind, Needs};
 use std::fmt;
 use std::str::FromStr;
 
@@ -21,24 +22,6 @@ const MOST_COLUMNS: usize = 2;
 pub struct GroupBy {
     columns: Columns,
     widths: Vec<u64>,
-}
-
-/// Why positions cannot be grouped that way.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum GroupByError {
-    /// There is no such column, or it is named twice.
-    #[error(transparent)]
-    Column(#[from] ColumnsError),
-    /// More than two columns.
-    #[error("expected one or two columns")]
-    Several,
-    /// The width of ranges is not a positive number.
-    #[error("expected a width from 1 to 1,000,000 after the slash, as in ply/10")]
-    Width,
-    /// Text has no ranges.
-    #[error("`{0}` is text: it has no ranges of numbers")]
-    Text(String),
 }
 
 /// Columns with many values, and the width of their ranges unless another one is given.
@@ -90,22 +73,26 @@ fn is_text(column: &ChosenColumn) -> bool {
 }
 
 impl FromStr for GroupBy {
-    type Err = GroupByError;
-    fn from_str(text: &str) -> Result<Self, GroupByError> {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let (names, given): (Vec<&str>, Vec<Option<&str>>) = text
             .split(',')
             .map(|part| part.split_once('/').map_or((part, None), |(name, width)| (name, Some(width))))
             .unzip();
-        let columns = Columns::named(&names.join(","))?;
+        let columns = Columns::named(&names.join(",")).map_err(|error| ParseError::new(error.to_string()))?;
         // A family such as `bits` is several columns.
         if columns.iter().count() != names.len() || names.len() > MOST_COLUMNS {
-            return Err(GroupByError::Several);
+            return Err(ParseError::new("expected one or two columns"));
         }
         let widths = columns.iter().zip(given).map(|(column, width)| match width {
-            Some(_) if is_text(column) => Err(GroupByError::Text(column.name().to_owned())),
+            Some(_) if is_text(column) => {
+                Err(ParseError::new(format!("`{}` is text: it has no ranges of numbers", column.name())))
+            }
             Some(width) => {
                 let width = width.parse().ok().filter(|width| (1..=1_000_000).contains(width));
-                width.ok_or(GroupByError::Width)
+                width.ok_or_else(|| {
+                    ParseError::new("expected a width from 1 to 1,000,000 after the slash, as in ply/10")
+                })
             }
             None => {
                 let usual = WIDTHS.iter().find(|(other, _)| *other == column.name());

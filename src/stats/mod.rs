@@ -24,7 +24,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-pub use group_by::{GroupBy, GroupByError};
+pub use group_by::GroupBy;
 pub(crate) use group_ids::MOST_VALUES;
 pub(crate) use grouped_statistics::{GroupSizes, Grouped};
 pub use grouped_statistics::{LargestGroups, MOST_GROUPS};

@@ -171,17 +171,6 @@ impl ChosenColumn {
     }
 }
 
-/// No column has this name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no column `{0}`{hint}", hint = rule_of_families(_0))]
-pub struct UnknownColumn(String);
-
-impl UnknownColumn {
-    pub(crate) fn new(name: &str) -> Self {
-        Self(name.to_owned())
-    }
-}
-
 fn rule_of_families(name: &str) -> &'static str {
     let is_of_family = FAMILIES.iter().any(|family| name.starts_with(family.prefix));
     if is_of_family { ": the name of a tag or folder is letters, digits and `_`" } else { "" }
@@ -192,8 +181,8 @@ fn rule_of_families(name: &str) -> &'static str {
 #[non_exhaustive]
 pub enum ColumnsError {
     /// There is no column of a name.
-    #[error(transparent)]
-    Unknown(#[from] UnknownColumn),
+    #[error("there is no column `{0}`{hint}", hint = rule_of_families(_0))]
+    Unknown(String),
     /// A column is named more than once: tables have only one of a name.
     #[error("the column `{0}` is named twice")]
     Twice(String),
@@ -244,7 +233,7 @@ impl Columns {
                 columns.extend(COLUMNS.iter().map(ChosenColumn::Listed));
             } else {
                 let column = ChosenColumn::named(name).or_else(|| others(name).map(ChosenColumn::Computed));
-                columns.push(column.ok_or_else(|| UnknownColumn(name.to_owned()))?);
+                columns.push(column.ok_or_else(|| ColumnsError::Unknown(name.to_owned()))?);
             }
         }
         let mut names = HashSet::new();

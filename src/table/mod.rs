@@ -31,9 +31,7 @@ pub use batch::Batch;
 pub use catalogue::COLUMNS;
 pub(crate) use catalogue::OF_GAMES;
 pub use column::{Column, Kind, Subject};
-pub use column_choice::{
-    ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, FAMILIES, FOLDERS, TAGS, UnknownColumn,
-};
+pub use column_choice::{ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, FAMILIES, FOLDERS, TAGS};
 pub use date::Date;
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use needs::Needs;

@@ -5,6 +5,7 @@
 //! can also be the limit of a whole process, by [`Tier::restrict_process`](crate::tiers::Tier::restrict_process).
 //! Features are only ever removed: the CPU has every feature that is reported here.
 
+use crate::ParseError;
 use std::sync::{LazyLock, OnceLock};
 
 /// Environment variable of tests: the level beyond which the features of this CPU are hidden.
@@ -112,24 +113,22 @@ fn present() -> u32 {
 }
 
 /// The bits that are not hidden.
-fn shown() -> Result<u32, UnknownLevel> {
+fn shown() -> Result<u32, ParseError> {
     let Some(name) = std::env::var_os(LEVEL).filter(|name| !name.is_empty()) else {
         return Ok(u32::MAX);
     };
     let level = LEVELS.iter().find(|level| *level.name == *name);
-    level.map(|level| level.has).ok_or_else(|| UnknownLevel(name.to_string_lossy().into_owned()))
+    level.map(|level| level.has).ok_or_else(|| {
+        let known = LEVELS.map(|level| level.name).join(", ");
+        ParseError::new(format!("{LEVEL}: unknown level `{}`: expected one of {known}", name.to_string_lossy()))
+    })
 }
-
-/// [`LEVEL`] has a value that is not the name of a level.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{LEVEL}: unknown level `{0}`: expected one of {known}", known = LEVELS.map(|level| level.name).join(", "))]
-pub struct UnknownLevel(String);
 
 /// Checks the value of [`LEVEL`].
 ///
 /// # Errors
 /// If it is not the name of a level.
-pub fn check_level() -> Result<(), UnknownLevel> {
+pub fn check_level() -> Result<(), ParseError> {
     shown().map(|_| ())
 }
 

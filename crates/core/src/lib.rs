@@ -51,6 +51,7 @@ pub mod kernels;
 #[doc(hidden)]
 pub mod option_setters;
 pub mod packed;
+mod parse_error;
 pub mod perft;
 #[doc(hidden)]
 pub mod poisoned_locks;
@@ -69,6 +70,8 @@ mod testing;
 #[doc(hidden)]
 pub mod text;
 pub mod tiers;
+
+pub use parse_error::ParseError;
 
 /// The examples of the first page, which are tests.
 #[cfg(doctest)]

@@ -26,7 +26,7 @@ mod typed_operations;
 
 pub use error::ExpressionError;
 pub use evaluate::Evaluated;
-pub use named_values::{DefinitionError, Definitions};
+pub use named_values::Definitions;
 pub use typed_operations::Type;
 
 use crate::queries::{GroupResults, Queries};

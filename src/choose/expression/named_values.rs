@@ -5,6 +5,7 @@ use super::error::ExpressionError;
 use super::parse::{self, KEY_WORDS};
 use super::typed_operations::Scope;
 use super::{Condition, Formula};
+use crate::choose::OptionError;
 use crate::table::{Array, Column, ComputedColumn, Kind, Needs, Tile};
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use std::sync::Arc;
 /// assert!(definitions.condition("late and pieces < 20").is_ok());
 /// assert!(definitions.condition("early").is_err());
 /// assert!(Definitions::parse(["ply = 3"]).is_err());
-/// # Ok::<(), lanefish::choose::expression::DefinitionError>(())
+/// # Ok::<(), lanefish::choose::OptionError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Definitions(Arc<(Scope, Vec<Arc<str>>)>);
@@ -25,35 +26,12 @@ pub struct Definitions(Arc<(Scope, Vec<Arc<str>>)>);
 /// Most of them.
 const MOST: usize = 256;
 
-/// An invalid definition.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum DefinitionError {
-    /// There is no `=`.
-    #[error("`{0}`: expected NAME=EXPR")]
-    Form(String),
-    /// The name is invalid, or already has a meaning.
-    #[error("`{name}` cannot be a name: {reason}")]
-    Name {
-        /// The name.
-        name: String,
-        /// The reason.
-        reason: &'static str,
-    },
-    /// There are too many.
-    #[error("at most {MOST} values can have names")]
-    Many,
-    /// A wrong expression.
-    #[error("{0}")]
-    Expression(#[from] ExpressionError),
-}
-
 impl Definitions {
     /// Definitions of the form `NAME=EXPR`.
     ///
     /// # Errors
     /// If one of them is invalid, or its name already has a meaning.
-    pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, DefinitionError> {
+    pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, OptionError> {
         Self::parse_in(Scope::default(), texts)
     }
     /// Definitions for conditions on games: they may only use columns that are the same for all records of a game.
@@ -64,25 +42,26 @@ impl Definitions {
     /// let definitions = Definitions::parse_of_games(["strong = mean_elo >= 2400"])?;
     /// assert!(definitions.condition("strong and \"tag:WhiteTitle\" = 'GM'").is_ok());
     /// assert!(definitions.condition("strong and in_check").is_err());
-    /// # Ok::<(), lanefish::choose::expression::DefinitionError>(())
+    /// # Ok::<(), lanefish::choose::OptionError>(())
     /// ```
     ///
     /// # Errors
     /// As for [`Definitions::parse`], and if one of them uses another column or depends on a position.
-    pub fn parse_of_games<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, DefinitionError> {
+    pub fn parse_of_games<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, OptionError> {
         Self::parse_in(Scope::of_games(), texts)
     }
-    fn parse_in<T: AsRef<str>>(mut scope: Scope, texts: impl IntoIterator<Item = T>) -> Result<Self, DefinitionError> {
+    fn parse_in<T: AsRef<str>>(mut scope: Scope, texts: impl IntoIterator<Item = T>) -> Result<Self, OptionError> {
         let mut known: Vec<Arc<str>> = Vec::new();
         for text in texts {
             let text = text.as_ref();
-            let (name, expression) = text.split_once('=').ok_or_else(|| DefinitionError::Form(text.to_owned()))?;
+            let (name, expression) =
+                text.split_once('=').ok_or_else(|| OptionError::form(format!("`{text}`: expected NAME=EXPR")))?;
             let (name, expression) = (name.trim(), expression.trim());
             if let Some(reason) = wrong_name(name, &scope) {
-                return Err(DefinitionError::Name { name: name.to_owned(), reason });
+                return Err(OptionError::form(format!("`{name}` cannot be a name: {reason}")));
             }
             if known.len() == MOST {
-                return Err(DefinitionError::Many);
+                return Err(OptionError::form(format!("at most {MOST} values can have names")));
             }
             let (node, kind) = check::check(expression, &parse::parse(expression)?, &mut scope)?;
             scope.name(name, node, kind);

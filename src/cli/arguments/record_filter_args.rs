@@ -4,10 +4,7 @@ use super::command_scope::CHOOSING;
 use super::value_parsers::{column_names, did_you_mean};
 use anyhow::Result;
 use clap::Args;
-use lanefish::choose::expression::DefinitionError;
-use lanefish::choose::{
-    AssignmentError, Assignments, Choose, Condition, Definitions, ExpressionError, Sample, SampleError,
-};
+use lanefish::choose::{Assignments, Choose, Condition, Definitions, ExpressionError, OptionError, Sample};
 
 use std::fmt;
 
@@ -72,17 +69,18 @@ impl fmt::Display for WrongExpression {
 
 impl std::error::Error for WrongExpression {}
 
-fn wrong_definition(error: DefinitionError) -> anyhow::Error {
-    match error {
-        DefinitionError::Expression(error) => WrongExpression::new("let", error).into(),
-        error => anyhow::anyhow!("--let {error}"),
+/// The error of an option with an expression.
+fn wrong_option(option: &'static str) -> impl Fn(OptionError) -> anyhow::Error {
+    move |error| match error {
+        OptionError::Expression(error) => WrongExpression::new(option, error).into(),
+        error => anyhow::anyhow!("--{option} {error}"),
     }
 }
 
 impl RecordFilterArgs {
     /// The values that `--let` names.
     pub(crate) fn definitions(&self) -> Result<Definitions> {
-        Definitions::parse(&self.definitions).map_err(wrong_definition)
+        Definitions::parse(&self.definitions).map_err(wrong_option("let"))
     }
 
     /// The condition, if one is given.
@@ -92,7 +90,7 @@ impl RecordFilterArgs {
 
     /// Refuses conditions that are not conditions on games.
     pub(crate) fn check_of_games(&self) -> Result<()> {
-        let definitions = Definitions::parse_of_games(&self.definitions).map_err(wrong_definition)?;
+        let definitions = Definitions::parse_of_games(&self.definitions).map_err(wrong_option("let"))?;
         self.condition_with(&definitions).map(drop)
     }
 
@@ -104,17 +102,9 @@ impl RecordFilterArgs {
     /// Adds these choices to the options of a run.
     pub(crate) fn apply(&self, choose: Choose) -> Result<Choose> {
         let definitions = self.definitions()?;
-        let parse_sample = |text| {
-            Sample::parse(text, &definitions).map_err(|error| match error {
-                SampleError::Expression(error) => WrongExpression::new("sample", error).into(),
-                error => anyhow::anyhow!("--sample {error}"),
-            })
-        };
+        let parse_sample = |text| Sample::parse(text, &definitions).map_err(wrong_option("sample"));
         let sample = self.sample.as_deref().map(parse_sample).transpose()?;
-        let set = Assignments::parse_with(&self.set, &definitions).map_err(|error| match error {
-            AssignmentError::Expression(error) => WrongExpression::new("set", error).into(),
-            error => anyhow::anyhow!("--set {error}"),
-        })?;
+        let set = Assignments::parse_with(&self.set, &definitions).map_err(wrong_option("set"))?;
         Ok(choose.filter(self.condition()?).sample(sample).set(set))
     }
 }

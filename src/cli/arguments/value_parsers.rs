@@ -4,10 +4,11 @@
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
+use lanefish::ParseError;
 use lanefish::choose::Definitions;
 use lanefish::formats::Format;
 use lanefish::jobs::{Content, GameColumn, GameColumns, OutputFormat};
-use lanefish::stats::{GroupBy, GroupByError};
+use lanefish::stats::GroupBy;
 use lanefish::table::{COLUMNS, Columns, ColumnsError, TAGS};
 use std::ffi::OsStr;
 
@@ -174,7 +175,7 @@ pub(crate) fn game_columns(names: &str) -> anyhow::Result<GameColumns> {
 
 /// What positions are grouped by.
 pub(crate) fn group_by(text: &str) -> Result<GroupBy, String> {
-    text.parse().map_err(|error: GroupByError| {
+    text.parse().map_err(|error: ParseError| {
         let mut names = text.split(',').map(|part| part.split('/').next().unwrap_or(part));
         let unknown = names.find(|name| matches!(Columns::named(name), Err(ColumnsError::Unknown(_))));
         format!("{error}{}", unknown.map_or_else(String::new, meant_column))

@@ -1,5 +1,6 @@
 //! Compression of pages.
 
+use crate::ParseError;
 use std::fmt;
 use std::io;
 use std::str::FromStr;
@@ -21,15 +22,12 @@ impl Default for Compression {
     }
 }
 
-/// Not the name of a compression.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown compression `{0}`: expected zstd, zstd:1 to zstd:22, snappy or none")]
-pub struct CompressionError(String);
-
 impl FromStr for Compression {
-    type Err = CompressionError;
-    fn from_str(name: &str) -> Result<Self, CompressionError> {
-        let unknown = || CompressionError(name.to_owned());
+    type Err = ParseError;
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        let unknown = || {
+            ParseError::new(format!("unknown compression `{name}`: expected zstd, zstd:1 to zstd:22, snappy or none"))
+        };
         match name.split_once(':') {
             None if name == "none" => Ok(Self::None),
             None if name == "snappy" => Ok(Self::Snappy),

@@ -10,7 +10,7 @@ mod compression;
 mod min_max;
 mod page;
 
-pub use compression::{Compression, CompressionError};
+pub use compression::Compression;
 
 use super::arrow::schema;
 use super::column_descriptions::Described;

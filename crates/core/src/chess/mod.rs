@@ -30,5 +30,5 @@ pub use legal_moves::{LegalCounts, MoveList};
 pub use moves::{Move, MoveError, MoveKind, UciText, Undo};
 pub use piece::{Color, Piece, Role};
 pub use position::Position;
-pub use square::{File, Rank, Square, SquareError};
-pub use validity::{Rule, Validity, ValidityError, Violations};
+pub use square::{File, Rank, Square};
+pub use validity::{Rule, Validity, Violations};

@@ -1,5 +1,6 @@
 //! Squares, files and ranks.
 
+use crate::ParseError;
 use std::fmt;
 use std::str::FromStr;
 
@@ -154,17 +155,12 @@ impl fmt::Debug for Square {
     }
 }
 
-/// A text that is not a square such as `e4`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a square: expected a letter a-h and a digit 1-8")]
-pub struct SquareError;
-
 impl FromStr for Square {
-    type Err = SquareError;
-    fn from_str(text: &str) -> Result<Self, SquareError> {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         match text.as_bytes() {
             [file @ b'a'..=b'h', rank @ b'1'..=b'8'] => Ok(Self((rank - b'1') * 8 + (file - b'a'))),
-            _ => Err(SquareError),
+            _ => Err(ParseError::new("not a square: expected a letter a-h and a digit 1-8")),
         }
     }
 }

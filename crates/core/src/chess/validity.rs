@@ -7,6 +7,7 @@ use super::geometry::between;
 use super::piece::{Color, Role};
 use super::position::Position;
 use super::square::{File, Rank, Square};
+use crate::ParseError;
 use std::fmt;
 use std::str::FromStr;
 
@@ -34,18 +35,13 @@ impl fmt::Display for Validity {
     }
 }
 
-/// An unknown [`Validity`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("expected `playable` or `strict`")]
-pub struct ValidityError;
-
 impl FromStr for Validity {
-    type Err = ValidityError;
-    fn from_str(text: &str) -> Result<Self, ValidityError> {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         match text {
             "playable" => Ok(Self::Playable),
             "strict" => Ok(Self::Strict),
-            _ => Err(ValidityError),
+            _ => Err(ParseError::new("expected `playable` or `strict`")),
         }
     }
 }

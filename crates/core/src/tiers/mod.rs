@@ -11,6 +11,7 @@ mod counts_only;
 mod per_piece;
 mod set_wise;
 
+use crate::ParseError;
 use crate::kernels::{self, BoardCounts, EventCounters, Keys, PieceSets, Replies, SquareCounters};
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
@@ -215,15 +216,13 @@ impl fmt::Display for Tier {
     }
 }
 
-/// Not the name of a tier.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown tier `{0}`: expected one of {known}", known = Tier::all().map(Tier::name).collect::<Vec<_>>().join(", "))]
-pub struct UnknownTier(String);
-
 impl FromStr for Tier {
-    type Err = UnknownTier;
-    fn from_str(name: &str) -> Result<Self, UnknownTier> {
-        Self::all().find(|tier| tier.name() == name).ok_or_else(|| UnknownTier(name.to_owned()))
+    type Err = ParseError;
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        Self::all().find(|tier| tier.name() == name).ok_or_else(|| {
+            let known = Self::all().map(Self::name).collect::<Vec<_>>().join(", ");
+            ParseError::new(format!("unknown tier `{name}`: expected one of {known}"))
+        })
     }
 }
 
