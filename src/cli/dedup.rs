@@ -168,7 +168,8 @@ impl DedupArgs {
 
     /// The records with which the inputs are compared, and their files.
     fn others(&self) -> Result<(Inputs, Vec<Arc<Path>>)> {
-        let is_read = |source: &Source| self.read.reading.from.is_some() || formats::is_supported(source);
+        let (from, column) = (self.read.reading.from, self.read.reading.fen_column.as_deref());
+        let is_read = |source: &Source| from.is_some() || formats::is_supported_with(source, column);
         let against = match &self.against[..] {
             [] => Inputs::default(),
             names => Inputs::resolve(names, is_read).context("--against")?,

@@ -226,7 +226,7 @@ const COUNTED: u64 = 16 << 20;
 
 fn file_facts(invocation: &Invocation<'_>, source: &Source) -> Result<Object> {
     let path = source.name();
-    let opened = formats::open(source, None, invocation.access(), Arc::default())?;
+    let opened = formats::open(source, None, None, invocation.access(), Arc::default())?;
     let (format, compression) = (opened.format, opened.input.compression());
     let mut input = opened.input;
     let evidence = match format.sampled(&[]) {
@@ -254,7 +254,7 @@ fn file_facts(invocation: &Invocation<'_>, source: &Source) -> Result<Object> {
         let checksum = "header, index and end are intact; verify checks the blocks";
         facts.insert("checksum".to_owned(), json!(checksum));
     } else if let Some(tables) = format.tables() {
-        let opened = formats::open(source, Some(format), invocation.access(), Arc::default())?;
+        let opened = formats::open(source, Some(format), None, invocation.access(), Arc::default())?;
         let table = tables
             .facts(opened.input.into_random_access(format.name())?)
             .map_err(|damage| lanefish::Error::Damaged { path: Arc::clone(path), damage })?;

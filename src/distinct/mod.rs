@@ -9,10 +9,9 @@
 
 mod sketch;
 
-pub use crate::canonical::{Canonical, keys};
 pub use sketch::{Sketch, Sketches};
 
-pub(crate) use crate::canonical::castling_files;
+pub(crate) use crate::canonical::{Canonical, castling_files, keys};
 
 use crate::table::Batch;
 

@@ -35,9 +35,7 @@ pub(crate) use codec::layout::{Extent, Layout};
 pub use codec::unstored_tags::UnstoredTags;
 pub(crate) use codec::unstored_tags_by_game::{LostByKey, UnstoredTagsByGame};
 pub use detect::headerless::sampled;
-pub use detect::open::{
-    NotDetected, Opened, PEEK, detect, detect_with, is_supported, is_supported_with, open, open_with,
-};
+pub use detect::open::{NotDetected, Opened, PEEK, detect, is_supported, is_supported_with, open};
 pub(crate) use detect::open::{note_on_skipped, to_line_feeds};
 
 use crate::ParseError;
@@ -75,7 +73,7 @@ pub struct About {
 
 /// How much the first bytes of an input look like a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Likeness {
+pub(crate) enum Likeness {
     /// Not at all.
     No,
     /// It can be read as this format, if the file name suggests it.
@@ -300,7 +298,7 @@ impl Format {
     }
 
     /// How much the first bytes of an input look like it.
-    pub fn likeness(self, head: &[u8]) -> Likeness {
+    pub(crate) fn likeness(self, head: &[u8]) -> Likeness {
         self.0.likeness(head)
     }
 

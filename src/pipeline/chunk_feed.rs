@@ -198,7 +198,7 @@ impl Opening {
         access: Access,
         consumed: Arc<AtomicU64>,
     ) -> Result<Self, Error> {
-        let opened = formats::open_with(source, from, fen_column, access, consumed)?;
+        let opened = formats::open(source, from, fen_column, access, consumed)?;
         let format = opened.format;
         Ok(match format.layout() {
             Layout::Text(_) | Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) => {

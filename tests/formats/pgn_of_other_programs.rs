@@ -350,7 +350,7 @@ fn values_of_tags_may_lack_straight_quotes() {
 #[test]
 fn tags_without_quotes_are_recognized() {
     use lanefish::formats::{Format, detect};
-    let named = |text: &[u8]| detect(text, true, Path::new("x"));
+    let named = |text: &[u8]| detect(text, true, Path::new("x"), None);
     assert_eq!(named(&file("tags-without-quotes.pgn")), Ok(Format::PGN));
     assert!(named(b"[White noise]\n").is_ok());
     for text in ["[settings]\na=1\n", "[Event]\n", "[Eventually x]\n", "[Event x\n"] {

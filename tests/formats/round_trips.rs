@@ -286,7 +286,7 @@ fn formats_are_detected_by_content_and_then_by_name() {
         ("x.jsonl", "{\"fen\":1}\n", None),
         ("x.ndjson", "[\"fen\"]\n", None),
     ] {
-        let found = lanefish::formats::detect(head.as_bytes(), true, Path::new(name)).ok();
+        let found = lanefish::formats::detect(head.as_bytes(), true, Path::new(name), None).ok();
         assert_eq!(found, format, "{name}: {head}");
     }
 }
@@ -562,7 +562,7 @@ proptest::proptest! {
             let good: usize = decoded.batches.iter().map(Batch::len).sum();
             proptest::prop_assert!((good + decoded.rejects.len()) as u64 <= decoded.records);
         }
-        let _ = lanefish::formats::detect(&bytes, true, Path::new("x"));
+        let _ = lanefish::formats::detect(&bytes, true, Path::new("x"), None);
     }
 }
 

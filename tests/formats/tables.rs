@@ -786,7 +786,7 @@ fn formats_are_found_by_content() {
     for (name, bytes) in files(&batch) {
         let format = if name.ends_with("parquet") { Format::PARQUET } else { Format::ARROW };
         for path in [name, "x", "x.fen", "x.bin"] {
-            let found = lanefish::formats::detect(&bytes, true, Path::new(path));
+            let found = lanefish::formats::detect(&bytes, true, Path::new(path), None);
             assert_eq!(found, Ok(format), "{name}");
         }
     }

@@ -503,7 +503,7 @@ pub fn zip(bytes: &[u8]) {
     let path = PLACE.with(|place| place.path().join("input.zip"));
     std::fs::write(&path, bytes).expect("written");
     // Also without a list, it is an error.
-    let opened = lanefish::formats::open(&Source::from(&*path), None, Access::default(), Arc::default());
+    let opened = lanefish::formats::open(&Source::from(&*path), None, None, Access::default(), Arc::default());
     assert!(opened.is_err());
     if let Ok(inputs) = Inputs::resolve(&[path], lanefish::formats::is_supported) {
         let sizes = inputs.sources.iter().map(|source| source.len().expect("members have a length"));

@@ -158,7 +158,7 @@ impl<'a> Invocation<'a> {
             let is_named = |source: &&Source| source.file().is_some_and(|path| names.contains(&**path));
             for source in inputs.sources.iter().filter(is_named) {
                 let column = reading.fen_column.as_deref();
-                let opened = formats::open_with(source, None, column, self.access(), Arc::default());
+                let opened = formats::open(source, None, column, self.access(), Arc::default());
                 if let Err(error @ Error::UnknownFormat { .. }) = opened {
                     return Err(error.into());
                 }

@@ -34,20 +34,12 @@ pub struct Opened {
     pub header: Option<Arc<[u8]>>,
 }
 
-/// Opens an input and detects its format, from the content first and then from the name. `consumed`
-/// counts the bytes read from it, before decompression.
+/// Opens an input and detects its format, from the content first and then from the name. The positions of tables may be
+/// in a column of the name `fen_column`. `consumed` counts the bytes read from the input, before decompression.
 ///
 /// # Errors
 /// If it cannot be opened, is not in the container that its name promises, or has no known format.
-pub fn open(source: &Source, from: Option<Format>, access: Access, consumed: Arc<AtomicU64>) -> Result<Opened, Error> {
-    open_with(source, from, None, access, consumed)
-}
-
-/// Like [`open`], but the positions of tables may be in a column of this name.
-///
-/// # Errors
-/// As [`open`].
-pub fn open_with(
+pub fn open(
     source: &Source,
     from: Option<Format>,
     fen_column: Option<&str>,
@@ -75,7 +67,7 @@ pub fn open_with(
     }
     let format = match from {
         Some(format) => format,
-        None => detect_with(&head, all, path, fen_column)
+        None => detect(&head, all, path, fen_column)
             .map_err(|NotDetected { reason }| Error::UnknownFormat { path: Arc::clone(path), reason })?,
     };
     let carriage_returns = format.is_text() && has_carriage_returns_only(&head);
@@ -126,7 +118,7 @@ pub fn is_supported(source: &Source) -> bool {
 
 /// Like [`is_supported`], but the positions of tables may be in a column of this name.
 pub fn is_supported_with(source: &Source, fen_column: Option<&str>) -> bool {
-    let opened = open_with(source, None, fen_column, Access::default(), Arc::default());
+    let opened = open(source, None, fen_column, Access::default(), Arc::default());
     !matches!(opened, Err(Error::UnknownFormat { .. }))
 }
 
@@ -164,19 +156,12 @@ pub struct NotDetected {
 }
 
 /// Detects the format of an input by its first bytes (`all`: there are no more) and its name. Binary formats see the
-/// bytes as they are, formats of text with line feeds for carriage returns if there are only these.
+/// bytes as they are, formats of text with line feeds for carriage returns if there are only these. The positions of tables
+/// may be in a column of the name `fen_column`.
 ///
 /// # Errors
 /// With a description of the bytes, if neither shows it.
-pub fn detect(head: &[u8], all: bool, path: &Path) -> Result<Format, NotDetected> {
-    detect_with(head, all, path, None)
-}
-
-/// Like [`detect`], but the positions of tables may be in a column of this name.
-///
-/// # Errors
-/// As [`detect`].
-pub fn detect_with(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> Result<Format, NotDetected> {
+pub fn detect(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> Result<Format, NotDetected> {
     format_of(head, all, path, fen_column).map_err(|reason| NotDetected { reason })
 }
 

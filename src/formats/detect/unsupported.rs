@@ -168,7 +168,7 @@ mod tests {
         {
             // Whatever its name.
             for name in ["x", "x.bin", "x.fen", "x.txt"] {
-                let reason = detect(&content, true, Path::new(name)).unwrap_err().reason;
+                let reason = detect(&content, true, Path::new(name), None).unwrap_err().reason;
                 assert!(
                     reason.contains(what) && reason.contains("cannot read that format yet"),
                     "{what} as {name}: {reason}"
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn names_of_tables_need_the_feature() {
-        match detect(b"anything", false, Path::new("a.parquet")) {
+        match detect(b"anything", false, Path::new("a.parquet"), None) {
             Ok(format) => assert_eq!(format.name(), "parquet"),
             Err(error) => assert!(error.reason.ends_with("reading it needs the feature `parquet`"), "{}", error.reason),
         }
@@ -191,15 +191,15 @@ mod tests {
     #[test]
     fn names_tell_where_content_does_not() {
         for name in ["a.scid", "a.CBH.zst", "a.si5", "a.sqlite", "a.bookbin"] {
-            let reason = detect(b"anything", false, Path::new(name)).unwrap_err().reason;
+            let reason = detect(b"anything", false, Path::new(name), None).unwrap_err().reason;
             assert!(reason.contains("cannot read that format yet"), "{name}");
         }
         for name in ["a.bin", "a.data"] {
-            let reason = detect(b"anything", true, Path::new(name)).unwrap_err().reason;
+            let reason = detect(b"anything", true, Path::new(name), None).unwrap_err().reason;
             assert!(reason.contains("8 bytes are less than one record; --from bullet, marlin or sfen"), "{reason}");
         }
-        let reason = detect(b"anything", false, Path::new("a.xyz")).unwrap_err().reason;
+        let reason = detect(b"anything", false, Path::new("a.xyz"), None).unwrap_err().reason;
         assert!(reason.contains("--from"), "{reason}");
-        assert!(detect(b"anything", false, Path::new("a.pgn")).is_ok());
+        assert!(detect(b"anything", false, Path::new("a.pgn"), None).is_ok());
     }
 }

@@ -317,14 +317,7 @@ fn counts(operations: &str) -> impl Iterator<Item = (&str, u32, Option<u64>)> {
 }
 
 /// The operand of an opcode among operations, up to its `;`.
-///
-/// ```
-/// use lanefish::formats::text::operand;
-/// assert_eq!(operand("bm Rxb2; ce 31;", "ce"), Some("31"));
-/// assert_eq!(operand("bm Rxb2; ce 31;", "acd"), None);
-/// assert_eq!(operand("id \"a; ce 1\"; ce 31;", "ce"), Some("31"));
-/// ```
-pub fn operand<'a>(operations: &'a str, opcode: &str) -> Option<&'a str> {
+fn operand<'a>(operations: &'a str, opcode: &str) -> Option<&'a str> {
     each(operations).find_map(|operation| {
         let operand = operation.trim_start().strip_prefix(opcode)?;
         operand.strip_prefix(' ').map(str::trim)
@@ -361,4 +354,16 @@ fn each(operations: &str) -> impl Iterator<Item = &str> {
 pub fn id(operations: &str) -> Option<&str> {
     let at = if operations.starts_with("id \"") { 4 } else { operations.find(" id \"")? + 5 };
     operations[at..].split_once('"').map(|(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_end_at_semicolons_that_are_not_in_quotes() {
+        assert_eq!(operand("bm Rxb2; ce 31;", "ce"), Some("31"));
+        assert_eq!(operand("bm Rxb2; ce 31;", "acd"), None);
+        assert_eq!(operand("id \"a; ce 1\"; ce 31;", "ce"), Some("31"));
+    }
 }

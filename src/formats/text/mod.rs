@@ -22,7 +22,7 @@ mod blocks;
 mod decode;
 mod epd_operations;
 
-pub use epd_operations::{id, operand, perft_counts, unreadable_perft_counts};
+pub use epd_operations::{id, perft_counts, unreadable_perft_counts};
 
 pub(super) use decode::{OperationColumns, Refusal, UsualLines, place, unusual, usual};
 
@@ -61,7 +61,7 @@ macro_rules! format_of_lines {
     ($(#[$doc:meta])* $name:ident, $kind:expr, $about:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
-        pub struct $name;
+        pub(in crate::formats) struct $name;
 
         impl Codec for $name {
             fn about(&self) -> &'static About {

@@ -272,7 +272,7 @@ fn inputs(names: &[PathBuf], options: &SessionOptions) -> std::result::Result<Op
 fn has_positions(source: &Source, options: &SessionOptions) -> std::result::Result<bool, Error> {
     let name = source.name().file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let is_other = name.split('.').skip(1).any(|part| files_of_datafusion::KINDS.contains(&part));
-    let mut opened = match formats::open(source, None, options.read.access, Arc::default()) {
+    let mut opened = match formats::open(source, None, None, options.read.access, Arc::default()) {
         Err(Error::UnknownFormat { .. }) if is_other => return Ok(false),
         opened => opened?,
     };

@@ -42,19 +42,14 @@ fn index(single: u64) -> Option<Square> {
 }
 
 /// The square with the lowest number, by De Bruijn multiplication.
-///
-/// ```
-/// use lanefish_core::chess::{Bitboard, bit_scan};
-/// assert_eq!(bit_scan::forward_de_bruijn(Bitboard(0b1100)), Bitboard(0b1100).first());
-/// ```
 #[inline(always)]
-pub fn forward_de_bruijn(set: Bitboard) -> Option<Square> {
+pub(crate) fn forward_de_bruijn(set: Bitboard) -> Option<Square> {
     if set.is_empty() { None } else { index(set.0 & set.0.wrapping_neg()) }
 }
 
 /// The square with the highest number, by filling downwards and De Bruijn multiplication.
 #[inline(always)]
-pub fn reverse_de_bruijn(set: Bitboard) -> Option<Square> {
+pub(crate) fn reverse_de_bruijn(set: Bitboard) -> Option<Square> {
     if set.is_empty() {
         return None;
     }

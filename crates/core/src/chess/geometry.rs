@@ -220,24 +220,10 @@ pub fn ray(square: Square, direction: Direction) -> Bitboard {
 
 /// [`ray`] by formula: the part of the line above or below the square.
 #[inline(always)]
-pub const fn ray_formula(square: Square, direction: Direction) -> Bitboard {
+pub(crate) const fn ray_formula(square: Square, direction: Direction) -> Bitboard {
     let bit = 1u64 << square.index();
     let line = line_formula(square, direction.line()).0;
     Bitboard(if direction.is_positive() { line & !(bit | (bit - 1)) } else { line & (bit - 1) })
-}
-
-/// The four rays towards higher squares together.
-#[inline(always)]
-pub fn positive_rays(square: Square) -> Bitboard {
-    let [a, b, c, d, ..] = RAYS[square.index()];
-    a | b | c | d
-}
-
-/// The four rays towards lower squares together.
-#[inline(always)]
-pub fn negative_rays(square: Square) -> Bitboard {
-    let [.., a, b, c, d] = RAYS[square.index()];
-    a | b | c | d
 }
 
 /// The whole line through a square, the square included; from the table.
@@ -255,7 +241,7 @@ pub fn line_without_square(square: Square, line: Line) -> Bitboard {
 
 /// [`line()`] by formula: the main diagonal, shifted up or down by whole ranks until it contains the square.
 #[inline(always)]
-pub const fn line_formula(square: Square, line: Line) -> Bitboard {
+pub(crate) const fn line_formula(square: Square, line: Line) -> Bitboard {
     const MAIN_DIAGONAL: u64 = 0x8040_2010_0804_0201;
     const MAIN_ANTIDIAGONAL: u64 = 0x0102_0408_1020_4080;
     let (file, rank) = (square.file().index() as u32, square.rank().index() as u32);
@@ -273,7 +259,7 @@ pub const fn line_formula(square: Square, line: Line) -> Bitboard {
 
 /// [`line_without_square`] by formula.
 #[inline(always)]
-pub const fn line_without_square_formula(square: Square, line: Line) -> Bitboard {
+pub(crate) const fn line_without_square_formula(square: Square, line: Line) -> Bitboard {
     Bitboard(line_formula(square, line).0 ^ 1 << square.index())
 }
 
@@ -387,20 +373,12 @@ mod tests {
     #[test]
     fn rays_follow_the_definition() {
         for square in Square::all() {
-            let (mut positive, mut negative) = (Bitboard::EMPTY, Bitboard::EMPTY);
             for direction in Direction::ALL {
                 let expected: Bitboard = Square::all().filter(|&to| steps(square, to, direction).is_some()).collect();
                 assert_eq!(ray(square, direction), expected);
                 assert_eq!(ray_formula(square, direction), expected);
                 assert!(expected.iter().all(|to| (to > square) == direction.is_positive()));
-                if direction.is_positive() {
-                    positive |= expected;
-                } else {
-                    negative |= expected;
-                }
             }
-            assert_eq!(positive_rays(square), positive);
-            assert_eq!(negative_rays(square), negative);
         }
     }
 

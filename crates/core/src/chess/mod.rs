@@ -5,7 +5,7 @@
 //! b1 = 1, … h8 = 63, and bit *n* of a [`Bitboard`] is square *n*.
 
 pub mod attacks;
-pub mod bit_scan;
+pub(crate) mod bit_scan;
 mod bitboard;
 mod castling;
 pub mod chess960;
@@ -22,6 +22,7 @@ pub mod san;
 mod square;
 mod symmetry;
 mod validity;
+#[doc(hidden)]
 pub mod zobrist;
 
 pub use bitboard::{Bitboard, Squares};

@@ -108,26 +108,27 @@ const fn mix([mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h]: [u64; 8])
 
 /// The number of a piece on a square. Polyglot orders pieces by role, Black's before White's.
 #[inline(always)]
-pub fn piece_key(piece: Piece, square: Square) -> u64 {
+pub(crate) fn piece_key(piece: Piece, square: Square) -> u64 {
     let kind = 2 * piece.role.index() + 1 - piece.color.index();
     KEYS[64 * kind + square.index()]
 }
 
 /// The number of a castling right.
 #[inline(always)]
-pub fn castling_key(color: Color, side: CastlingSide) -> u64 {
+pub(crate) fn castling_key(color: Color, side: CastlingSide) -> u64 {
     KEYS[CASTLING + 2 * color.index() + usize::from(side == CastlingSide::Queen)]
 }
 
 /// The number of an en passant square, by its file.
 #[inline(always)]
+#[doc(hidden)]
 pub fn en_passant_key(square: Square) -> u64 {
     KEYS[EN_PASSANT + square.file().index()]
 }
 
 /// The number of White to move.
 #[inline(always)]
-pub fn white_to_move_key() -> u64 {
+pub(crate) fn white_to_move_key() -> u64 {
     KEYS[WHITE_TO_MOVE]
 }
 

@@ -8,7 +8,7 @@ use crate::chess::geometry::Direction;
 use crate::chess::{Bitboard, Square};
 
 /// Squares reached in one direction: all up to the first occupied one, which is also attacked.
-pub const fn ray(square: Square, direction: Direction, occupied: Bitboard) -> Bitboard {
+pub(crate) const fn ray(square: Square, direction: Direction, occupied: Bitboard) -> Bitboard {
     let (files, ranks) = direction.delta();
     let mut attacks = 0;
     let mut at = square;
@@ -41,12 +41,12 @@ const fn rays(square: Square, directions: [Direction; 4], occupied: Bitboard) ->
 /// assert_eq!(ray_walk::rook(d4, Bitboard::EMPTY).len(), 14);
 /// assert_eq!(ray_walk::rook(d4, Bitboard::ALL).len(), 4);
 /// ```
-pub const fn rook(square: Square, occupied: Bitboard) -> Bitboard {
+pub(crate) const fn rook(square: Square, occupied: Bitboard) -> Bitboard {
     rays(square, Direction::ROOK, occupied)
 }
 
 /// Attacks of a bishop.
-pub const fn bishop(square: Square, occupied: Bitboard) -> Bitboard {
+pub(crate) const fn bishop(square: Square, occupied: Bitboard) -> Bitboard {
     rays(square, Direction::BISHOP, occupied)
 }
 

@@ -63,7 +63,7 @@ impl Slider {
 /// The *n*-th subset, counted from zero, is *n* with its bits spread over the set: listing them in order is
 /// how a table indexed by PEXT is filled.
 #[inline(always)]
-pub const fn next_subset(subset: u64, of: u64) -> u64 {
+pub(crate) const fn next_subset(subset: u64, of: u64) -> u64 {
     subset.wrapping_sub(of) & of
 }
 

@@ -184,7 +184,7 @@ pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Resu
 /// Whether an input can be read from the middle.
 fn is_divisible(source: &Source, read: &ReadOptions) -> Result<bool, Error> {
     let column = read.decode.fen_column.as_deref();
-    let mut opened = formats::open_with(source, read.from, column, read.access, Arc::default())?;
+    let mut opened = formats::open(source, read.from, column, read.access, Arc::default())?;
     let is_plain = opened.input.plain_len().is_some();
     Ok(match opened.format.layout() {
         Layout::Text(_) => is_plain || opened.input.has_frames()?,

@@ -4,6 +4,7 @@ use crate::chess::{Bitboard, CastlingRights, Color, Position, Role, Square};
 
 /// A position with a code for each square: what is read, and what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Coded {
     /// The three bits of the piece code (role + 1), then Black's pieces. Where it is written, code 7 is a rook too,
     /// and the bits of empty squares do not count among Black's.

@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 
 /// Reads usual lines, the pieces by vectors.
 #[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
 pub struct UsualReader(RankText);
 
 impl UsualReader {

@@ -17,15 +17,10 @@ mod read;
 mod tests;
 mod write;
 
-#[doc(hidden)]
 pub use coded::Coded;
 pub use error::{Expected, FenError, FenField, PositionError};
-#[doc(hidden)]
 pub use fast_path::UsualReader;
-#[doc(hidden)]
-pub use read::{parse, parse_tag};
-#[doc(hidden)]
-pub use read::{parse_in, parse_usual};
+pub use read::{parse, parse_in, parse_tag, parse_usual};
 pub use write::CastlingStyle;
 
 use super::position::Position;

@@ -283,6 +283,7 @@ impl<'a> Cursor<'a> {
 /// assert_eq!(read.rest, b"bm Rxb2; id \"BK.11\";");
 /// ```
 #[inline]
+#[doc(hidden)]
 pub fn parse(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
     read(line, line.len(), options, false)
 }
@@ -292,6 +293,7 @@ pub fn parse(line: &[u8], options: FenOptions) -> Result<Fen<'_>, FenError> {
 /// # Panics
 /// If the text is shorter.
 #[inline]
+#[doc(hidden)]
 pub fn parse_in(text: &[u8], len: usize, options: FenOptions) -> Result<Fen<'_>, FenError> {
     read(text, len, options, false)
 }
@@ -310,6 +312,7 @@ pub fn parse_in(text: &[u8], len: usize, options: FenOptions) -> Result<Fen<'_>,
 /// assert_eq!(read.position.to_string(), "4k3/8/8/8/8/8/8/4K2R w K - 0 1");
 /// assert_eq!(read.dropped_castling, 3);
 /// ```
+#[doc(hidden)]
 pub fn parse_tag(text: &[u8]) -> Result<Fen<'_>, FenError> {
     read(text, text.len(), FenOptions::default(), true)
 }
@@ -317,6 +320,7 @@ pub fn parse_tag(text: &[u8]) -> Result<Fen<'_>, FenError> {
 /// The position in a line, the first `len` bytes of a text, if all of its fields are as in nearly all lines, without
 /// an en passant square, and nothing follows them. [`parse_in`] reads the same, and all other lines.
 #[inline(always)]
+#[doc(hidden)]
 pub fn parse_usual(text: &[u8], len: usize) -> Option<Coded> {
     let coded = UsualReader::best()?.line_of(text, len)?;
     coded.en_passant.is_none().then_some(coded)
