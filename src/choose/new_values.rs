@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// assert_eq!(masked.len(), 1);
 /// assert!(Assignments::parse(["board = 1"]).is_err());
 /// assert!(Assignments::parse(["score = 1", "raw_score = 2"]).is_err());
-/// # Ok::<(), lanefish::choose::AssignmentError>(())
+/// # Ok::<(), lanefish::choose::OptionError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]

@@ -19,7 +19,7 @@ use std::str::FromStr;
 /// for wrong in ["0", "1", "1.5", "-1"] {
 ///     assert!(wrong.parse::<Sample>().is_err());
 /// }
-/// # Ok::<(), lanefish::choose::SampleError>(())
+/// # Ok::<(), lanefish::choose::OptionError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]

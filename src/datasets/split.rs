@@ -53,7 +53,7 @@ const WHOLE: u64 = Fraction::WHOLE;
 /// let shares: Shares = "train=0.9,valid=5%,test=0.05".parse()?;
 /// assert!(shares.iter().map(|share| &*share.name).eq(["train", "valid", "test"]));
 /// assert!("train=0.9,test=0.2".parse::<Shares>().is_err());
-/// # Ok::<(), lanefish::datasets::ShareError>(())
+/// # Ok::<(), lanefish::ParseError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shares(Vec<Share>);

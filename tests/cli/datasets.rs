@@ -760,6 +760,18 @@ fn bad_records_of_against_are_rejected() {
     assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 1);
 }
 
+/// Tables in folders of `--against` are found by the column that `--fen-column` names.
+#[test]
+fn tables_of_against_have_the_named_column() {
+    let dir = Dir::new();
+    let input = dir.file("a.csv", format!("position\n{START}\n{KIWIPETE}\n"));
+    fs::create_dir(dir.path("others")).unwrap();
+    dir.file("others/b.csv", format!("position\n{START}\n"));
+    let (others, out) = (dir.name("others"), dir.name("c.fen"));
+    output(0, &["dedup", &input, "--against", &others, "--fen-column", "position", "-o", &out]);
+    assert_eq!(fs::read_to_string(&out).unwrap(), format!("{KIWIPETE}\n"));
+}
+
 /// Equal records of several games are equal, although each game has its own number; counts add up.
 #[test]
 fn equal_records_of_different_games_are_equal() {
