@@ -33,14 +33,6 @@ const fn rays(square: Square, directions: [Direction; 4], occupied: Bitboard) ->
 }
 
 /// Attacks of a rook.
-///
-/// ```
-/// use lanefish_core::chess::Bitboard;
-/// use lanefish_core::sliders::ray_walk;
-/// let d4 = "d4".parse().unwrap();
-/// assert_eq!(ray_walk::rook(d4, Bitboard::EMPTY).len(), 14);
-/// assert_eq!(ray_walk::rook(d4, Bitboard::ALL).len(), 4);
-/// ```
 pub(crate) const fn rook(square: Square, occupied: Bitboard) -> Bitboard {
     rays(square, Direction::ROOK, occupied)
 }
