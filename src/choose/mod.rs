@@ -12,23 +12,23 @@
 //! [`expression`]; a new column is one of the catalogue ([`crate::table::COLUMNS`]), and can then be named everywhere.
 
 pub mod expression;
+mod expression_option_error;
 mod filter_counts;
 mod game_filter;
 mod game_option_values;
 mod game_options;
 mod new_values;
-mod option_error;
 mod record_filter;
 mod sample;
 
 pub use expression::{Condition, Definitions, ExpressionError, Formula};
+pub use expression_option_error::ExpressionOptionError;
 pub use filter_counts::{FilterCount, LeftOutBy};
 pub(crate) use game_filter::{ROWS_OF_GAMES, hash_on};
 pub use game_option_values::{EcoRange, Plies, TimeControl};
 pub use game_options::{GameFilter, GameOption, GameOptionStage};
 pub use new_values::Assignments;
 pub(crate) use new_values::Changes;
-pub use option_error::OptionError;
 pub(crate) use record_filter::{AtRandom, ByFormula, DrawnUpTo, RecordFilter, choose, draw};
 pub(crate) use sample::Fraction;
 pub use sample::{Rate, Sample};

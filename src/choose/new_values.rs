@@ -1,7 +1,7 @@
 //! New values for fields of records.
 
 use super::expression::{Definitions, Evaluated, Formula, Type};
-use super::option_error::OptionError;
+use super::expression_option_error::ExpressionOptionError;
 use crate::table::{Array, Batch, Field, Needs, Tile, Values, is_sentinel};
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// assert_eq!(masked.len(), 1);
 /// assert!(Assignments::parse(["board = 1"]).is_err());
 /// assert!(Assignments::parse(["score = 1", "raw_score = 2"]).is_err());
-/// # Ok::<(), lanefish::choose::OptionError>(())
+/// # Ok::<(), lanefish::choose::ExpressionOptionError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
@@ -89,7 +89,7 @@ impl Assignments {
     ///
     /// # Errors
     /// If one of them means nothing, or two set the same value.
-    pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, OptionError> {
+    pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, ExpressionOptionError> {
         Self::parse_with(texts, &Definitions::default())
     }
     /// Assignments whose expressions may use these names.
@@ -99,21 +99,22 @@ impl Assignments {
     pub fn parse_with<T: AsRef<str>>(
         texts: impl IntoIterator<Item = T>,
         definitions: &Definitions,
-    ) -> Result<Self, OptionError> {
+    ) -> Result<Self, ExpressionOptionError> {
         let mut all: Vec<Assignment> = Vec::new();
         for text in texts {
             let text = text.as_ref();
-            let (name, expression) =
-                text.split_once('=').ok_or_else(|| OptionError::form(format!("`{text}`: expected COLUMN=EXPR")))?;
+            let (name, expression) = text
+                .split_once('=')
+                .ok_or_else(|| ExpressionOptionError::form(format!("`{text}`: expected COLUMN=EXPR")))?;
             let name = name.trim();
             let target =
                 Target::ALL.into_iter().find(|target| target.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
-                    OptionError::form(format!(
+                    ExpressionOptionError::form(format!(
                         "`{name}` cannot be set: score, raw_score, mate, result, ply and halfmove can"
                     ))
                 })?;
             if all.iter().any(|other| other.target.field() == target.field()) {
-                return Err(OptionError::form(format!("`{}` is set twice", target.name())));
+                return Err(ExpressionOptionError::form(format!("`{}` is set twice", target.name())));
             }
             let formula = definitions.formula(expression.trim())?;
             let (fits, takes) = match (target, formula.kind()) {
@@ -123,7 +124,9 @@ impl Assignments {
             };
             if !fits {
                 let (column, found, text) = (target.name(), formula.kind().name(), expression.trim());
-                return Err(OptionError::form(format!("`{column}` takes {takes}, and this is {found}: {text}")));
+                return Err(ExpressionOptionError::form(format!(
+                    "`{column}` takes {takes}, and this is {found}: {text}"
+                )));
             }
             all.push(Assignment { target, formula });
         }

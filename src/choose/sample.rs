@@ -1,7 +1,7 @@
 //! Random samples of the records.
 
 use super::expression::{Definitions, Formula, Type};
-use super::option_error::OptionError;
+use super::expression_option_error::ExpressionOptionError;
 use crate::text::numbers::parse_count;
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ use std::str::FromStr;
 /// for wrong in ["0", "1", "1.5", "-1"] {
 ///     assert!(wrong.parse::<Sample>().is_err());
 /// }
-/// # Ok::<(), lanefish::choose::OptionError>(())
+/// # Ok::<(), lanefish::choose::ExpressionOptionError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
@@ -89,8 +89,8 @@ impl Rate {
 }
 
 impl FromStr for Sample {
-    type Err = OptionError;
-    fn from_str(text: &str) -> Result<Self, OptionError> {
+    type Err = ExpressionOptionError;
+    fn from_str(text: &str) -> Result<Self, ExpressionOptionError> {
         Self::parse(text, &Definitions::default())
     }
 }
@@ -100,12 +100,12 @@ impl Sample {
     ///
     /// # Errors
     /// If the text is none.
-    pub fn parse(text: &str, definitions: &Definitions) -> Result<Self, OptionError> {
+    pub fn parse(text: &str, definitions: &Definitions) -> Result<Self, ExpressionOptionError> {
         let text = text.trim();
         let wrong = || {
             let expected =
                 "a rate such as 0.01 or 1%, at most 1.0, or a number of records above 1, such as 1000 or 1e6";
-            OptionError::form(format!("`{text}`: expected {expected}"))
+            ExpressionOptionError::form(format!("`{text}`: expected {expected}"))
         };
         if text.is_empty() {
             return Err(wrong());
@@ -124,7 +124,7 @@ impl Sample {
         let formula = definitions.formula(text)?;
         match formula.kind() {
             // A condition belongs to `--where`; as a probability it would take records, but no sample.
-            Type::Text | Type::Boolean => Err(OptionError::form(format!(
+            Type::Text | Type::Boolean => Err(ExpressionOptionError::form(format!(
                 "`{text}`: a probability is needed, a number from 0 to 1; --where takes conditions"
             ))),
             _ => Ok(Self::Formula(formula)),
@@ -168,7 +168,7 @@ mod tests {
         for wrong in
             ["", "0", "1", "1_", "0.0", "1e0", "0k", "1.5", "15e-1", "-2", "-1e4", "1e20", "1e400", "1__0", "+5"]
         {
-            assert!(matches!(wrong.parse::<Sample>(), Err(OptionError::Form(_))), "{wrong}");
+            assert!(matches!(wrong.parse::<Sample>(), Err(ExpressionOptionError::Form(_))), "{wrong}");
         }
         assert!(matches!("1e-3".parse(), Ok(Sample::Formula(_))));
     }

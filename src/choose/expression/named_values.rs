@@ -5,7 +5,7 @@ use super::error::ExpressionError;
 use super::parse::{self, KEY_WORDS};
 use super::typed_operations::Scope;
 use super::{Condition, Formula};
-use crate::choose::OptionError;
+use crate::choose::ExpressionOptionError;
 use crate::table::{Array, Column, ComputedColumn, Kind, Needs, Tile};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// assert!(definitions.condition("late and pieces < 20").is_ok());
 /// assert!(definitions.condition("early").is_err());
 /// assert!(Definitions::parse(["ply = 3"]).is_err());
-/// # Ok::<(), lanefish::choose::OptionError>(())
+/// # Ok::<(), lanefish::choose::ExpressionOptionError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Definitions(Arc<(Scope, Vec<Arc<str>>)>);
@@ -31,7 +31,7 @@ impl Definitions {
     ///
     /// # Errors
     /// If one of them is invalid, or its name already has a meaning.
-    pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, OptionError> {
+    pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, ExpressionOptionError> {
         Self::parse_in(Scope::default(), texts)
     }
     /// Definitions for conditions on games: they may only use columns that are the same for all records of a game.
@@ -42,26 +42,30 @@ impl Definitions {
     /// let definitions = Definitions::parse_of_games(["strong = mean_elo >= 2400"])?;
     /// assert!(definitions.condition("strong and \"tag:WhiteTitle\" = 'GM'").is_ok());
     /// assert!(definitions.condition("strong and in_check").is_err());
-    /// # Ok::<(), lanefish::choose::OptionError>(())
+    /// # Ok::<(), lanefish::choose::ExpressionOptionError>(())
     /// ```
     ///
     /// # Errors
     /// As for [`Definitions::parse`], and if one of them uses another column or depends on a position.
-    pub fn parse_of_games<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, OptionError> {
+    pub fn parse_of_games<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, ExpressionOptionError> {
         Self::parse_in(Scope::of_games(), texts)
     }
-    fn parse_in<T: AsRef<str>>(mut scope: Scope, texts: impl IntoIterator<Item = T>) -> Result<Self, OptionError> {
+    fn parse_in<T: AsRef<str>>(
+        mut scope: Scope,
+        texts: impl IntoIterator<Item = T>,
+    ) -> Result<Self, ExpressionOptionError> {
         let mut known: Vec<Arc<str>> = Vec::new();
         for text in texts {
             let text = text.as_ref();
-            let (name, expression) =
-                text.split_once('=').ok_or_else(|| OptionError::form(format!("`{text}`: expected NAME=EXPR")))?;
+            let (name, expression) = text
+                .split_once('=')
+                .ok_or_else(|| ExpressionOptionError::form(format!("`{text}`: expected NAME=EXPR")))?;
             let (name, expression) = (name.trim(), expression.trim());
             if let Some(reason) = wrong_name(name, &scope) {
-                return Err(OptionError::form(format!("`{name}` cannot be a name: {reason}")));
+                return Err(ExpressionOptionError::form(format!("`{name}` cannot be a name: {reason}")));
             }
             if known.len() == MOST {
-                return Err(OptionError::form(format!("at most {MOST} values can have names")));
+                return Err(ExpressionOptionError::form(format!("at most {MOST} values can have names")));
             }
             let (node, kind) = check::check(expression, &parse::parse(expression)?, &mut scope)?;
             scope.name(name, node, kind);

@@ -4,7 +4,7 @@ use super::command_scope::CHOOSING;
 use super::value_parsers::{column_names, did_you_mean};
 use anyhow::Result;
 use clap::Args;
-use lanefish::choose::{Assignments, Choose, Condition, Definitions, ExpressionError, OptionError, Sample};
+use lanefish::choose::{Assignments, Choose, Condition, Definitions, ExpressionError, ExpressionOptionError, Sample};
 
 use std::fmt;
 
@@ -70,9 +70,9 @@ impl fmt::Display for WrongExpression {
 impl std::error::Error for WrongExpression {}
 
 /// The error of an option with an expression.
-fn wrong_option(option: &'static str) -> impl Fn(OptionError) -> anyhow::Error {
+fn wrong_option(option: &'static str) -> impl Fn(ExpressionOptionError) -> anyhow::Error {
     move |error| match error {
-        OptionError::Expression(error) => WrongExpression::new(option, error).into(),
+        ExpressionOptionError::Expression(error) => WrongExpression::new(option, error).into(),
         error => anyhow::anyhow!("--{option} {error}"),
     }
 }

@@ -284,6 +284,8 @@ impl UsualNames {
     /// Expects the names of this section from now on, if the section before had the same, and each of them begins a line.
     #[cold]
     fn expect(&mut self, section: &[u8], marked: &Marked) {
+        // Also if these names cannot be expected, so that they are not looked at again.
+        (self.bits, self.signature) = (marked.names, marked.signature);
         self.names.clear();
         if marked.len > 0 || marked.has_variant {
             return;
@@ -297,7 +299,6 @@ impl UsualNames {
                 _ => return self.names.clear(),
             }
         }
-        (self.bits, self.signature) = (marked.names, marked.signature);
     }
 }
 

@@ -4,7 +4,7 @@
 //! place of one clause at a time (an item of `select`, the condition of `where`, …), and the statement is planned again:
 //! the place is that of the clause without which the error is gone.
 
-use crate::sql::engine::syntax_tree::{Node, walk};
+use crate::sql::engine::syntax_tree_walk::{Node, walk};
 use datafusion::common::{DataFusionError, Diagnostic, Result, Span};
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast::{Expr, Spanned, Statement, Value};

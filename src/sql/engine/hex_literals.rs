@@ -4,7 +4,7 @@
 //! `X1F`. Only the text of the query tells them apart.
 
 use crate::sql::SqlError;
-use crate::sql::engine::syntax_tree::change_expressions;
+use crate::sql::engine::syntax_tree_walk::change_expressions;
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast::{Expr, Value};
 use datafusion::sql::sqlparser::dialect::GenericDialect;

@@ -8,4 +8,4 @@ pub(super) mod low_memory_plans;
 pub(super) mod nullability;
 pub(super) mod plan_corrections;
 pub(super) mod statement_repair;
-pub(super) mod syntax_tree;
+pub(super) mod syntax_tree_walk;

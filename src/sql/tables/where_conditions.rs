@@ -8,7 +8,7 @@
 
 use crate::choose::Condition;
 use crate::sql::engine::hex_literals::{Lines, mark_number, plain_number};
-use crate::sql::engine::syntax_tree::{Node, change_expressions, walk};
+use crate::sql::engine::syntax_tree_walk::{Node, change_expressions, walk};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue, plan_err};
 use datafusion::error::DataFusionError;

@@ -4,7 +4,7 @@
 //! of files get a directory in front, other names are refused.
 
 use crate::sql::cluster::protocol::errors::carried;
-use crate::sql::engine::syntax_tree::{Node, change_expressions, walk};
+use crate::sql::engine::syntax_tree_walk::{Node, change_expressions, walk};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, TableReference};
 use datafusion::logical_expr::LogicalPlan;

@@ -6,7 +6,7 @@ use crate::ParseError;
 /// Why the value of an option with an expression (a sample, a definition, an assignment) is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum OptionError {
+pub enum ExpressionOptionError {
     /// The text around the expression, or the type of its value.
     #[error("{0}")]
     Form(#[from] ParseError),
@@ -15,7 +15,7 @@ pub enum OptionError {
     Expression(#[from] ExpressionError),
 }
 
-impl OptionError {
+impl ExpressionOptionError {
     pub(super) fn form(message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
         Self::Form(ParseError::new(message))
     }
