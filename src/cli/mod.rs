@@ -135,7 +135,7 @@ pub(crate) fn run() -> ExitCode {
         Err(error) => return ExitCode::from(say(&error)),
     };
     lanefish::input::explain_truncated_maps();
-    lanefish::output::clean_up_after_aborts();
+    lanefish::input::clean_up_after_aborts();
     #[cfg(feature = "parquet")]
     lanefish::formats::tables::hide_caught_panics();
     ExitCode::from(dispatch(&cli).unwrap_or_else(|error| status(&error)))

@@ -22,9 +22,7 @@ pub use compression::Compression;
 pub use inputs::Inputs;
 pub(crate) use mmap::Mapped;
 pub(crate) use mmap::TEMPORARY_FILES;
-#[doc(hidden)]
-pub use mmap::clean_up_after_aborts;
-pub use mmap::explain_truncated_maps;
+pub use mmap::{clean_up_after_aborts, explain_truncated_maps};
 pub use random_access::RandomAccess;
 pub use shard::Shard;
 #[cfg(feature = "sql")]

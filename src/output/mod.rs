@@ -9,7 +9,6 @@ pub(crate) mod row_format;
 pub(crate) mod temp_file;
 mod temp_registry;
 
-pub use crate::input::clean_up_after_aborts;
 pub use atomic_file::AtomicFile;
 pub use row_format::SquareSetStyle;
 pub use temp_file::ScratchSpace;
