@@ -138,6 +138,9 @@ pub(crate) enum Order {
     Turns,
 }
 
+/// More shards than most of the small files have records.
+const MANY: u32 = 250;
+
 /// Reads all shards of a file and compares them with the whole. Returns the number of shards that had records.
 pub(crate) fn check(path: &Path, count: u32, way: Way, order: Order) -> usize {
     compare(&read(path, None, way), path, count, way, order)
@@ -290,7 +293,7 @@ fn shards_of_the_sample_data_are_exact() {
             text = zstd::decode_all(&text[..]).unwrap();
         }
         // Half a megabyte is read often enough.
-        let counts: &[u32] = if text.len() > 100_000 { &[3] } else { &[1, 7, 1000] };
+        let counts: &[u32] = if text.len() > 100_000 { &[3] } else { &[1, 7, MANY] };
         check_text(name, &text, counts, WAYS[at % WAYS.len()]);
         check_text(name, &text, &[2], WAYS[(at + 2) % WAYS.len()]);
     }
@@ -392,7 +395,7 @@ fn shards_of_awkward_games_are_exact() {
             let way = WAYS[(at + step) % WAYS.len()];
             let way = Way { max_record, ..way };
             let count = match (at % 5, max_record) {
-                (0, 1000) => 1000,
+                (0, 1000) => MANY,
                 _ => [2, 3, 16][(at / WAYS.len() + step) % 3],
             };
             check_text("x.pgn", text, &[count], way);
@@ -432,7 +435,7 @@ fn shards_of_awkward_lines_are_exact() {
                 check_text(name, text.as_bytes(), &[[2, 16][(at + step + more) % 2]], way);
             }
         }
-        check_text("x.perft", text.as_bytes(), &[1, 3, 1000], USUAL);
+        check_text("x.perft", text.as_bytes(), &[1, 3, MANY], USUAL);
     }
 }
 
@@ -497,7 +500,7 @@ fn shards_of_boards_files_are_blocks() {
                 check(&framed, count, way, Order::Turns);
             }
         }
-        check(&plain, 1000, USUAL, Order::Places);
+        check(&plain, MANY, USUAL, Order::Places);
     }
     for name in ["three.boards", "three-1.0.boards", "three-1.1.boards"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);

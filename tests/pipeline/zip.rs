@@ -361,7 +361,8 @@ fn changed_bytes_are_noticed_or_change_nothing() {
         let path = write(directory.path(), "x.zip", &bytes);
         let (whole, _) = outcome(&path, true);
         for at in 0..bytes.len() {
-            for change in [1 << (at % 8), 0xFF] {
+            // One bit of each byte, and all bits of every third.
+            for change in [1 << (at % 8), 0xFF].into_iter().take(1 + usize::from(at % 3 == 0)) {
                 let mut changed = bytes.clone();
                 changed[at] ^= change;
                 let path = write(directory.path(), "x.zip", changed);
