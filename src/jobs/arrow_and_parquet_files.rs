@@ -10,14 +10,11 @@ use crate::columnar::{
 };
 use crate::games::GameRow;
 use crate::output::SquareSetStyle;
-use crate::packed::Group;
-use crate::pipeline::{Job, TILE};
-use crate::queries::{GroupResults, Queries};
+use crate::pipeline::{Job, for_each_tile_unqueried};
+use crate::queries::Queries;
 use crate::table::{
-    Array, Batch, COLUMNS, Column, DATE_TEXT, Field, Fields, Kind, Needs, SCORE_SENTINEL, Tile, first_rows,
-    score_sentinels,
+    Array, Batch, COLUMNS, Column, DATE_TEXT, Field, Fields, Kind, Needs, SCORE_SENTINEL, Tile, score_sentinels,
 };
-use crate::tiers::Tier;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use std::fmt;
@@ -196,14 +193,7 @@ impl<'a> Table<'a> {
 
     /// Whole records of a batch that comes from no run: nothing is computed, and all of them count.
     pub(super) fn batch(&self, part: &mut TablePart, batch: &Arc<Batch>) {
-        const ROWS: usize = TILE * Group::LEN;
-        let Some(analyzer) = Tier::PORTABLE.analyzer() else { return };
-        let results = [GroupResults::default(); TILE];
-        for start in (0..batch.len()).step_by(ROWS) {
-            let len = (batch.len() - start).min(ROWS);
-            let mask: [u64; ROWS / 64] = first_rows(len);
-            self.tile(part, &Tile::new(analyzer, batch, start, len, &results, &mask));
-        }
+        for_each_tile_unqueried(batch, |tile| self.tile(part, tile));
     }
 
     /// The values of the rows that count.

@@ -12,8 +12,7 @@ use crate::formats::codec::game_history::{History, OF_HISTORY};
 use crate::formats::tables::{Arrays, RowPart};
 use crate::formats::{Chunk, DecodeOptions, Decoded, DroppedValue, DroppedValues, Format, Remarks, Totals};
 use crate::option_setters::setters;
-use crate::pipeline::{FIRST_REJECTS, Job, TILE, judge_chunk};
-use crate::poisoned_locks::Unpoisoned;
+use crate::pipeline::{FIRST_REJECTS, Job, TILE, in_order, judge_chunk};
 use crate::queries::GroupResults;
 use crate::table::{Array, Batch, Columns, Needs, Tile};
 use crate::tiers::Analyzer;
@@ -23,8 +22,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The treatment of rows without a valid position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -49,7 +47,7 @@ pub struct ArrowPositions(Arrays);
 pub struct ComputeOptions<'a> {
     /// Answers the queries.
     pub analyzer: &'static dyn Analyzer,
-    /// Threads, the calling one included.
+    /// Number of threads that compute; the calling one, if it is 1.
     pub threads: usize,
     /// How positions are read, and which are accepted; fields and tags follow from the columns.
     pub decode: DecodeOptions,
@@ -176,7 +174,7 @@ struct Piece {
     dropped_values: Vec<DroppedValue>,
 }
 
-/// The state that all threads share.
+/// What all threads need.
 struct Work<'a> {
     part: &'a (dyn Fn(u64) -> Option<RowPart> + Sync),
     columns: &'a Columns,
@@ -185,12 +183,6 @@ struct Work<'a> {
     decode: &'a DecodeOptions,
     analyzer: &'static dyn Analyzer,
     on_bad: BadRows,
-    /// The piece that is taken next.
-    next: AtomicU64,
-    /// This piece and later ones do not count.
-    end: AtomicU64,
-    is_interrupted: AtomicBool,
-    done: Mutex<BTreeMap<u64, Result<Piece, Error>>>,
 }
 
 /// Computes columns of the catalogue for positions in memory.
@@ -239,27 +231,7 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
         decode: &decode,
         analyzer: options.analyzer,
         on_bad: options.on_bad,
-        next: AtomicU64::new(0),
-        end: AtomicU64::new(u64::MAX),
-        is_interrupted: AtomicBool::new(false),
-        done: Mutex::default(),
     };
-    let pieces = positions.len().div_ceil(BLOCK as u64);
-    let threads = (options.threads.max(1) as u64).min(pieces);
-    let is_interrupted = || options.interrupt.is_some_and(|interrupt| interrupt());
-    std::thread::scope(|scope| {
-        for number in 1..threads {
-            let thread = std::thread::Builder::new().name(format!("lanefish {number}"));
-            // With fewer threads it takes longer, but the result is the same.
-            if thread.spawn_scoped(scope, || work.all(|| false)).is_err() {
-                break;
-            }
-        }
-        work.all(is_interrupted);
-    });
-    if work.is_interrupted.into_inner() {
-        return Err(Error::Interrupted);
-    }
     let mut computed = Computed {
         schema: Arc::clone(&schema),
         batches: Vec::new(),
@@ -269,47 +241,34 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
         remarks: Remarks::default(),
         dropped_values: DroppedValues::default(),
     };
-    let done = work.done.into_inner();
-    for piece in done.unpoisoned().into_values() {
-        let piece = piece?;
-        computed.batches.push(piece.batch);
-        computed.bad.extend(piece.bad);
-        for (reason, times) in piece.reasons {
-            *computed.reasons.entry(reason).or_default() += times;
-        }
-        let room = FIRST_REJECTS - computed.first_rejects.len();
-        computed.first_rejects.extend(piece.rejects.into_iter().take(room));
-        computed.remarks.merge(&piece.remarks);
-        piece.dropped_values.into_iter().for_each(|dropped_value| computed.dropped_values.add(dropped_value, 1));
-    }
+    let pieces = positions.len().div_ceil(BLOCK as u64);
+    let threads = (options.threads as u64).min(pieces) as usize;
+    let is_interrupted = || options.interrupt.is_some_and(|interrupt| interrupt());
+    let mut parts = (0..pieces).map_while(&part);
+    // A single thread is the calling one.
+    in_order(
+        if threads > 1 { threads } else { 0 },
+        || Ok(parts.next()),
+        || vec![GroupResults::default(); TILE],
+        |results, number, part| work.piece(part, work.history_before(number)?, results),
+        is_interrupted,
+        |piece| {
+            computed.batches.push(piece.batch);
+            computed.bad.extend(piece.bad);
+            for (reason, times) in piece.reasons {
+                *computed.reasons.entry(reason).or_default() += times;
+            }
+            let room = FIRST_REJECTS - computed.first_rejects.len();
+            computed.first_rejects.extend(piece.rejects.into_iter().take(room));
+            computed.remarks.merge(&piece.remarks);
+            piece.dropped_values.into_iter().for_each(|dropped_value| computed.dropped_values.add(dropped_value, 1));
+            Ok(())
+        },
+    )?;
     Ok(computed)
 }
 
 impl Work<'_> {
-    /// Takes pieces until there are no more.
-    fn all(&self, is_interrupted: impl Fn() -> bool) {
-        let mut results = vec![GroupResults::default(); TILE];
-        loop {
-            if is_interrupted() {
-                self.is_interrupted.store(true, Ordering::Relaxed);
-            }
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            if number >= self.end.load(Ordering::Relaxed) || self.is_interrupted.load(Ordering::Relaxed) {
-                return;
-            }
-            let Some(part) = (self.part)(number) else {
-                return;
-            };
-            let piece = self.history_before(number).and_then(|history| self.piece(part, history, &mut results));
-            if piece.is_err() {
-                // Earlier pieces are already taken, and the first error counts.
-                self.end.fetch_min(number, Ordering::Relaxed);
-            }
-            let mut done = self.done.lock().unpoisoned();
-            done.insert(number, piece);
-        }
-    }
-
     /// The way to the first row of a piece: earlier pieces are read again, back to where it may begin.
     fn history_before(&self, number: u64) -> Result<History, Error> {
         let mut history = History::default();

@@ -5,12 +5,10 @@
 
 use super::chunk_joiner::{Finished, InOrder, JoinBlocks};
 use crate::formats::{Encoded, Encoder, Losses, RecordBlock, RecordBlocks, Refusal};
-use crate::packed::Group;
-use crate::pipeline::{Job, TILE};
+use crate::pipeline::{Job, for_each_tile_unqueried};
 use crate::poisoned_locks::Unpoisoned;
-use crate::queries::{GroupResults, Queries};
-use crate::table::{Batch, Fields, Needs, RecordBefore, Tile, first_rows};
-use crate::tiers;
+use crate::queries::Queries;
+use crate::table::{Batch, Fields, Needs, Tile};
 use std::io;
 use std::sync::{Arc, Mutex};
 
@@ -42,9 +40,6 @@ const COPIED: usize = 2048;
 const EMPTIED: usize = 32;
 /// The largest piece that is kept, in bytes: the output of a chunk of chains may be fifty times as long as the chunk.
 const LARGEST_USED: usize = 4 << 20;
-
-/// Records of a tile.
-const ROWS: usize = TILE * Group::LEN;
 
 /// The output of one chunk.
 #[derive(Debug, Default)]
@@ -100,15 +95,7 @@ impl Conversion {
 
     /// Counts what the output does not keep from a batch that does not come from a run.
     pub(super) fn count_losses(&self, part: &mut EncodedPart, batch: &Arc<Batch>) {
-        // Losses do not depend on answers to queries.
-        let answers = vec![GroupResults::default(); TILE];
-        for start in (0..batch.len()).step_by(ROWS) {
-            let len = (batch.len() - start).min(ROWS);
-            let mask: [u64; ROWS / 64] = first_rows(len);
-            let before = start.checked_sub(1).map(|row| RecordBefore { batch, row, counts: true });
-            let tile = Tile::new(tiers::best(), batch, start, len, &answers, &mask).after(before);
-            self.encoder.losses(&tile, &mut part.losses);
-        }
+        for_each_tile_unqueried(batch, |tile| self.encoder.losses(tile, &mut part.losses));
     }
 
     /// Encodes whole batches that come from no run, by their numbers.

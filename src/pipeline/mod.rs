@@ -27,6 +27,7 @@ mod chunk_feed;
 mod chunker;
 mod exact_sample;
 mod exact_sample_losses;
+mod ordered_tasks;
 mod record_judge;
 mod record_numbering;
 mod run_on_batches;
@@ -39,8 +40,10 @@ mod workers;
 pub use crate::formats::Refusal;
 pub use crate::input::Shard;
 #[cfg(feature = "parquet")]
+pub(crate) use ordered_tasks::in_order;
+#[cfg(feature = "parquet")]
 pub(crate) use record_judge::judge_chunk;
-pub(crate) use run_on_batches::{BatchRun, run_on};
+pub(crate) use run_on_batches::{BatchRun, for_each_tile_unqueried, run_on};
 pub use summary::{FileSummary, RunError, Summary};
 
 use crate::choose::{AtRandom, ByFormula, Choose, FilterCount, GameFilter, RecordFilter, Sample};
