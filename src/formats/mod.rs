@@ -31,6 +31,7 @@ pub(crate) use codec::dropped_values::DroppedValue;
 pub use codec::dropped_values::{DroppedKind, DroppedValues};
 pub use codec::encode::Refusal;
 pub(crate) use codec::encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
+pub(crate) use codec::file_watch::{Evidence, Watch};
 pub(crate) use codec::layout::{Extent, Layout};
 pub use codec::unstored_tags::UnstoredTags;
 pub(crate) use codec::unstored_tags_by_game::{LostByKey, UnstoredTagsByGame};
@@ -39,7 +40,6 @@ pub use detect::open::{NotDetected, Opened, PEEK, detect, is_supported, is_suppo
 pub(crate) use detect::open::{note_on_skipped, to_line_feeds};
 
 use crate::ParseError;
-use crate::error::Damage;
 use crate::input::Compression;
 use crate::table::{Batch, Fields};
 use memchr::memchr_iter;
@@ -182,18 +182,6 @@ pub(crate) struct RemarkOnTaken {
     /// The number of records that it concerns, among those of a batch from a row on whose bits are set.
     pub(crate) count: fn(&Batch, usize, &[u64]) -> u64,
 }
-
-/// Follows the chunks of a file in order, and checks the rules that concern the file as a whole.
-pub(crate) trait Watch: Send {
-    /// Checks the next chunk, which begins at this byte; returns what is wrong. The format put the data for this into
-    /// [`Decoded::evidence`].
-    fn chunk(&mut self, evidence: Option<Evidence>, offset: u64) -> Vec<Damage>;
-    /// Ends the file at this byte; returns what is wrong, and what the user should know.
-    fn end(&mut self, len: u64) -> (Vec<Damage>, Option<&'static str>);
-}
-
-/// A chunk's contribution to the checks of its file, which only the [`Watch`] of the same format understands.
-pub(crate) type Evidence = Box<dyn std::any::Any + Send>;
 
 /// The handle to a format.
 ///

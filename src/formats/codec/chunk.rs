@@ -1,10 +1,10 @@
 //! The arguments of decoders: a chunk, and the options for decoding it.
 
 use super::layout::{Extent, Requested};
+use super::table_parts::RowPart;
 use crate::chess::Validity;
 use crate::choose::GameFilter;
 use crate::error::{Place, Reject};
-use crate::formats::tables;
 use crate::input::Bytes;
 use crate::option_setters::setters;
 use crate::table::Fields;
@@ -166,17 +166,17 @@ impl Chunk {
     /// If the file has become shorter, or its length cannot be read.
     pub fn check(&self) -> io::Result<()> {
         self.bytes.check()?;
-        self.rows().map_or(Ok(()), tables::RowPart::check)
+        self.rows().map_or(Ok(()), RowPart::check)
     }
 
     /// Makes a chunk from rows of a table.
-    pub fn of_rows(file: Arc<Path>, rows: tables::RowPart) -> Self {
+    pub fn of_rows(file: Arc<Path>, rows: RowPart) -> Self {
         let (offset, bytes) = (rows.place(), rows.content());
         Self { offset, extent: Extent::Rows(rows), ..Self::new(file, bytes) }
     }
 
     /// The rows of the chunk, if it is part of a table.
-    pub fn rows(&self) -> Option<&tables::RowPart> {
+    pub fn rows(&self) -> Option<&RowPart> {
         match &self.extent {
             Extent::Rows(rows) => Some(rows),
             Extent::All | Extent::Sections(_) | Extent::Segment(_) => None,

@@ -1,9 +1,11 @@
 //! The results of decoders.
 
+use super::file_watch::Evidence;
 use super::game_selection;
+use super::table_parts::RecordTexts;
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Reject};
-use crate::formats::{Chunk, DroppedValue, Evidence, UnstoredTags, UnstoredTagsByGame, tables};
+use crate::formats::{Chunk, DroppedValue, UnstoredTags, UnstoredTagsByGame};
 use crate::games::GameRow;
 use crate::table::{Array, Batch, Field, StoredGames};
 use std::ops::Range;
@@ -44,7 +46,7 @@ pub struct Decoded {
     /// Data for the [`Watch`](crate::formats::Watch) of the format.
     pub(crate) evidence: Option<Evidence>,
     /// The texts of the records, where they are not in the bytes of the chunk.
-    pub(crate) texts: Option<Arc<dyn tables::RecordTexts>>,
+    pub(crate) texts: Option<Arc<dyn RecordTexts>>,
     /// The rows with which chains begin, in formats that have chains. Records before a chain are not on the way to its
     /// positions.
     pub(crate) chains: Option<Vec<usize>>,

@@ -12,10 +12,10 @@
 //! | [sections](Layout::Sections) with an index | whole sections | sections, found by the index |
 //! | [tables](Layout::Tables) | rows, by an index | row groups or record batches |
 
+use super::file_watch::Watch;
 use super::line_records;
-use crate::formats::Watch;
+use super::table_parts::{OpenTable, RowPart};
 use crate::formats::codec::chain_segments::{self, Segment};
-use crate::formats::tables::OpenTable;
 use crate::input::Shard;
 use memchr::memchr;
 use std::fmt;
@@ -220,7 +220,7 @@ pub(crate) enum Extent {
     /// For a format with sections: the requested ones.
     Sections(Requested),
     /// For a table: these rows; the bytes are only those from which their positions are read.
-    Rows(crate::formats::tables::RowPart),
+    Rows(RowPart),
     /// For a long chain: the records of this segment.
     Segment(Segment),
 }

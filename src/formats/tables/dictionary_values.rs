@@ -5,8 +5,8 @@
 //! that grows at its end, and each batch knows how long the list was. A piece is decoded where it is first needed.
 
 use super::ipc_messages::{Located, content, message};
-use super::memory_budget::Charge;
 use super::panic_guard::guarded;
+use crate::formats::codec::memory_budget::Charge;
 use crate::input::RandomAccess;
 use crate::poisoned_locks::Unpoisoned;
 use arrow_array::{Array as _, ArrayRef};

@@ -12,7 +12,7 @@
 //! A column `board` holds packed boards as boards files do (32 bytes: colour and the three type planes, each
 //! little-endian), with the columns `halfmove` and `fullmove` if they exist. Otherwise, a column `fen` holds text like
 //! the lines of a FEN file, and is read by the same functions. [`DecodeOptions::fen_column`] names another text column.
-//! Columns with the name of a [`Field`] are read if the field is requested and their type fits:
+//! Columns with the name of a [`Field`](crate::table::Field) are read if the field is requested and their type fits:
 //! any integers, whose range is checked, also as floats that are whole, and any strings, also as dictionaries. `move`
 //! may be UCI or SAN as text, or our 16 bits; `result` may also be 0, 1 or 2 for a win of Black, a draw or a win of
 //! White; `date` may also be a column of days. A row without a position, with a bad one, or with a value out of range
@@ -79,7 +79,6 @@ mod ipc_buffer_checks;
 #[cfg(feature = "parquet")]
 mod ipc_messages;
 pub(super) mod json_walk;
-mod memory_budget;
 #[cfg(feature = "parquet")]
 mod page_checks;
 #[cfg(feature = "parquet")]
@@ -105,17 +104,18 @@ pub use panic_guard::hide_caught_panics;
 #[cfg(feature = "parquet")]
 pub(super) use parquet::Parquet;
 
-pub(crate) use memory_budget::Budget;
+pub(crate) use super::codec::memory_budget::Budget;
+#[cfg(feature = "parquet")]
+use super::codec::table_parts::DecodeRows;
+pub use super::codec::table_parts::{Facts, RowPart, TableError};
+pub(crate) use super::codec::table_parts::{OpenTable, RecordTexts, TableReader};
 
-use super::{Chunk, DecodeOptions, Decoded};
+use super::DecodeOptions;
+#[cfg(feature = "parquet")]
+use super::{Chunk, Decoded};
 use crate::error::Damage;
-use crate::input::{Bytes, RandomAccess};
-use crate::table::{Field, Fields};
-use memory_budget::{Charge, grant};
-use std::fmt;
-use std::io;
+use crate::input::RandomAccess;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Maximum number of rows of a part, unless a page or dictionary is very large. Parts have about a fourth of that where
 /// the file allows it.
@@ -129,27 +129,6 @@ const MOST_BYTES: u64 = 1 << 30;
 const BYTES_OF_ROW: u64 = 128;
 #[cfg(feature = "parquet")]
 const BYTES_OF_FIELD: u64 = 24;
-
-/// A format whose inputs divide themselves into parts.
-pub(crate) trait OpenTable: fmt::Debug + Sync {
-    /// Opens an input and finds its columns. With `shard`, only the row groups or record batches that begin in these
-    /// bytes are read.
-    ///
-    /// # Errors
-    /// If the file is damaged, or has no column of positions.
-    fn open(
-        &self,
-        source: RandomAccess,
-        options: &DecodeOptions,
-        shard: Option<Range<u64>>,
-    ) -> Result<Box<dyn TableReader>, TableError>;
-
-    /// Describes the content of a file.
-    ///
-    /// # Errors
-    /// If the file is damaged.
-    fn facts(&self, source: RandomAccess) -> Result<Facts, Damage>;
-}
 
 /// The tables of a format: [`Format::tables`](super::Format::tables).
 #[derive(Clone, Copy, Debug)]
@@ -189,166 +168,6 @@ impl Iterator for RowParts {
     type Item = RowPart;
     fn next(&mut self) -> Option<RowPart> {
         self.0.next()
-    }
-}
-
-/// The content of a file, according to its metadata.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Facts {
-    /// Number of rows.
-    pub rows: u64,
-    /// Number of row groups or record batches.
-    pub groups: u64,
-    /// Names and types of all columns.
-    pub columns: Vec<(String, String)>,
-    /// The codecs of compressed pages or buffers, in alphabetical order.
-    pub codecs: Vec<String>,
-}
-
-/// The reason why a table cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TableError {
-    /// The table is damaged.
-    Damaged(Damage),
-    /// It has no column of positions: the rest of a sentence that begins with its name.
-    Columns(String),
-}
-
-impl From<Damage> for TableError {
-    fn from(damage: Damage) -> Self {
-        Self::Damaged(damage)
-    }
-}
-
-/// An open table.
-pub(crate) trait TableReader: fmt::Debug + Send {
-    /// The next part, in the order of the file. If the file is damaged there, the part decodes to the damage.
-    fn next(&mut self) -> Option<RowPart>;
-    /// A note for the user, on columns that are not read.
-    fn note(&self) -> Option<String>;
-    /// The requested fields for which it has columns.
-    fn fields(&self) -> Fields;
-    /// The requested fields whose columns have types that do not fit, with descriptions of these columns.
-    fn dropped_values(&self) -> &[(Field, String)];
-    /// Checks that the file has not become shorter since it was opened.
-    ///
-    /// # Errors
-    /// If it has: the data read last may be zeros that were never in the file.
-    fn check(&self) -> io::Result<()>;
-}
-
-/// Rows of a table, which can be decoded without those before them.
-#[derive(Clone, Debug)]
-pub struct RowPart {
-    rows: Range<u64>,
-    place: u64,
-    bytes: u64,
-    content: Bytes,
-    /// The charges for the memory it needs, for itself and shared with other parts.
-    charges: Vec<Arc<Charge>>,
-    decode: Arc<dyn DecodeRows>,
-}
-
-impl RowPart {
-    /// The numbers of the rows in their file.
-    pub fn rows(&self) -> Range<u64> {
-        self.rows.clone()
-    }
-    /// The offset in the file at which their positions begin.
-    pub fn place(&self) -> u64 {
-        self.place
-    }
-    /// Number of bytes of the file that count as read with this part.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-    /// The bytes from which positions are read, as far as they belong to this part.
-    pub fn content(&self) -> Bytes {
-        self.content.clone()
-    }
-    /// The part with only the first `rows` rows.
-    #[must_use]
-    pub fn up_to(&self, rows: u64) -> Self {
-        let end = self.rows.start.saturating_add(rows).min(self.rows.end);
-        Self { rows: self.rows.start..end, ..self.clone() }
-    }
-    /// Checks that the file has not become shorter.
-    pub(super) fn check(&self) -> io::Result<()> {
-        self.decode.check()
-    }
-    /// The part without its data and the memory for them, once it is decoded.
-    pub(super) fn decoded(&self) -> Self {
-        Self { charges: Vec::new(), content: Bytes::from(Vec::new()), decode: Arc::new(Done), ..self.clone() }
-    }
-    /// Takes the memory for the part from a budget; false if it has to wait until others give memory back.
-    pub(crate) fn enter(&self, budget: &Arc<Budget>) -> bool {
-        grant(&self.charges, budget)
-    }
-    /// Decodes the rows.
-    pub fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        self.decode.decode(self.rows(), chunk, options)
-    }
-}
-
-/// Rows that can be decoded.
-trait DecodeRows: fmt::Debug + Send + Sync {
-    /// Decodes rows, counted from the beginning of the file.
-    fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
-    /// Checks that their file has not become shorter.
-    fn check(&self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The texts of records that are rejected after decoding.
-pub(crate) trait RecordTexts: fmt::Debug + Send + Sync {
-    /// The text of a record, counted from the beginning of its chunk; `None` if it has none.
-    fn text(&self, record: usize) -> Option<Vec<u8>>;
-}
-
-/// A substitute for rows that have been decoded.
-#[derive(Debug)]
-struct Done;
-
-impl DecodeRows for Done {
-    fn decode(&self, _: Range<u64>, _: &Chunk, _: &DecodeOptions) -> Decoded {
-        Decoded::default()
-    }
-    fn check(&self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// A part that consists of damage.
-#[cfg(feature = "parquet")]
-#[derive(Debug)]
-struct Damaged(Damage);
-
-#[cfg(feature = "parquet")]
-impl DecodeRows for Damaged {
-    fn decode(&self, rows: Range<u64>, _: &Chunk, _: &DecodeOptions) -> Decoded {
-        Decoded {
-            damage: vec![Damage { offset: 0, ..self.0.clone() }],
-            records: rows.end - rows.start,
-            ..Decoded::default()
-        }
-    }
-}
-
-#[cfg(feature = "parquet")]
-impl RowPart {
-    /// Rows that cannot be read.
-    fn damaged(damage: Damage, rows: Range<u64>, bytes: u64) -> Self {
-        Self {
-            rows,
-            place: damage.offset,
-            bytes,
-            content: Bytes::from(Vec::new()),
-            charges: Vec::new(),
-            decode: Arc::new(Damaged(damage)),
-        }
     }
 }
 

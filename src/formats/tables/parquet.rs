@@ -4,7 +4,6 @@ use super::column_map::{Column, Plan};
 use super::decode::{ReadColumns, decode};
 use super::fields_from_values::{most_texts, refusal};
 use super::footer::{MAGIC, footer_damage, leaves, metadata};
-use super::memory_budget::Charge;
 use super::page_checks::Written;
 use super::page_subset::OneColumn;
 use super::page_unpack::{Queue, Ready};
@@ -15,6 +14,7 @@ use super::{
     dictionary_values,
 };
 use crate::error::Damage;
+use crate::formats::codec::memory_budget::Charge;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
 use crate::input::RandomAccess;
 use crate::table::{Field, Fields};

@@ -26,17 +26,17 @@ impl Budget {
 
 /// The bytes of something unpacked: they count from when they are granted until it is no longer used.
 #[derive(Debug)]
-pub(super) struct Charge {
+pub(in crate::formats) struct Charge {
     bytes: u64,
     budget: OnceLock<Arc<Budget>>,
 }
 
 #[cfg(feature = "parquet")]
 impl Charge {
-    pub(super) fn of(bytes: u64) -> Arc<Self> {
+    pub(in crate::formats) fn of(bytes: u64) -> Arc<Self> {
         Arc::new(Self { bytes, budget: OnceLock::new() })
     }
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::formats) fn bytes(&self) -> u64 {
         self.bytes
     }
 }
@@ -50,7 +50,7 @@ impl Drop for Charge {
 }
 
 /// Grants charges that have not been granted yet: all of them, or, if there is not enough room, none.
-pub(super) fn grant(charges: &[Arc<Charge>], budget: &Arc<Budget>) -> bool {
+pub(in crate::formats) fn grant(charges: &[Arc<Charge>], budget: &Arc<Budget>) -> bool {
     let due = || charges.iter().filter(|it| it.budget.get().is_none());
     let bytes = due().fold(0, |sum: u64, it| sum.saturating_add(it.bytes));
     let mut used = budget.used();
