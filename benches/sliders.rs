@@ -3,11 +3,19 @@
 //! `RUSTFLAGS=-Ctarget-cpu=native cargo bench --bench sliders --features cozy-chess/pext`.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lanefish::bench::sample_positions;
-use lanefish::bench::sliders::{Query, SliderPiece, agrees, real_queries, run_queries};
 use lanefish::sliders::{Sliders, Visitor, for_each_algorithm, ray_walk::RayWalk};
 use std::hint::black_box;
 use std::time::Duration;
+
+#[allow(dead_code, unused_imports, reason = "the program uses all of it")]
+#[path = "../src/cli/measure/positions.rs"]
+mod positions;
+#[allow(dead_code, reason = "the program uses all of it")]
+#[path = "../src/cli/measure/slider_queries.rs"]
+mod slider_queries;
+
+use positions::sample_positions;
+use slider_queries::{Query, SliderPiece, agrees, real_queries, run_queries};
 
 struct Bench<'a> {
     criterion: &'a mut Criterion,

@@ -97,8 +97,6 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[doc(hidden)]
-pub mod bench;
 mod boards;
 pub mod choose;
 #[cfg(feature = "parquet")]

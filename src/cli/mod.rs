@@ -13,6 +13,7 @@ mod generate;
 mod info;
 mod interleave;
 mod man;
+mod measure;
 mod perft;
 mod run;
 mod show;

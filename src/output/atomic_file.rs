@@ -77,7 +77,7 @@ impl AtomicFile {
     }
 
     /// The temporary file that has the bytes until then.
-    pub(crate) fn temporary_path(&self) -> &Path {
+    pub fn temporary_path(&self) -> &Path {
         self.out.get_ref().path()
     }
 

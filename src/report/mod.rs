@@ -48,7 +48,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 /// Counts of squares, a1 first.
-pub type Squares = [u64; 64];
+pub(crate) type Squares = [u64; 64];
 
 /// The statistics of a dataset, as plain numbers.
 ///

@@ -1,12 +1,16 @@
 //! Every slider algorithm, compared with the ray walk on all relevant occupancies of every square and on a million
 //! random boards.
 
-use lanefish::bench::sliders::{Query, SliderPiece, groups_of, lanes_agree};
 use lanefish::chess::{Bitboard, Square};
 use lanefish::sliders::relevant_squares::subsets;
 use lanefish::sliders::{Sliders, Visitor, for_each_algorithm, ray_walk::RayWalk, relevant_squares::Slider};
 use lanefish_core::kernels::SliderMethod;
 use lanefish_core::simd::{Scalar, Simd};
+use slider_queries::{Query, SliderPiece, groups_of, lanes_agree};
+
+#[allow(dead_code, reason = "the program uses all of it")]
+#[path = "../../src/cli/measure/slider_queries.rs"]
+mod slider_queries;
 
 /// A query with the results of the ray walk.
 struct Case {

@@ -2,9 +2,9 @@
 
 use super::noise::Time;
 use super::table_layout::{Lines, number, wrapped};
+use crate::cli::measure::pipeline::label;
 use anyhow::{Context, Result};
 use lanefish::Error;
-use lanefish::bench::pipeline::label;
 use lanefish_core::text::numbers::counted;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -289,9 +289,9 @@ mod tests {
     use super::super::json;
     use super::super::ranking::tests::{row, rows};
     use super::*;
-    use lanefish::bench::scan::Place;
-    use lanefish::bench::sliders::{SliderPiece, Source};
-    use lanefish::bench::{Row, Subject};
+    use crate::cli::measure::scan::Place;
+    use crate::cli::measure::{Row, Subject};
+    use crate::cli::measure::{slider_queries::SliderPiece, sliders::Source};
     use lanefish::tiers::Tier;
 
     fn saved(rows: &[Row]) -> Saved {

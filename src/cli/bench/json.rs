@@ -1,7 +1,7 @@
 //! A run as JSON.
 
 use super::PACKED_BYTES;
-use lanefish::bench::{Row, Subject};
+use crate::cli::measure::{Row, Subject};
 use lanefish::tiers::Tier;
 use lanefish_core::cpu;
 use serde_json::{Map, Value, json};
@@ -79,7 +79,6 @@ pub(super) fn value(row: &Row, rows: &[Row]) -> Value {
             put("share_of_stats", json!(row.share_of_stats(rows)));
             put("speedup", json!(row.speedup(rows)));
         }
-        _ => {}
     }
     put("spread", json!(timing.map(|timing| timing.spread)));
     put("samples", json!(timing.map(|timing| timing.samples)));

@@ -4,7 +4,7 @@
 //! about the median ± the spread. Two times differ if these ranges do not overlap. That is a plain rule that holds for
 //! any shape of noise, and a cautious one: with many samples, the median itself is more certain than a single sample.
 
-use lanefish::bench::{Row, Timing};
+use crate::cli::measure::{Row, Timing};
 
 /// The largest spread that is believed. Beyond it, the ends of the middle half of the samples are more than a factor of
 /// 1.5 apart (1.2 to 0.8), which is more than the distance between most neighbours in the tables.

@@ -6,8 +6,8 @@
 use super::noise::Time;
 use super::slider_verdict::Statement;
 use super::table_layout::{Lines, believed, millions, number, or_dash, reliable, spread, timing};
-use lanefish::bench::pipeline::{KERNEL, NAMES, find, label};
-use lanefish::bench::{Row, Subject};
+use crate::cli::measure::pipeline::{KERNEL, NAMES, find, label};
+use crate::cli::measure::{Row, Subject};
 use lanefish_core::text::numbers::counted;
 
 /// The least rate of a row relative to another one, with one thread.
@@ -304,7 +304,7 @@ fn judge_speedup(name: &str, rows: &[Row], capacity: &Capacity) -> Option<Judgem
 mod tests {
     use super::super::ranking::tests::row;
     use super::*;
-    use lanefish::bench::sliders::{SliderPiece, Source};
+    use crate::cli::measure::{slider_queries::SliderPiece, sliders::Source};
     use lanefish::tiers::Tier;
 
     /// Rows of one thread and of two, with their times; a spread of 1 %, and a run of a million positions.

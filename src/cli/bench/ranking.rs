@@ -6,8 +6,8 @@
 
 use super::noise::Time;
 use super::row_titles::LANES;
-use lanefish::bench::sliders::{SliderPiece, Source};
-use lanefish::bench::{Row, Subject};
+use crate::cli::measure::{Row, Subject};
+use crate::cli::measure::{slider_queries::SliderPiece, sliders::Source};
 use lanefish::sliders::Kind;
 
 /// How many squares an algorithm looks up in one call.
@@ -148,7 +148,7 @@ impl Ranking {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use lanefish::bench::{Measured, Timing};
+    use crate::cli::measure::{Measured, Timing};
 
     /// A made-up row.
     pub(in super::super) fn row(name: &'static str, piece: SliderPiece, source: Source, time: Option<Time>) -> Row {

@@ -2,11 +2,11 @@
 //! before anything is measured, and progress has a total.
 
 use super::Group;
-use lanefish::bench::cli_commands;
-use lanefish::bench::kernels::Kernel;
-use lanefish::bench::pipeline::{self, label, thread_counts};
-use lanefish::bench::scan::Place;
-use lanefish::bench::sliders::{SliderPiece, Source};
+use crate::cli::measure::cli_commands;
+use crate::cli::measure::kernels::Kernel;
+use crate::cli::measure::pipeline::{self, label, thread_counts};
+use crate::cli::measure::scan::Place;
+use crate::cli::measure::{slider_queries::SliderPiece, sliders::Source};
 use lanefish::sliders::{Sliders, Visitor, for_each_algorithm};
 use lanefish::tiers::{self, Tier};
 

@@ -2,8 +2,8 @@
 
 use super::ranking::{Calls, Ranking, query, sentence};
 use super::table_layout::{Lines, believed, bytes, keys, needs, number, spread};
-use lanefish::bench::sliders::Source;
-use lanefish::bench::{Row, Subject};
+use crate::cli::measure::sliders::Source;
+use crate::cli::measure::{Row, Subject};
 
 /// In text, a table for each kind of call and each source of queries, and one of what the algorithms need; in Markdown,
 /// one table for each kind of call.

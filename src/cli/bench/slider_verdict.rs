@@ -4,8 +4,8 @@
 //! filter leaves fewer rows, and the verdict then has the sentences that these rows allow.
 
 use super::ranking::{Calls, Ranked, Ranking};
-use lanefish::bench::Row;
-use lanefish::bench::sliders::Source;
+use crate::cli::measure::Row;
+use crate::cli::measure::sliders::Source;
 use lanefish::sliders::Kind;
 use lanefish_core::text::numbers::counted;
 

@@ -1,9 +1,9 @@
 //! The tables of rows: their layout, numbers that can be believed, and text that fits a terminal.
 
 use super::noise::Time;
+use crate::cli::measure::{Row, Timing};
 use crate::cli::terminal::style;
 use comfy_table::{CellAlignment, Table, presets};
-use lanefish::bench::{Row, Timing};
 
 /// Columns of a terminal.
 pub(super) const WIDTH: usize = 80;

@@ -7,8 +7,8 @@ use super::table_layout::{
     Lines, believed, bytes, item, keys, millions, needs, number, or_dash, reliable, spread, timing, wrapped,
 };
 use super::{PACKED_BYTES, pipeline, slider_tables};
-use lanefish::bench::sliders::Source;
-use lanefish::bench::{Row, Subject};
+use crate::cli::measure::sliders::Source;
+use crate::cli::measure::{Row, Subject};
 use lanefish::tiers::Tier;
 use lanefish_core::cpu;
 use lanefish_core::text::numbers::grouped;
@@ -242,7 +242,7 @@ mod tests {
     use super::super::ranking::tests::{row, rows};
     use super::*;
     use crate::cli::bench::table_layout::UNRELIABLE;
-    use lanefish::bench::sliders::SliderPiece;
+    use crate::cli::measure::slider_queries::SliderPiece;
 
     fn of_algorithm<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
         let line = text.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();

@@ -1,8 +1,8 @@
 //! `info --calibrate`: measures whether the choices made for this CPU are the fastest.
 
+use crate::cli::measure::kernels::{Kernel, measure_kernels};
+use crate::cli::measure::{BenchOptions, Row, Subject, sample_positions};
 use lanefish::Error;
-use lanefish::bench::kernels::{Kernel, measure_kernels};
-use lanefish::bench::{BenchOptions, Row, Subject, sample_positions};
 use lanefish::tiers::Tier;
 use serde_json::{Value, json};
 use std::fmt::Write;

@@ -57,12 +57,12 @@
 //! prose, and moves that continue after a result, count as one reject without a position. So does a game longer than
 //! [`DecodeOptions::max_record`]; reading continues at the next [`boundary`] that many bytes after its beginning.
 
-pub(crate) mod bench_stages;
 mod comment_values;
 mod engine_comments;
 mod game;
 mod lex;
 mod movetext_scan;
+mod reading_stages;
 mod records;
 mod tag_columns;
 mod tag_counts;
@@ -74,6 +74,7 @@ mod unstored_text;
 
 pub use game::{BadGame, Game, GameError, Games};
 pub use lex::boundary;
+pub use reading_stages::{ReadingStage, reading_stages};
 pub use tags::Tags;
 
 pub(super) use comment_values::{LONGEST_MATE, mate_in};

@@ -13,7 +13,7 @@ pub(crate) use tables::RULED;
 
 use crate::cli::terminal::style::{self, Style};
 use lanefish::report::plots_and_tables::{Board, Plot};
-use lanefish::report::{HeatMap, Report, Squares};
+use lanefish::report::{HeatMap, Report};
 use lanefish_core::text::numbers::{counted, grouped};
 use std::fmt::Write;
 
@@ -87,7 +87,7 @@ impl Text<'_> {
     }
 
     fn all_pieces(&self, key: &'static str, title: &'static str, pieces: &[HeatMap]) -> Board {
-        let counts: Squares = std::array::from_fn(|square| pieces.iter().map(|map| map.0[square]).sum());
+        let counts: [u64; 64] = std::array::from_fn(|square| pieces.iter().map(|map| map.0[square]).sum());
         Board::new(key, title, counts)
     }
 }

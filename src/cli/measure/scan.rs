@@ -7,13 +7,13 @@
 use super::kernels::TILE;
 use super::positions::{follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, LEAST_NANOSECONDS, Row, Subject, nanoseconds_since};
-use crate::chess::Position;
-use crate::error::Error;
-use crate::formats::boards::Checksum;
-use crate::packed::Group;
-use crate::queries::{GroupResults, Queries};
-use crate::sliders::Kind;
-use crate::tiers::{Analyzer, Tier};
+use lanefish::Error;
+use lanefish::chess::Position;
+use lanefish::formats::boards::Checksum;
+use lanefish::packed::Group;
+use lanefish::queries::{GroupResults, Queries};
+use lanefish::sliders::Kind;
+use lanefish::tiers::{Analyzer, Tier};
 use std::fmt;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +26,7 @@ const COPIES: usize = 512;
 
 /// Where packed boards are read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub(in crate::cli) enum Place {
     /// 512 KiB, read repeatedly.
     Cache,
     /// 256 MiB, read part by part.
@@ -35,7 +35,7 @@ pub enum Place {
 
 impl Place {
     /// Both.
-    pub const ALL: [Self; 2] = [Self::Cache, Self::Memory];
+    pub(in crate::cli) const ALL: [Self; 2] = [Self::Cache, Self::Memory];
 }
 
 impl fmt::Display for Place {
@@ -52,7 +52,7 @@ impl fmt::Display for Place {
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
-pub fn measure_scan(
+pub(in crate::cli) fn measure_scan(
     options: &BenchOptions,
     positions: &[Position],
     analyzer: &dyn Analyzer,

@@ -14,11 +14,11 @@ use super::cli_commands::{Files, Runner, Sizes, Work, works};
 use super::kernels::{Kernel, analyze, analyzing};
 use super::positions::{follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, Row, Subject, nanoseconds_since, on_threads};
-use crate::chess::Position;
-use crate::error::Error;
-use crate::packed::{Group, Packed};
-use crate::sliders::Kind;
-use crate::tiers::Analyzer;
+use lanefish::Error;
+use lanefish::chess::Position;
+use lanefish::packed::{Group, Packed};
+use lanefish::sliders::Kind;
+use lanefish::tiers::Analyzer;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -29,10 +29,10 @@ const POSITIONS: usize = 1 << 14;
 const TIMES_PGN: (usize, usize) = (8, 4);
 
 /// The name of the rows of the kernel alone.
-pub const KERNEL: &str = "kernel";
+pub(in crate::cli) const KERNEL: &str = "kernel";
 
 /// The names of the rows, in their order.
-pub const NAMES: [&str; 7] = [
+pub(in crate::cli) const NAMES: [&str; 7] = [
     KERNEL,
     "stats-boards",
     "stats-pgn",
@@ -43,12 +43,12 @@ pub const NAMES: [&str; 7] = [
 ];
 
 /// The numbers of threads of the rows: one, and all of them.
-pub fn thread_counts(threads: usize) -> Vec<usize> {
+pub(in crate::cli) fn thread_counts(threads: usize) -> Vec<usize> {
     if threads > 1 { vec![1, threads] } else { vec![1] }
 }
 
 /// The last part of the title of a row with this number of threads: `1` or `all`.
-pub const fn label(threads: usize) -> &'static str {
+pub(in crate::cli) const fn label(threads: usize) -> &'static str {
     if threads > 1 { "all" } else { "1" }
 }
 
@@ -58,7 +58,7 @@ pub const fn label(threads: usize) -> &'static str {
 ///
 /// # Errors
 /// [`Error::Threads`] if threads cannot be started; [`Error::Write`] if the files cannot be written.
-pub fn measure_pipeline(
+pub(in crate::cli) fn measure_pipeline(
     options: &BenchOptions,
     positions: &[Position],
     analyzer: &'static dyn Analyzer,
@@ -127,19 +127,19 @@ fn kernel<'a>(analyzer: &'a dyn Analyzer, groups: &'a [Group], expected: &[u64],
 }
 
 /// The row of a name and a number of threads.
-pub fn find<'a>(rows: &'a [Row], name: &str, threads: usize) -> Option<&'a Row> {
+pub(in crate::cli) fn find<'a>(rows: &'a [Row], name: &str, threads: usize) -> Option<&'a Row> {
     rows.iter().find(|row| row.name == name && row.pipeline_threads() == Some(threads))
 }
 
 /// The name of the statistics of the file that a conversion reads: `stats-pgn` of `convert-pgn-to-boards`.
-pub fn stats_of(name: &str) -> Option<String> {
+pub(in crate::cli) fn stats_of(name: &str) -> Option<String> {
     let (input, _) = name.strip_prefix("convert-")?.split_once("-to-")?;
     Some(format!("stats-{input}"))
 }
 
 impl Row {
     /// The number of threads of a row of the pipeline.
-    pub fn pipeline_threads(&self) -> Option<usize> {
+    pub(in crate::cli) fn pipeline_threads(&self) -> Option<usize> {
         match self.subject {
             Subject::Pipeline { threads, .. } => Some(threads),
             _ => None,
@@ -147,18 +147,18 @@ impl Row {
     }
 
     /// The rate of a row of the pipeline relative to that of the kernel with the same number of threads.
-    pub fn share_of_kernel(&self, rows: &[Self]) -> Option<f64> {
+    pub(in crate::cli) fn share_of_kernel(&self, rows: &[Self]) -> Option<f64> {
         self.rate_relative_to(find(rows, KERNEL, self.pipeline_threads()?)?)
     }
 
     /// The rate of a conversion of the pipeline relative to that of the statistics of the same file with the same
     /// number of threads.
-    pub fn share_of_stats(&self, rows: &[Self]) -> Option<f64> {
+    pub(in crate::cli) fn share_of_stats(&self, rows: &[Self]) -> Option<f64> {
         self.rate_relative_to(find(rows, &stats_of(self.name)?, self.pipeline_threads()?)?)
     }
 
     /// How many times faster several threads are than one, in a row of the pipeline.
-    pub fn speedup(&self, rows: &[Self]) -> Option<f64> {
+    pub(in crate::cli) fn speedup(&self, rows: &[Self]) -> Option<f64> {
         let one = find(rows, self.name, 1)?;
         (self.pipeline_threads()? > 1).then(|| self.rate_relative_to(one))?
     }
@@ -172,7 +172,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tiers::Tier;
+    use lanefish::tiers::Tier;
     use std::time::Duration;
 
     fn measured(threads: usize) -> Vec<Row> {

@@ -1,14 +1,14 @@
 //! The positions of the rows.
 
-use crate::chess::Position;
-use crate::chess::random::Random;
-use crate::packed::{Group, Packed};
+use lanefish::chess::Position;
+use lanefish::chess::random::Random;
+use lanefish::packed::{Group, Packed};
 
 /// The default positions; the first lines of the file name their source.
-const SAMPLE: &str = include_str!("../../data/lichess-2025-05.epd");
+const SAMPLE: &str = include_str!("../../../data/lichess-2025-05.epd");
 
 /// The 2,000 real positions that come with the crate.
-pub fn sample_positions() -> Vec<Position> {
+pub(crate) fn sample_positions() -> Vec<Position> {
     SAMPLE
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -18,7 +18,7 @@ pub fn sample_positions() -> Vec<Position> {
 
 /// Exactly `len` positions, deterministic. If there are fewer, random legal moves are played from each, because a
 /// branch predictor would learn repeated positions.
-pub(super) fn follow_up(positions: &[Position], len: usize) -> Vec<Position> {
+pub(crate) fn follow_up(positions: &[Position], len: usize) -> Vec<Position> {
     let mut random = Random::new(4);
     let mut positions = match positions {
         [] => sample_positions(),
@@ -37,7 +37,7 @@ pub(super) fn follow_up(positions: &[Position], len: usize) -> Vec<Position> {
 }
 
 /// The positions in groups, without those that have no packed form or do not fill a group.
-pub(super) fn groups_of(positions: &[Position]) -> (Vec<Position>, Vec<Group>) {
+pub(crate) fn groups_of(positions: &[Position]) -> (Vec<Position>, Vec<Group>) {
     let mut kept = Vec::new();
     let mut boards = Vec::new();
     for position in positions {
@@ -61,7 +61,7 @@ pub(super) fn groups_of(positions: &[Position]) -> (Vec<Position>, Vec<Group>) {
 }
 
 /// One number that depends on all results of a position and on their order.
-pub(super) fn digest(results: impl IntoIterator<Item = u64>) -> u64 {
+pub(crate) fn digest(results: impl IntoIterator<Item = u64>) -> u64 {
     results.into_iter().fold(0, |digest, result| {
         // 2^64 / golden ratio, rounded to an odd number.
         let mixed = (digest ^ result).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -20,19 +20,14 @@
 use super::generated::{RandomGames, batch_of, boards_found, boards_of, chunk, fen_lines};
 use super::positions::{digest, follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, Row, Subject};
-use crate::chess::Position;
-use crate::error::Error;
-use crate::formats::boards::BoardsWriter;
-use crate::formats::pgn::bench_stages::Stages;
-use crate::formats::{Chunk, DecodeOptions, Format};
-use crate::packed::{Group, Packed};
-#[cfg(target_arch = "x86_64")]
-use crate::simd::bytes::Avx512Blocks;
-#[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, Avx512Gfni};
-use crate::simd::{Scalar, Simd};
-use crate::sliders::Kind;
-use crate::table::{Batch, Fields};
+use lanefish::Error;
+use lanefish::chess::Position;
+use lanefish::formats::boards::BoardsWriter;
+use lanefish::formats::pgn::reading_stages;
+use lanefish::formats::{Chunk, DecodeOptions, Format};
+use lanefish::packed::Packed;
+use lanefish::sliders::Kind;
+use lanefish::table::{Batch, Fields};
 use std::hint::black_box;
 use std::slice;
 
@@ -44,7 +39,11 @@ const POSITIONS: usize = 1 << 14;
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
-pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: &mut dyn FnMut(Row)) -> Result<(), Error> {
+pub(in crate::cli) fn measure_decode(
+    options: &BenchOptions,
+    positions: &[Position],
+    show: &mut dyn FnMut(Row),
+) -> Result<(), Error> {
     let (positions, _) = groups_of(&follow_up(positions, POSITIONS));
     let batch = batch_of(&positions);
     let boards: Vec<Packed> = boards_of(&batch).collect();
@@ -53,7 +52,6 @@ pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: &mut
     let (fen, pgn) = (chunk(lines.clone()), chunk(games.text.into_bytes()));
     let file = chunk(boards_file(&batch));
 
-    let stages = Stages::of(&pgn.bytes);
     let mut comparison = Comparison::new(options);
     for (format, chunk, boards) in
         [(Format::FEN, &fen, &boards), (Format::PGN, &pgn, &games.boards), (Format::BOARDS, &file, &boards)]
@@ -61,13 +59,13 @@ pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: &mut
         let row = row(format.name(), chunk.bytes.len(), boards.len());
         comparison.add(row, || Some(reading(format, chunk, boards)));
     }
-    for Stage { name, needs, prepare } in all_stages(&stages, &games.boards) {
-        let row = Row { kind: Kind::of(needs), needs, ..row(name, pgn.bytes.len(), games.boards.len()) };
+    for stage in reading_stages(&pgn.bytes, &games.boards) {
+        let (needs, positions) = (stage.needs, stage.positions);
+        let row = Row { kind: Kind::of(needs), needs, ..row(stage.name, pgn.bytes.len(), positions) };
         comparison.add(row, || {
-            let (verified, pass) = prepare()?;
-            let checksum = pass(&stages);
-            let pass = move |all: &[Stages<'_>]| all.iter().map(&pass).sum();
-            Some(Candidate::passes(slice::from_ref(&stages), stages.rows(), verified, checksum, pass))
+            let (verified, pass) = stage.prepare()?;
+            let checksum = pass();
+            Some(Candidate::passes(&[()], positions, verified, checksum, move |_| pass()))
         });
     }
     comparison.add(row("pack", size_of_val(&*boards), boards.len()), || {
@@ -104,97 +102,6 @@ pub fn measure_decode(options: &BenchOptions, positions: &[Position], show: &mut
         Some(Candidate::passes(&positions, 1, verified, sum, pass))
     });
     comparison.finish(show)
-}
-
-/// A stage of reading games, in one of its ways.
-struct Stage<'a> {
-    name: &'static str,
-    /// The CPU features that it uses.
-    needs: &'static [&'static str],
-    prepare: Box<dyn FnOnce() -> Option<Prepared<'a>> + 'a>,
-}
-
-/// Whether the result is right, and a pass over all games.
-type Prepared<'a> = (bool, Box<dyn Fn(&Stages<'_>) -> u64 + Sync + 'a>);
-
-/// All stages of reading games.
-fn all_stages<'a>(stages: &'a Stages<'_>, boards: &'a [Packed]) -> Vec<Stage<'a>> {
-    let words = stages.read();
-    let mut all = vec![
-        stage("pgn_scan", &[], move || Some((stages.scanned() == words, Box::new(|stages| stages.scanned())))),
-        stage("pgn_words", &[], || Some((true, Box::new(|stages| stages.read())))),
-        stage("pgn_replay", &[], || {
-            Some((are_boards(&stages.replay(), boards), Box::new(|stages| stages.replay().len() as u64)))
-        }),
-    ];
-    all.extend(lanes::<Scalar>(stages, boards, ["pgn_words_portable", "pgn_replay_portable"]));
-    #[cfg(target_arch = "x86_64")]
-    {
-        all.push(stage("pgn_scan_avx2", Avx2::FEATURES, move || {
-            let scanned = stages.scanned_in_avx2()?;
-            Some((scanned == words, Box::new(|stages| stages.scanned_in_avx2().unwrap_or(0))))
-        }));
-        all.extend(lanes::<Avx2>(stages, boards, ["pgn_words_avx2", "pgn_replay_avx2"]));
-        all.push(stage("pgn_scan_avx512", Avx512Blocks::FEATURES, move || {
-            let scanned = stages.scanned_in_avx512()?;
-            Some((scanned == words, Box::new(|stages| stages.scanned_in_avx512().unwrap_or(0))))
-        }));
-        all.extend(lanes::<Avx512Gfni>(stages, boards, ["pgn_words_avx512", "pgn_replay_avx512"]));
-    }
-    all
-}
-
-/// The stages that have lanes.
-fn lanes<'a, S: Simd>(
-    stages: &'a Stages<'_>,
-    boards: &'a [Packed],
-    [words, replay]: [&'static str; 2],
-) -> [Stage<'a>; 2] {
-    [
-        stage(words, S::FEATURES, || {
-            let simd = S::detect()?;
-            Some((true, Box::new(move |stages| stages.read_in_lanes(simd).len() as u64)))
-        }),
-        stage(replay, S::FEATURES, || {
-            let simd = S::detect()?;
-            let orders = stages.read_in_lanes(simd);
-            let verified = are_boards(&stages.replay_in_lanes(simd, &orders), boards);
-            Some((verified, Box::new(move |stages| stages.replay_in_lanes(simd, &orders).len() as u64)))
-        }),
-    ]
-}
-
-fn stage<'a>(
-    name: &'static str,
-    needs: &'static [&'static str],
-    prepare: impl FnOnce() -> Option<Prepared<'a>> + 'a,
-) -> Stage<'a> {
-    Stage { name, needs, prepare: Box::new(prepare) }
-}
-
-/// Prepares the stages of reading games that this CPU has, and passes each to `each`: the name of its row, its number of
-/// positions, and a pass over all of them, which returns a number that depends on the work. For benchmarks that take
-/// the time themselves.
-///
-/// ```
-/// lanefish::bench::decode::for_each_stage(|name, positions, pass| {
-///     assert!(name.starts_with("pgn_"));
-///     assert!(positions > 0 && pass() > 0);
-/// });
-/// ```
-pub fn for_each_stage(mut each: impl FnMut(&'static str, usize, &dyn Fn() -> u64)) {
-    let games = RandomGames::play();
-    let stages = Stages::of(games.text.as_bytes());
-    for stage in all_stages(&stages, &games.boards) {
-        if let Some((_, pass)) = (stage.prepare)() {
-            each(stage.name, stages.rows(), &|| pass(&stages));
-        }
-    }
-}
-
-fn are_boards(groups: &[Group], boards: &[Packed]) -> bool {
-    let found = groups.iter().flat_map(|group| (0..Group::LEN).map(|lane| group.get(lane)));
-    found.take(boards.len()).eq(boards.iter().copied())
 }
 
 fn row(name: &'static str, bytes: usize, positions: usize) -> Row {

@@ -13,19 +13,19 @@
 use super::generated::{RandomGames, batch_of, boards_found, boards_of, chunk, fen_lines};
 use super::positions::{digest, follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, Row, Subject};
-use crate::chess::Position;
-use crate::error::Error;
-use crate::formats::boards::BoardsWriter;
-use crate::formats::{DecodeOptions, Format};
-use crate::input::Inputs;
-use crate::jobs::{OutputContent, OutputFormat, Statistics, WriteJob};
-use crate::output::AtomicFile;
-use crate::output::SquareSetStyle;
-use crate::packed::Packed;
-use crate::pipeline::{Job, ReadOptions, RunOptions, run};
-use crate::sliders::Kind;
-use crate::table::{Columns, Fields};
-use crate::tiers::Analyzer;
+use lanefish::Error;
+use lanefish::chess::Position;
+use lanefish::formats::boards::BoardsWriter;
+use lanefish::formats::{DecodeOptions, Format};
+use lanefish::input::Inputs;
+use lanefish::jobs::{OutputContent, OutputFormat, Statistics, WriteJob};
+use lanefish::output::AtomicFile;
+use lanefish::output::SquareSetStyle;
+use lanefish::packed::Packed;
+use lanefish::pipeline::{Job, ReadOptions, RunOptions, run};
+use lanefish::sliders::Kind;
+use lanefish::table::{Columns, Fields};
+use lanefish::tiers::Analyzer;
 use std::io::{self, Write};
 use std::path::Path;
 use std::slice;
@@ -40,7 +40,7 @@ const NUMBERS: &str = "legal_moves,legal_captures,pieces,phase";
 ///
 /// # Errors
 /// [`Error::Threads`] if threads cannot be started; [`Error::Write`] if the files cannot be written.
-pub fn measure_commands(
+pub(in crate::cli) fn measure_commands(
     options: &BenchOptions,
     positions: &[Position],
     analyzer: &'static dyn Analyzer,
@@ -70,7 +70,7 @@ pub fn measure_commands(
 }
 
 /// The names of the rows, in their order.
-pub const NAMES: [&str; 10] = [
+pub(in crate::cli) const NAMES: [&str; 10] = [
     "stats-boards",
     "stats-pgn",
     "stats-fen",
@@ -334,7 +334,7 @@ fn legal_moves(positions: &[Position]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tiers::Tier;
+    use lanefish::tiers::Tier;
     use std::time::Duration;
 
     #[test]

@@ -6,13 +6,13 @@
 
 use super::positions::{digest, follow_up, groups_of};
 use super::{BenchOptions, Candidate, Comparison, Row, Subject};
-use crate::chess::{Color, Position, Role};
-use crate::error::Error;
-use crate::kernels::PieceSets;
-use crate::packed::Group;
-use crate::queries::{GroupResults, Queries};
-use crate::sliders::{Kind, Sliders, pext::Pext};
-use crate::tiers::{self, Alternative, Analyzer, Tier};
+use lanefish::Error;
+use lanefish::chess::{Color, Position, Role};
+use lanefish::packed::Group;
+use lanefish::queries::{GroupResults, Queries};
+use lanefish::sliders::{Kind, Sliders, pext::Pext};
+use lanefish::tiers::{self, Alternative, Analyzer, Tier};
+use lanefish_core::kernels::PieceSets;
 use std::cell::LazyCell;
 use std::hint::black_box;
 
@@ -23,7 +23,7 @@ pub(super) const TILE: usize = 32;
 
 /// The query on each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kernel {
+pub(in crate::cli) enum Kernel {
     /// Only the piece sets of both sides, from the view of the side to move.
     Decode,
     /// The squares that each side attacks.
@@ -40,11 +40,11 @@ pub enum Kernel {
 
 impl Kernel {
     /// All of them.
-    pub const ALL: [Self; 6] =
+    pub(in crate::cli) const ALL: [Self; 6] =
         [Self::Decode, Self::AttackMaps, Self::Checkers, Self::Pins, Self::LegalCount, Self::Everything];
 
     /// The name of the rows.
-    pub const fn name(self) -> &'static str {
+    pub(in crate::cli) const fn name(self) -> &'static str {
         match self {
             Self::Decode => "decode",
             Self::AttackMaps => "attack_maps",
@@ -56,7 +56,7 @@ impl Kernel {
     }
 
     /// The request to the analyzer.
-    pub const fn queries(self) -> Queries {
+    pub(in crate::cli) const fn queries(self) -> Queries {
         match self {
             Self::Decode => Queries::NONE,
             Self::AttackMaps => Queries::ATTACKS,
@@ -145,7 +145,11 @@ fn plain_sets(position: &Position) -> [u64; 12] {
 ///
 /// # Errors
 /// [`Error::Threads`] if they cannot be started.
-pub fn measure_kernels(options: &BenchOptions, positions: &[Position], show: &mut dyn FnMut(Row)) -> Result<(), Error> {
+pub(in crate::cli) fn measure_kernels(
+    options: &BenchOptions,
+    positions: &[Position],
+    show: &mut dyn FnMut(Row),
+) -> Result<(), Error> {
     let (positions, groups) = groups_of(&follow_up(positions, POSITIONS));
     let alternatives = tiers::alternatives();
     for kernel in Kernel::ALL {

@@ -1,11 +1,11 @@
 //! Generated texts and files, with what a reader must find in them.
 
-use crate::chess::Position;
-use crate::chess::fen::CastlingStyle;
-use crate::chess::random::{RandomPlay, Start};
-use crate::formats::{Chunk, Decoded};
-use crate::packed::Packed;
-use crate::table::Batch;
+use lanefish::chess::Position;
+use lanefish::chess::fen::CastlingStyle;
+use lanefish::chess::random::{RandomPlay, Start};
+use lanefish::formats::{Chunk, Decoded};
+use lanefish::packed::Packed;
+use lanefish::table::Batch;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use std::sync::Arc;
 const GAMES: u64 = 50;
 
 /// Random games as PGN.
-pub(super) struct RandomGames {
+pub(crate) struct RandomGames {
     /// Tags and clocks as Lichess writes them.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The boards in the order of the records.
-    pub(super) boards: Vec<Packed>,
+    pub(crate) boards: Vec<Packed>,
     /// The sum of their legal moves.
-    pub(super) legal_moves: u64,
+    pub(crate) legal_moves: u64,
 }
 
 impl RandomGames {
     /// Always the same games.
-    pub(super) fn play() -> Self {
+    pub(crate) fn play() -> Self {
         let (mut text, mut boards, mut legal_moves) = (String::new(), Vec::new(), 0);
         let play = RandomPlay::new(5, Start::Standard).take_while(|played| played.game < GAMES);
         for played in play {
@@ -72,7 +72,7 @@ fn tags(game: u64) -> String {
 }
 
 /// Lines of FEN.
-pub(super) fn fen_lines(positions: &[Position]) -> Vec<u8> {
+pub(crate) fn fen_lines(positions: &[Position]) -> Vec<u8> {
     let mut lines = Vec::new();
     for position in positions {
         position.write_fen(&mut lines, CastlingStyle::Outermost);
@@ -82,7 +82,7 @@ pub(super) fn fen_lines(positions: &[Position]) -> Vec<u8> {
 }
 
 /// The positions as records, without those that have no packed form.
-pub(super) fn batch_of(positions: &[Position]) -> Batch {
+pub(crate) fn batch_of(positions: &[Position]) -> Batch {
     let mut batch = Batch::new();
     for position in positions {
         if let Ok(board) = Packed::pack(position) {
@@ -93,16 +93,16 @@ pub(super) fn batch_of(positions: &[Position]) -> Batch {
 }
 
 /// The boards of records.
-pub(super) fn boards_of(batch: &Batch) -> impl Iterator<Item = Packed> {
+pub(crate) fn boards_of(batch: &Batch) -> impl Iterator<Item = Packed> {
     (0..batch.len()).map(|record| batch.board(record))
 }
 
 /// The boards that a reader has found.
-pub(super) fn boards_found(decoded: &Decoded) -> Vec<Packed> {
+pub(crate) fn boards_found(decoded: &Decoded) -> Vec<Packed> {
     decoded.batches.iter().flat_map(boards_of).collect()
 }
 
 /// Bytes as they come from a file.
-pub(super) fn chunk(bytes: Vec<u8>) -> Chunk {
+pub(crate) fn chunk(bytes: Vec<u8>) -> Chunk {
     Chunk::new(Arc::from(Path::new("bench")), bytes.into())
 }

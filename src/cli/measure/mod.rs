@@ -10,20 +10,21 @@
 //! for all passes; it is too large for the branch predictor to learn; and results are summed, so that none is optimized
 //! away.
 
-pub mod cli_commands;
-pub mod decode;
+pub(in crate::cli) mod cli_commands;
+pub(in crate::cli) mod decode;
 mod generated;
-pub mod kernels;
-pub mod pipeline;
+pub(in crate::cli) mod kernels;
+pub(in crate::cli) mod pipeline;
 mod positions;
-pub mod scan;
-pub mod sliders;
+pub(in crate::cli) mod scan;
+pub(in crate::cli) mod slider_queries;
+pub(in crate::cli) mod sliders;
 
-pub use positions::sample_positions;
+pub(in crate::cli) use positions::sample_positions;
 
-use crate::error::Error;
-use crate::sliders::Kind;
-use crate::tiers::Tier;
+use lanefish::Error;
+use lanefish::sliders::Kind;
+use lanefish::tiers::Tier;
 use std::hint::black_box;
 use std::io;
 use std::sync::OnceLock;
@@ -31,16 +32,16 @@ use std::time::{Duration, Instant};
 
 /// The benchmarks to run, and the time for each.
 #[derive(Clone, Debug)]
-pub struct BenchOptions {
+pub(in crate::cli) struct BenchOptions {
     /// Time for each row.
-    pub time: Duration,
+    pub(in crate::cli) time: Duration,
     /// Run only rows whose [`Row::title`] contains this.
-    pub filter: Option<String>,
+    pub(in crate::cli) filter: Option<String>,
     /// Number of threads that run the same work at the same time, or the same command together; 0 counts as 1.
     /// [`pipeline::measure_pipeline`] measures with one thread and with this number.
-    pub threads: usize,
+    pub(in crate::cli) threads: usize,
     /// About how many bytes each file has that commands read; of the pipeline, each PGN file.
-    pub size: usize,
+    pub(in crate::cli) size: usize,
 }
 
 impl Default for BenchOptions {
@@ -52,29 +53,29 @@ impl Default for BenchOptions {
 
 /// One row of the report.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub(in crate::cli) struct Row {
     /// The group: `sliders`, `kernels`, `decode`, `scan`, `commands` or `pipeline`.
-    pub group: &'static str,
+    pub(in crate::cli) group: &'static str,
     /// The algorithm or kernel.
-    pub name: &'static str,
+    pub(in crate::cli) name: &'static str,
     /// The kind of code.
-    pub kind: Kind,
+    pub(in crate::cli) kind: Kind,
     /// The CPU features it needs.
-    pub needs: &'static [&'static str],
+    pub(in crate::cli) needs: &'static [&'static str],
     /// The part that depends on the group.
-    pub subject: Subject,
+    pub(in crate::cli) subject: Subject,
     /// The measurement, if this CPU can run it.
-    pub measured: Option<Measured>,
+    pub(in crate::cli) measured: Option<Measured>,
 }
 
 /// The part of a [`Row`] that depends on its group. Rows with the same query can be compared.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Subject {
+pub(in crate::cli) enum Subject {
     /// A slider algorithm.
     Slider {
         /// The queried piece.
-        piece: sliders::SliderPiece,
+        piece: slider_queries::SliderPiece,
         /// The source of the queries.
         source: sliders::Source,
         /// Size of the tables for all squares, rook and bishop.
@@ -121,18 +122,18 @@ pub enum Subject {
 
 /// Results and time of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub(in crate::cli) struct Measured {
     /// Whether all results matched those of the reference.
-    pub verified: bool,
+    pub(in crate::cli) verified: bool,
     /// Sum of all results.
-    pub checksum: u64,
+    pub(in crate::cli) checksum: u64,
     /// The time.
-    pub timing: Timing,
+    pub(in crate::cli) timing: Timing,
 }
 
 impl Row {
     /// Group, name and whatever else distinguishes the row; [`BenchOptions::filter`] is matched against it.
-    pub fn title(&self) -> String {
+    pub(in crate::cli) fn title(&self) -> String {
         match &self.subject {
             Subject::Slider { piece, source, .. } => {
                 format!("{}/{}/{piece}/{source}", self.group, self.name)
@@ -150,13 +151,13 @@ impl Row {
     }
 
     /// Whether the row matches the filter of the options.
-    pub fn is_requested(&self, options: &BenchOptions) -> bool {
+    pub(in crate::cli) fn is_requested(&self, options: &BenchOptions) -> bool {
         let filter = options.filter.as_deref();
         filter.is_none_or(|filter| self.title().contains(filter))
     }
 
     /// The query. Rows with the same query have the same checksum.
-    pub fn query(&self) -> String {
+    pub(in crate::cli) fn query(&self) -> String {
         match &self.subject {
             Subject::Slider { piece, source, .. } => format!("{}/{source}/{piece}", self.group),
             _ => format!("{}/{}", self.group, self.name),
@@ -165,7 +166,7 @@ impl Row {
 
     /// How many times slower the row is than the fastest comparable one. Rows with the same query are comparable, and
     /// so are all reads from the same place.
-    pub fn ratio_to_fastest(&self, rows: &[Self]) -> Option<f64> {
+    pub(in crate::cli) fn ratio_to_fastest(&self, rows: &[Self]) -> Option<f64> {
         let own = self.measured.as_ref()?.timing.nanoseconds;
         let fastest = rows
             .iter()
@@ -179,7 +180,7 @@ impl Row {
     }
 
     /// How many times faster a kernel is than in the portable tier.
-    pub fn ratio_to_portable(&self, rows: &[Self]) -> Option<f64> {
+    pub(in crate::cli) fn ratio_to_portable(&self, rows: &[Self]) -> Option<f64> {
         let own = self.measured.as_ref()?.timing.nanoseconds;
         let is_portable = |row: &&Self| {
             let Subject::Kernel { tier, .. } = row.subject else {
@@ -194,16 +195,16 @@ impl Row {
 
 /// The time per query or position.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Timing {
+pub(in crate::cli) struct Timing {
     /// Median time per query or position in the least disturbed round, in nanoseconds on one thread; of whole commands
     /// and in the pipeline, of all threads together.
-    pub nanoseconds: f64,
+    pub(in crate::cli) nanoseconds: f64,
     /// Half the distance between the quartiles of all rounds, relative to that median.
-    pub spread: f64,
+    pub(in crate::cli) spread: f64,
     /// Queries or positions per second of all threads together.
-    pub per_second: f64,
+    pub(in crate::cli) per_second: f64,
     /// Number of samples of all threads.
-    pub samples: usize,
+    pub(in crate::cli) samples: usize,
 }
 
 impl Timing {
@@ -251,7 +252,7 @@ const LEAST_NANOSECONDS: f64 = 0.1;
 ///
 /// # Panics
 /// If a candidate returns no sample.
-pub fn measure_together<C: Sync>(
+pub(in crate::cli) fn measure_together<C: Sync>(
     options: &BenchOptions,
     candidates: &[C],
     take: impl Fn(&C, Duration) -> Vec<f64> + Sync,
@@ -366,7 +367,7 @@ impl<'a> Comparison<'a> {
 ///
 /// # Panics
 /// If there are no items.
-pub fn samples<T>(items: &[T], time: Duration, pass: impl Fn(&[T]) -> u64) -> Vec<f64> {
+pub(in crate::cli) fn samples<T>(items: &[T], time: Duration, pass: impl Fn(&[T]) -> u64) -> Vec<f64> {
     assert!(!items.is_empty(), "there must be something to measure");
     // Warms up the caches.
     black_box(pass(black_box(items)));
@@ -386,7 +387,7 @@ pub fn samples<T>(items: &[T], time: Duration, pass: impl Fn(&[T]) -> u64) -> Ve
 ///
 /// # Panics
 /// If there are fewer items than in a burst, or a burst has none.
-pub fn samples_under_pressure<T: Copy>(
+pub(in crate::cli) fn samples_under_pressure<T: Copy>(
     items: &[T],
     burst: usize,
     time: Duration,
