@@ -2,9 +2,19 @@
 //!
 //! Pages are encoded on any thread ([`Parquet::encode`]) and joined by the writing thread ([`ParquetFile`]). The pages
 //! of a row group wait until it is complete; then each column is written in one piece, after its dictionary. The
-//! metadata (statistics, page index, schema) are written at the end by the crate `parquet`. Its writer for columns is
-//! not used, because it would take several times as long as computing the columns. Only at the end is it known which
-//! columns have any value at all.
+//! metadata (statistics, page index, schema) are written at the end by the crate `parquet`. Only at the end is
+//! it known which columns have any value at all.
+//!
+//! The writer of that crate is not used for columns. Three million records of a boards file, computed and written on two
+//! threads, take this long with it in its faster form (one thread for all columns, or the columns of a row group side by
+//! side) and here (AMD EPYC, Zen 4; medians of three; its row groups of 2^17, 2^20 and all rows are equal within 20 %):
+//!
+//! | columns | compression | `parquet` 59.3 | here |
+//! | --- | --- | --- | --- |
+//! | six numbers | none | 0.22 s | 0.06 s |
+//! | six numbers | zstd | 0.26 s | 0.09 s |
+//! | three texts | none | 0.62 s | 0.52 s, but a file 1.33 times as large |
+//! | three texts | zstd | 1.02 s | 0.50 s |
 
 mod compression;
 mod min_max;
