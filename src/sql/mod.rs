@@ -301,9 +301,10 @@ impl Session {
     /// # Errors
     /// If the text is not valid SQL.
     pub fn parse(text: &str) -> Result<Vec<Statement>, SqlError> {
-        let text = &*engine::hex_literals::lower(text)?;
-        let columns = tables::sql_types::columns_for(text);
-        let (marked_text, marked) = tables::where_conditions::mark(text);
+        let tokens = engine::query_tokens::of(text);
+        let text = &*engine::hex_literals::lower(text, &tokens)?;
+        let columns = tables::sql_types::columns_for(&tokens);
+        let (marked_text, marked) = tables::where_conditions::mark(text, tokens);
         // Errors refer to the original text.
         let (statements, marked, parsed_text) = match DFParser::parse_sql(&marked_text) {
             Ok(statements) => (statements, marked, &*marked_text),

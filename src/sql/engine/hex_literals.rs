@@ -7,8 +7,7 @@ use crate::sql::SqlError;
 use crate::sql::engine::syntax_tree_walk::change_expressions;
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast::{Expr, Value};
-use datafusion::sql::sqlparser::dialect::GenericDialect;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use std::borrow::Cow;
 
 /// The bytes at which the lines of a text begin.
@@ -32,16 +31,12 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The query with `0x` in the place of `0X`.
+/// The query, of these tokens, with `0x` in the place of `0X`: its tokens have the same places.
 ///
 /// # Errors
 /// If what follows is not a number of 64 bits.
-pub(in crate::sql) fn lower(query: &str) -> Result<Cow<'_, str>, SqlError> {
+pub(in crate::sql) fn lower<'a>(query: &'a str, tokens: &[TokenWithSpan]) -> Result<Cow<'a, str>, SqlError> {
     let mut lowered = Cow::Borrowed(query);
-    // What cannot be divided into tokens is an error that the parser reports.
-    let Ok(tokens) = Tokenizer::new(&GenericDialect {}, query).tokenize_with_location() else {
-        return Ok(lowered);
-    };
     let lines = Lines::of(query);
     let mut tokens = tokens.iter().peekable();
     while let Some(TokenWithSpan { token, span }) = tokens.next() {

@@ -7,5 +7,6 @@ pub(super) mod low_memory_plans;
 #[cfg(feature = "cluster")]
 pub(super) mod nullability;
 pub(super) mod plan_corrections;
+pub(super) mod query_tokens;
 pub(super) mod statement_repair;
 pub(super) mod syntax_tree_walk;

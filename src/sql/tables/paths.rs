@@ -67,7 +67,7 @@ impl UrlTableFactory for Paths {
             .map_err(|error| DataFusionError::External(error.into()))?;
         match found.map_err(of_table)? {
             Some(inputs) => {
-                let columns = COLUMNS.try_with(Vec::clone).unwrap_or_else(|_| columns_for(""));
+                let columns = COLUMNS.try_with(Vec::clone).unwrap_or_else(|_| columns_for(&[]));
                 let source = PositionSource { inputs, options: self.options.clone() };
                 #[cfg(feature = "cluster")]
                 if let Some(pieces) = self.pieces {

@@ -9,8 +9,7 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
-use datafusion::sql::sqlparser::dialect::GenericDialect;
-use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -60,17 +59,15 @@ pub(in crate::sql) fn widened_batch(batch: &RecordBatch, schema: &SchemaRef) -> 
     RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect::<Result<_, _>>()?, &options)
 }
 
-/// The columns of a table: the catalogue, and those of families that the text of a query names, as in `"tag:Event"` and
+/// The columns of a table: the catalogue, and those of families that the tokens of a query name, as in `"tag:Event"` and
 /// `"folder:month"`.
-pub(in crate::sql) fn columns_for(query: &str) -> Vec<ChosenColumn> {
-    // What cannot be divided into tokens is an error that the parser reports.
-    let tokens = Tokenizer::new(&GenericDialect {}, query).tokenize();
-    let names = tokens.into_iter().flatten().filter_map(|token| match token {
-        Token::Word(word) if word.quote_style == Some('"') => Some(word.value),
+pub(in crate::sql) fn columns_for(query: &[TokenWithSpan]) -> Vec<ChosenColumn> {
+    let names = query.iter().filter_map(|token| match &token.token {
+        Token::Word(word) if word.quote_style == Some('"') => Some(word.value.as_str()),
         _ => None,
     });
-    let is_of_family = |name: &String| FAMILIES.iter().any(|family| name.starts_with(family.prefix));
-    let of_families: BTreeSet<String> = names.filter(is_of_family).collect();
+    let is_of_family = |name: &&str| FAMILIES.iter().any(|family| name.starts_with(family.prefix));
+    let of_families: BTreeSet<&str> = names.filter(is_of_family).collect();
     let of_families = of_families.iter().filter_map(|name| ChosenColumn::named(name));
     COLUMNS.iter().map(ChosenColumn::Listed).chain(of_families).collect()
 }
@@ -78,11 +75,12 @@ pub(in crate::sql) fn columns_for(query: &str) -> Vec<ChosenColumn> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sql::engine::query_tokens;
 
     #[test]
     fn tags_are_columns_where_a_query_names_them() {
         let names = |query| -> Vec<String> {
-            let columns = columns_for(query);
+            let columns = columns_for(&query_tokens::of(query));
             let more = columns[COLUMNS.len()..].iter();
             more.map(|column| column.name().to_owned()).collect()
         };
@@ -95,7 +93,7 @@ mod tests {
 
     #[test]
     fn no_integer_wraps() {
-        let schema = schema(&columns_for(""));
+        let schema = schema(&columns_for(&[]));
         for field in schema.fields() {
             let wraps = matches!(field.data_type(), DataType::UInt8 | DataType::UInt16 | DataType::UInt32);
             assert!(!wraps, "{field}");

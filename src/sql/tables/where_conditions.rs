@@ -18,7 +18,7 @@ use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use std::ops::{ControlFlow, Range};
 
 /// A part of a query that a mark stands for.
@@ -39,12 +39,9 @@ struct Select {
     condition: Option<usize>,
 }
 
-/// The query with marks instead of conditions, and the conditions. Line breaks are kept.
-pub(in crate::sql) fn mark(query: &str) -> (String, Vec<Marked>) {
+/// The query, of these tokens, with marks instead of conditions, and the conditions. Line breaks are kept.
+pub(in crate::sql) fn mark(query: &str, tokens: Vec<TokenWithSpan>) -> (String, Vec<Marked>) {
     let unchanged = || (query.to_owned(), Vec::new());
-    let Ok(tokens) = Tokenizer::new(&GenericDialect {}, query).tokenize_with_location() else {
-        return unchanged();
-    };
     if tokens.iter().any(|token| matches!(token.token, Token::Placeholder(_))) {
         return unchanged();
     }
@@ -290,9 +287,10 @@ pub(in crate::sql) fn called(filter: &Expr) -> Option<Condition> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sql::engine::query_tokens;
 
     fn marked(query: &str) -> (String, Vec<String>) {
-        let (text, marked) = mark(query);
+        let (text, marked) = mark(query, query_tokens::of(query));
         (text, marked.into_iter().map(|Marked { file, text }| format!("{file}: {text}")).collect())
     }
 
