@@ -1,7 +1,8 @@
 //! Tasks that threads work on side by side, and whose results come back in their order.
 //!
-//! Any thread takes the next task; the calling thread takes the results. No more than two tasks for each thread are ahead
-//! of the last result that was taken, so that memory is flat.
+//! Any thread takes the next task; the calling thread takes the results. No more than two tasks for each thread are
+//! ahead of the last result that was taken, so that memory is flat. Inputs need more than this: their chunks are cut
+//! and numbered one after the other, which is the work of the [scheduler](super::scheduler).
 
 use crate::error::Error;
 use crate::poisoned_locks::Unpoisoned;
@@ -31,12 +32,12 @@ struct State<N> {
 }
 
 /// Runs the tasks that `next` returns one after the other: `work` does one of them, with its number and what its thread
-/// keeps for all its tasks, and `sink` gets the results in order, on the calling thread, which also asks whether the run
-/// `is_interrupted`. The calling thread does everything if there are no other `threads`.
+/// keeps for all its tasks, and `sink` gets the results in order, on the calling thread, which also asks whether the
+/// run `is_interrupted`. The calling thread does everything if there are no other `threads`.
 ///
 /// # Errors
-/// The first error in the order of the tasks, after all results before it; [`Error::Interrupted`]; [`Error::Threads`] if
-/// the threads cannot be started.
+/// The first error in the order of the tasks, after all results before it; [`Error::Interrupted`]; [`Error::Threads`]
+/// if the threads cannot be started.
 pub(crate) fn in_order<T: Send, R: Send, S>(
     threads: usize,
     mut next: impl FnMut() -> Result<Option<T>, Error> + Send,

@@ -9,6 +9,9 @@
 //! Three pitfalls are avoided: the set is hidden from the optimizer before each pass, so that nothing is computed once
 //! for all passes; it is too large for the branch predictor to learn; and results are summed, so that none is optimized
 //! away.
+//!
+//! Benchmarks under criterion and a test of the slider algorithms are built with `positions.rs`, `generated.rs` and
+//! `slider_queries.rs`, which therefore use nothing else of the program.
 
 pub(in crate::cli) mod cli_commands;
 pub(in crate::cli) mod decode;
