@@ -4,8 +4,8 @@
 //! list. A codec says how its bytes are divided (`Layout`), and decodes a chunk (`Codec::decode`). One thread does the
 //! cutting, which has to be quick; all threads do the decoding, so a chunk knows nothing about what came before it.
 //! Numbers of lines, games and records count from zero in each chunk, and [`Totals`] turns them into numbers over all
-//! inputs once the chunks before are known. Rules that concern a file as a whole are checked by a `Watch`, which sees
-//! the chunks in order.
+//! inputs once the chunks before are known. Rules that concern a file as a whole are checked by a `WholeFileCheck`,
+//! which sees the chunks in order.
 //!
 //! To add a format, add a file to the room of its family with a type that implements `Codec`, and a line in the list
 //! below; CONTRIBUTING.md lists every step.
@@ -31,10 +31,10 @@ pub(crate) use codec::dropped_values::DroppedValue;
 pub use codec::dropped_values::{DroppedKind, DroppedValues};
 pub use codec::encode::Refusal;
 pub(crate) use codec::encode::{Encoded, Encoder, RecordBlock, RecordBlocks, Writer};
-pub(crate) use codec::file_watch::{Evidence, Watch};
 pub(crate) use codec::layout::{Extent, Layout};
 pub use codec::unstored_tags::UnstoredTags;
 pub(crate) use codec::unstored_tags_by_game::{LostByKey, UnstoredTagsByGame};
+pub(crate) use codec::whole_file_checks::{Evidence, WholeFileCheck};
 pub use detect::headerless::sampled;
 pub use detect::open::{NotDetected, Opened, PEEK, detect, is_supported, is_supported_with, open};
 pub(crate) use detect::open::{note_on_skipped, to_line_feeds};
@@ -170,7 +170,7 @@ pub(crate) trait Codec: fmt::Debug + Sync {
     }
 
     /// Makes a watch over the chunks of a file, if the format has rules that concern the file as a whole.
-    fn watch(&self) -> Option<Box<dyn Watch>> {
+    fn watch(&self) -> Option<Box<dyn WholeFileCheck>> {
         None
     }
 }
@@ -351,7 +351,7 @@ impl Format {
     }
 
     /// Makes a watch over the chunks of a file, if the format has rules that concern the file as a whole.
-    pub(crate) fn watch(self) -> Option<Box<dyn Watch>> {
+    pub(crate) fn watch(self) -> Option<Box<dyn WholeFileCheck>> {
         self.0.watch()
     }
 

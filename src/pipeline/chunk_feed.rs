@@ -8,7 +8,7 @@ use super::scheduler::{Step, Supply};
 use crate::error::Error;
 use crate::formats::codec::game_selection::cannot_select;
 use crate::formats::tables::{Budget, OpenTable, RowPart, TableError, TableReader};
-use crate::formats::{self, Chunk, DecodeOptions, Extent, Format, Layout, Opened, Watch};
+use crate::formats::{self, Chunk, DecodeOptions, Extent, Format, Layout, Opened, WholeFileCheck};
 use crate::input::{Access, Bytes, Compression, FrameJob, Inputs, RandomAccess, Shard, Source};
 use crate::table::{Field, Fields};
 use crate::text::one_line;
@@ -41,7 +41,7 @@ pub(super) enum Work {
         /// Notes for the user about the input.
         note: Option<String>,
         /// Watches the input, if reading starts in the middle.
-        watch: Option<Box<dyn Watch>>,
+        watch: Option<Box<dyn WholeFileCheck>>,
     },
     /// An input ends; its decompressed length.
     End {

@@ -6,7 +6,7 @@
 use super::shard_sieve::{Finder, Sieve, Sifted};
 use crate::error::Error;
 use crate::formats::codec::layout::{Requested, Sections};
-use crate::formats::{self, Extent, Layout, Opened, Watch};
+use crate::formats::{self, Extent, Layout, Opened, WholeFileCheck};
 use crate::input::{Bytes, Division, FrameJob, Input, Next, Shard};
 use memchr::memchr_iter;
 use std::io;
@@ -47,7 +47,7 @@ pub(super) struct Chunker {
     pub(super) frame: Option<u64>,
     pub(super) extent: Extent,
     /// The watcher of the input, until the input has begun.
-    pub(super) watch: Option<Box<dyn Watch>>,
+    pub(super) watch: Option<Box<dyn WholeFileCheck>>,
     pub(super) error: Option<Error>,
     ended: bool,
 }
@@ -81,7 +81,7 @@ impl Chunker {
         let mut frame = None;
         let mut extent = Extent::All;
         let mut sieve = None;
-        let (mut start, mut watch): (u64, Option<Box<dyn Watch>>) = (0, None);
+        let (mut start, mut watch): (u64, Option<Box<dyn WholeFileCheck>>) = (0, None);
         if let Some(shard) = shard {
             match opened.format.layout() {
                 Layout::Text(text) => {
@@ -160,7 +160,7 @@ impl Chunker {
         input: &mut Input,
         sections: &dyn Sections,
         shard: Shard,
-    ) -> io::Result<Option<(u64, Box<dyn Watch>)>> {
+    ) -> io::Result<Option<(u64, Box<dyn WholeFileCheck>)>> {
         let Some(len) = input.plain_len() else {
             return Ok(None);
         };

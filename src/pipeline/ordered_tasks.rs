@@ -251,7 +251,7 @@ mod tests {
     fn tasks_do_not_run_far_ahead_and_an_interrupt_ends_them() {
         for threads in [0, 3] {
             let (begun, interrupt) = (AtomicU64::new(0), AtomicBool::new(false));
-            let mut tasks = 0..;
+            let mut tasks = 0..100_000;
             let next = || {
                 begun.fetch_add(1, Ordering::Relaxed);
                 Ok(tasks.next())

@@ -7,7 +7,7 @@ use crate::choose::{GameFilter, LeftOutBy};
 use crate::error::{Error, Reject};
 use crate::formats::codec::game_history::{History, OF_HISTORY, SCATTERED};
 use crate::formats::codec::game_selection::{Edges, GamesInOrder, PendingGame, cannot_select, keep_games};
-use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, Totals, UnstoredTags, Watch};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, Totals, UnstoredTags, WholeFileCheck};
 use crate::table::{Batch, Field};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub(super) struct Count {
     /// Rows of games.
     game_rows: u64,
     /// Watches the file, if its format checks files as a whole.
-    watch: Option<Box<dyn Watch>>,
+    watch: Option<Box<dyn WholeFileCheck>>,
     /// Selects among games that begin in one chunk and end in another.
     edges: Edges,
     /// Whether the games of the file are in order, if this matters.

@@ -190,7 +190,7 @@ use super::codec::dropped_values::{DroppedKind, DroppedValue};
 use super::codec::encode::{BlockRecords, Boundaries, Encoded, Encoder, Writer, was_changed};
 use super::codec::layout::{Entry, ReadAt, Sections};
 use super::tables::fields_from_values::odd_texts;
-use super::{About, Chunk, Codec, DecodeOptions, Decoded, Extent, Layout, Likeness, Watch};
+use super::{About, Chunk, Codec, DecodeOptions, Decoded, Extent, Layout, Likeness, WholeFileCheck};
 use crate::error::{Damage, Place};
 use crate::input::{Bytes, Shard};
 use crate::table::{Array, Batch, Fields, Tile};
@@ -275,7 +275,7 @@ impl Codec for Boards {
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         Some(&Boards)
     }
-    fn watch(&self) -> Option<Box<dyn Watch>> {
+    fn watch(&self) -> Option<Box<dyn WholeFileCheck>> {
         Some(Box::new(Sequence::default()))
     }
 }

@@ -3,7 +3,7 @@
 use super::section::{Kind, SectionHeader};
 use super::{Checksum, UNKNOWN, VERSION};
 use crate::error::Damage;
-use crate::formats::{Evidence, Watch};
+use crate::formats::{Evidence, WholeFileCheck};
 
 /// A section's contribution to these checks.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ impl Places {
     }
 }
 
-impl Watch for Sequence {
+impl WholeFileCheck for Sequence {
     /// Checks the sections of the next chunk.
     fn chunk(&mut self, evidence: Option<Evidence>, offset: u64) -> Vec<Damage> {
         let sections = evidence.and_then(|evidence| evidence.downcast::<Vec<Section>>().ok());

@@ -1,7 +1,7 @@
 //! The arguments of decoders: a chunk, and the options for decoding it.
 
 use super::layout::{Extent, Requested};
-use super::table_parts::RowPart;
+use super::table_row_parts::RowPart;
 use crate::chess::Validity;
 use crate::choose::GameFilter;
 use crate::error::{Place, Reject};

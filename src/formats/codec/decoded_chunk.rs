@@ -1,8 +1,8 @@
 //! The results of decoders.
 
-use super::file_watch::Evidence;
 use super::game_selection;
-use super::table_parts::RecordTexts;
+use super::table_row_parts::RecordTexts;
+use super::whole_file_checks::Evidence;
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Reject};
 use crate::formats::{Chunk, DroppedValue, UnstoredTags, UnstoredTagsByGame};
@@ -43,7 +43,7 @@ pub struct Decoded {
     pub game_rows: Vec<GameRow>,
     /// Values and keys that are left out, in order.
     pub(crate) dropped_values: Vec<DroppedValue>,
-    /// Data for the [`Watch`](crate::formats::Watch) of the format.
+    /// Data for the [`WholeFileCheck`](crate::formats::WholeFileCheck) of the format.
     pub(crate) evidence: Option<Evidence>,
     /// The texts of the records, where they are not in the bytes of the chunk.
     pub(crate) texts: Option<Arc<dyn RecordTexts>>,

@@ -12,9 +12,9 @@
 //! | [sections](Layout::Sections) with an index | whole sections | sections, found by the index |
 //! | [tables](Layout::Tables) | rows, by an index | row groups or record batches |
 
-use super::file_watch::Watch;
 use super::line_records;
-use super::table_parts::{OpenTable, RowPart};
+use super::table_row_parts::{OpenTable, RowPart};
+use super::whole_file_checks::WholeFileCheck;
 use crate::formats::codec::chain_segments::{self, Segment};
 use crate::input::Shard;
 use memchr::memchr;
@@ -125,7 +125,7 @@ pub(crate) struct Entry {
     /// The bytes to read.
     pub(crate) bytes: Range<u64>,
     /// Bytes that follow them.
-    pub(crate) watch: Box<dyn Watch>,
+    pub(crate) watch: Box<dyn WholeFileCheck>,
 }
 
 impl Layout {

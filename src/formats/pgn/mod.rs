@@ -83,7 +83,7 @@ use super::codec::game_history::OF_HISTORY;
 use super::codec::layout::Text;
 use super::{
     About, Chunk, Codec, DecodeOptions, Decoded, DroppedKind, DroppedValue, Evidence, Layout, Likeness, Remark,
-    UnstoredTags, Watch,
+    UnstoredTags, WholeFileCheck,
 };
 use crate::chess::Validity;
 use crate::choose::{Condition, FilterCount, GameFilter};
@@ -137,7 +137,7 @@ impl Codec for Pgn {
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         decode(chunk, options)
     }
-    fn watch(&self) -> Option<Box<dyn Watch>> {
+    fn watch(&self) -> Option<Box<dyn WholeFileCheck>> {
         Some(Box::new(LastGame::default()))
     }
 }
@@ -214,7 +214,7 @@ struct LastGame {
     is_open: bool,
 }
 
-impl Watch for LastGame {
+impl WholeFileCheck for LastGame {
     fn chunk(&mut self, evidence: Option<Evidence>, _: u64) -> Vec<Damage> {
         if let Some(is_open) = evidence.and_then(|evidence| evidence.downcast().ok()) {
             self.is_open = *is_open;

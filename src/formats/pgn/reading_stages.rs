@@ -47,9 +47,9 @@ impl<'a> ReadingStage<'a> {
     }
 }
 
-/// The stages of reading games, each of which can be timed by itself: where the words of the moves are (`pgn_scan`), what
-/// they say (`pgn_words`), and the boards after them (`pgn_replay`). The games begin with the start position and have
-/// nothing but tags, moves and comments; these are their boards, with which the results are compared.
+/// The stages of reading games, each of which can be timed by itself: where the words of the moves are (`pgn_scan`),
+/// what they say (`pgn_words`), and the boards after them (`pgn_replay`). The games begin with the start position and
+/// have nothing but tags, moves and comments; the boards of a replay are compared with `boards`, as far as these go.
 ///
 /// ```
 /// let games = "[Event \"?\"]\n\n1. e4 e5 2. Nf3 { [%clk 0:03:00] } Nc6 *\n\n";

@@ -106,9 +106,9 @@ pub(super) use parquet::Parquet;
 
 pub(crate) use super::codec::memory_budget::Budget;
 #[cfg(feature = "parquet")]
-use super::codec::table_parts::DecodeRows;
-pub use super::codec::table_parts::{Facts, RowPart, TableError};
-pub(crate) use super::codec::table_parts::{OpenTable, RecordTexts, TableReader};
+use super::codec::table_row_parts::DecodeRows;
+pub use super::codec::table_row_parts::{Facts, RowPart, TableError};
+pub(crate) use super::codec::table_row_parts::{OpenTable, RecordTexts, TableReader};
 
 use super::DecodeOptions;
 #[cfg(feature = "parquet")]

@@ -4,7 +4,7 @@
 //! each is one fault, wherever chunks end.
 
 use crate::error::Damage;
-use crate::formats::{Evidence, Watch};
+use crate::formats::{Evidence, WholeFileCheck};
 use std::ops::Range;
 
 /// Reports each gap, in the words of the format.
@@ -30,7 +30,7 @@ impl Gaps {
     }
 }
 
-impl Watch for Gaps {
+impl WholeFileCheck for Gaps {
     fn chunk(&mut self, evidence: Option<Evidence>, offset: u64) -> Vec<Damage> {
         let gaps = evidence.and_then(|evidence| evidence.downcast::<InChunk>().ok());
         let mut damage = Vec::new();

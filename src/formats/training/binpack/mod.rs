@@ -53,7 +53,7 @@ pub(in crate::formats) use read::read_chunks;
 use super::chain_gaps::Gaps;
 use crate::formats::codec::layout::{Chains, Link};
 use crate::formats::{
-    About, Chunk, Codec, DecodeOptions, Decoded, Encoder, Layout, Likeness, Remark, RemarkOnTaken, Watch,
+    About, Chunk, Codec, DecodeOptions, Decoded, Encoder, Layout, Likeness, Remark, RemarkOnTaken, WholeFileCheck,
 };
 use crate::table::{Batch, Field, Fields, bits_where, is_sentinel};
 use memchr::memmem;
@@ -118,7 +118,7 @@ impl Codec for Binpack {
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         Some(&write::Writing)
     }
-    fn watch(&self) -> Option<Box<dyn Watch>> {
+    fn watch(&self) -> Option<Box<dyn WholeFileCheck>> {
         Some(Box::new(Gaps::new("no chunk begins here")))
     }
     fn remark_on_taken(&self) -> Option<RemarkOnTaken> {

@@ -3,7 +3,7 @@
 use crate::error::Damage;
 
 /// Follows the chunks of a file in order, and checks the rules that concern the file as a whole.
-pub(crate) trait Watch: Send {
+pub(crate) trait WholeFileCheck: Send {
     /// Checks the next chunk, which begins at this byte; returns what is wrong. The format put the data for this into
     /// [`Decoded::evidence`](super::decoded_chunk::Decoded::evidence).
     fn chunk(&mut self, evidence: Option<Evidence>, offset: u64) -> Vec<Damage>;
@@ -11,5 +11,5 @@ pub(crate) trait Watch: Send {
     fn end(&mut self, len: u64) -> (Vec<Damage>, Option<&'static str>);
 }
 
-/// A chunk's contribution to the checks of its file, which only the [`Watch`] of the same format understands.
+/// A chunk's contribution to the checks of its file, which only the [`WholeFileCheck`] of the same format understands.
 pub(crate) type Evidence = Box<dyn std::any::Any + Send>;
