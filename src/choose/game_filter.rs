@@ -4,6 +4,7 @@
 //! out is counted under the name of its option.
 
 use super::expression::Condition;
+use super::position_sequence::HAVING;
 use super::game_options::{GameFilter, GameOption, GameOptionStage, PositionsOfGame, keep_last};
 use crate::games::Facts;
 use crate::packed::Packed;
@@ -36,7 +37,8 @@ impl GameFilter {
     /// Names of the options that may leave out games or positions.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         let options = self.set_options().filter(|option| option.chooses()).map(|option| option.name);
-        options.chain(self.condition.is_some().then_some(WHERE))
+        let having = (!self.having.is_empty()).then_some(HAVING);
+        options.chain(self.condition.is_some().then_some(WHERE)).chain(having)
     }
 
     /// For each option that is set: the fields that records of a format without games must carry for it; `None` for
@@ -50,7 +52,10 @@ impl GameFilter {
             let fields: Option<&'static [Field]> = if needs_text { None } else { Some(&[]) };
             (WHERE, fields)
         });
-        rows.into_iter().chain(self.set_options().map(|option| (option.name, option.fields))).chain(condition)
+        let having: Option<(_, Option<&'static [Field]>)> =
+            (!self.having.is_empty()).then_some((HAVING, Some(&[Field::Game])));
+        let options = self.set_options().map(|option| (option.name, option.fields));
+        rows.into_iter().chain(options).chain(condition).chain(having)
     }
 
     /// The fields by which records of formats without games are selected; `game` also shows where games end.
@@ -58,12 +63,21 @@ impl GameFilter {
         let required = self.requirements().filter_map(|(_, fields)| fields);
         let fields = required.flatten().copied();
         let of_condition = self.condition.as_ref().map_or(Fields::NONE, |condition| condition.needs().fields);
-        fields.chain([Field::Game]).chain(of_condition.iter()).collect()
+        let of_sequence = self.fields_of_sequence();
+        fields.chain([Field::Game]).chain(of_condition.iter()).chain(of_sequence.iter()).collect()
+    }
+
+    /// The fields that the sequence of positions reads, and those that show whether records follow one another.
+    pub(crate) fn fields_of_sequence(&self) -> Fields {
+        match self.having.is_empty() {
+            true => Fields::NONE,
+            false => self.having.needs().fields.union(Fields::of(&[Field::Ply])),
+        }
     }
 
     /// Whether the positions to take depend on the other positions of their game.
     pub(crate) fn needs_whole_games(&self) -> bool {
-        self.last_of_games || self.set_options().any(|option| option.needs_whole_games)
+        self.last_of_games || !self.having.is_empty() || self.set_options().any(|option| option.needs_whole_games)
     }
 
     /// The option that leaves this game out, if any, and whether that is because the tested value is unknown.
@@ -123,6 +137,7 @@ pub(super) fn place(name: &str) -> (GameOptionStage, usize) {
     let of_records = ["where", "sample"];
     match at {
         Some(at) => (GameOption::ALL[at].stage, at),
+        None if name == HAVING => (GameOptionStage::Sequence, 0),
         None => (GameOptionStage::Records, of_records.iter().position(|&other| other == name).unwrap_or(usize::MAX)),
     }
 }

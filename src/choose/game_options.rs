@@ -7,6 +7,7 @@
 
 use super::expression::Condition;
 use super::game_filter::split_mix;
+use super::position_sequence::PositionSequence;
 use super::game_option_values::{EcoRange, Plies, TimeControl, number, result};
 use crate::games::{Date, Facts, Outcome, Variant};
 use crate::option_setters::setters;
@@ -22,6 +23,8 @@ pub enum GameOptionStage {
     Games,
     /// To games that cannot be parsed to their end.
     BadGames,
+    /// To the games that are left, by their positions.
+    Sequence,
     /// To the positions of the games that are left.
     Positions,
     /// To all records: conditions and samples.
@@ -104,6 +107,8 @@ macro_rules! game_options {
         #[non_exhaustive]
         pub struct GameFilter {
             $($(#[$doc])* pub $field: $type,)*
+            /// The games that have this sequence of positions. Runs apply it, not decoders.
+            pub having: PositionSequence,
             /// Takes only the last record of each game, and no records without the number of a game: a
             /// [`GameRow`](crate::games::GameRow) is made of it. This is not an option, and is not reported as one.
             #[cfg_attr(feature = "cluster", serde(skip))]
@@ -117,7 +122,7 @@ macro_rules! game_options {
             pub(crate) condition: Option<Condition>,
         }
 
-        setters!(GameFilter { $($field: $type,)* });
+        setters!(GameFilter { $($field: $type,)* having: PositionSequence, });
 
         impl GameOption {
             /// All of them, in the order of help.

@@ -2,8 +2,8 @@
 //!
 //! The command line, a program, Python, SQL or a message in a cluster makes a [`Choose`], which is part of the options
 //! of every run. Formats that select while they decode (PGN) apply its [`GameFilter`] to each game before they replay
-//! it. For all other formats with games, it is applied after decoding. Then records are judged: the bad ones are
-//! rejected, whatever is chosen. Of the good ones, those for which the condition is true are taken, and of these the
+//! it. For all other formats with games, it is applied after decoding; so is, for every format, the sequence of positions
+//! that games must have. Then records are judged: the bad ones are rejected, whatever is chosen. Of the good ones, those for which the condition is true are taken, and of these the
 //! sample. The remaining records get their new values, in a separate batch, and are handed to the job. Everything that
 //! leaves out records is a `RecordFilter` with the name of its option, which also names its count ([`LeftOutBy`]). Limits
 //! count the remaining records if there is a condition or a sample, and otherwise all records that are read.
@@ -18,6 +18,7 @@ mod game_filter;
 mod game_option_values;
 mod game_options;
 mod new_values;
+mod position_sequence;
 mod record_filter;
 mod sample;
 
@@ -29,6 +30,8 @@ pub use game_option_values::{EcoRange, Plies, TimeControl};
 pub use game_options::{GameFilter, GameOption, GameOptionStage};
 pub use new_values::Assignments;
 pub(crate) use new_values::Changes;
+pub(crate) use position_sequence::{FoundSequence, HAVING, Positions, candidates};
+pub use position_sequence::{PositionSequence, SequenceWord};
 pub(crate) use record_filter::{AtRandom, ByFormula, DrawnUpTo, RecordFilter, choose, draw};
 pub(crate) use sample::Fraction;
 pub use sample::{Rate, Sample};

@@ -57,6 +57,10 @@ impl RunCommand for GamesArgs {
         ("Some columns", "lanefish games games.pgn --columns white,black,result,tag:Annotator"),
         ("The games of strong players, unchanged", "lanefish games games.pgn.zst --min-elo 2500 -o strong.pgn.zst"),
         (
+            "Games in which White has an isolated queen's pawn, unchanged",
+            "lanefish games games.pgn --having \"on('d4', 'P') and white_pawns_mask & 0x1414141414141414 = 0\" -o iqp.pgn",
+        ),
+        (
             "Games that ended in stalemate",
             "lanefish games games.pgn --format jsonl | jq 'select(.outcome == \"stalemate\")'",
         ),
@@ -78,17 +82,36 @@ impl RunCommand for GamesArgs {
         }
         let chosen = self.columns.as_deref().map(super::arguments::value_parsers::game_columns).transpose()?;
         let shown = RowForm::of(self.format, &self.output, Content::Games)?;
+        let has_matches = self.read.reading.chosen.chooses_by_positions();
         let columns = match (chosen, shown) {
             (Some(_), RowForm::Rows(OutputFormat::Pgn)) => {
                 bail!("--columns: PGN is a copy of the games, without columns; rows are csv, jsonl, parquet or arrow")
             }
+            (None, RowForm::Table) if has_matches => {
+                Some(GameColumns::named(&FOR_PEOPLE_FIRST.replace("plies,", "plies,match_plies,"))?.with_matches())
+            }
             (None, RowForm::Table) => Some(GameColumns::named(FOR_PEOPLE_FIRST)?),
+            (None, RowForm::Rows(OutputFormat::Pgn | OutputFormat::JsonLines)) => None,
+            (None, RowForm::Rows(_)) if has_matches => Some(GameColumns::usual().clone().with_matches()),
+            (Some(all), _) if has_matches && self.names_all() => Some(all.with_matches()),
             (chosen, _) => chosen,
         };
+        if let Some(column) = columns.iter().flat_map(GameColumns::iter).find(|column| column.is_of_matches())
+            && !has_matches
+        {
+            bail!("--columns: `{}` says where a game has what --having asks for, and that is not given", column.name());
+        }
         let written = columns.as_ref().map_or(OutputContent::Games, OutputContent::GameColumns);
         let kinds = columns.iter().flat_map(GameColumns::iter).map(|column| column.kind().into());
         let read = (&self.read.inputs[..], &self.read.reading);
         format_output::write(invocation, read, written, OutputRequest::shown(&self.output, shown, kinds, &self.write))
+    }
+}
+
+impl GamesArgs {
+    /// Whether all columns are requested.
+    fn names_all(&self) -> bool {
+        self.columns.as_deref().is_some_and(|names| names.split(',').any(|name| name.trim() == "all"))
     }
 }
 

@@ -86,6 +86,20 @@ impl Variant {
     }
 }
 
+/// Where a sequence of positions occurs in a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GameMatches {
+    /// The plies of the sequence that ends first; of several, those of the one with smaller plies from the left.
+    pub plies: Vec<u32>,
+    /// The first ply at which a sequence ends.
+    pub first: u32,
+    /// The last ply at which a sequence ends.
+    pub last: u32,
+    /// Number of plies at which a sequence ends.
+    pub count: u32,
+}
+
 /// Everything known about a game, for tables of games.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -102,6 +116,8 @@ pub struct GameRow {
     pub last: Option<Position>,
     /// The error in the game, if there is one.
     pub error: Option<String>,
+    /// Where the [sequence](crate::choose::GameFilter::having) by which games were chosen occurs in it.
+    pub matches: Option<Box<GameMatches>>,
     /// Offset of the game in the chunk; of the first one with what comes before it.
     pub(crate) start: usize,
     /// Offset of the end of the game in the chunk, where the next game or other text begins.
@@ -158,6 +174,7 @@ impl GameRow {
             result: number(Field::Result).and_then(|code| codes.get(code as usize).copied()),
             last,
             error,
+            matches: None,
             start: 0,
             end: 0,
         }

@@ -48,6 +48,11 @@ pub(super) enum GameValue {
     Outcome,
     Fen,
     Error,
+    /// The plies of the sequence of positions by which games were chosen, and the first and last ply at which one ends.
+    MatchPlies,
+    FirstMatch,
+    LastMatch,
+    MatchCount,
     /// All tags, as a JSON object.
     Tags,
 }
@@ -77,6 +82,16 @@ static ALL: LazyLock<Vec<GameColumn>> = LazyLock::new(|| {
         column("outcome", Kind::Text, "checkmate or stalemate, where the last position is one", GameValue::Outcome),
         column("fen", Kind::Text, "the last position", GameValue::Fen),
         column("error", Kind::Text, "what is wrong with the game", GameValue::Error),
+        column(
+            "match_plies",
+            Kind::Text,
+            "with --having, a ply for each condition: of the sequences that end first, the one with smaller plies from \
+             the left",
+            GameValue::MatchPlies,
+        ),
+        column("first_match", Kind::U32, "with --having, the first ply at which a sequence ends", GameValue::FirstMatch),
+        column("last_match", Kind::U32, "with --having, the last ply at which a sequence ends", GameValue::LastMatch),
+        column("match_count", Kind::U32, "with --having, at how many plies a sequence ends", GameValue::MatchCount),
         column("tags", Kind::Text, "all tags of the game, as a JSON object", GameValue::Tags),
     ]);
     all
@@ -102,9 +117,15 @@ impl GameColumn {
     pub fn meaning(&self) -> &str {
         &self.meaning
     }
-    /// Whether a table has it unless other columns are chosen.
+    /// Whether a table has it unless other columns are chosen. Where games are chosen by their positions, it also has the
+    /// columns [of these](Self::is_of_matches).
     pub fn is_usual(&self) -> bool {
-        self.value != GameValue::Tags
+        self.value != GameValue::Tags && !self.is_of_matches()
+    }
+    /// Whether it says where the [sequence](crate::choose::GameFilter::having) is by which games were chosen.
+    pub fn is_of_matches(&self) -> bool {
+        use GameValue::{FirstMatch, LastMatch, MatchCount, MatchPlies};
+        matches!(self.value, MatchPlies | FirstMatch | LastMatch | MatchCount)
     }
 
     /// The column of a name, or of a tag.
@@ -130,6 +151,13 @@ impl GameColumn {
             GameValue::Outcome => outcome(game).into(),
             GameValue::Fen => game.last.as_ref().map_or_else(String::new, ToString::to_string).into(),
             GameValue::Error => game.error.as_deref().unwrap_or_default().into(),
+            GameValue::MatchPlies => game.matches.as_ref().map_or_else(String::new, |matches| {
+                let plies: Vec<String> = matches.plies.iter().map(u32::to_string).collect();
+                plies.join(" ")
+            }).into(),
+            GameValue::FirstMatch | GameValue::LastMatch | GameValue::MatchCount => {
+                self.number(game).map_or_else(String::new, |number| number.to_string()).into()
+            }
             GameValue::Tags => {
                 let mut object = Vec::new();
                 write_tags(game, &mut object);
@@ -144,6 +172,9 @@ impl GameColumn {
             GameValue::Number => Some(game.game),
             GameValue::Plies => game.plies.map(u64::from),
             GameValue::Tag(name) => tag(game, name).parse::<u16>().ok().map(u64::from),
+            GameValue::FirstMatch => game.matches.as_ref().map(|matches| matches.first.into()),
+            GameValue::LastMatch => game.matches.as_ref().map(|matches| matches.last.into()),
+            GameValue::MatchCount => game.matches.as_ref().map(|matches| matches.count.into()),
             _ => None,
         }
     }
@@ -158,8 +189,19 @@ impl GameColumns {
     pub fn usual() -> &'static Self {
         &USUAL
     }
+    /// The same columns, and then those that say where the [sequence](crate::choose::GameFilter::having) is by which games
+    /// were chosen, as far as they are not among them.
+    #[must_use]
+    pub fn with_matches(mut self) -> Self {
+        let missing = |column: &&GameColumn| self.0.iter().all(|own| own.name != column.name);
+        let more: Vec<GameColumn> =
+            ALL.iter().filter(|column| column.is_of_matches()).filter(missing).cloned().collect();
+        self.0.extend(more);
+        self
+    }
 
-    /// Names separated by commas; `all` stands for all that have a name of their own, and `tag:NAME` is any tag.
+    /// Names separated by commas; `all` stands for all that have a name of their own, except those [of
+    /// matches](GameColumn::is_of_matches), and `tag:NAME` is any tag.
     ///
     /// # Errors
     /// If a column is unknown, or named twice.
@@ -175,7 +217,7 @@ impl GameColumns {
         let mut columns = Vec::new();
         for name in names.split(',').map(str::trim) {
             if name == "all" {
-                columns.extend(ALL.iter().cloned());
+                columns.extend(ALL.iter().filter(|column| !column.is_of_matches()).cloned());
             } else {
                 columns.push(GameColumn::named(name).ok_or_else(|| ColumnsError::Unknown(name.to_owned()))?);
             }

@@ -174,15 +174,20 @@ fn csv_line<T: AsRef<str>>(fields: impl IntoIterator<Item = T>, line: &mut Vec<u
 fn json_row(columns: &GameColumns, game: &GameRow, line: &mut Vec<u8>) {
     for (at, column) in columns.iter().enumerate() {
         line.push(if at == 0 { b'{' } else { b',' });
-        write_json_string(column.name(), line);
-        line.push(b':');
-        match (&column.value, column.kind()) {
-            (GameValue::Tags, _) => write_tags(game, line),
-            (_, Kind::U64 | Kind::U32 | Kind::U16) => write_json_number(column.number(game), line),
-            _ => write_json_text(&column.text(game), line),
-        }
+        json_value(column, game, line);
     }
     line.extend_from_slice(b"}\n");
+}
+
+/// The name of a column, and its value.
+fn json_value(column: &GameColumn, game: &GameRow, line: &mut Vec<u8>) {
+    write_json_string(column.name(), line);
+    line.push(b':');
+    match (&column.value, column.kind()) {
+        (GameValue::Tags, _) => write_tags(game, line),
+        (_, Kind::U64 | Kind::U32 | Kind::U16) => write_json_number(column.number(game), line),
+        _ => write_json_text(&column.text(game), line),
+    }
 }
 
 fn write_json_number(number: Option<u64>, line: &mut Vec<u8>) {
@@ -211,5 +216,11 @@ fn tagged_json_row(game: &GameRow, line: &mut Vec<u8>) {
     write_json_text(&game.last.as_ref().map(ToString::to_string).unwrap_or_default(), line);
     line.extend_from_slice(b",\"error\":");
     write_json_text(game.error.as_deref().unwrap_or_default(), line);
+    if game.matches.is_some() {
+        for column in GameColumn::all().iter().filter(|column| column.is_of_matches()) {
+            line.push(b',');
+            json_value(column, game, line);
+        }
+    }
     line.extend_from_slice(b"}\n");
 }

@@ -363,10 +363,13 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     let chosen: Needs = choices.iter().map(|choice| choice.needs()).chain([set.needs()]).collect();
     decode.fields = decode.fields.union(chosen.fields);
     let of_job = if of_job.tags.is_empty() { decode.tags.iter().cloned().collect() } else { of_job.tags };
-    decode.tags = of_job.into_iter().chain(chosen.tags).collect::<BTreeSet<_>>().into_iter().collect();
+    let of_sequence = decode.games.as_ref().map_or(Needs::NONE, |games| games.having.needs());
+    let tags = of_job.into_iter().chain(chosen.tags).chain(of_sequence.tags);
+    decode.tags = tags.collect::<BTreeSet<_>>().into_iter().collect();
+    let has_sequence = decode.games.as_ref().is_some_and(|games| !games.having.is_empty());
     // Decoders do not know which records are chosen, so they list what each game or record loses.
-    decode.lost_of_each =
-        decode.lost_tags && (!choices.is_empty() || options.only.is_some() || options.lost_of_candidates.is_some());
+    decode.lost_of_each = decode.lost_tags
+        && (!choices.is_empty() || options.only.is_some() || options.lost_of_candidates.is_some() || has_sequence);
     decode.blocks = job.passes_blocks_on()
         && choices.is_empty()
         && options.only.is_none()
@@ -409,6 +412,11 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     if let Some(selection) = &decode_records.games {
         decode_records.fields = decode_records.fields.union(selection.fields());
     }
+    let fields = decode.fields;
+    if let Some(selection) = decode.games.as_ref().filter(|_| has_sequence) {
+        // Plies decide about positions, once the games are known.
+        decode.fields = decode.fields.union(selection.fields_of_sequence());
+    }
     if counts_games_after_stored(inputs, from) {
         decode_records.fields = decode_records.fields.union(Fields::of(&[Field::Game]));
     }
@@ -430,6 +438,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         lost_of_candidates: options.lost_of_candidates.take(),
         games: if job.reads_games() { requested } else { 0..u64::MAX },
         decode,
+        fields,
         decode_records,
         past_damage: options.past_damage,
         strict,

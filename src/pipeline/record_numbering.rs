@@ -149,11 +149,14 @@ impl Count {
                 let Some(decoded) = decoded else {
                     return requested;
                 };
+                if settings.selects_in_order(*format) {
+                    settings.select(*format, decoded, Some(&self.totals));
+                }
                 self.limit_records(decoded, *format, chunk, settings);
                 self.limit_games(decoded, *format, chunk, settings);
                 self.skip_lost_tags(decoded, *format, chunk, settings);
                 let needs_games = settings.selection(*format).is_some_and(GameFilter::needs_whole_games);
-                let needs_history = settings.decode.fields.intersects(OF_HISTORY) && !format.about().selects;
+                let needs_history = settings.decode_records.fields.intersects(OF_HISTORY) && !format.about().selects;
                 if (needs_games || needs_history)
                     && let Some((record, game)) = self.games_in_order.add(decoded)
                 {
@@ -182,10 +185,12 @@ impl Count {
                         .filter(|_| !settings.past_damage);
                     if let Some(first) = first {
                         decoded.truncate(first);
-                        settings.select(*format, decoded);
+                        settings.select(*format, decoded, Some(&before));
                     }
                     let is_last = first.is_some();
-                    let joined = self.edges.join((chunk, self.totals.lines), *format, decoded, selection, is_last);
+                    let place = (chunk, self.totals.lines);
+                    let mut search = settings.search(*format, Some(&before), decoded.games != 0);
+                    let joined = self.edges.join(place, *format, decoded, selection, search.as_mut(), is_last);
                     match joined {
                         Ok(held) => *ahead = self.number_held(held, settings, outcome),
                         Err(too_long) => decoded.damage.push(too_long),
@@ -273,7 +278,8 @@ impl Count {
             return 0..0;
         };
         let before = self.totals.records;
-        let held = self.edges.close(selection);
+        let mut search = self.edges.format().and_then(|format| settings.search(format, Some(&self.totals), false));
+        let held = self.edges.close(selection, search.as_mut());
         *ahead = self.number_held(held, settings, outcome);
         let range = settings.records.clone();
         outcome.records = overlap(before..self.totals.records, &range);
@@ -325,7 +331,7 @@ impl Count {
         {
             let extent = Extent::Rows(rows.up_to(left));
             let chunk = Chunk { extent, ..chunk.clone() };
-            *decoded = format.decode(&chunk, &settings.decode);
+            *decoded = settings.decode_chunk(format, &chunk, Some(&self.totals));
         }
         if decoded.records < left || !format.layout().can_be_shortened() {
             return;
@@ -345,7 +351,7 @@ impl Count {
             games.iter().map(|game| game.end).find(|&end| end > last)
         };
         if let Some(end) = end {
-            let again = format.decode(&up_to(chunk, end), &settings.decode);
+            let again = settings.decode_chunk(format, &up_to(chunk, end), Some(&self.totals));
             // There may be rejects after the last good record.
             if again.records >= left {
                 *decoded = again;
@@ -363,7 +369,7 @@ impl Count {
         let first = |batch: &Batch| rows(batch).map(|row| batch.origin(row));
         match decoded.batches.iter().find_map(first) {
             Some(origin) => {
-                let before = format.decode(&up_to(chunk, origin), &settings.decode);
+                let before = settings.decode_chunk(format, &up_to(chunk, origin), Some(&self.totals));
                 decoded.lost_tags.take_away(&before.lost_tags);
             }
             None => decoded.lost_tags = UnstoredTags::default(),
@@ -382,7 +388,7 @@ impl Count {
                 0 => 0,
                 left => decoded.game_rows[left as usize - 1].end,
             };
-            *decoded = format.decode(&up_to(chunk, end), &settings.decode);
+            *decoded = settings.decode_chunk(format, &up_to(chunk, end), Some(&self.totals));
         }
         let skipped = settings.games.start.saturating_sub(self.game_rows);
         self.game_rows += decoded.game_rows.len() as u64;
@@ -443,7 +449,7 @@ pub(super) fn before_reject(
         }
         None => return None,
     };
-    Some(format.decode(&part, &settings.decode))
+    Some(settings.decode_chunk(format, &part, Some(&before)))
 }
 
 /// The first bytes of a chunk.

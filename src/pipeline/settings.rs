@@ -1,10 +1,13 @@
 //! The constant data that all workers of a run share, and the count of the chosen records.
 
 use super::exact_sample_losses::LostOfCandidates;
+use crate::chess::Validity;
 use crate::choose::{Assignments, GameFilter, RecordFilter};
 use crate::formats::codec::game_selection;
-use crate::formats::{DecodeOptions, Decoded, Format, Totals};
+use crate::formats::codec::sequence_search::SequenceSearch;
+use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Totals};
 use crate::games::GameRow;
+use crate::table::Fields;
 use crate::poisoned_locks::Unpoisoned;
 use crate::tiers::Analyzer;
 use std::ops::Range;
@@ -19,6 +22,8 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(10);
 pub(super) struct Settings<'a> {
     pub(super) analyzer: &'static dyn Analyzer,
     pub(super) decode: DecodeOptions,
+    /// The fields that the job and the choices among records need; others are decoded for the choice of games.
+    pub(super) fields: Fields,
     /// The decoding options for formats without games: with the fields needed by the selection.
     pub(super) decode_records: DecodeOptions,
     /// Whether all lines of the inputs are read.
@@ -43,6 +48,39 @@ pub(super) struct Settings<'a> {
 }
 
 impl Settings<'_> {
+    /// Decodes a chunk, and decides about the games that are known as a whole. The totals of the chunks before it may not
+    /// be known yet.
+    pub(super) fn decode_chunk(&self, format: Format, chunk: &Chunk, before: Option<&Totals>) -> Decoded {
+        let mut decoded = format.decode(chunk, self.decode(format));
+        if before.is_some() || !self.selects_in_order(format) {
+            self.select(format, &mut decoded, before);
+        }
+        decoded
+    }
+    /// Whether the choice of games needs the numbers of games over all inputs, and so the chunks in their order.
+    pub(super) fn selects_in_order(&self, format: Format) -> bool {
+        self.decode(format).games.as_ref().is_some_and(|games| games.having.reads_game_numbers())
+    }
+    /// The search for the sequence of positions that games must have; `are_whole`: in chunks of whole games, which have
+    /// the numbers of games in the chunk.
+    pub(super) fn search(
+        &self,
+        format: Format,
+        before: Option<&Totals>,
+        are_whole: bool,
+    ) -> Option<SequenceSearch<'_>> {
+        let selection = self.decode(format).games.as_deref().filter(|selection| !selection.having.is_empty())?;
+        let validity = self.decode.validity;
+        Some(SequenceSearch {
+            sequence: &selection.having,
+            analyzer: self.analyzer,
+            // What is played from text is valid, unless more is asked of positions.
+            validity: (!format.about().selects || validity == Validity::Strict).then_some(validity),
+            games_before: before.map_or(0, |before| if are_whole { before.games } else { before.games_before }),
+            tells_matches: selection.last_of_games || self.decode.game_rows && !self.decode.game_places,
+            results: Vec::new(),
+        })
+    }
     /// The decoding options for a format.
     pub(super) fn decode(&self, format: Format) -> &DecodeOptions {
         if format.about().selects { &self.decode } else { &self.decode_records }
@@ -56,12 +94,17 @@ impl Settings<'_> {
     pub(super) fn makes_game_rows(&self, format: Format) -> bool {
         self.selection(format).is_some_and(|selection| selection.last_of_games)
     }
-    /// Selects among the records of a chunk.
-    pub(super) fn select(&self, format: Format, decoded: &mut Decoded) {
+    /// Selects among the records of a chunk, as far as games are known as a whole.
+    pub(super) fn select(&self, format: Format, decoded: &mut Decoded, before: Option<&Totals>) {
+        let mut search = self.search(format, before, decoded.games != 0);
         if let Some(selection) = self.selection(format) {
-            let fields = self.decode.fields;
+            let fields = self.fields;
             let fields = if selection.last_of_games { fields.union(GameRow::fields()) } else { fields };
-            game_selection::select(decoded, selection, fields);
+            game_selection::select(decoded, selection, search.as_mut(), fields);
+        } else if let Some(search) = &mut search
+            && let Some(selection) = &self.decode.games
+        {
+            game_selection::select_games(decoded, selection, search, self.fields);
         }
     }
 }

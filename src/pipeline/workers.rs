@@ -217,11 +217,7 @@ fn decode(mut work: Work, settings: &Settings<'_>) -> (Work, Option<Decoded>) {
     }
     let decoded = match &work {
         Work::Chunk { format, chunk, giant, .. } => Some(match giant {
-            None => {
-                let mut decoded = format.decode(chunk, settings.decode(*format));
-                settings.select(*format, &mut decoded);
-                decoded
-            }
+            None => settings.decode_chunk(*format, chunk, None),
             Some(feeds) => format.decode_giant(chunk, *feeds, &settings.decode),
         }),
         _ => None,
@@ -283,8 +279,11 @@ fn judge<J: Job>(
             let lines = settings.knows_lines.then_some(lines);
             job.source(&mut part, chunk, lines);
             let batches = batches.pop_front().unwrap_or_default();
-            let mut games =
-                if settings.makes_game_rows(format) { game_selection::rows_of_games(&batches) } else { Vec::new() };
+            let matches = std::mem::take(&mut decoded.game_matches);
+            let mut games = match settings.makes_game_rows(format) {
+                true => game_selection::rows_of_games(&batches, matches),
+                false => Vec::new(),
+            };
             let texts = decoded.texts.take();
             let judge = RecordJudge {
                 texts: texts.as_deref(),

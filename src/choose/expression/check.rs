@@ -561,7 +561,7 @@ fn counted(values: usize) -> String {
 
 /// The columns that a condition on games can name.
 fn columns_of_games() -> String {
-    format!("there are {} and \"tag:NAME\"", OF_GAMES.join(", "))
+    format!("there are {} and \"tag:NAME\"; --having has conditions on positions", OF_GAMES.join(", "))
 }
 
 /// The beginning of a text that may be long.

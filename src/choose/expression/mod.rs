@@ -29,9 +29,10 @@ pub use evaluate::Evaluated;
 pub use named_values::Definitions;
 pub use typed_operations::Type;
 
+use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::table::{Batch, Needs, Tile};
-use crate::tiers::Tier;
+use crate::tiers::{Analyzer, Tier};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -120,6 +121,11 @@ impl Condition {
     pub fn is_of_games(&self) -> bool {
         self.0.0.is_of_games
     }
+    /// Whether it reads a column, given by its name.
+    pub(crate) fn reads(&self, column: &str) -> bool {
+        let (checked, conjuncts) = &*self.0;
+        conjuncts.iter().any(|node| checked.scope.columns(node).any(|read| read.name() == column))
+    }
     /// Whether it is true of a game, given a batch with one record of it.
     pub(crate) fn is_true_of_game(&self, record: Batch) -> bool {
         // Columns of games have no queries, so that nothing is asked of it.
@@ -142,6 +148,42 @@ impl Condition {
             let truth = evaluate::truth(conjunct, &values);
             mask.iter_mut().zip(&truth.yes).for_each(|(bits, yes)| *bits &= yes);
         }
+    }
+}
+
+impl Condition {
+    /// Clears the bits of the records from the row `start` on for which it is not true, a bit each. The queries that it
+    /// needs are answered only for records that are left by the parts of it that need none.
+    pub(crate) fn choose_of_batch(
+        &self,
+        (analyzer, results): (&'static dyn Analyzer, &mut [GroupResults]),
+        batch: &Arc<Batch>,
+        (start, len): (usize, usize),
+        mask: &mut [u64],
+    ) {
+        let (checked, conjuncts) = &*self.0;
+        let needs_queries = |node: &Node| checked.scope.needs_of(node).queries != Queries::NONE;
+        let (with, without): (Vec<&Node>, Vec<&Node>) = conjuncts.iter().partition(|node| needs_queries(node));
+        let choose = |nodes: &[&Node], results: &[GroupResults], mask: &mut [u64]| {
+            let before = mask.to_vec();
+            let tile = Tile::new(analyzer, batch, start, len, results, &before);
+            let values = checked.scope.of(&tile);
+            for node in nodes {
+                if mask.iter().all(|&bits| bits == 0) {
+                    return;
+                }
+                let truth = evaluate::truth(node, &values);
+                mask.iter_mut().zip(&truth.yes).for_each(|(bits, yes)| *bits &= yes);
+            }
+        };
+        choose(&without, results, mask);
+        let groups_of_word = 64 / Group::LEN;
+        let Some(first) = mask.iter().position(|&bits| bits != 0).filter(|_| !with.is_empty()) else { return };
+        let end = mask.iter().rposition(|&bits| bits != 0).map_or(0, |last| last + 1);
+        let groups = &batch.groups()[start / Group::LEN..][..len.div_ceil(Group::LEN)];
+        let asked = first * groups_of_word..(end * groups_of_word).min(groups.len());
+        analyzer.analyze(&groups[asked.clone()], checked.needs.queries, &mut results[asked]);
+        choose(&with, results, mask);
     }
 }
 

@@ -128,7 +128,7 @@ impl Scope {
         needs.into_iter().collect()
     }
     /// The columns that a plan reads, with those of the named values that it needs, each once.
-    fn columns(&self, node: &Node) -> impl Iterator<Item = &ChosenColumn> {
+    pub(super) fn columns(&self, node: &Node) -> impl Iterator<Item = &ChosenColumn> {
         let mut places = BTreeSet::new();
         let needs = self.needs(node);
         let nodes = needs.iter().map(|&place| &self.named[place].node).chain([node]);

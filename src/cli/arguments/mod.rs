@@ -7,6 +7,7 @@ pub(super) mod help;
 pub(super) mod memory_args;
 pub(super) mod number_args;
 pub(super) mod position_arg;
+pub(super) mod position_sequence_args;
 pub(super) mod record_filter_args;
 pub(super) mod row_format_arg;
 pub(super) mod usage_errors;

@@ -1,8 +1,9 @@
 //! Options that choose among the good records: conditions on their columns, and samples.
 
 use super::command_scope::CHOOSING;
+use super::position_sequence_args::PositionSequenceArgs;
 use super::value_parsers::{column_names, did_you_mean};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use lanefish::choose::{Assignments, Choose, Condition, Definitions, ExpressionError, ExpressionOptionError, Sample};
 
@@ -20,6 +21,9 @@ pub(crate) struct RecordFilterArgs {
     /// of games, such as "mean_elo >= 2400 and speed = 'blitz'".
     #[arg(id = "where", long = "where", value_name = "EXPR", allow_hyphen_values = true, help_heading = CHOOSING)]
     condition: Option<String>,
+
+    #[command(flatten)]
+    sequence: PositionSequenceArgs,
 
     /// Name a value, for other expressions and for --columns
     ///
@@ -90,8 +94,28 @@ impl RecordFilterArgs {
 
     /// Refuses conditions that are not conditions on games.
     pub(crate) fn check_of_games(&self) -> Result<()> {
-        let definitions = Definitions::parse_of_games(&self.definitions).map_err(wrong_option("let"))?;
-        self.condition_with(&definitions).map(drop)
+        match Definitions::parse_of_games(&self.definitions) {
+            Ok(definitions) => self.condition_with(&definitions).map(drop),
+            Err(error) if !self.chooses_by_positions() => Err(wrong_option("let")(error)),
+            // The names may be for conditions on positions.
+            Err(_) => match self.condition()? {
+                Some(condition) if !condition.is_of_games() => {
+                    bail!("--where: `{condition}` is not a condition on games; --having has conditions on positions")
+                }
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// Whether games are chosen by their positions.
+    pub(crate) fn chooses_by_positions(&self) -> bool {
+        self.sequence.is_given()
+    }
+
+    /// Checks the expressions that choose.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.sequence.sequence(&self.definitions()?)?;
+        self.condition().map(drop)
     }
 
     fn condition_with(&self, definitions: &Definitions) -> Result<Option<Condition>> {
@@ -105,6 +129,13 @@ impl RecordFilterArgs {
         let parse_sample = |text| Sample::parse(text, &definitions).map_err(wrong_option("sample"));
         let sample = self.sample.as_deref().map(parse_sample).transpose()?;
         let set = Assignments::parse_with(&self.set, &definitions).map_err(wrong_option("set"))?;
+        let choose = match self.sequence.sequence(&definitions)? {
+            none if none.is_empty() => choose,
+            sequence => {
+                let games = choose.games.as_deref().cloned().unwrap_or_default().having(sequence);
+                choose.games(Some(games.into()))
+            }
+        };
         Ok(choose.filter(self.condition()?).sample(sample).set(set))
     }
 }

@@ -131,7 +131,7 @@ impl<'a> Invocation<'a> {
     /// Finds the inputs like [`Self::prepare`]. With `past_damage`, inputs that cannot be opened are reported only when
     /// they are read.
     fn prepare_for(&self, names: &[PathBuf], reading: &Reading, past_damage: bool) -> Result<()> {
-        reading.chosen.condition()?;
+        reading.chosen.check()?;
         let names = match names {
             [] => vec![self.standard_input()?],
             _ => names.to_vec(),

@@ -50,6 +50,10 @@ pub struct Decoded {
     /// The rows with which chains begin, in formats that have chains. Records before a chain are not on the way to its
     /// positions.
     pub(crate) chains: Option<Vec<usize>>,
+    /// The games of a chunk of whole games, in which a sequence of positions is still to be searched for.
+    pub(crate) whole_games: Vec<game_selection::WholeGame>,
+    /// Where the games that rows are made of have the sequence.
+    pub(crate) game_matches: game_selection::Matches,
     /// The games that the records belong to, if games are being selected.
     pub(crate) selected: Option<Box<game_selection::Selected>>,
 }

@@ -1,7 +1,8 @@
 //! Selection of games and positions among records that carry the facts of their games: boards files, tables, lines
 //! with operations.
 //!
-//! PGN selects while it replays, because a game is a whole there. Elsewhere a game is a run of records with the same
+//! PGN selects while it replays, because a game is a whole there; only a sequence of positions is searched for
+//! afterwards ([`select_games`]). Elsewhere a game is a run of records with the same
 //! number, which may go on in the next chunk. So this is done in two steps. [`select`] sees one chunk, on any thread:
 //! it divides the records into runs of one game with the same facts, and decides about all runs except those at the
 //! edges of the chunk. [`Edges`] sees the chunks in order and decides about the rest. Where a position is taken or not
@@ -10,10 +11,11 @@
 //!
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
-use crate::choose::{FilterCount, GameFilter, LeftOutBy, ROWS_OF_GAMES, hash_on};
+use super::sequence_search::{GameRecords, Searched, SequenceSearch, with_shared};
+use crate::choose::{FilterCount, GameFilter, HAVING, LeftOutBy, ROWS_OF_GAMES, hash_on};
 use crate::error::Damage;
 use crate::formats::{Chunk, Decoded, Extent, Format, Remark};
-use crate::games::{Date, Facts, GameRow, Outcome, Variant};
+use crate::games::{Date, Facts, GameMatches, GameRow, Outcome, Variant};
 use crate::table::{Array, Batch, Field, Fields};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -49,6 +51,11 @@ struct Run {
     decided: bool,
     /// Positions that some option leaves out, in a game that is taken.
     left_out: Vec<(&'static str, u64)>,
+    /// Whether the sequence of positions has been found in the game, and in its last run, where.
+    is_found: bool,
+    matches: Option<Box<GameMatches>>,
+    /// Records of a game without the sequence that are not valid positions, and so are rejects.
+    bad: u64,
 }
 
 impl Run {
@@ -59,13 +66,23 @@ impl Run {
         let parts = self.parts.iter();
         parts.flat_map(|(batch, rows)| rows.clone().map(move |row| (*batch, row)))
     }
+    /// Its records, if its batches come after this number of others.
+    fn records(&self, before: usize) -> GameRecords {
+        let parts = self.parts.iter().map(|(batch, rows)| (before + batch, rows.clone()));
+        GameRecords { parts: parts.collect(), apart: Vec::new() }
+    }
     fn is_same(&self, game: Option<u64>, verdict: Verdict) -> bool {
         self.game == game && self.verdict == verdict
     }
 }
 
 /// Finds the runs of a chunk, and decides about those that lie within it.
-pub(crate) fn select(decoded: &mut Decoded, selection: &GameFilter, fields: Fields) {
+pub(crate) fn select(
+    decoded: &mut Decoded,
+    selection: &GameFilter,
+    mut search: Option<&mut SequenceSearch<'_>>,
+    fields: Fields,
+) {
     let carried = decoded.batches.iter().flat_map(|batch| batch.fields.iter());
     let mut selected = Selected {
         runs: runs(&decoded.batches, selection),
@@ -76,10 +93,24 @@ pub(crate) fn select(decoded: &mut Decoded, selection: &GameFilter, fields: Fiel
         batch.selected = Some(vec![0; batch.len().div_ceil(64)]);
     }
     let last = selected.runs.len().saturating_sub(1);
+    let needs_whole = selection.needs_whole_games();
+    let is_within = |number: usize, run: &Run| {
+        let is_edge = needs_whole && (number == 0 || number == last);
+        !is_edge || run.game.is_none() || run.verdict.is_some()
+    };
+    if let Some(search) = &mut search {
+        let runs = selected.runs.iter_mut().enumerate();
+        let mut asked: Vec<&mut Run> =
+            runs.filter(|(number, run)| run.verdict.is_none() && is_within(*number, run)).map(|(_, run)| run).collect();
+        let games: Vec<GameRecords> = asked.iter().map(|run| run.records(0)).collect();
+        let searched = with_shared(&mut decoded.batches, |batches| search.search(batches, &games));
+        for (run, searched) in asked.iter_mut().zip(searched) {
+            settle(&mut [(&mut decoded.batches, run)], searched, selection);
+        }
+    }
     for (number, run) in selected.runs.iter_mut().enumerate() {
-        let is_edge = selection.needs_whole_games() && (number == 0 || number == last);
-        if !is_edge || run.game.is_none() || run.verdict.is_some() {
-            decide(&mut [(&mut decoded.batches, run)], selection);
+        if is_within(number, run) {
+            decide(&mut [(&mut decoded.batches, run)], selection, None);
         }
     }
     decoded.selected = Some(Box::new(selected));
@@ -102,6 +133,7 @@ fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
             let game = batch.values(Field::Game).and_then(|games| games.number(start)).map(|game| game as u64);
             let verdict = match game {
                 None if selection.last_of_games => Some((ROWS_OF_GAMES, false)),
+                None if !selection.having.is_empty() => Some((HAVING, false)),
                 _ => selection.leaves_out(&Row::new(batch, start)).or_else(|| {
                     selection.condition_leaves_out(|condition| record(batch, start, condition.needs().fields))
                 }),
@@ -117,6 +149,9 @@ fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
                     parts: vec![(number, start..end)],
                     decided: false,
                     left_out: Vec::new(),
+                    is_found: false,
+                    matches: None,
+                    bad: 0,
                 }),
             }
             start = end;
@@ -146,8 +181,68 @@ fn code(values: &Array, row: usize) -> Option<i64> {
     }
 }
 
+/// Searches a game, whose records are in several chunks, for the sequence of positions.
+fn search_game(game: &mut [(&mut Vec<Batch>, &mut Run)], search: &mut SequenceSearch<'_>) -> Option<Searched> {
+    let mut all = Vec::new();
+    let mut records = GameRecords::default();
+    let mut counts = Vec::new();
+    for (batches, run) in game.iter_mut() {
+        records.parts.extend(run.records(all.len()).parts);
+        counts.push(batches.len());
+        all.append(batches);
+    }
+    let searched = with_shared(&mut all, |batches| search.search(batches, &[records])).pop();
+    let mut all = all.into_iter();
+    for ((batches, _), count) in game.iter_mut().zip(counts) {
+        batches.extend(all.by_ref().take(count));
+    }
+    searched
+}
+
+/// Notes whether a game has the sequence of positions.
+fn settle(game: &mut [(&mut Vec<Batch>, &mut Run)], searched: Searched, selection: &GameFilter) {
+    match searched {
+        Searched::Found(matches) => {
+            game.iter_mut().for_each(|(_, run)| run.is_found = true);
+            if let Some((_, last)) = game.last_mut() {
+                last.matches = matches;
+            }
+        }
+        Searched::Missed(bad) => {
+            game.iter_mut().for_each(|(_, run)| run.verdict = Some((HAVING, false)));
+            // Bad records are rejects, whatever is chosen; but rows of games are made of the last records only.
+            if selection.last_of_games {
+                return;
+            }
+            let mut bad = bad.into_iter().peekable();
+            let mut before = 0;
+            for (batches, run) in game {
+                while let Some((batch, row)) = bad.next_if(|&(batch, _)| batch < before + batches.len()) {
+                    run.bad += 1;
+                    if let Some(words) = &mut batches[batch - before].selected {
+                        words[row / 64] |= 1 << (row % 64);
+                    }
+                }
+                before += batches.len();
+            }
+        }
+    }
+}
+
 /// Decides which positions of a game are taken: its records in several chunks, in order.
-fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &GameFilter) {
+fn decide(
+    game: &mut [(&mut Vec<Batch>, &mut Run)],
+    selection: &GameFilter,
+    search: Option<&mut SequenceSearch<'_>>,
+) {
+    if let Some((_, first)) = game.first()
+        && let Some(search) = search
+        && first.verdict.is_none()
+        && !first.is_found
+        && let Some(searched) = search_game(game, search)
+    {
+        settle(game, searched, selection);
+    }
     let Some((_, first)) = game.first() else {
         return;
     };
@@ -289,10 +384,11 @@ impl Edges {
         format: Format,
         decoded: &mut Decoded,
         selection: &GameFilter,
+        mut search: Option<&mut SequenceSearch<'_>>,
         at_end: bool,
     ) -> Result<Vec<PendingGame>, Damage> {
         let Some(mut selected) = decoded.selected.take() else {
-            return Ok(self.close(selection));
+            return Ok(self.close(selection, search));
         };
         // Games that are numbered from the first of the chunk are whole: none goes on in the next, so that none is open.
         let are_whole = decoded.games != 0;
@@ -308,7 +404,7 @@ impl Edges {
         if count == 0 {
             decoded.selected = Some(selected);
             // Damage may begin right here; then the open game does not continue.
-            return Ok(if at_end { self.close(selection) } else { Vec::new() });
+            return Ok(if at_end { self.close(selection, search) } else { Vec::new() });
         }
         let goes_on = |held: &PendingGame, run: &Run| {
             let runs = held.decoded.selected.as_ref().map(|held| &held.runs[..]);
@@ -317,7 +413,7 @@ impl Edges {
         let continues = self.open.last().is_some_and(|held| goes_on(held, &selected.runs[0]));
         let mut ready = Vec::new();
         if !continues {
-            ready = self.close(selection);
+            ready = self.close(selection, search.as_deref_mut());
         }
         let holds = !at_end && !selected.runs[count - 1].decided;
         if holds && count == 1 {
@@ -341,11 +437,11 @@ impl Edges {
             let mut open = std::mem::take(&mut self.open);
             let mut game = parts_of(&mut open);
             game.push((&mut decoded.batches, &mut selected.runs[0]));
-            decide(&mut game, selection);
+            decide(&mut game, selection, search.as_deref_mut());
             ready = open;
             self.held = 0;
         } else if !selected.runs[0].decided {
-            decide(&mut [(&mut decoded.batches, &mut selected.runs[0])], selection);
+            decide(&mut [(&mut decoded.batches, &mut selected.runs[0])], selection, search.as_deref_mut());
         }
         let mut tail = None;
         if let Some(last) = selected.runs.last_mut()
@@ -354,7 +450,7 @@ impl Edges {
             if holds {
                 tail = selected.runs.pop();
             } else {
-                decide(&mut [(&mut decoded.batches, last)], selection);
+                decide(&mut [(&mut decoded.batches, last)], selection, search);
             }
         }
         let fields = selected.fields;
@@ -367,11 +463,20 @@ impl Edges {
         Ok(ready)
     }
 
+    /// The format of the records that are held back.
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.open.first().map(|held| held.format)
+    }
+
     /// Returns the games that were held back and are now complete.
-    pub(crate) fn close(&mut self, selection: &GameFilter) -> Vec<PendingGame> {
+    pub(crate) fn close(
+        &mut self,
+        selection: &GameFilter,
+        search: Option<&mut SequenceSearch<'_>>,
+    ) -> Vec<PendingGame> {
         let mut open = std::mem::take(&mut self.open);
         self.held = 0;
-        decide(&mut parts_of(&mut open), selection);
+        decide(&mut parts_of(&mut open), selection, search);
         open
     }
 
@@ -403,6 +508,9 @@ impl Edges {
                 if !selection.needs_whole_games() {
                     up_to(&mut run, cut, &mut decoded.batches, selection);
                 }
+            }
+            if let Some(matches) = run.matches.take().filter(|_| selection.last_of_games) {
+                decoded.game_matches.extend(run.rows().last().map(|row| (row, matches)));
             }
             if run.verdict.is_some_and(|(name, _)| name == ROWS_OF_GAMES) {
                 decoded.remarks.add(&NO_GAME, run.len() as u64);
@@ -536,9 +644,119 @@ pub(crate) fn keep_games(decoded: &mut Decoded, requested: Range<u64>) -> u64 {
 }
 
 /// The rows of the games whose last records are taken, with the numbers of these records.
-pub(crate) fn rows_of_games(batches: &[Arc<Batch>]) -> Vec<(u64, GameRow)> {
-    let rows = taken(batches).into_iter();
-    rows.map(|(batch, row)| (batches[batch].index(row), GameRow::of_last_record(&batches[batch], row))).collect()
+pub(crate) fn rows_of_games(batches: &[Arc<Batch>], mut matches: Matches) -> Vec<(u64, GameRow)> {
+    let rows = taken(batches).into_iter().map(|(batch, row)| {
+        let game = GameRow::of_last_record(&batches[batch], row);
+        (batches[batch].index(row), GameRow { matches: matches.remove(&(batch, row)), ..game })
+    });
+    rows.collect()
+}
+
+/// Where games have the sequence of positions, by the batch and row of their last record.
+pub(crate) type Matches = BTreeMap<(usize, usize), Box<GameMatches>>;
+
+/// A game that was decoded as a whole, in which a sequence of positions is to be searched for.
+#[derive(Debug)]
+pub(crate) struct WholeGame {
+    /// Its number, counted from the first game of the chunk.
+    pub(crate) number: u64,
+    /// Offset of its text in the chunk.
+    pub(crate) start: usize,
+    /// Its rows, and those of them in variations.
+    pub(crate) rows: Range<usize>,
+    pub(crate) apart: Vec<usize>,
+}
+
+/// Keeps the games that have a sequence of positions, and those of their positions that are to be taken, of a chunk of
+/// whole games. Of the fields, only these are kept.
+pub(crate) fn select_games(
+    decoded: &mut Decoded,
+    selection: &GameFilter,
+    search: &mut SequenceSearch<'_>,
+    fields: Fields,
+) {
+    let games = std::mem::take(&mut decoded.whole_games);
+    if decoded.batches.is_empty() {
+        if !games.is_empty() {
+            decoded.left_out.entry(HAVING).or_default().games += games.len() as u64;
+        }
+        return leave_out_games(decoded, &games);
+    }
+    let records: Vec<GameRecords> = games
+        .iter()
+        .map(|game| GameRecords { parts: vec![(0, game.rows.clone())], apart: game.apart.clone() })
+        .collect();
+    let searched = with_shared(&mut decoded.batches, |batches| search.search(batches, &records));
+    let batch = &mut decoded.batches[0];
+    let mut words = vec![0; batch.len().div_ceil(64)];
+    let mut take = |row: usize| words[row / 64] |= 1 << (row % 64);
+    let mut leave_out = |name, games, positions| {
+        if games + positions != 0 {
+            decoded.left_out.entry(name).or_default().add(FilterCount { games, positions, unknown: 0 });
+        }
+    };
+    let (mut taken, mut missed) = (Vec::new(), Vec::new());
+    let mut matches = BTreeMap::new();
+    for (game, searched) in games.into_iter().zip(searched) {
+        match searched {
+            Searched::Missed(bad) => {
+                leave_out(HAVING, 1, (game.rows.len() - bad.len()) as u64);
+                bad.into_iter().for_each(|(_, row)| take(row));
+                missed.push(game);
+            }
+            Searched::Found(found) => {
+                let ply = |at| batch.values(Field::Ply)?.number(game.rows.start + at).map(|ply| ply as u32);
+                let hash = match selection.max_per_game {
+                    Some(_) => game.rows.clone().fold(0, |hash, row| hash_on(hash, &batch.board(row))),
+                    None => 0,
+                };
+                let keep = selection.positions_by(game.rows.len(), &ply, hash, &mut |name, positions| {
+                    leave_out(name, 0, positions);
+                });
+                game.rows.clone().zip(keep).filter(|(_, keep)| *keep).for_each(|(row, _)| take(row));
+                matches.extend(found.map(|found| (game.number, found)));
+                taken.push(game);
+            }
+        }
+    }
+    // Numbers of records before they are numbered anew.
+    let old: Vec<u64> = taken.iter().map(|game| batch.index(game.rows.start)).collect();
+    batch.selected = Some(words);
+    number(decoded, u64::MAX);
+    let batch = &mut decoded.batches[0];
+    batch.fields.retain(|&field, _| fields.contains(field));
+    let words = batch.selected.as_deref().unwrap_or_default();
+    let mut new: BTreeMap<u64, Range<u64>> = BTreeMap::new();
+    decoded.game_records.clear();
+    for (game, old) in taken.iter().zip(old) {
+        let mut rows = game.rows.clone().filter(|&row| words[row / 64] >> (row % 64) & 1 != 0);
+        let Some(first) = rows.next() else { continue };
+        let numbers = batch.index(first)..batch.index(rows.next_back().unwrap_or(first)) + 1;
+        new.insert(old, numbers.clone());
+        decoded.game_records.push(numbers);
+    }
+    if let Some(lost) = &mut decoded.lost_of_each {
+        lost.renumber(&new);
+    }
+    let makes_rows = !decoded.game_rows.is_empty();
+    decoded.dropped_values.retain_mut(|dropped| match new.get(&dropped.place.record) {
+        Some(records) => {
+            dropped.place.record = records.start;
+            true
+        }
+        None => makes_rows,
+    });
+    for row in &mut decoded.game_rows {
+        row.matches = matches.remove(&row.game);
+    }
+    leave_out_games(decoded, &missed);
+}
+
+/// Removes what is known about some games.
+fn leave_out_games(decoded: &mut Decoded, games: &[WholeGame]) {
+    let is_left = |offset: u64| games.binary_search_by_key(&offset, |game| game.start as u64).is_err();
+    decoded.game_rows.retain(|row| games.binary_search_by_key(&row.game, |game| game.number).is_err());
+    decoded.dropped_values.retain(|dropped| is_left(dropped.place.offset));
 }
 
 /// Ends a run with this row, so that counts do not depend on where chunks end.
@@ -554,7 +772,7 @@ fn up_to(run: &mut Run, cut: (usize, usize), batches: &mut Vec<Batch>, selection
         rows.start < rows.end
     });
     if run.verdict.is_none() {
-        decide(&mut [(batches, run)], selection);
+        decide(&mut [(batches, run)], selection, None);
     }
 }
 
@@ -565,7 +783,7 @@ fn count(run: &Run, is_new: bool, left_out: &mut LeftOutBy) {
         let entry: &mut FilterCount = left_out.entry(name).or_default();
         entry.games += games;
         entry.unknown += games * u64::from(unknown);
-        entry.positions += run.len() as u64;
+        entry.positions += run.len() as u64 - run.bad;
     }
     for &(name, positions) in &run.left_out {
         left_out.entry(name).or_default().positions += positions;
@@ -643,7 +861,7 @@ pub(crate) fn cannot_select(
             }
             return is_divided.then(|| format!("is {} file, whose shards end within games", with_article(format)));
         }
-        if is_divided && matches!(option, "every" | "last" | "max-per-game") {
+        if is_divided && matches!(option, "every" | "last" | "max-per-game" | HAVING) {
             return Some(format!(
                 "is {} file, whose shards end within games, but --{option} needs whole games",
                 with_article(format)

@@ -66,6 +66,15 @@ impl UnstoredTagsByGame {
     pub(crate) fn number(&mut self, before: u64) {
         self.before += before;
     }
+    /// Keeps the parts that begin with one of some records, and gives them new numbers, all counted from the first record
+    /// of the chunk.
+    pub(crate) fn renumber(&mut self, new: &BTreeMap<u64, Range<u64>>) {
+        self.parts.retain_mut(|part| {
+            let Some(records) = new.get(&u64::from(part.start)) else { return false };
+            (part.start, part.end) = (records.start as u32, records.end as u32);
+            true
+        });
+    }
     /// Keeps the parts for whose records something holds, and what they lose.
     pub(crate) fn retain(&mut self, holds: impl Fn(Range<u64>) -> bool) {
         let Self { before, parts, sets } = self;

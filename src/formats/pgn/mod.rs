@@ -80,6 +80,7 @@ pub use tags::Tags;
 pub(super) use comment_values::{LONGEST_MATE, mate_in};
 
 use super::codec::game_history::OF_HISTORY;
+use super::codec::game_selection::WholeGame;
 use super::codec::layout::Text;
 use super::{
     About, Chunk, Codec, DecodeOptions, Decoded, DroppedKind, DroppedValue, Evidence, Layout, Likeness, Remark,
@@ -302,7 +303,9 @@ fn decode_games(
     let bytes: &[u8] = &chunk.bytes;
     let everything = GameFilter::default();
     let selection = options.games.as_deref().unwrap_or(&everything);
-    let selects = !selection.takes_all_positions();
+    // If games are chosen by their positions, so are positions, once the games are known.
+    let selects_later = !selection.having.is_empty();
+    let selects = !selection.takes_all_positions() && !selects_later;
     let fields = match options.validity {
         Validity::Playable => options.fields,
         // Positions may still be rejected, and the places of rejects name the game, whatever is requested.
@@ -317,11 +320,12 @@ fn decode_games(
         openings: fields.contains(Field::PositionOpening),
         scores_before: fields.intersects(SCORES_BEFORE),
         parents: fields.intersects(OF_HISTORY) && selection.variations,
+        variations: selects_later && selection.variations,
         texts: options.lost_tags,
         lanes: false,
     };
     let truncated = chunk.truncated && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
-    let needs_boards = requested.openings || truncated || selection.max_per_game.is_some();
+    let needs_boards = requested.openings || truncated || selects && selection.max_per_game.is_some();
     let requested = Requested { lanes: played_now.is_some() && !needs_boards, ..requested };
     let played_now = played_now.map_or(&[][..], |games| games);
     let rows = estimated_rows(bytes);
@@ -437,6 +441,14 @@ fn decode_games(
             records.retain(start, game.start, |row| keep[row]);
         }
         let kept = records.len() - start;
+        if selects_later && !is_dropped {
+            decoded.whole_games.push(WholeGame {
+                number,
+                start: game.start,
+                rows: start..records.len(),
+                apart: records.take_variations(),
+            });
+        }
         if requested.moves && game.is_chess960() {
             records.is_chess960(start);
         }
@@ -536,6 +548,7 @@ fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow 
         result: game.result(),
         last: game.last.clone().filter(|_| !place_only),
         error: game.bad.as_ref().map(|bad| bad.error.to_string()),
+        matches: None,
         start,
         end: game.end,
     }

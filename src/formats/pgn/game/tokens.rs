@@ -460,7 +460,11 @@ impl Games<'_> {
         state.board = board;
         state.ply += 1;
         state.record_before = state.record;
-        state.record = Some(records.push(board, state.ply));
+        let row = records.push(board, state.ply);
+        state.record = Some(row);
+        if state.depth != 0 {
+            records.is_in_variation(row);
+        }
         records.comes_after(state.record_before.or(state.branch));
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Requested {
     pub(super) scores_before: bool,
     /// The row of the position before each, where that is not always the row before.
     pub(super) parents: bool,
+    /// The rows of the positions in variations.
+    pub(super) variations: bool,
     /// Whether to find out if the texts of games contain [more](Records::may_lose_text) than is read.
     pub(super) texts: bool,
     /// Whether games may be played [later](Records::play).
@@ -64,6 +66,8 @@ pub(super) struct Records {
     last_scores: Vec<i16>,
     /// The row of the position before each, or [`NO_ROW`].
     parents: Vec<u32>,
+    /// The rows of the game that are in variations, if they are requested.
+    variations: Vec<usize>,
     /// The evaluations of the game that could not be read.
     unread: Unread,
     /// The evaluations of the game beyond the range of scores or mates.
@@ -195,6 +199,7 @@ impl Records {
             scores_before: room(requested.scores_before, rows),
             last_scores: room(requested.scores_before, rows),
             parents: Vec::new(),
+            variations: Vec::new(),
             unread: Unread::default(),
             beyond: Unread::default(),
             unread_clocks: Unread::default(),
@@ -235,6 +240,20 @@ impl Records {
         self.mates.clear();
         self.has_more_text = false;
         self.played_later_from = None;
+        self.variations.clear();
+    }
+
+    /// Notes that a row is in a variation.
+    #[inline]
+    pub(super) fn is_in_variation(&mut self, row: usize) {
+        if self.requested.variations {
+            self.variations.push(row);
+        }
+    }
+
+    /// The rows of the game that are in variations.
+    pub(super) fn take_variations(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.variations)
     }
 
     /// The evaluations of the game that could not be read.
@@ -438,6 +457,7 @@ impl Records {
     /// Drops the rows from `len` on.
     pub(super) fn truncate(&mut self, len: usize) {
         self.truncate_boards(len);
+        self.variations.truncate(self.variations.partition_point(|&row| row < len));
         self.moves.truncate(len);
         self.plies.truncate(len);
         self.scores.truncate(len);
