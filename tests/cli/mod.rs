@@ -25,6 +25,7 @@ mod expected;
 mod files;
 mod foreign;
 mod games;
+mod games_having;
 mod games_where;
 mod generate;
 mod help;
