@@ -140,6 +140,12 @@ pub(crate) trait Codec: fmt::Debug + Sync {
     /// Decodes a chunk.
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
 
+    /// Names and values of the tags of the game that begins at a place, in formats whose decoder does not read them for
+    /// rows of games that are chosen later.
+    fn tags_of_game(&self, _bytes: &[u8], _start: usize) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// The fields that the records of an input may have, judged by its first bytes.
     fn carried(&self, _head: &[u8]) -> Fields {
         self.about().carries
@@ -319,6 +325,11 @@ impl Format {
         }
         tables::hive_folders::add(&mut decoded, chunk, options);
         decoded
+    }
+
+    /// Names and values of the tags of the game that begins at a place of a chunk.
+    pub(crate) fn tags_of_game(self, bytes: &[u8], start: usize) -> Vec<(String, String)> {
+        self.0.tags_of_game(bytes, start)
     }
 
     /// The fields that the records of an input may have, judged by its first bytes.

@@ -150,7 +150,7 @@ impl Count {
                     return requested;
                 };
                 if settings.selects_in_order(*format) {
-                    settings.select(*format, decoded, Some(&self.totals));
+                    settings.select(*format, chunk, decoded, Some(&self.totals));
                 }
                 self.limit_records(decoded, *format, chunk, settings);
                 self.limit_games(decoded, *format, chunk, settings);
@@ -185,7 +185,7 @@ impl Count {
                         .filter(|_| !settings.past_damage);
                     if let Some(first) = first {
                         decoded.truncate(first);
-                        settings.select(*format, decoded, Some(&before));
+                        settings.select(*format, chunk, decoded, Some(&before));
                     }
                     let is_last = first.is_some();
                     let place = (chunk, self.totals.lines);

@@ -53,7 +53,7 @@ impl Settings<'_> {
     pub(super) fn decode_chunk(&self, format: Format, chunk: &Chunk, before: Option<&Totals>) -> Decoded {
         let mut decoded = format.decode(chunk, self.decode(format));
         if before.is_some() || !self.selects_in_order(format) {
-            self.select(format, &mut decoded, before);
+            self.select(format, chunk, &mut decoded, before);
         }
         decoded
     }
@@ -95,7 +95,7 @@ impl Settings<'_> {
         self.selection(format).is_some_and(|selection| selection.last_of_games)
     }
     /// Selects among the records of a chunk, as far as games are known as a whole.
-    pub(super) fn select(&self, format: Format, decoded: &mut Decoded, before: Option<&Totals>) {
+    pub(super) fn select(&self, format: Format, chunk: &Chunk, decoded: &mut Decoded, before: Option<&Totals>) {
         let mut search = self.search(format, before, decoded.games != 0);
         if let Some(selection) = self.selection(format) {
             let fields = self.fields;
@@ -104,7 +104,7 @@ impl Settings<'_> {
         } else if let Some(search) = &mut search
             && let Some(selection) = &self.decode.games
         {
-            game_selection::select_games(decoded, selection, search, self.fields);
+            game_selection::select_games((format, chunk), decoded, selection, search, self.fields);
         }
     }
 }

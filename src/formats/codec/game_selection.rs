@@ -668,13 +668,16 @@ pub(crate) struct WholeGame {
 }
 
 /// Keeps the games that have a sequence of positions, and those of their positions that are to be taken, of a chunk of
-/// whole games. Of the fields, only these are kept.
+/// whole games. Of the fields, only these are kept. The rows of these games are completed, if they have to tell more than
+/// where the games are.
 pub(crate) fn select_games(
+    (format, chunk): (Format, &Chunk),
     decoded: &mut Decoded,
     selection: &GameFilter,
     search: &mut SequenceSearch<'_>,
     fields: Fields,
 ) {
+    let tells_rows = search.tells_matches;
     let games = std::mem::take(&mut decoded.whole_games);
     if decoded.batches.is_empty() {
         if !games.is_empty() {
@@ -746,10 +749,19 @@ pub(crate) fn select_games(
         }
         None => makes_rows,
     });
+    leave_out_games(decoded, &missed);
+    if !tells_rows {
+        return;
+    }
+    let mut games = taken.iter().peekable();
     for row in &mut decoded.game_rows {
         row.matches = matches.remove(&row.game);
+        while games.next_if(|game| game.number < row.game).is_some() {}
+        if let Some(game) = games.next_if(|game| game.number == row.game) {
+            row.tags = format.tags_of_game(&chunk.bytes, game.start);
+            row.last = decoded.batches[0].position(game.rows.end - 1).ok();
+        }
     }
-    leave_out_games(decoded, &missed);
 }
 
 /// Removes what is known about some games.

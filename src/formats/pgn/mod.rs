@@ -141,6 +141,10 @@ impl Codec for Pgn {
     fn watch(&self) -> Option<Box<dyn WholeFileCheck>> {
         Some(Box::new(LastGame::default()))
     }
+    fn tags_of_game(&self, bytes: &[u8], start: usize) -> Vec<(String, String)> {
+        let mut games = Games::new(&bytes[start..], false, false);
+        pairs(&games.tags())
+    }
 }
 
 impl Text for Pgn {
@@ -478,10 +482,12 @@ fn decode_games(
         }
         if options.game_rows && !is_dropped {
             let place = if before == 0 { 0 } else { game.start };
-            if let Some(last) = records.last_row().filter(|_| !options.game_places) {
+            // Rows of games that are chosen later are completed then.
+            let is_place = options.game_places || selects_later;
+            if let Some(last) = records.last_row().filter(|_| !is_place) {
                 later.push((decoded.game_rows.len(), last));
             }
-            decoded.game_rows.push(row(number, &game, place, options.game_places));
+            decoded.game_rows.push(row(number, &game, place, is_place));
         }
         numbers.push((start, decoded.records));
         if kept > 0 {
@@ -540,10 +546,9 @@ fn extend_row(row: Option<&mut GameRow>, end: usize, next: usize) {
 
 /// The known facts of a game whose text begins at `start`; little more than its place, if only that is requested.
 fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow {
-    let tags = || game.tags.pairs().map(|(name, value)| (tag_syntax::text(name), tag_syntax::text(value))).collect();
     GameRow {
         game: number,
-        tags: if place_only { Vec::new() } else { tags() },
+        tags: if place_only { Vec::new() } else { pairs(&game.tags) },
         plies: Some(game.plies),
         result: game.result(),
         last: game.last.clone().filter(|_| !place_only),
@@ -552,6 +557,11 @@ fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow 
         start,
         end: game.end,
     }
+}
+
+/// The names and values of tags.
+fn pairs(tags: &Tags<'_>) -> Vec<(String, String)> {
+    tags.pairs().map(|(name, value)| (tag_syntax::text(name), tag_syntax::text(value))).collect()
 }
 
 /// A record of a game with the values that a condition reads, except the number of the game.

@@ -112,6 +112,11 @@ impl<'a> Games<'a> {
         at - 1
     }
 
+    /// The tags of the game with which the text begins.
+    pub(in crate::formats::pgn) fn tags(&mut self) -> Tags<'a> {
+        self.tag_section()
+    }
+
     /// Reads the tag section that begins here, if there is one.
     pub(super) fn tag_section(&mut self) -> Tags<'a> {
         let start = self.at;
