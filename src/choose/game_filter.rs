@@ -4,8 +4,8 @@
 //! out is counted under the name of its option.
 
 use super::expression::Condition;
-use super::position_sequence::HAVING;
 use super::game_options::{GameFilter, GameOption, GameOptionStage, PositionsOfGame, keep_last};
+use super::position_sequence::HAVING;
 use crate::games::Facts;
 use crate::packed::Packed;
 use crate::table::{Batch, Field, Fields};

@@ -7,8 +7,8 @@
 
 use super::expression::Condition;
 use super::game_filter::split_mix;
-use super::position_sequence::PositionSequence;
 use super::game_option_values::{EcoRange, Plies, TimeControl, number, result};
+use super::position_sequence::PositionSequence;
 use crate::games::{Date, Facts, Outcome, Variant};
 use crate::option_setters::setters;
 use crate::table::{Control, Field};

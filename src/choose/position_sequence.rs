@@ -317,9 +317,8 @@ mod tests {
     #[test]
     fn words_come_in_order() {
         let parse = |words: &[(SequenceWord, &'static str)]| {
-            PositionSequence::parse(words.iter().copied(), &Definitions::default()).map_err(|(word, error)| {
-                format!("--{}: {error}", word.name())
-            })
+            PositionSequence::parse(words.iter().copied(), &Definitions::default())
+                .map_err(|(word, error)| format!("--{}: {error}", word.name()))
         };
         assert!(parse(&[]).unwrap().is_empty());
         let error = parse(&[(SequenceWord::Then, "in_check")]).unwrap_err();

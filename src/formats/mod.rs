@@ -142,8 +142,8 @@ pub(crate) trait Codec: fmt::Debug + Sync {
 
     /// Names and values of the tags of the game that begins at a place, in formats whose decoder does not read them for
     /// rows of games that are chosen later.
-    fn tags_of_game(&self, _bytes: &[u8], _start: usize) -> Vec<(String, String)> {
-        Vec::new()
+    fn tags_of_game(&self, _bytes: &[u8], _start: usize) -> GameTags {
+        GameTags::default()
     }
 
     /// The fields that the records of an input may have, judged by its first bytes.
@@ -328,7 +328,7 @@ impl Format {
     }
 
     /// Names and values of the tags of the game that begins at a place of a chunk.
-    pub(crate) fn tags_of_game(self, bytes: &[u8], start: usize) -> Vec<(String, String)> {
+    pub(crate) fn tags_of_game(self, bytes: &[u8], start: usize) -> GameTags {
         self.0.tags_of_game(bytes, start)
     }
 

@@ -86,6 +86,49 @@ impl Variant {
     }
 }
 
+/// Names and values of the tags of a game, in their order; in one text, because there are many of them.
+///
+/// ```
+/// use lanefish::games::GameTags;
+/// let tags = GameTags::from_iter([("White", "Adams"), ("Black", "Torre")]);
+/// assert_eq!(tags.iter().last(), Some(("Black", "Torre")));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameTags {
+    text: String,
+    /// The end of each name, and of each value, in the text.
+    ends: Vec<u32>,
+}
+
+impl GameTags {
+    /// Adds a tag.
+    ///
+    /// # Panics
+    /// If the tags have more than 4 GiB together.
+    pub fn push(&mut self, name: &str, value: &str) {
+        for text in [name, value] {
+            self.text.push_str(text);
+            self.ends.push(u32::try_from(self.text.len()).expect("tags below 4 GiB"));
+        }
+    }
+    /// The names and values.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &str)> + ExactSizeIterator {
+        (0..self.ends.len() / 2).map(|place| {
+            let start = place.checked_sub(1).map_or(0, |before| self.ends[2 * before + 1] as usize);
+            let (middle, end) = (self.ends[2 * place] as usize, self.ends[2 * place + 1] as usize);
+            (&self.text[start..middle], &self.text[middle..end])
+        })
+    }
+}
+
+impl<'a> FromIterator<(&'a str, &'a str)> for GameTags {
+    fn from_iter<I: IntoIterator<Item = (&'a str, &'a str)>>(all: I) -> Self {
+        let mut tags = Self::default();
+        all.into_iter().for_each(|(name, value)| tags.push(name, value));
+        tags
+    }
+}
+
 /// Where a sequence of positions occurs in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -106,8 +149,8 @@ pub struct GameMatches {
 pub struct GameRow {
     /// 0-based number of the game; over all inputs after [`crate::formats::Decoded::number`].
     pub game: u64,
-    /// Names and values of its tags, in their order.
-    pub tags: Vec<(String, String)>,
+    /// Its tags.
+    pub tags: GameTags,
     /// Plies played in the main line; `None` if that is not known.
     pub plies: Option<u32>,
     /// How it ended.
@@ -148,12 +191,15 @@ impl GameRow {
     /// The row of a game of which this is the last record. If it has a move, the move is the last one of the game.
     pub(crate) fn of_last_record(batch: &Batch, row: usize) -> Self {
         let number = |field| batch.values(field).and_then(|values: &Array| values.number(row));
-        let text = |field| {
-            let values = batch.values(field)?;
-            let text = values.text(row).map(str::to_owned);
-            text.or_else(|| Some(values.number(row)?.to_string()))
-        };
-        let tags = TAGS_OF_RECORDS.into_iter();
+        let mut tags = GameTags::default();
+        for (name, field) in TAGS_OF_RECORDS {
+            let Some(values) = batch.values(field) else { continue };
+            if let Some(text) = values.text(row) {
+                tags.push(name, text);
+            } else if let Some(number) = values.number(row) {
+                tags.push(name, &number.to_string());
+            }
+        }
         let before = batch.position(row);
         let mv = number(Field::Move).and_then(|bits| Move::from_bits(bits as u16));
         let (last, error) = match before {
@@ -169,7 +215,7 @@ impl GameRow {
         let codes = [Outcome::Black, Outcome::Draw, Outcome::White];
         Self {
             game: number(Field::Game).unwrap_or(0) as u64,
-            tags: tags.filter_map(|(name, field)| Some((name.to_owned(), text(field)?))).collect(),
+            tags,
             plies: number(Field::Ply).map(|ply| ply as u32 + u32::from(mv.is_some() && error.is_none())),
             result: number(Field::Result).and_then(|code| codes.get(code as usize).copied()),
             last,

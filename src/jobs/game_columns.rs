@@ -89,7 +89,12 @@ static ALL: LazyLock<Vec<GameColumn>> = LazyLock::new(|| {
              the left",
             GameValue::MatchPlies,
         ),
-        column("first_match", Kind::U32, "with --having, the first ply at which a sequence ends", GameValue::FirstMatch),
+        column(
+            "first_match",
+            Kind::U32,
+            "with --having, the first ply at which a sequence ends",
+            GameValue::FirstMatch,
+        ),
         column("last_match", Kind::U32, "with --having, the last ply at which a sequence ends", GameValue::LastMatch),
         column("match_count", Kind::U32, "with --having, at how many plies a sequence ends", GameValue::MatchCount),
         column("tags", Kind::Text, "all tags of the game, as a JSON object", GameValue::Tags),
@@ -151,10 +156,14 @@ impl GameColumn {
             GameValue::Outcome => outcome(game).into(),
             GameValue::Fen => game.last.as_ref().map_or_else(String::new, ToString::to_string).into(),
             GameValue::Error => game.error.as_deref().unwrap_or_default().into(),
-            GameValue::MatchPlies => game.matches.as_ref().map_or_else(String::new, |matches| {
-                let plies: Vec<String> = matches.plies.iter().map(u32::to_string).collect();
-                plies.join(" ")
-            }).into(),
+            GameValue::MatchPlies => game
+                .matches
+                .as_ref()
+                .map_or_else(String::new, |matches| {
+                    let plies: Vec<String> = matches.plies.iter().map(u32::to_string).collect();
+                    plies.join(" ")
+                })
+                .into(),
             GameValue::FirstMatch | GameValue::LastMatch | GameValue::MatchCount => {
                 self.number(game).map_or_else(String::new, |number| number.to_string()).into()
             }
@@ -245,7 +254,7 @@ pub(super) fn outcome(game: &GameRow) -> &'static str {
 }
 
 fn tag<'a>(game: &'a GameRow, name: &str) -> &'a str {
-    let last = |is_it: &dyn Fn(&str) -> bool| game.tags.iter().rev().find(|(other, _)| is_it(other));
+    let last = |is_it: &dyn Fn(&str) -> bool| game.tags.iter().rev().find(|&(other, _)| is_it(other));
     // The names of known tags may be in another case.
     let found = last(&|other| other == name).or_else(|| {
         let is_known = OF_TAGS.iter().any(|(known, _)| *known == name);
@@ -256,17 +265,17 @@ fn tag<'a>(game: &'a GameRow, name: &str) -> &'a str {
 
 /// Appends all tags as a JSON object. If a tag occurs twice, the last value is written, at the place of the first.
 pub(super) fn write_tags(game: &GameRow, text: &mut Vec<u8>) {
-    let last: HashMap<&str, &str> = game.tags.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let last: HashMap<&str, &str> = game.tags.iter().collect();
     let mut written = HashSet::new();
     text.push(b'{');
-    for (name, _) in &game.tags {
-        if written.insert(&**name) {
+    for (name, _) in game.tags.iter() {
+        if written.insert(name) {
             if written.len() > 1 {
                 text.push(b',');
             }
             write_json_string(name, text);
             text.push(b':');
-            write_json_string(last[&**name], text);
+            write_json_string(last[name], text);
         }
     }
     text.push(b'}');

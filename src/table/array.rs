@@ -31,6 +31,14 @@ impl Texts {
         assert!(most.is_none_or(|&most| (most as usize) < words.len() || codes.count_present() == 0));
         Self { codes, words }
     }
+    /// A bit for each row that has a text for which something holds; it is asked once for each text of the dictionary.
+    pub(crate) fn rows_where(&self, is: impl Fn(&str) -> bool) -> Vec<u64> {
+        let words: Vec<bool> = self.words.iter().map(is).collect();
+        // A missing row has the code 0, also where there are no words.
+        let is = |code: u32| words.get(code as usize).copied().unwrap_or_default();
+        let codes = self.codes.values().chunks(64).zip(self.codes.present());
+        codes.map(|(codes, present)| super::values::bits_where(codes, is) & present).collect()
+    }
     /// The code of each row; 0 where it is missing.
     pub fn codes(&self) -> &Values<u32> {
         &self.codes

@@ -339,6 +339,44 @@ pub(super) fn score_placeholder(tile: &Tile<'_>) -> Array {
     Array::Flag(flags)
 }
 
+/// The letters of the pieces, each text once, for conditions: rows that follow one another mostly have the same pieces.
+pub(crate) fn material_signatures(tile: &Tile<'_>) -> Array {
+    let counts = per_lane(tile, |lane| {
+        let (white, black) = (lane.white(), lane.black());
+        let roles = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King];
+        let [mut low, mut high] = [0_u64; 2];
+        for (place, role) in roles.into_iter().enumerate() {
+            let pieces = lane.role(role);
+            low |= u64::from(count(pieces & white)) << (8 * place);
+            high |= u64::from(count(pieces & black)) << (8 * place);
+        }
+        [low, high]
+    });
+    let (mut codes, mut known) = (Vec::with_capacity(tile.len), HashMap::new());
+    let mut texts: Vec<String> = Vec::new();
+    let mut last = None;
+    for counts in counts.values() {
+        let code = match last {
+            Some((before, code)) if before == counts => code,
+            _ => *known.entry(*counts).or_insert_with(|| {
+                let side = |counts: u64| -> String {
+                    let letters = ['P', 'N', 'B', 'R', 'Q', 'K'].into_iter().enumerate().rev();
+                    letters
+                        .flat_map(|(place, letter)| {
+                            std::iter::repeat_n(letter, (counts >> (8 * place) & 0xFF) as usize)
+                        })
+                        .collect()
+                };
+                texts.push(format!("{}v{}", side(counts[0]), side(counts[1])));
+                texts.len() as u32 - 1
+            }),
+        };
+        last = Some((counts, code));
+        codes.push(code);
+    }
+    words(texts, codes.into())
+}
+
 /// The letters of the pieces.
 pub(super) fn material(tile: &Tile<'_>) -> Array {
     // All squares, and `v` twice, of which the last is cut off.

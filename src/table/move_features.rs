@@ -46,6 +46,58 @@ pub(super) fn pieces_of_moves(tile: &Tile<'_>, piece: impl Fn(&Packed, Move) -> 
     )
 }
 
+/// What the SAN of a move says about it, as far as the letters tell: for patterns of SAN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct MoveShape {
+    /// The piece that moves; not for castling.
+    piece: Option<Role>,
+    castles: bool,
+    captures: bool,
+    promotes: bool,
+}
+
+impl MoveShape {
+    /// The shape of moves whose SAN has these letters; `None` stands for any text.
+    pub(crate) fn of_san(letters: impl Iterator<Item = Option<char>>) -> Self {
+        let mut shape = Self::default();
+        for (place, letter) in letters.enumerate() {
+            match (place, letter) {
+                (0, Some('O')) => shape.castles = true,
+                (0, Some('a'..='h')) => shape.piece = Some(Role::Pawn),
+                (0, Some(letter @ ('N' | 'B' | 'R' | 'Q' | 'K'))) => {
+                    shape.piece = Role::ALL.into_iter().find(|role| role.letter().to_ascii_uppercase() == letter);
+                }
+                (_, Some('x')) => shape.captures = true,
+                (_, Some('=')) => shape.promotes = true,
+                _ => {}
+            }
+        }
+        shape
+    }
+    fn fits(self, board: &Packed, mv: Move) -> bool {
+        (!self.castles || mv.kind == MoveKind::Castle)
+            && (!self.promotes || matches!(mv.kind, MoveKind::Promotion(_)))
+            && (!self.captures || captures(board, mv))
+            && self.piece.is_none_or(|piece| moved(board, mv).is_none_or(|moved| moved == piece))
+    }
+}
+
+/// The rows with a move, and those whose move has one of these shapes.
+pub(crate) fn moves_of_shapes(tile: &Tile<'_>, shapes: &[MoveShape]) -> (Vec<u64>, Vec<u64>) {
+    let (mut moves, mut fitting) = (vec![0; tile.len.div_ceil(64)], vec![0; tile.len.div_ceil(64)]);
+    each_move(tile, |row, mv| {
+        let bit = 1 << (row % 64);
+        if tile.counts(tile.start + row) {
+            moves[row / 64] |= bit;
+            let board = tile.board(row);
+            if shapes.iter().any(|shape| shape.fits(&board, mv)) {
+                fitting[row / 64] |= bit;
+            }
+        }
+    });
+    (moves, fitting)
+}
+
 /// The piece that moves; a pawn that promotes is a pawn, and the king castles.
 #[inline]
 pub(super) fn moved(board: &Packed, mv: Move) -> Option<Role> {

@@ -204,7 +204,8 @@ fn expected(truths: &Truths, list: List) -> Vec<String> {
 fn pgn_files() -> Vec<PathBuf> {
     fn collect(path: &Path, files: &mut Vec<PathBuf>) {
         if path.is_dir() {
-            let mut entries: Vec<PathBuf> = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+            let mut entries: Vec<PathBuf> =
+                std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
             entries.sort();
             entries.iter().for_each(|entry| collect(entry, files));
         } else if path.extension().is_some_and(|extension| extension == "pgn") {
@@ -277,7 +278,8 @@ fn every_format_has_the_games_of_its_text() {
             };
             let copy = [PathBuf::from(copy)];
             for list in LISTS {
-                let needs_text = list.iter().any(|(_, text)| ["tag:", "plies_left"].iter().any(|word| text.contains(word)));
+                let needs_text =
+                    list.iter().any(|(_, text)| ["tag:", "plies_left"].iter().any(|word| text.contains(word)));
                 if needs_text {
                     continue;
                 }
@@ -316,7 +318,8 @@ fn positions_are_those_of_the_chosen_games() {
         &["--sample", "1.0"],
     ] {
         let columns = ["--columns", "game,ply,fen,move", "--format", "csv"];
-        let of = |file: &str, having: &[&str]| output(0, &[&["-q", "compute", file][..], &columns, more, having].concat());
+        let of =
+            |file: &str, having: &[&str]| output(0, &[&["-q", "compute", file][..], &columns, more, having].concat());
         let with = of(&pgn, &having);
         if !more.contains(&"--limit") {
             let without = of(&pgn, &[]);
@@ -381,7 +384,8 @@ fn variations_do_not_choose() {
 fn damaged_games_are_rejects() {
     let dir = Dir::new();
     let file = dir.file("bad.pgn", "1. e4 e5 2. Nf3 Nc6 3. Bb5 Qxq9 *\n\n1. d4 d5 *\n\n1. e4 c5 2. Nf3 *\n");
-    for (condition, games) in [("on('b5', 'B')", "0"), ("on('c5', 'p')", "2"), ("on('d5', 'p')", "1"), ("pieces < 9", "")]
+    for (condition, games) in
+        [("on('b5', 'B')", "0"), ("on('c5', 'p')", "2"), ("on('d5', 'p')", "1"), ("pieces < 9", "")]
     {
         let arguments = ["games", &file, "--columns", "game", "--format", "csv", "--having", condition];
         let rejects = dir.name("rejects.txt");

@@ -1,12 +1,12 @@
 //! Evaluation of plans over tiles.
 
 use super::real_functions;
-use super::typed_operations::{Arithmetic, Comparison, Function, Node, RealFunction, Scope, Type};
+use super::typed_operations::{Arithmetic, Comparison, Function, LikePart, Node, RealFunction, Scope, Type};
 use crate::games::Date;
 use crate::packed::Group;
 use crate::seed::Draw;
 use crate::table::predicate::Test;
-use crate::table::{Array, Texts, Tile, Values, rows_of};
+use crate::table::{Array, MoveShape, Texts, Tile, Values, bits_where, material_signatures, moves_of_shapes, rows_of};
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -71,6 +71,7 @@ pub(super) struct Filled<'a> {
 impl<'a> Filled<'a> {
     fn column(&self, place: usize) -> &Array {
         self.columns[place].get_or_init(|| match self.tile {
+            Some(tile) if self.scope.columns[place].name() == "material" => material_signatures(tile),
             Some(tile) => self.scope.columns[place].fill(tile),
             None => Array::Flag(Values::missing(1)),
         })
@@ -85,6 +86,16 @@ impl<'a> Filled<'a> {
     }
     fn len(&self) -> usize {
         self.tile.map_or(1, |tile| tile.len)
+    }
+    /// Whether a column has moves as SAN.
+    fn is_san(&self, place: usize) -> bool {
+        self.tile.is_some() && self.scope.columns[place].name() == "san"
+    }
+    /// The rows with a move, and the SAN of those whose moves have one of these shapes.
+    fn san_where(&self, place: usize, shapes: &[MoveShape]) -> (Vec<u64>, Array) {
+        let Some(tile) = self.tile else { return (vec![0], Array::Flag(Values::missing(1))) };
+        let (moves, candidates) = moves_of_shapes(tile, shapes);
+        (moves, self.scope.columns[place].fill(&tile.masked(&candidates)))
     }
     fn groups(&self) -> &'a [Group] {
         self.tile.map_or(&[], |tile| tile.groups)
@@ -209,6 +220,12 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
             let array = values.column(*place);
             Truth::of_bits(Test::number(1).bits(array), array.present())
         }
+        Node::Test(place, Test::In(words)) if values.is_san(*place) => {
+            // A shape of each word, so that few moves have to be written.
+            let shapes: Vec<MoveShape> = words.iter().map(|word| MoveShape::of_san(word.chars().map(Some))).collect();
+            let (moves, like) = values.san_where(*place, &shapes);
+            Truth::of_bits(Test::In(words.clone()).bits(&like), &moves)
+        }
         Node::Test(place, test) => {
             let array = values.column(*place);
             let yes = test.bits(array);
@@ -229,6 +246,15 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
         }
         Node::Compare(comparison, kind, sides) => {
             let [left, right] = &**sides;
+            if let (Node::Arithmetic(Arithmetic::And, Type::Bits, both), Some(number)) = (left, constant_bits(right))
+                && let [Node::Column(place), mask] = &**both
+                && let (Some(mask), Array::U64(bits)) = (constant_bits(mask), values.column(*place))
+            {
+                let holds = |bits: u64| comparison.holds((bits & mask).cmp(&number));
+                let yes = bits.values().chunks(64).zip(bits.present());
+                let yes = yes.map(|(bits, present)| bits_where(bits, holds) & present).collect();
+                return Truth::of_bits(yes, bits.present());
+            }
             match kind {
                 Type::Boolean => {
                     let (left, right) = (flags(&truth(left, values), len), flags(&truth(right, values), len));
@@ -245,6 +271,22 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
             }
         }
         Node::Like(inner, pattern) => {
+            if let Node::Column(place) = **inner {
+                if values.is_san(place) && !pattern.ignores_case {
+                    let letters = pattern.parts.iter().map(|part| match part {
+                        LikePart::Letter(letter) => Some(*letter),
+                        LikePart::Any | LikePart::Many => None,
+                    });
+                    let (moves, sans) = values.san_where(place, &[MoveShape::of_san(letters)]);
+                    let texts = (0..len).map(|row| sans.text(row).map(|text| pattern.matches(text)));
+                    let Truth { yes, .. } = Truth::collect(texts, len);
+                    return Truth::of_bits(yes, &moves);
+                }
+                let array = values.column(place);
+                if let Array::Text(texts) = array {
+                    return Truth::of_bits(texts.rows_where(|word| pattern.matches(word)), array.present());
+                }
+            }
             let texts = texts(inner, values).into_iter();
             Truth::collect(texts.map(|text| text.map(|text| pattern.matches(text))), len)
         }
@@ -332,16 +374,34 @@ fn compared<T>(
     order: impl Fn(&T, &T) -> Ordering,
 ) -> Truth {
     let len = left.len();
-    let holds = |order: Ordering| match comparison {
-        Comparison::Equal => order.is_eq(),
-        Comparison::Unequal => order.is_ne(),
-        Comparison::Less => order.is_lt(),
-        Comparison::LessOrEqual => order.is_le(),
-        Comparison::Greater => order.is_gt(),
-        Comparison::GreaterOrEqual => order.is_ge(),
-    };
     let both = left.into_iter().zip(right);
-    Truth::collect(both.map(|(left, right)| Some(holds(order(&left?, &right?)))), len)
+    Truth::collect(both.map(|(left, right)| Some(comparison.holds(order(&left?, &right?)))), len)
+}
+
+impl Comparison {
+    #[inline(always)]
+    fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::Unequal => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+        }
+    }
+}
+
+/// The value of a constant set of squares, which may be written as a small number.
+fn constant_bits(node: &Node) -> Option<u64> {
+    match node {
+        Node::Bits(bits) => Some(*bits),
+        Node::Convert(Type::Integer, _, inner) => match **inner {
+            Node::Integer(number) => number.try_into().ok(),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// A type of numbers.

@@ -1,4 +1,7 @@
 //! Patterns of pieces on squares: a few operations on the planes of boards, for eight boards at once.
+//!
+//! The pieces of a pattern are planes, too, so that a board is compared with all of them at once. Only a rook has two
+//! codes: one for rooks that may still castle.
 
 use crate::chess::{Color, Piece, Role, Square};
 use crate::packed::Group;
@@ -7,9 +10,44 @@ use crate::packed::Group;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Pattern {
     /// The boards that apply to both sides to move, or to White only.
-    boards: Vec<Squares>,
+    boards: Vec<Compared>,
     /// The boards for Black to move, if they are different.
-    with_black_to_move: Option<Vec<Squares>>,
+    with_black_to_move: Option<Vec<Compared>>,
+}
+
+/// A board of a pattern as it is compared with the planes of boards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Compared {
+    /// The squares that pieces must be on, and those of rooks among them.
+    pieces: u64,
+    rooks: u64,
+    /// What the planes must be on these squares; of the rooks only the colour and the highest bit of the code.
+    color: u64,
+    types: [u64; 3],
+    empty: u64,
+}
+
+impl Compared {
+    fn of(squares: &Squares) -> Self {
+        let of = |role: usize| squares.pieces[role] | squares.pieces[role + 6];
+        let [pawns, knights, bishops, rooks, queens, kings] = std::array::from_fn(of);
+        Self {
+            pieces: pawns | knights | bishops | rooks | queens | kings,
+            rooks,
+            color: squares.pieces[6..].iter().fold(0, |all, squares| all | squares),
+            types: [pawns | bishops | queens, knights | bishops | kings, rooks | queens | kings],
+            empty: squares.empty,
+        }
+    }
+    /// The squares of a board that are not as they must be, none of which is 0. A square that must hold two pieces is
+    /// never as it must be.
+    #[inline(always)]
+    fn wrong(&self, color: u64, [t0, t1, t2]: [u64; 3]) -> u64 {
+        let Self { pieces, rooks, .. } = *self;
+        let low = (t0 ^ self.types[0] | t1 ^ self.types[1]) & (pieces & !rooks);
+        let high = (color ^ self.color | t2 ^ self.types[2]) & pieces;
+        low | high | (t0 ^ t1) & rooks | (t0 | t1 | t2) & self.empty
+    }
 }
 
 /// A board of a pattern.
@@ -98,43 +136,10 @@ impl Squares {
     fn mirrored(&self) -> Self {
         self.map(|squares| squares.swap_bytes().reverse_bits())
     }
-
-    /// The lanes whose boards match it, as bits.
-    fn lanes(&self, sets: &Sets) -> u8 {
-        let mut missing = sets.occupied.map(|occupied| occupied & self.empty);
-        for (place, &squares) in self.pieces.iter().enumerate().filter(|(_, squares)| **squares != 0) {
-            let pieces = sets.pieces(place);
-            missing.iter_mut().zip(pieces).for_each(|(missing, pieces)| *missing |= squares & !pieces);
-        }
-        lanes_where(missing.map(|missing| missing == 0))
-    }
 }
 
 fn lanes_where(is: [bool; Group::LEN]) -> u8 {
     is.iter().enumerate().fold(0, |lanes, (lane, &is)| lanes | u8::from(is) << lane)
-}
-
-/// The pieces and empty squares of eight boards.
-struct Sets<'a> {
-    group: &'a Group,
-    occupied: [u64; Group::LEN],
-}
-
-impl<'a> Sets<'a> {
-    fn of(group: &'a Group) -> Self {
-        let [_, t0, t1, t2] = &group.planes;
-        let occupied = std::array::from_fn(|lane| t0[lane] | t1[lane] | t2[lane]);
-        Self { group, occupied }
-    }
-    /// The squares of the pieces at a place of [`Squares::pieces`].
-    fn pieces(&self, place: usize) -> [u64; Group::LEN] {
-        let role = Role::ALL[place % 6];
-        let turn = if place < 6 { !0 } else { 0 };
-        std::array::from_fn(|lane| {
-            let board = self.group.get(lane);
-            board.planes().role(role) & (board.color ^ turn)
-        })
-    }
 }
 
 /// The place of a piece in [`Squares::pieces`].
@@ -149,7 +154,7 @@ impl Pattern {
     pub(super) fn parse(text: &str, words: &str) -> Result<Self, String> {
         let words = Words::parse(words)?;
         let board = Squares::parse(text, words.exact)?;
-        let variants = |board: Squares| -> Vec<Squares> {
+        let variants = |board: Squares| -> Vec<Compared> {
             let mut boards = vec![board];
             if words.flip {
                 boards.extend(boards.clone().iter().map(Squares::flipped));
@@ -159,7 +164,7 @@ impl Pattern {
             }
             boards.sort_unstable();
             boards.dedup();
-            boards
+            boards.iter().map(Compared::of).collect()
         };
         let with_black_to_move = words.mover.then(|| variants(board.flipped()));
         Ok(Self { boards: variants(board), with_black_to_move })
@@ -167,8 +172,15 @@ impl Pattern {
 
     /// The lanes whose boards match, a bit each.
     pub(super) fn lanes(&self, group: &Group) -> u8 {
-        let sets = Sets::of(group);
-        let any = |boards: &[Squares]| boards.iter().fold(0, |lanes, board| lanes | board.lanes(&sets));
+        let [color, t0, t1, t2] = &group.planes;
+        let any = |boards: &[Compared]| {
+            let lanes = boards.iter().map(|board| {
+                let wrong: [u64; Group::LEN] =
+                    std::array::from_fn(|lane| board.wrong(color[lane], [t0[lane], t1[lane], t2[lane]]));
+                lanes_where(wrong.map(|wrong| wrong == 0))
+            });
+            lanes.fold(0, |all, lanes| all | lanes)
+        };
         let white = any(&self.boards);
         let Some(black) = &self.with_black_to_move else {
             return white;
@@ -181,9 +193,10 @@ impl Pattern {
 /// A square, and pieces of which one must be on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct On {
-    square: u64,
-    /// The places of the pieces in [`Squares::pieces`].
-    pieces: Vec<usize>,
+    /// The number of the square.
+    square: u32,
+    /// A bit for each piece: for the code of a square, its three bits and then that of Black.
+    codes: u16,
 }
 
 impl On {
@@ -192,21 +205,30 @@ impl On {
         if letters.is_empty() {
             return Err("no pieces are named".to_owned());
         }
-        let mut pieces: Vec<usize> =
-            letters.chars().map(|letter| piece(letter).map(number)).collect::<Result<_, _>>()?;
-        pieces.sort_unstable();
-        pieces.dedup();
-        Ok(Self { square: 1 << on.index(), pieces })
+        let mut codes = 0;
+        for letter in letters.chars() {
+            let piece = piece(letter)?;
+            let of_role: u16 = match piece.role {
+                Role::Pawn => 1 << 0b001,
+                Role::Knight => 1 << 0b010,
+                Role::Bishop => 1 << 0b011,
+                Role::Rook => 1 << 0b100 | 1 << 0b111,
+                Role::Queen => 1 << 0b101,
+                Role::King => 1 << 0b110,
+            };
+            codes |= if piece.color == Color::Black { of_role << 8 } else { of_role };
+        }
+        Ok(Self { square: on.index() as u32, codes })
     }
 
     /// The lanes on whose boards one of these pieces is on the square, as bits.
     pub(super) fn lanes(&self, group: &Group) -> u8 {
-        let sets = Sets::of(group);
-        let all = self.pieces.iter().fold([0; Group::LEN], |mut all, &place| {
-            all.iter_mut().zip(sets.pieces(place)).for_each(|(all, pieces)| *all |= pieces);
-            all
-        });
-        lanes_where(all.map(|pieces| pieces & self.square != 0))
+        let [color, t0, t1, t2] = &group.planes;
+        lanes_where(std::array::from_fn(|lane| {
+            let bit = |plane: u64| plane >> self.square & 1;
+            let code = bit(t0[lane]) | bit(t1[lane]) << 1 | bit(t2[lane]) << 2 | bit(color[lane]) << 3;
+            self.codes >> code & 1 != 0
+        }))
     }
 }
 

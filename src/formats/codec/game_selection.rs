@@ -230,11 +230,7 @@ fn settle(game: &mut [(&mut Vec<Batch>, &mut Run)], searched: Searched, selectio
 }
 
 /// Decides which positions of a game are taken: its records in several chunks, in order.
-fn decide(
-    game: &mut [(&mut Vec<Batch>, &mut Run)],
-    selection: &GameFilter,
-    search: Option<&mut SequenceSearch<'_>>,
-) {
+fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &GameFilter, search: Option<&mut SequenceSearch<'_>>) {
     if let Some((_, first)) = game.first()
         && let Some(search) = search
         && first.verdict.is_none()
@@ -722,6 +718,14 @@ pub(crate) fn select_games(
             }
         }
     }
+    if taken.is_empty() && words.iter().all(|&bits| bits == 0) {
+        // So it is mostly, when something rare is searched for.
+        decoded.batches.clear();
+        decoded.game_records.clear();
+        decoded.lost_of_each = decoded.lost_of_each.take().map(|_| Box::default());
+        number(decoded, u64::MAX);
+        return leave_out_games(decoded, &missed);
+    }
     // Numbers of records before they are numbered anew.
     let old: Vec<u64> = taken.iter().map(|game| batch.index(game.rows.start)).collect();
     batch.selected = Some(words);
@@ -749,10 +753,10 @@ pub(crate) fn select_games(
         }
         None => makes_rows,
     });
-    leave_out_games(decoded, &missed);
     if !tells_rows {
-        return;
+        return leave_out_games(decoded, &missed);
     }
+    leave_out_games(decoded, &missed);
     let mut games = taken.iter().peekable();
     for row in &mut decoded.game_rows {
         row.matches = matches.remove(&row.game);

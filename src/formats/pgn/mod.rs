@@ -90,7 +90,7 @@ use crate::chess::Validity;
 use crate::choose::{Condition, FilterCount, GameFilter};
 use crate::error::Damage;
 use crate::error::{Place, Reject};
-use crate::games::{Date, Facts, GameRow, Outcome, Variant};
+use crate::games::{Date, Facts, GameRow, GameTags, Outcome, Variant};
 use crate::replay::are_lanes_faster;
 use crate::table::{Batch, Field, Fields};
 use crate::text::one_line;
@@ -141,7 +141,7 @@ impl Codec for Pgn {
     fn watch(&self) -> Option<Box<dyn WholeFileCheck>> {
         Some(Box::new(LastGame::default()))
     }
-    fn tags_of_game(&self, bytes: &[u8], start: usize) -> Vec<(String, String)> {
+    fn tags_of_game(&self, bytes: &[u8], start: usize) -> GameTags {
         let mut games = Games::new(&bytes[start..], false, false);
         pairs(&games.tags())
     }
@@ -548,7 +548,7 @@ fn extend_row(row: Option<&mut GameRow>, end: usize, next: usize) {
 fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow {
     GameRow {
         game: number,
-        tags: if place_only { Vec::new() } else { pairs(&game.tags) },
+        tags: if place_only { GameTags::default() } else { pairs(&game.tags) },
         plies: Some(game.plies),
         result: game.result(),
         last: game.last.clone().filter(|_| !place_only),
@@ -560,8 +560,13 @@ fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow 
 }
 
 /// The names and values of tags.
-fn pairs(tags: &Tags<'_>) -> Vec<(String, String)> {
-    tags.pairs().map(|(name, value)| (tag_syntax::text(name), tag_syntax::text(value))).collect()
+fn pairs(tags: &Tags<'_>) -> GameTags {
+    let mut all = GameTags::default();
+    let [mut name_buffer, mut buffer] = [Vec::new(), Vec::new()];
+    for (name, value) in tags.pairs() {
+        all.push(&tag_syntax::text_in(name, &mut name_buffer), &tag_syntax::text_in(value, &mut buffer));
+    }
+    all
 }
 
 /// A record of a game with the values that a condition reads, except the number of the game.
