@@ -40,6 +40,7 @@ pub use detect::open::{NotDetected, Opened, PEEK, detect, is_supported, is_suppo
 pub(crate) use detect::open::{note_on_skipped, to_line_feeds};
 
 use crate::ParseError;
+use crate::games::GameTags;
 use crate::input::Compression;
 use crate::table::{Batch, Fields};
 use memchr::memchr_iter;
