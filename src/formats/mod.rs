@@ -141,10 +141,10 @@ pub(crate) trait Codec: fmt::Debug + Sync {
     /// Decodes a chunk.
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
 
-    /// Names and values of the tags of the game that begins at a place, in formats whose decoder does not read them for
-    /// rows of games that are chosen later.
-    fn tags_of_game(&self, _bytes: &[u8], _start: usize) -> GameTags {
-        GameTags::default()
+    /// The tags, as far as rows of games need them, of the games that begin at some places, in formats whose decoder does
+    /// not read them for rows of games that are chosen later.
+    fn tags_of_games(&self, _chunk: &Chunk, _options: &DecodeOptions, _starts: &[usize]) -> Vec<GameTags> {
+        Vec::new()
     }
 
     /// The fields that the records of an input may have, judged by its first bytes.
@@ -328,9 +328,9 @@ impl Format {
         decoded
     }
 
-    /// Names and values of the tags of the game that begins at a place of a chunk.
-    pub(crate) fn tags_of_game(self, bytes: &[u8], start: usize) -> GameTags {
-        self.0.tags_of_game(bytes, start)
+    /// The tags, as far as rows of games need them, of the games that begin at some places of a chunk.
+    pub(crate) fn tags_of_games(self, chunk: &Chunk, options: &DecodeOptions, starts: &[usize]) -> Vec<GameTags> {
+        self.0.tags_of_games(chunk, options, starts)
     }
 
     /// The fields that the records of an input may have, judged by its first bytes.

@@ -261,6 +261,12 @@ impl Job for Table<'_> {
     fn reads_games(&self) -> bool {
         matches!(self.rows, OutputContent::Games | OutputContent::GameColumns(_))
     }
+    fn game_tags(&self) -> Option<Vec<Arc<str>>> {
+        match self.rows {
+            OutputContent::GameColumns(columns) => columns.tags(),
+            _ => GameColumns::usual().tags(),
+        }
+    }
     fn reads_lost_tags(&self) -> bool {
         matches!(self.rows, OutputContent::Records { .. })
     }

@@ -8,7 +8,7 @@ use crate::output::cells::write_json_string;
 use crate::table::{ChosenColumn, ColumnsError, Kind};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Columns that are tags, and their names as columns.
 const OF_TAGS: [(&str, &str); 14] = [
@@ -207,6 +207,19 @@ impl GameColumns {
             ALL.iter().filter(|column| column.is_of_matches()).filter(missing).cloned().collect();
         self.0.extend(more);
         self
+    }
+
+    /// The names of the tags that they read; `None` if they may read all of them.
+    pub(super) fn tags(&self) -> Option<Vec<Arc<str>>> {
+        let mut tags = Vec::new();
+        for column in &self.0 {
+            match &column.value {
+                GameValue::Tag(name) => tags.push(Arc::from(&**name)),
+                GameValue::Tags => return None,
+                _ => {}
+            }
+        }
+        Some(tags)
     }
 
     /// Names separated by commas; `all` stands for all that have a name of their own, except those [of

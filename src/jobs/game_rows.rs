@@ -12,6 +12,7 @@ use crate::pipeline::Job;
 use crate::table::{Array, Texts, Values};
 use crate::table::{Kind, Needs, Tile};
 use memchr::memchr;
+use std::sync::Arc;
 
 /// Writes one row per game as text.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +63,12 @@ impl Job for GameRows<'_> {
     }
     fn reads_games(&self) -> bool {
         true
+    }
+    fn game_tags(&self) -> Option<Vec<Arc<str>>> {
+        match self.form {
+            Form::Csv | Form::JsonLines => self.columns.tags(),
+            Form::TaggedJson => None,
+        }
     }
     fn begin(&self) -> Vec<u8> {
         Vec::new()

@@ -348,6 +348,14 @@ impl Job for WriteJob<'_> {
             _ => false,
         }
     }
+    fn game_tags(&self) -> Option<Vec<Arc<str>>> {
+        match &self.kind {
+            Kind::Games(games) => games.game_tags(),
+            Kind::Records(_) | Kind::Columns(_) | Kind::CopyGames(_) => None,
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => table.game_tags(),
+        }
+    }
     fn reads_lost_tags(&self) -> bool {
         match &self.kind {
             Kind::Records(conversion) => conversion.reads_lost_tags(),

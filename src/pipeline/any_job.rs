@@ -14,7 +14,7 @@ use crate::formats::Chunk;
 use crate::games::GameRow;
 use crate::poisoned_locks::Unpoisoned;
 use crate::table::{Needs, Tile};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Where the parts of a job are delivered, one at a time.
 struct Mailbox<'a, J: Job> {
@@ -61,6 +61,7 @@ trait Questions<'a>: Sync {
     fn needs(&self) -> Needs;
     fn reads_games(&self) -> bool;
     fn copies_games(&self) -> bool;
+    fn game_tags(&self) -> Option<Vec<Arc<str>>>;
     fn reads_lost_tags(&self) -> bool;
     fn passes_blocks_on(&self) -> bool;
     fn refusal(&self) -> Option<Refusal>;
@@ -76,6 +77,9 @@ impl<'a, J: Job> Questions<'a> for Mailbox<'a, J> {
     }
     fn copies_games(&self) -> bool {
         self.job.copies_games()
+    }
+    fn game_tags(&self) -> Option<Vec<Arc<str>>> {
+        self.job.game_tags()
     }
     fn reads_lost_tags(&self) -> bool {
         self.job.reads_lost_tags()
@@ -122,6 +126,9 @@ impl<'a> Job for AnyJob<'a> {
     }
     fn copies_games(&self) -> bool {
         self.0.copies_games()
+    }
+    fn game_tags(&self) -> Option<Vec<Arc<str>>> {
+        self.0.game_tags()
     }
     fn reads_lost_tags(&self) -> bool {
         self.0.reads_lost_tags()

@@ -254,6 +254,10 @@ pub trait Job: Sync {
     fn copies_games(&self) -> bool {
         false
     }
+    /// The tags that it reads of rows of games; `None` for all of them.
+    fn game_tags(&self) -> Option<Vec<Arc<str>>> {
+        None
+    }
     /// Whether to count the tags of games that are not in any field: [`Summary::lost_tags`].
     fn reads_lost_tags(&self) -> bool {
         false
@@ -350,6 +354,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     decode.fields = decode.fields.union(of_job.fields).union(job.refusal().map_or(Fields::NONE, Refusal::fields));
     decode.game_rows |= job.reads_games();
     decode.game_places |= job.copies_games();
+    decode.row_tags = job.game_tags().map(Arc::from);
     decode.lost_tags |= job.reads_lost_tags();
     let options_set = decode.games.iter().flat_map(|games| games.options());
     let mut choices: Vec<&dyn RecordFilter> = Vec::new();

@@ -104,7 +104,7 @@ impl Settings<'_> {
         } else if let Some(search) = &mut search
             && let Some(selection) = &self.decode.games
         {
-            game_selection::select_games((format, chunk), decoded, selection, search, self.fields);
+            game_selection::select_games((format, chunk, &self.decode), decoded, selection, search, self.fields);
         }
     }
 }

@@ -352,29 +352,28 @@ pub(crate) fn material_signatures(tile: &Tile<'_>) -> Array {
         }
         [low, high]
     });
-    let (mut codes, mut known) = (Vec::with_capacity(tile.len), HashMap::new());
-    let mut texts: Vec<String> = Vec::new();
-    let mut last = None;
-    for counts in counts.values() {
-        let code = match last {
-            Some((before, code)) if before == counts => code,
-            _ => *known.entry(*counts).or_insert_with(|| {
-                let side = |counts: u64| -> String {
-                    let letters = ['P', 'N', 'B', 'R', 'Q', 'K'].into_iter().enumerate().rev();
-                    letters
-                        .flat_map(|(place, letter)| {
-                            std::iter::repeat_n(letter, (counts >> (8 * place) & 0xFF) as usize)
-                        })
-                        .collect()
-                };
-                texts.push(format!("{}v{}", side(counts[0]), side(counts[1])));
-                texts.len() as u32 - 1
-            }),
-        };
-        last = Some((counts, code));
-        codes.push(code);
+    let mut codes = Vec::with_capacity(tile.len);
+    let (mut text, mut ends) = (String::new(), Vec::new());
+    // The last code of some counts; others may have taken its place.
+    const PLACES: usize = 64;
+    let mut known = [([0; 2], u32::MAX); PLACES];
+    for &counts in counts.values() {
+        let [white, black] = counts;
+        let hash = (white ^ black.rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let (of, code) = &mut known[(hash >> 58) as usize];
+        if *of != counts || *code == u32::MAX {
+            for (counts, between) in [(white, "v"), (black, "")] {
+                for (place, letter) in "PNBRQK".char_indices().rev() {
+                    (0..counts >> (8 * place) & 0xFF).for_each(|_| text.push(letter));
+                }
+                text.push_str(between);
+            }
+            (*of, *code) = (counts, ends.len() as u32);
+            ends.push(text.len());
+        }
+        codes.push(*code);
     }
-    words(texts, codes.into())
+    Array::Text(Texts::from_parts(codes.into(), TextList::from_parts(text, ends)))
 }
 
 /// The letters of the pieces.

@@ -49,6 +49,9 @@ pub struct DecodeOptions {
     /// copy games.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub game_places: bool,
+    /// The names of the tags that rows of games need, in any case; `None` for all tags.
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub(crate) row_tags: Option<Arc<[Arc<str>]>>,
     /// Whether [`Decoded::lost_tags`](crate::formats::Decoded::lost_tags) are requested.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub lost_tags: bool,
@@ -83,6 +86,7 @@ impl Default for DecodeOptions {
             games: None,
             game_rows: false,
             game_places: false,
+            row_tags: None,
             lost_tags: false,
             lost_of_each: false,
             blocks: false,

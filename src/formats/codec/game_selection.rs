@@ -14,7 +14,7 @@
 use super::sequence_search::{GameRecords, Searched, SequenceSearch, with_shared};
 use crate::choose::{FilterCount, GameFilter, HAVING, LeftOutBy, ROWS_OF_GAMES, hash_on};
 use crate::error::Damage;
-use crate::formats::{Chunk, Decoded, Extent, Format, Remark};
+use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, Remark};
 use crate::games::{Date, Facts, GameMatches, GameRow, Outcome, Variant};
 use crate::table::{Array, Batch, Field, Fields};
 use std::borrow::Borrow;
@@ -667,7 +667,7 @@ pub(crate) struct WholeGame {
 /// whole games. Of the fields, only these are kept. The rows of these games are completed, if they have to tell more than
 /// where the games are.
 pub(crate) fn select_games(
-    (format, chunk): (Format, &Chunk),
+    (format, chunk, options): (Format, &Chunk, &DecodeOptions),
     decoded: &mut Decoded,
     selection: &GameFilter,
     search: &mut SequenceSearch<'_>,
@@ -757,14 +757,14 @@ pub(crate) fn select_games(
         return leave_out_games(decoded, &missed);
     }
     leave_out_games(decoded, &missed);
-    let mut games = taken.iter().peekable();
-    for row in &mut decoded.game_rows {
+    let starts: Vec<usize> = taken.iter().map(|game| game.start).collect();
+    let mut tags = format.tags_of_games(chunk, options, &starts).into_iter();
+    // Each game that is taken has a row.
+    for (row, game) in decoded.game_rows.iter_mut().zip(&taken) {
         row.matches = matches.remove(&row.game);
-        while games.next_if(|game| game.number < row.game).is_some() {}
-        if let Some(game) = games.next_if(|game| game.number == row.game) {
-            row.tags = format.tags_of_game(&chunk.bytes, game.start);
-            row.last = decoded.batches[0].position(game.rows.end - 1).ok();
-        }
+        row.tags = tags.next().unwrap_or_default();
+        let last = game.rows.clone().rev().find(|row| game.apart.binary_search(row).is_err());
+        row.last = last.and_then(|last| decoded.batches[0].position(last).ok());
     }
 }
 

@@ -141,9 +141,13 @@ impl Codec for Pgn {
     fn watch(&self) -> Option<Box<dyn WholeFileCheck>> {
         Some(Box::new(LastGame::default()))
     }
-    fn tags_of_game(&self, bytes: &[u8], start: usize) -> GameTags {
-        let mut games = Games::new(&bytes[start..], false, false);
-        pairs(&games.tags())
+    fn tags_of_games(&self, chunk: &Chunk, options: &DecodeOptions, starts: &[usize]) -> Vec<GameTags> {
+        let wanted = options.row_tags.as_deref();
+        if wanted.is_some_and(<[_]>::is_empty) {
+            return Vec::new();
+        }
+        let mut games = Games::new(&chunk.bytes, false, false);
+        starts.iter().map(|&start| pairs(&games.tags_at(start), wanted)).collect()
     }
 }
 
@@ -487,7 +491,7 @@ fn decode_games(
             if let Some(last) = records.last_row().filter(|_| !is_place) {
                 later.push((decoded.game_rows.len(), last));
             }
-            decoded.game_rows.push(row(number, &game, place, is_place));
+            decoded.game_rows.push(row(number, &game, place, (!is_place).then_some(options.row_tags.as_deref())));
         }
         numbers.push((start, decoded.records));
         if kept > 0 {
@@ -544,14 +548,15 @@ fn extend_row(row: Option<&mut GameRow>, end: usize, next: usize) {
     }
 }
 
-/// The known facts of a game whose text begins at `start`; little more than its place, if only that is requested.
-fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow {
+/// The known facts of a game whose text begins at `start`, with all tags or those of some names; `None`: only its place and
+/// little more.
+fn row(number: u64, game: &Game<'_>, start: usize, tags: Option<Option<&[Arc<str>]>>) -> GameRow {
     GameRow {
         game: number,
-        tags: if place_only { GameTags::default() } else { pairs(&game.tags) },
+        tags: tags.map_or_else(GameTags::default, |wanted| pairs(&game.tags, wanted)),
         plies: Some(game.plies),
         result: game.result(),
-        last: game.last.clone().filter(|_| !place_only),
+        last: game.last.clone().filter(|_| tags.is_some()),
         error: game.bad.as_ref().map(|bad| bad.error.to_string()),
         matches: None,
         start,
@@ -559,11 +564,17 @@ fn row(number: u64, game: &Game<'_>, start: usize, place_only: bool) -> GameRow 
     }
 }
 
-/// The names and values of tags.
-fn pairs(tags: &Tags<'_>) -> GameTags {
+/// The names and values of tags, or of those with these names.
+fn pairs(tags: &Tags<'_>, wanted: Option<&[Arc<str>]>) -> GameTags {
     let mut all = GameTags::default();
+    if wanted.is_some_and(<[_]>::is_empty) {
+        return all;
+    }
     let [mut name_buffer, mut buffer] = [Vec::new(), Vec::new()];
-    for (name, value) in tags.pairs() {
+    let is_wanted = |name: &[u8]| {
+        wanted.is_none_or(|wanted| wanted.iter().any(|wanted| wanted.as_bytes().eq_ignore_ascii_case(name)))
+    };
+    for (name, value) in tags.pairs().filter(|(name, _)| is_wanted(name)) {
         all.push(&tag_syntax::text_in(name, &mut name_buffer), &tag_syntax::text_in(value, &mut buffer));
     }
     all

@@ -112,8 +112,9 @@ impl<'a> Games<'a> {
         at - 1
     }
 
-    /// The tags of the game with which the text begins.
-    pub(in crate::formats::pgn) fn tags(&mut self) -> Tags<'a> {
+    /// The tags of the game that begins at a place.
+    pub(in crate::formats::pgn) fn tags_at(&mut self, start: usize) -> Tags<'a> {
+        self.at = start;
         self.tag_section()
     }
 
