@@ -1,6 +1,8 @@
-//! Selection of games and of their positions, from a dict with the options of the command line.
+//! Selection of games and of their positions, from a dict with the options of the command line, and by a sequence of
+//! positions.
 
-use lanefish::choose::{GameFilter, GameOption};
+use crate::error;
+use lanefish::choose::{Definitions, GameFilter, GameOption, PositionSequence, SequenceWord};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -20,6 +22,23 @@ pub(crate) fn filter(games: &Bound<'_, PyDict>) -> PyResult<GameFilter> {
         })?;
     }
     Ok(filter)
+}
+
+/// Reads a sequence of positions: a condition, or pairs of a word (`having`, `then`, `next`) and a condition.
+pub(crate) fn sequence(having: &Bound<'_, PyAny>, definitions: &Definitions) -> PyResult<PositionSequence> {
+    let conditions: Vec<(String, String)> = match having.extract::<String>() {
+        Ok(condition) => vec![(SequenceWord::Having.name().to_owned(), condition)],
+        Err(_) => having.extract()?,
+    };
+    let mut words = Vec::new();
+    for (word, condition) in conditions {
+        let Some(known) = SequenceWord::ALL.into_iter().find(|known| known.name() == word) else {
+            return Err(PyValueError::new_err(format!("having: {word:?} is none of having, then and next")));
+        };
+        words.push((known, condition));
+    }
+    PositionSequence::parse(words, definitions)
+        .map_err(|(word, wrong)| error::message(having.py(), format!("having: {}: {wrong}", word.name())))
 }
 
 fn set(filter: &mut GameFilter, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -70,8 +70,8 @@ macro_rules! reading_function {
         #[pyfunction]
         #[pyo3(signature = (
             $($signature)*, on_bad=$on_bad, threads=None, fen_column=None, from_format=None, skip=0, limit=None,
-            shard=None, validity="playable", keep_en_passant=false, games=None, r#where=None, sample=None, r#let=None,
-            seed=0
+            shard=None, validity="playable", keep_en_passant=false, games=None, having=None, r#where=None, sample=None,
+            r#let=None, seed=0
         ))]
         #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
         pub(crate) fn $name<$py_life>(
@@ -87,6 +87,7 @@ macro_rules! reading_function {
             validity: &str,
             keep_en_passant: bool,
             games: Option<&Bound<'_, PyDict>>,
+            having: Option<&Bound<'_, PyAny>>,
             r#where: Option<&str>,
             sample: Option<&Bound<'_, PyAny>>,
             r#let: Option<&Bound<'_, PyDict>>,
@@ -103,6 +104,7 @@ macro_rules! reading_function {
                 validity,
                 keep_en_passant,
                 games,
+                having,
                 condition: r#where,
                 sample,
                 definitions: r#let,
@@ -127,6 +129,7 @@ pub(crate) struct Keywords<'a, 'py> {
     pub(crate) validity: &'a str,
     pub(crate) keep_en_passant: bool,
     pub(crate) games: Option<&'a Bound<'py, PyDict>>,
+    pub(crate) having: Option<&'a Bound<'py, PyAny>>,
     pub(crate) condition: Option<&'a str>,
     pub(crate) sample: Option<&'a Bound<'py, PyAny>>,
     pub(crate) definitions: Option<&'a Bound<'py, PyDict>>,
@@ -152,8 +155,11 @@ impl Keywords<'_, '_> {
 
     fn choose(&self, py: Python<'_>) -> PyResult<Choose> {
         let definitions = self.definitions(py)?;
-        let games =
-            self.games.map(games::filter).transpose()?.filter(|filter| *filter != GameFilter::default()).map(Arc::new);
+        let mut games = self.games.map(games::filter).transpose()?.unwrap_or_default();
+        if let Some(having) = self.having {
+            games = games.having(games::sequence(having, &definitions)?);
+        }
+        let games = Some(games).filter(|filter| *filter != GameFilter::default()).map(Arc::new);
         let condition = self.condition.map(|text| definitions.condition(text)).transpose();
         let sample = self.sample.map(|sample| -> PyResult<Sample> {
             // Of numbers, the type says what they are: 1.0 is a rate.

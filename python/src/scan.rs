@@ -34,6 +34,9 @@ reading_function! {
     /// `{"min_elo": 2000, "time_control": ["blitz", "rapid"], "plies": (16, None), "max_per_game": 4, "seed": 1}`. They
     /// work on every format that carries the needed fields; a file without them raises an `Error`.
     ///
+    /// `having` takes whole games by what happens in them: those with a position for which this is true, or a sequence of
+    /// positions, `[("having", "in_check"), ("next", "in_check"), ("then", "checkmate")]`.
+    ///
     /// `where` is a condition on all columns, in the language of `--where`: only records for which it is true are taken.
     /// `sample` takes a random part of these: a rate (0.01), a number of records (1000), or an expression that gives the
     /// probability for each record; `seed` is its seed. `let` names values, `{"m": "ply / 64.0"}`, for these expressions

@@ -253,6 +253,27 @@ def test_games_are_chosen_in_every_format(tmp_path):
         lanefish.stats(fen, games={"min_elo": "high"})
 
 
+def test_games_are_chosen_by_their_positions(tmp_path):
+    pgn = tmp_path / "three.pgn"
+    pgn.write_text("1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0\n\n1. d4 d5 *\n\n1. e4 f5 2. Qh5+ g6 3. Qxg6+ hxg6 *\n\n")
+    boards = tmp_path / "three.boards"
+    lanefish.convert(pgn, boards)
+    for path in [pgn, boards]:
+        games = lambda having, **more: sorted(
+            set(lanefish.scan(path, "game", having=having, **more).read_all().to_pydict()["game"])
+        )
+        assert games("in_check") == [0, 2]
+        assert games([("having", "in_check"), ("then", "in_check")]) == [2]
+        assert games([("having", "move_checks"), ("next", "c"), ("next", "c")], let={"c": "in_check"}) == []
+        assert games("on('d4', 'P')", games={"plies": (1, 1)}) == [1]
+        assert lanefish.stats(path, having="checkmate")["positions"] == 6
+    for wrong in ["in_chek", [("then", "in_check")], [("having", "in_check"), ("having", "quiet")]]:
+        with pytest.raises(lanefish.Error, match="having"):
+            lanefish.scan(pgn, "game", having=wrong)
+    with pytest.raises(ValueError, match="'after'|\"after\""):
+        lanefish.scan(pgn, "game", having=[("after", "in_check")])
+
+
 def test_conditions_samples_and_names(tmp_path):
     path = str(tmp_path / "games.pgn")
     with open(path, "w") as file:

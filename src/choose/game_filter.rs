@@ -60,14 +60,18 @@ impl GameFilter {
 
     /// The fields by which records of formats without games are selected; `game` also shows where games end.
     pub(crate) fn fields(&self) -> Fields {
+        self.fields_of_games().union(self.fields_of_sequence())
+    }
+
+    /// The fields that are the same for all records of a game, and by which games are chosen.
+    pub(crate) fn fields_of_games(&self) -> Fields {
         let required = self.requirements().filter_map(|(_, fields)| fields);
         let fields = required.flatten().copied();
         let of_condition = self.condition.as_ref().map_or(Fields::NONE, |condition| condition.needs().fields);
-        let of_sequence = self.fields_of_sequence();
-        fields.chain([Field::Game]).chain(of_condition.iter()).chain(of_sequence.iter()).collect()
+        fields.chain([Field::Game]).chain(of_condition.iter()).collect()
     }
 
-    /// The fields that the sequence of positions reads, and those that show whether records follow one another.
+    /// The fields that the sequence of positions reads, and plies, which show whether records follow one another.
     pub(crate) fn fields_of_sequence(&self) -> Fields {
         match self.having.is_empty() {
             true => Fields::NONE,

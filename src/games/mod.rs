@@ -13,6 +13,7 @@ use crate::ParseError;
 use crate::chess::{Move, Position};
 use crate::table::{Array, Batch, Field, Fields};
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// The facts about a game that a [`GameFilter`](crate::choose::GameFilter) needs. Unknown texts are empty.
 pub(crate) trait Facts {
@@ -182,9 +183,10 @@ const TAGS_OF_RECORDS: [(&str, Field); 10] = [
 ];
 
 impl GameRow {
-    /// The fields of records that rows of games are made of.
-    pub(crate) fn fields() -> Fields {
-        let tags = TAGS_OF_RECORDS.iter().map(|&(_, field)| field);
+    /// The fields of records that rows of games are made of, if all tags or those with these names are needed.
+    pub(crate) fn fields(tags: Option<&[Arc<str>]>) -> Fields {
+        let is_needed = |name: &str| tags.is_none_or(|tags| tags.iter().any(|tag| tag.eq_ignore_ascii_case(name)));
+        let tags = TAGS_OF_RECORDS.iter().filter(|(name, _)| is_needed(name)).map(|&(_, field)| field);
         tags.chain([Field::Game, Field::Ply, Field::Move, Field::Result]).collect()
     }
 

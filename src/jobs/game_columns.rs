@@ -82,21 +82,10 @@ static ALL: LazyLock<Vec<GameColumn>> = LazyLock::new(|| {
         column("outcome", Kind::Text, "checkmate or stalemate, where the last position is one", GameValue::Outcome),
         column("fen", Kind::Text, "the last position", GameValue::Fen),
         column("error", Kind::Text, "what is wrong with the game", GameValue::Error),
-        column(
-            "match_plies",
-            Kind::Text,
-            "with --having, a ply for each condition: of the sequences that end first, the one with smaller plies from \
-             the left",
-            GameValue::MatchPlies,
-        ),
-        column(
-            "first_match",
-            Kind::U32,
-            "with --having, the first ply at which a sequence ends",
-            GameValue::FirstMatch,
-        ),
-        column("last_match", Kind::U32, "with --having, the last ply at which a sequence ends", GameValue::LastMatch),
-        column("match_count", Kind::U32, "with --having, at how many plies a sequence ends", GameValue::MatchCount),
+        column("match_plies", Kind::Text, "with --having, a ply for each of its conditions", GameValue::MatchPlies),
+        column("first_match", Kind::U32, "with --having, the first ply at which a match ends", GameValue::FirstMatch),
+        column("last_match", Kind::U32, "with --having, the last ply at which a match ends", GameValue::LastMatch),
+        column("match_count", Kind::U32, "with --having, at how many plies a match ends", GameValue::MatchCount),
         column("tags", Kind::Text, "all tags of the game, as a JSON object", GameValue::Tags),
     ]);
     all

@@ -412,15 +412,18 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
             ..decode.games.as_deref().cloned().unwrap_or_default()
         };
         decode_records.games = Some(Arc::new(selection));
-        decode_records.fields = decode_records.fields.union(GameRow::fields());
+        decode_records.fields = decode_records.fields.union(GameRow::fields(decode.row_tags.as_deref()));
     }
     if let Some(selection) = &decode_records.games {
         decode_records.fields = decode_records.fields.union(selection.fields());
     }
     let fields = decode.fields;
     if let Some(selection) = decode.games.as_ref().filter(|_| has_sequence) {
-        // Plies decide about positions, once the games are known.
-        decode.fields = decode.fields.union(selection.fields_of_sequence());
+        decode.fields = decode.fields.union(selection.having.needs().fields);
+        if !selection.takes_all_positions() {
+            // Plies decide about positions, once the games are known.
+            decode.fields = decode.fields.union(Fields::of(&[Field::Ply]));
+        }
     }
     if counts_games_after_stored(inputs, from) {
         decode_records.fields = decode_records.fields.union(Fields::of(&[Field::Game]));

@@ -76,6 +76,7 @@ impl Settings<'_> {
             analyzer: self.analyzer,
             // What is played from text is valid, unless more is asked of positions.
             validity: (!format.about().selects || validity == Validity::Strict).then_some(validity),
+            is_gapless: format.about().selects,
             games_before: before.map_or(0, |before| if are_whole { before.games } else { before.games_before }),
             tells_matches: selection.last_of_games || self.decode.game_rows && !self.decode.game_places,
             results: Vec::new(),
@@ -99,7 +100,11 @@ impl Settings<'_> {
         let mut search = self.search(format, before, decoded.games != 0);
         if let Some(selection) = self.selection(format) {
             let fields = self.fields;
-            let fields = if selection.last_of_games { fields.union(GameRow::fields()) } else { fields };
+            let fields = if selection.last_of_games {
+                fields.union(GameRow::fields(self.decode.row_tags.as_deref()))
+            } else {
+                fields
+            };
             game_selection::select(decoded, selection, search.as_mut(), fields);
         } else if let Some(search) = &mut search
             && let Some(selection) = &self.decode.games

@@ -339,9 +339,12 @@ pub(super) fn score_placeholder(tile: &Tile<'_>) -> Array {
     Array::Flag(flags)
 }
 
-/// The letters of the pieces, each text once, for conditions: rows that follow one another mostly have the same pieces.
-pub(crate) fn material_signatures(tile: &Tile<'_>) -> Array {
-    let counts = per_lane(tile, |lane| {
+/// Numbers of pieces: a byte for each kind, from pawns to kings; of White and of Black.
+type PieceCounts = [u64; 2];
+
+/// The number of each kind of pieces on each board.
+fn piece_counts(tile: &Tile<'_>) -> Values<PieceCounts> {
+    per_lane(tile, |lane| {
         let (white, black) = (lane.white(), lane.black());
         let roles = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King];
         let [mut low, mut high] = [0_u64; 2];
@@ -351,7 +354,40 @@ pub(crate) fn material_signatures(tile: &Tile<'_>) -> Array {
             high |= u64::from(count(pieces & black)) << (8 * place);
         }
         [low, high]
-    });
+    })
+}
+
+/// Appends the pieces as letters.
+fn push_signature([white, black]: PieceCounts, text: &mut String) {
+    for (counts, between) in [(white, "v"), (black, "")] {
+        for (place, letter) in "PNBRQK".char_indices().rev() {
+            (0..counts >> (8 * place) & 0xFF).for_each(|_| text.push(letter));
+        }
+        text.push_str(between);
+    }
+}
+
+/// A bit for each board whose pieces, as letters, are one of these texts.
+pub(crate) fn material_among(tile: &Tile<'_>, texts: &[Arc<str>]) -> Vec<u64> {
+    let counts_of = |text: &str| -> Option<PieceCounts> {
+        let (white, black) = text.split_once('v')?;
+        let counts = [white, black].map(|letters| {
+            "PNBRQK".char_indices().fold(0, |counts, (place, letter)| {
+                counts | (letters.matches(letter).count() as u64 & 0xFF) << (8 * place)
+            })
+        });
+        let mut own = String::new();
+        push_signature(counts, &mut own);
+        (own == text).then_some(counts)
+    };
+    let wanted: Vec<PieceCounts> = texts.iter().filter_map(|text| counts_of(text)).collect();
+    let counts = piece_counts(tile);
+    counts.values().chunks(64).map(|some| bits_where(some, |counts| wanted.contains(&counts))).collect()
+}
+
+/// The letters of the pieces, for conditions, in a dictionary: rows that follow one another mostly have the same pieces.
+pub(crate) fn material_signatures(tile: &Tile<'_>) -> Array {
+    let counts = piece_counts(tile);
     let mut codes = Vec::with_capacity(tile.len);
     let (mut text, mut ends) = (String::new(), Vec::new());
     // The last code of some counts; others may have taken its place.
@@ -362,12 +398,7 @@ pub(crate) fn material_signatures(tile: &Tile<'_>) -> Array {
         let hash = (white ^ black.rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let (of, code) = &mut known[(hash >> 58) as usize];
         if *of != counts || *code == u32::MAX {
-            for (counts, between) in [(white, "v"), (black, "")] {
-                for (place, letter) in "PNBRQK".char_indices().rev() {
-                    (0..counts >> (8 * place) & 0xFF).for_each(|_| text.push(letter));
-                }
-                text.push_str(between);
-            }
+            push_signature(counts, &mut text);
             (*of, *code) = (counts, ends.len() as u32);
             ends.push(text.len());
         }

@@ -44,9 +44,9 @@ pub use values::Values;
 
 pub(crate) use batch::{Block, StoredGame, StoredGames, extend_columns};
 pub(crate) use field::{DATE_TEXT, RAW_SCORE, SCORE_SENTINEL, is_sentinel};
-pub(crate) use fill::material_signatures;
 #[cfg(feature = "parquet")]
 pub(crate) use fill::score_sentinels;
+pub(crate) use fill::{material_among, material_signatures};
 pub(crate) use move_features::{MoveShape, moves_of_shapes};
 pub(crate) use tile::{first_rows, rows_of};
 pub(crate) use time_control::Control;

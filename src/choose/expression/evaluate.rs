@@ -6,7 +6,9 @@ use crate::games::Date;
 use crate::packed::Group;
 use crate::seed::Draw;
 use crate::table::predicate::Test;
-use crate::table::{Array, MoveShape, Texts, Tile, Values, bits_where, material_signatures, moves_of_shapes, rows_of};
+use crate::table::{
+    Array, MoveShape, Texts, Tile, Values, bits_where, material_among, material_signatures, moves_of_shapes, rows_of,
+};
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -86,6 +88,10 @@ impl<'a> Filled<'a> {
     }
     fn len(&self) -> usize {
         self.tile.map_or(1, |tile| tile.len)
+    }
+    /// The tile, if a column has the pieces of its boards as letters.
+    fn tile_with_material(&self, place: usize) -> Option<&'a Tile<'a>> {
+        self.tile.filter(|_| self.scope.columns[place].name() == "material")
     }
     /// Whether a column has moves as SAN.
     fn is_san(&self, place: usize) -> bool {
@@ -219,6 +225,10 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
         Node::Column(place) => {
             let array = values.column(*place);
             Truth::of_bits(Test::number(1).bits(array), array.present())
+        }
+        Node::Test(place, Test::In(words)) if let Some(tile) = values.tile_with_material(*place) => {
+            let yes = material_among(tile, words);
+            Truth { no: yes.iter().map(|bits| !bits).collect(), yes }
         }
         Node::Test(place, Test::In(words)) if values.is_san(*place) => {
             // A shape of each word, so that few moves have to be written.

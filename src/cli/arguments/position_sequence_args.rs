@@ -13,12 +13,12 @@ pub(crate) struct PositionSequenceArgs(Vec<(SequenceWord, String)>);
 fn argument(word: SequenceWord) -> Arg {
     let (help, long_help) = match word {
         SequenceWord::Having => (
-            "Only games with a position for which this is true, an SQL expression over all columns",
+            "Only games with a position for which this is true",
             "Only games with a position for which this is true, an SQL expression over all columns\n\n\
              The positions are those of the main line, from the first to the last. Whole games are taken: in games, a \
              row with the plies (match_plies, first_match, last_match, match_count), or with -o x.pgn the game as it \
              stands. For example \"matches('8/pp3ppp/4p3/8/3P4/8/PP3PPP/8')\", \"material = 'KRPPPPvKRPPP'\" or \
-             \"move_promotes and san like '%=N%'\".",
+             \"move_promotes and san like '%=N%'\". docs/games-by-positions.md has twelve questions with their commands.",
         ),
         SequenceWord::Then => (
             "… and a later position for which this is true",

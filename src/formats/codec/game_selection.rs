@@ -121,7 +121,7 @@ fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (number, batch) in batches.iter().enumerate() {
         let facts: Vec<&Array> = selection
-            .fields()
+            .fields_of_games()
             .iter()
             .filter(|&field| field != Field::Ply)
             .filter_map(|field| batch.values(field))
@@ -572,6 +572,24 @@ fn number(decoded: &mut Decoded, left: u64) -> Option<(usize, usize)> {
     for (number, batch) in decoded.batches.iter_mut().enumerate() {
         let words = batch.selected.take().unwrap_or_default();
         let mut numbers = Vec::with_capacity(batch.len());
+        let is_between = rejects.peek().is_some_and(|reject| {
+            reject.place.record < batch.first_index + batch.ordinal(batch.len().saturating_sub(1))
+        });
+        if !batch.is_empty() && !is_between && next + (batch.len() as u64) < left {
+            // Nothing else has a number among these records.
+            for (word, &bits) in words.iter().enumerate() {
+                let rows = (batch.len() - 64 * word).min(64);
+                match bits {
+                    0 => numbers.resize(numbers.len() + rows, next as u32),
+                    _ => numbers
+                        .extend((0..rows).map(|row| (next + u64::from((bits & ((1 << row) - 1)).count_ones())) as u32)),
+                }
+                next += u64::from(bits.count_ones());
+            }
+            before = Some((number, batch.len() - 1));
+            (batch.first_index, batch.numbers, batch.selected) = (0, Some(numbers), Some(words));
+            continue;
+        }
         for row in 0..batch.len() {
             let place = batch.first_index + batch.ordinal(row);
             while let Some(reject) = rejects.next_if(|reject| reject.place.record < place) {

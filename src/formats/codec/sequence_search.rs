@@ -60,6 +60,12 @@ impl GameRecords {
         }
         positions
     }
+    /// All positions but the first.
+    fn all_but_first(&self) -> Positions {
+        let mut positions = vec![!0; self.len().div_ceil(64)];
+        positions.iter_mut().take(1).for_each(|first| *first = !1);
+        positions
+    }
     /// Sets the records of some positions.
     fn set(&self, positions: &[u64], bits: &mut [Bits]) {
         match (&self.parts[..], &self.apart[..]) {
@@ -128,6 +134,8 @@ pub(crate) struct SequenceSearch<'a> {
     pub(crate) validity: Option<Validity>,
     /// Number of games before those that records are numbered from.
     pub(crate) games_before: u64,
+    /// Whether the positions of games follow one another without gaps; else their plies tell.
+    pub(crate) is_gapless: bool,
     /// Whether the places of the sequence are asked for.
     pub(crate) tells_matches: bool,
     /// Room for the results of a tile; it is made when it is needed.
@@ -157,6 +165,7 @@ impl SequenceSearch<'_> {
         let mut left: Vec<usize> = (0..games.len()).collect();
         let needs_adjacent = (0..self.sequence.len()).any(|place| self.sequence.is_next(place));
         let adjacent: Vec<Positions> = match needs_adjacent {
+            true if self.is_gapless => games.iter().map(GameRecords::all_but_first).collect(),
             true => games.iter().map(|game| adjacent(batches, game)).collect(),
             false => Vec::new(),
         };
