@@ -110,10 +110,11 @@ fn any(bits: &[u64], rows: Range<usize>) -> bool {
 
 /// Sets all of these rows.
 fn set_all(bits: &mut [u64], rows: Range<usize>) {
-    for word in rows.start / 64..rows.end.div_ceil(64) {
+    let words = rows.start / 64..rows.end.div_ceil(64).max(rows.start / 64);
+    for (word, bits) in words.clone().zip(&mut bits[words]) {
         let first = rows.start.saturating_sub(64 * word);
         let end = rows.end - 64 * word;
-        bits[word] |= !0 << first & if end < 64 { (1 << end) - 1 } else { !0 };
+        *bits |= !0 << first & if end < 64 { (1 << end) - 1 } else { !0 };
     }
 }
 
