@@ -14,7 +14,7 @@ use crate::table::{Batch, Field, Fields};
 pub(crate) const ROWS_OF_GAMES: &str = "";
 
 /// The option of the condition.
-const WHERE: &str = "where";
+pub(crate) const WHERE: &str = "where";
 
 impl GameFilter {
     /// Sets the first ply to take.
@@ -46,12 +46,8 @@ impl GameFilter {
     pub(crate) fn requirements(&self) -> impl Iterator<Item = (&'static str, Option<&'static [Field]>)> {
         let rows: Option<(_, Option<&'static [Field]>)> =
             self.last_of_games.then_some((ROWS_OF_GAMES, Some(&[Field::Game])));
-        // Missing fields are null. Records do not have the length of their game.
-        let condition = self.condition.as_ref().map(|condition| {
-            let needs_text = condition.needs().fields.contains(Field::GamePlies);
-            let fields: Option<&'static [Field]> = if needs_text { None } else { Some(&[]) };
-            (WHERE, fields)
-        });
+        // Missing fields are null.
+        let condition: Option<(_, Option<&'static [Field]>)> = self.condition.as_ref().map(|_| (WHERE, Some(&[][..])));
         let having: Option<(_, Option<&'static [Field]>)> =
             (!self.having.is_empty()).then_some((HAVING, Some(&[Field::Game])));
         let options = self.set_options().map(|option| (option.name, option.fields));
@@ -97,6 +93,25 @@ impl GameFilter {
     ) -> Option<(&'static str, bool)> {
         let condition = self.condition.as_ref()?;
         (!condition.is_true_of_game(record(condition))).then_some((WHERE, false))
+    }
+
+    /// The condition, if it can only be judged once the games of a chunk have been decoded; of records, their number tells
+    /// how long a game is.
+    pub(crate) fn later_condition(&self, of_records: bool) -> Option<&Condition> {
+        let needs_end = |condition: &&Condition| {
+            condition.needs_whole_game() || of_records && condition.needs().fields.contains(Field::GamePlies)
+        };
+        self.condition.as_ref().filter(needs_end)
+    }
+
+    /// Whether games are chosen once they have been decoded: by their positions, or by their ends.
+    pub(crate) fn chooses_whole_games(&self) -> bool {
+        !self.having.is_empty() || self.later_condition(false).is_some()
+    }
+
+    /// Whether the choice needs the numbers of games over all inputs.
+    pub(crate) fn reads_game_numbers(&self) -> bool {
+        self.having.reads_game_numbers() || self.condition.as_ref().is_some_and(|condition| condition.reads("game"))
     }
 
     /// Whether all positions of a game are taken.

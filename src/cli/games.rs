@@ -76,7 +76,8 @@ impl RunCommand for GamesArgs {
         if self.list_columns {
             return list_columns(self.json);
         }
-        self.read.reading.chosen.check_of_games()?;
+        invocation.takes_whole_games.set(true);
+        let condition = self.read.reading.chosen.condition(true)?;
         if self.read.reading.keep_en_passant {
             bail!("--keep-en-passant: final positions have no en passant squares without a legal capture");
         }
@@ -100,6 +101,11 @@ impl RunCommand for GamesArgs {
             && !has_matches
         {
             bail!("--columns: `{}` says where a game has what --having asks for, and that is not given", column.name());
+        }
+        if condition.is_some_and(|condition| condition.reads("fen")) {
+            invocation.note(format_args!(
+                "--where: `fen` is the last position of a game; --having chooses by any of its positions"
+            ));
         }
         let written = columns.as_ref().map_or(OutputContent::Games, OutputContent::GameColumns);
         let kinds = columns.iter().flat_map(GameColumns::iter).map(|column| column.kind().into());

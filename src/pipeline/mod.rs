@@ -371,10 +371,10 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     let of_sequence = decode.games.as_ref().map_or(Needs::NONE, |games| games.having.needs());
     let tags = of_job.into_iter().chain(chosen.tags).chain(of_sequence.tags);
     decode.tags = tags.collect::<BTreeSet<_>>().into_iter().collect();
-    let has_sequence = decode.games.as_ref().is_some_and(|games| !games.having.is_empty());
+    let chooses_later = decode.games.as_ref().is_some_and(|games| games.chooses_whole_games());
     // Decoders do not know which records are chosen, so they list what each game or record loses.
     decode.lost_of_each = decode.lost_tags
-        && (!choices.is_empty() || options.only.is_some() || options.lost_of_candidates.is_some() || has_sequence);
+        && (!choices.is_empty() || options.only.is_some() || options.lost_of_candidates.is_some() || chooses_later);
     decode.blocks = job.passes_blocks_on()
         && choices.is_empty()
         && options.only.is_none()
@@ -418,7 +418,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         decode_records.fields = decode_records.fields.union(selection.fields());
     }
     let fields = decode.fields;
-    if let Some(selection) = decode.games.as_ref().filter(|_| has_sequence) {
+    if let Some(selection) = decode.games.as_ref().filter(|_| chooses_later) {
         decode.fields = decode.fields.union(selection.having.needs().fields);
         if !selection.takes_all_positions() {
             // Plies decide about positions, once the games are known.

@@ -59,9 +59,9 @@ impl Settings<'_> {
     }
     /// Whether the choice of games needs the numbers of games over all inputs, and so the chunks in their order.
     pub(super) fn selects_in_order(&self, format: Format) -> bool {
-        self.decode(format).games.as_ref().is_some_and(|games| games.having.reads_game_numbers())
+        self.decode(format).games.as_ref().is_some_and(|games| games.reads_game_numbers())
     }
-    /// The search for the sequence of positions that games must have; `are_whole`: in chunks of whole games, which have
+    /// The search for what games must have, if they are chosen once they are decoded; `are_whole`: in chunks of whole games, which have
     /// the numbers of games in the chunk.
     pub(super) fn search(
         &self,
@@ -69,7 +69,11 @@ impl Settings<'_> {
         before: Option<&Totals>,
         are_whole: bool,
     ) -> Option<SequenceSearch<'_>> {
-        let selection = self.decode(format).games.as_deref().filter(|selection| !selection.having.is_empty())?;
+        let searches = |selection: &&GameFilter| {
+            selection.chooses_whole_games()
+                || self.selection(format).is_some() && selection.later_condition(true).is_some()
+        };
+        let selection = self.decode(format).games.as_deref().filter(searches)?;
         let validity = self.decode.validity;
         Some(SequenceSearch {
             sequence: &selection.having,

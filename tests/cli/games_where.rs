@@ -43,7 +43,7 @@ fn speed(row: &Value) -> Option<&'static str> {
 }
 
 /// Conditions that records of all formats can answer, and the same of a row as JSON.
-const OF_RECORDS: [(&str, Holds); 10] = [
+const OF_RECORDS: [(&str, Holds); 16] = [
     ("white_elo >= 1500", |row| Some(elo(row, "WhiteElo")? >= 1500)),
     ("mean_elo < 1600 or MEAN_ELO > 2000", |row| mean_elo(row).map(|elo| !(1600..=2000).contains(&elo))),
     ("speed = 'blitz'", |row| Some(speed(row)? == "blitz")),
@@ -61,6 +61,21 @@ const OF_RECORDS: [(&str, Holds); 10] = [
     ("white < black", |row| Some(tag(row, "White")? < tag(row, "Black")?)),
     ("site like '%a%' and termination = 'Normal'", |row| {
         Some(tag(row, "Site")?.contains('a') && tag(row, "Termination")? == "Normal")
+    }),
+    ("outcome = 'checkmate'", |row| row["outcome"].as_str().map(|outcome| outcome == "checkmate")),
+    ("outcome is null and white_elo > 1000", |row| {
+        Some(row["outcome"].is_null() && elo(row, "WhiteElo").is_some_and(|elo| elo > 1000))
+    }),
+    ("fen like '%k%/%P%' and plies > 20", |row| {
+        let fen = row["fen"].as_str().unwrap();
+        let has_both =
+            fen.find('k').is_some_and(|king| fen[king..].find('/').is_some_and(|at| fen[king + at..].contains('P')));
+        Some(has_both && row["plies"].as_u64()? > 20)
+    }),
+    ("game % 3 = 1", |row| Some(row["game"].as_u64()? % 3 == 1)),
+    ("game in (0, 5, 6) or game > 400", |row| Some(matches!(row["game"].as_u64()?, 0 | 5 | 6 | 401..))),
+    ("game_plies between 30 and 70 and outcome is null", |row| {
+        Some((30..=70).contains(&row["plies"].as_u64()?) && row["outcome"].is_null())
     }),
     ("coalesce(date, '') <> '' and abs(white_elo - black_elo) <= 50", |row| {
         let near = elo(row, "WhiteElo")?.abs_diff(elo(row, "BlackElo")?) <= 50;
@@ -281,10 +296,8 @@ fn other_columns_are_refused_with_those_that_there_are() {
     let rows = dir.name("rows.csv");
     for (condition, marked) in [
         ("mean_elo > 1 and legal_moves > 20", "legal_moves"),
-        ("game < 3", "game"),
         ("index < 3", "index"),
         ("ply = 3", "ply"),
-        ("fen like 'r%'", "fen"),
         ("stm_result = 'win'", "stm_result"),
         ("plies_left > 3", "plies_left"),
         ("uniform(white, distinct_key) < 0.5", "distinct_key"),
@@ -294,35 +307,24 @@ fn other_columns_are_refused_with_those_that_there_are() {
     ] {
         let stderr = stderr_of(2, &["games", &file, "-o", &rows, "--where", condition]);
         let lines: Vec<&str> = stderr.lines().collect();
-        assert!(lines[0].starts_with("lanefish: --where: `") && lines[0].contains("game_plies"), "{stderr}");
+        assert!(lines[0].starts_with("lanefish: --where: `") && lines[0].contains("game_plies, outcome"), "{stderr}");
+        assert!(lines[0].ends_with("--having has conditions on positions"), "{stderr}");
         assert!(lines[0].contains("there are white, black, white_elo"), "{stderr}");
         let at = condition.find(marked).unwrap();
         assert_eq!(lines[2], format!("  {}{}", " ".repeat(at), "^".repeat(marked.len())), "{stderr}");
         assert!(!dir.path("rows.csv").exists());
     }
     let stderr = stderr_of(2, &["games", &file, "--let", "late = ply > 40", "--where", "late"]);
-    assert!(stderr.starts_with("lanefish: --let: `ply` is not a column of games"), "{stderr}");
+    assert!(stderr.starts_with("lanefish: --where: `late` is not a column of games"), "{stderr}");
+    // The last position is meant, which a note says.
+    let stderr = stderr_of(0, &["games", &file, "--where", "fen like 'r%'"]);
+    assert_eq!(stderr.matches("`fen` is the last position of a game; --having").count(), 1, "{stderr}");
     let stderr = stderr_of(2, &["games", &file, "--where", "white"]);
     assert!(stderr.contains("a condition is needed"), "{stderr}");
     let stderr = stderr_of(2, &["games", &file, "--sample", "10"]);
     assert!(stderr.contains("`lanefish games` does not take --sample"), "{stderr}");
     // Elsewhere all columns are there.
     output(0, &["-q", "stats", &file, "--where", "ply = 3 and white_elo > 1000"]);
-}
-
-/// How long a game is, only its text says: never a row that is left out in silence.
-#[test]
-fn records_do_not_know_how_long_games_are() {
-    let dir = Dir::new();
-    let file = sample("lichess-2025-05.pgn");
-    let boards = dir.name("x.boards");
-    output(0, &["-q", "convert", &file, "-o", &boards]);
-    let rows = dir.name("rows.csv");
-    for options in [&["--where", "game_plies > 40"][..], &["--let", "long = game_plies > 40", "--where", "long"]] {
-        let stderr = stderr_of(2, &[&["games", &boards, "-o", &rows], options].concat());
-        assert!(stderr.contains(&boards) && stderr.contains("`game_plies`") && stderr.contains("PGN"), "{stderr}");
-        assert!(!dir.path("rows.csv").exists());
-    }
 }
 
 /// Of games that cannot be read to their end, too, what the tags say decides; those left out are no rejects.

@@ -2,6 +2,7 @@
 
 use super::error::ExpressionError;
 use super::evaluate::Evaluated;
+use super::last_positions::{OF_LAST_POSITIONS, column_of_game};
 use super::parse::{Binary, Form, Is, Tree, Unary};
 use super::piece_patterns::{On, Pattern};
 use super::typed_operations::{
@@ -108,13 +109,21 @@ impl Check<'_> {
     }
 
     fn column(&mut self, tree: &Tree, name: &str) -> Result<Checked> {
+        let not_of_games = || format!("`{}` is not a column of games: {}", short(name), columns_of_games());
         if let Some(place) = self.scope.named(name) {
-            return Ok((Node::Named(place), self.scope.named[place].kind));
+            let node = Node::Named(place);
+            if self.scope.of_games && !self.scope.is_of_games(&node) {
+                return self.wrong(tree, not_of_games());
+            }
+            return Ok((node, self.scope.named[place].kind));
         }
         // A tag has the same name as in files.
-        let column = ChosenColumn::named(name).or_else(|| ChosenColumn::named(&name.to_ascii_lowercase()));
-        if self.scope.of_games && !column.as_ref().is_some_and(ChosenColumn::is_of_games) {
-            return self.wrong(tree, format!("`{}` is not a column of games: {}", short(name), columns_of_games()));
+        let column = if self.scope.of_games { column_of_game(name) } else { ChosenColumn::named(name) };
+        let lower = || name.to_ascii_lowercase();
+        let column = column
+            .or_else(|| if self.scope.of_games { column_of_game(&lower()) } else { ChosenColumn::named(&lower()) });
+        if self.scope.of_games && column.is_none() {
+            return self.wrong(tree, not_of_games());
         }
         let Some(column) = column else {
             if self.text[tree.place.clone()].starts_with('"') {
@@ -561,7 +570,8 @@ fn counted(values: usize) -> String {
 
 /// The columns that a condition on games can name.
 fn columns_of_games() -> String {
-    format!("there are {} and \"tag:NAME\"; --having has conditions on positions", OF_GAMES.join(", "))
+    let names = OF_GAMES.into_iter().chain(OF_LAST_POSITIONS).collect::<Vec<_>>().join(", ");
+    format!("there are {names} and \"tag:NAME\"; --having has conditions on positions")
 }
 
 /// The beginning of a text that may be long.

@@ -16,6 +16,7 @@
 mod check;
 mod error;
 mod evaluate;
+mod last_positions;
 mod named_values;
 mod parse;
 mod piece_patterns;
@@ -49,12 +50,13 @@ struct Checked {
 }
 
 impl Checked {
-    fn of(text: &str, definitions: &Definitions) -> Result<(Self, Node, Type), ExpressionError> {
+    fn of(text: &str, definitions: &Definitions, of_games: bool) -> Result<(Self, Node, Type), ExpressionError> {
         let mut scope = definitions.scope().clone();
+        scope.of_games = of_games;
         let (node, kind) = check::check(text, &parse::parse(text)?, &mut scope)?;
         let needs = scope.needs_of(&node);
         let checked = Self {
-            is_of_games: scope.is_of_games(&node),
+            is_of_games: of_games || scope.is_of_games(&node),
             text: text.into(),
             definitions: definitions.clone(),
             scope,
@@ -106,8 +108,12 @@ impl FromStr for Formula {
 }
 
 impl Condition {
-    fn with(text: &str, definitions: &Definitions) -> Result<Self, ExpressionError> {
-        let (checked, node, kind) = Checked::of(text, definitions)?;
+    #[cfg(feature = "cluster")]
+    fn parsed(text: &str, definitions: &Definitions) -> Result<Self, ExpressionError> {
+        Self::with(text, definitions, false)
+    }
+    fn with(text: &str, definitions: &Definitions, of_games: bool) -> Result<Self, ExpressionError> {
+        let (checked, node, kind) = Checked::of(text, definitions, of_games)?;
         if !matches!(kind, Type::Boolean | Type::Null) {
             return Err(ExpressionError::whole(text, format!("a condition is needed, and this is {}", kind.name())));
         }
@@ -117,22 +123,28 @@ impl Condition {
         });
         Ok(Self(Arc::new((checked, conjuncts))))
     }
-    /// Whether it is the same for all records of a game, so that games can be chosen by it.
+    /// Whether it needs a game to be replayed, up to its last position, or to have its number.
+    pub(crate) fn needs_whole_game(&self) -> bool {
+        last_positions::OF_LAST_POSITIONS.into_iter().any(|column| self.reads(column))
+    }
+    /// Whether it is a condition on games: it is the same for all records of a game, or about its end.
     pub fn is_of_games(&self) -> bool {
         self.0.0.is_of_games
     }
     /// Whether it reads a column, given by its name.
-    pub(crate) fn reads(&self, column: &str) -> bool {
+    pub fn reads(&self, column: &str) -> bool {
         let (checked, conjuncts) = &*self.0;
         conjuncts.iter().any(|node| checked.scope.columns(node).any(|read| read.name() == column))
     }
     /// Whether it is true of a game, given a batch with one record of it.
     pub(crate) fn is_true_of_game(&self, record: Batch) -> bool {
-        // Columns of games have no queries, so that nothing is asked of it.
         let Some(analyzer) = Tier::PORTABLE.analyzer() else { return false };
         let record = Arc::new(record);
         let mut mask = [1];
-        let results = [GroupResults::default()];
+        let mut results = [GroupResults::default()];
+        if self.needs().queries != Queries::NONE {
+            analyzer.analyze(record.groups(), self.needs().queries, &mut results);
+        }
         self.choose(&Tile::new(analyzer, &record, 0, 1, &results, &[1]), &mut mask);
         mask != [0]
     }
@@ -188,8 +200,12 @@ impl Condition {
 }
 
 impl Formula {
+    #[cfg(feature = "cluster")]
+    fn parsed(text: &str, definitions: &Definitions) -> Result<Self, ExpressionError> {
+        Self::with(text, definitions)
+    }
     fn with(text: &str, definitions: &Definitions) -> Result<Self, ExpressionError> {
-        let (checked, node, kind) = Checked::of(text, definitions)?;
+        let (checked, node, kind) = Checked::of(text, definitions, false)?;
         Ok(Self(Arc::new((checked, node, kind))))
     }
     /// The type of its values.
@@ -244,7 +260,7 @@ macro_rules! as_text {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let (definitions, text): (Definitions, String) = serde::Deserialize::deserialize(deserializer)?;
-                Self::with(&text, &definitions).map_err(serde::de::Error::custom)
+                Self::parsed(&text, &definitions).map_err(serde::de::Error::custom)
             }
         }
     )*};

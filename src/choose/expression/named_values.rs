@@ -32,28 +32,7 @@ impl Definitions {
     /// # Errors
     /// If one of them is invalid, or its name already has a meaning.
     pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, ExpressionOptionError> {
-        Self::parse_in(Scope::default(), texts)
-    }
-    /// Definitions for conditions on games: they may only use columns that are the same for all records of a game.
-    ///
-    /// ```
-    /// use lanefish::choose::expression::Definitions;
-    ///
-    /// let definitions = Definitions::parse_of_games(["strong = mean_elo >= 2400"])?;
-    /// assert!(definitions.condition("strong and \"tag:WhiteTitle\" = 'GM'").is_ok());
-    /// assert!(definitions.condition("strong and in_check").is_err());
-    /// # Ok::<(), lanefish::choose::ExpressionOptionError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As for [`Definitions::parse`], and if one of them uses another column or depends on a position.
-    pub fn parse_of_games<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, ExpressionOptionError> {
-        Self::parse_in(Scope::of_games(), texts)
-    }
-    fn parse_in<T: AsRef<str>>(
-        mut scope: Scope,
-        texts: impl IntoIterator<Item = T>,
-    ) -> Result<Self, ExpressionOptionError> {
+        let mut scope = Scope::default();
         let mut known: Vec<Arc<str>> = Vec::new();
         for text in texts {
             let text = text.as_ref();
@@ -78,7 +57,24 @@ impl Definitions {
     /// # Errors
     /// If the text is not a condition.
     pub fn condition(&self, text: &str) -> Result<Condition, ExpressionError> {
-        Condition::with(text, self)
+        Condition::with(text, self, false)
+    }
+    /// A condition on games, which may use these names as far as they are the same for all records of a game. It may also
+    /// use `outcome`, `fen` and `game`: how a game ended on the board, its last position, and its number.
+    ///
+    /// ```
+    /// use lanefish::choose::expression::Definitions;
+    ///
+    /// let definitions = Definitions::parse(["strong = mean_elo >= 2400", "late = ply > 60"])?;
+    /// assert!(definitions.condition_on_games("strong and outcome = 'checkmate'").is_ok());
+    /// assert!(definitions.condition_on_games("strong and late").is_err());
+    /// # Ok::<(), lanefish::choose::ExpressionOptionError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text is not a condition, or depends on a position other than the last.
+    pub fn condition_on_games(&self, text: &str) -> Result<Condition, ExpressionError> {
+        Condition::with(text, self, true)
     }
     /// A formula that may use these names.
     ///

@@ -74,7 +74,7 @@ impl Type {
 /// The meaning of names in expressions: columns, each of them once, and named values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
-    /// Whether names are those of [columns of games](ChosenColumn::is_of_games) only.
+    /// Whether names are those of [columns of games](super::last_positions::column_of_game) only.
     pub(super) of_games: bool,
     pub(super) columns: Vec<ChosenColumn>,
     pub(super) named: Vec<Named>,
@@ -91,10 +91,6 @@ pub(super) struct Named {
 }
 
 impl Scope {
-    /// One that has only the columns of games.
-    pub(super) fn of_games() -> Self {
-        Self { of_games: true, ..Self::default() }
-    }
     /// The place of a column, which is added if it is not there.
     pub(super) fn place(&mut self, column: ChosenColumn) -> usize {
         let known = self.columns.iter().position(|known| known.name() == column.name());

@@ -3,7 +3,7 @@
 use super::command_scope::CHOOSING;
 use super::position_sequence_args::PositionSequenceArgs;
 use super::value_parsers::{column_names, did_you_mean};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use lanefish::choose::{Assignments, Choose, Condition, Definitions, ExpressionError, ExpressionOptionError, Sample};
 
@@ -18,7 +18,8 @@ pub(crate) struct RecordFilterArgs {
     /// Operators are and, or, not, comparisons, between, in, is null, like, case, + - * / %, & | << >>. Functions are
     /// abs, least, greatest, coalesce, popcount(bits), xor(a, b), exp, ln, power, sqrt, round, interp(x, x0, y0, x1,
     /// y1, ..), uniform(a, ..), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp'). The command games accepts only columns
-    /// of games, such as "mean_elo >= 2400 and speed = 'blitz'".
+    /// of games, such as "mean_elo >= 2400 and speed = 'blitz'", and what is known at the end of a game: outcome, fen (the
+    /// last position), plies and game.
     #[arg(id = "where", long = "where", value_name = "EXPR", allow_hyphen_values = true, help_heading = CHOOSING)]
     condition: Option<String>,
 
@@ -87,24 +88,14 @@ impl RecordFilterArgs {
         Definitions::parse(&self.definitions).map_err(wrong_option("let"))
     }
 
-    /// The condition, if one is given.
-    pub(crate) fn condition(&self) -> Result<Option<Condition>> {
-        self.condition_with(&self.definitions()?)
-    }
-
-    /// Refuses conditions that are not conditions on games.
-    pub(crate) fn check_of_games(&self) -> Result<()> {
-        match Definitions::parse_of_games(&self.definitions) {
-            Ok(definitions) => self.condition_with(&definitions).map(drop),
-            Err(error) if !self.chooses_by_positions() => Err(wrong_option("let")(error)),
-            // The names may be for conditions on positions.
-            Err(_) => match self.condition()? {
-                Some(condition) if !condition.is_of_games() => {
-                    bail!("--where: `{condition}` is not a condition on games; --having has conditions on positions")
-                }
-                _ => Ok(()),
-            },
-        }
+    /// The condition, if one is given; of a command that takes whole games, one on games.
+    pub(crate) fn condition(&self, of_games: bool) -> Result<Option<Condition>> {
+        let definitions = self.definitions()?;
+        let condition = self.condition.as_deref().map(|text| match of_games {
+            true => definitions.condition_on_games(text),
+            false => definitions.condition(text),
+        });
+        Ok(condition.transpose().map_err(|error| WrongExpression::new("where", error))?)
     }
 
     /// Whether games are chosen by their positions.
@@ -113,18 +104,13 @@ impl RecordFilterArgs {
     }
 
     /// Checks the expressions that choose.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self, of_games: bool) -> Result<()> {
         self.sequence.sequence(&self.definitions()?)?;
-        self.condition().map(drop)
-    }
-
-    fn condition_with(&self, definitions: &Definitions) -> Result<Option<Condition>> {
-        let condition = self.condition.as_deref().map(|text| definitions.condition(text)).transpose();
-        Ok(condition.map_err(|error| WrongExpression::new("where", error))?)
+        self.condition(of_games).map(drop)
     }
 
     /// Adds these choices to the options of a run.
-    pub(crate) fn apply(&self, choose: Choose) -> Result<Choose> {
+    pub(crate) fn apply(&self, choose: Choose, of_games: bool) -> Result<Choose> {
         let definitions = self.definitions()?;
         let parse_sample = |text| Sample::parse(text, &definitions).map_err(wrong_option("sample"));
         let sample = self.sample.as_deref().map(parse_sample).transpose()?;
@@ -136,6 +122,6 @@ impl RecordFilterArgs {
                 choose.games(Some(games.into()))
             }
         };
-        Ok(choose.filter(self.condition()?).sample(sample).set(set))
+        Ok(choose.filter(self.condition(of_games)?).sample(sample).set(set))
     }
 }

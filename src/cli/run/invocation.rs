@@ -48,6 +48,8 @@ pub(crate) struct Invocation<'a> {
     compared: Cell<bool>,
     /// Whether the output does not appear if the run fails.
     pub(crate) gives_up: Cell<bool>,
+    /// Whether conditions are about whole games.
+    pub(crate) takes_whole_games: Cell<bool>,
 }
 
 /// Inputs that are known to exist.
@@ -119,6 +121,7 @@ impl<'a> Invocation<'a> {
             prepared: RefCell::default(),
             compared: Cell::default(),
             gives_up: Cell::default(),
+            takes_whole_games: Cell::default(),
         })
     }
 
@@ -131,7 +134,7 @@ impl<'a> Invocation<'a> {
     /// Finds the inputs like [`Self::prepare`]. With `past_damage`, inputs that cannot be opened are reported only when
     /// they are read.
     fn prepare_for(&self, names: &[PathBuf], reading: &Reading, past_damage: bool) -> Result<()> {
-        reading.chosen.check()?;
+        reading.chosen.check(self.takes_whole_games.get())?;
         let names = match names {
             [] => vec![self.standard_input()?],
             _ => names.to_vec(),
@@ -340,7 +343,7 @@ impl<'a> Invocation<'a> {
             .fen_column(reading.fen_column.as_deref().map(Arc::from));
         let read = ReadOptions::default().from(reading.from).access(self.access()).decode(decode);
         let choose = Choose::default().games(reading.games.filter()).seed(reading.games.seed());
-        Ok(read.strict(self.global.records.strict).choose(reading.chosen.apply(choose)?))
+        Ok(read.strict(self.global.records.strict).choose(reading.chosen.apply(choose, self.takes_whole_games.get())?))
     }
 
     /// The file of rejected records, if one is requested. Consecutive runs write to the same file.

@@ -12,11 +12,13 @@
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
 use super::sequence_search::{GameRecords, Searched, SequenceSearch, with_shared};
-use crate::choose::{FilterCount, GameFilter, HAVING, LeftOutBy, ROWS_OF_GAMES, hash_on};
+use crate::chess::Position;
+use crate::choose::{Condition, FilterCount, GameFilter, HAVING, LeftOutBy, ROWS_OF_GAMES, WHERE, hash_on};
 use crate::error::Damage;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, Remark};
 use crate::games::{Date, Facts, GameMatches, GameRow, Outcome, Variant};
-use crate::table::{Array, Batch, Field, Fields};
+use crate::packed::Packed;
+use crate::table::{Array, Batch, Field, Fields, Values};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -99,6 +101,11 @@ pub(crate) fn select(
         !is_edge || run.game.is_none() || run.verdict.is_some()
     };
     if let Some(search) = &mut search {
+        if let Some(condition) = selection.later_condition(true) {
+            for (_, run) in selected.runs.iter_mut().enumerate().filter(|(number, run)| is_within(*number, run)) {
+                judge_end(&mut [(&mut decoded.batches, run)], condition, search.games_before);
+            }
+        }
         let runs = selected.runs.iter_mut().enumerate();
         let mut asked: Vec<&mut Run> =
             runs.filter(|(number, run)| run.verdict.is_none() && is_within(*number, run)).map(|(_, run)| run).collect();
@@ -135,6 +142,9 @@ fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
                 None if selection.last_of_games => Some((ROWS_OF_GAMES, false)),
                 None if !selection.having.is_empty() => Some((HAVING, false)),
                 _ => selection.leaves_out(&Row::new(batch, start)).or_else(|| {
+                    if selection.later_condition(true).is_some() {
+                        return None;
+                    }
                     selection.condition_leaves_out(|condition| record(batch, start, condition.needs().fields))
                 }),
             };
@@ -179,6 +189,36 @@ fn code(values: &Array, row: usize) -> Option<i64> {
         Array::Text(texts) => texts.codes().get(row).map(|&code| code.into()),
         values => values.number(row),
     }
+}
+
+/// Judges a game, whose records are in several chunks, by a condition on its end.
+fn judge_end(game: &mut [(&mut Vec<Batch>, &mut Run)], condition: &Condition, games_before: u64) {
+    let Some((batches, last)) = game.last() else { return };
+    let Some((batch, row)) = last.rows().last().filter(|_| last.verdict.is_none()) else { return };
+    let batch = &batches[batch];
+    let end = GameRow::of_last_record(batch, row);
+    let values = record(batch, row, condition.needs().fields);
+    if !condition.is_true_of_game(at_end(values, end.last.as_ref(), end.plies, games_before)) {
+        game.iter_mut().for_each(|(_, run)| run.verdict = Some((WHERE, false)));
+    }
+}
+
+/// A record of a game with its last position, its number over all inputs, and its length, if that is known.
+fn at_end(values: Batch, last: Option<&Position>, plies: Option<u32>, games_before: u64) -> Batch {
+    let board = last.and_then(|last| Packed::pack(last).ok()).unwrap_or_default();
+    let (halfmove, fullmove) = last.map_or((0, 0), |last| (last.halfmove, last.fullmove));
+    let mut record = Batch::new();
+    record.push(board, halfmove, fullmove);
+    (record.fields, record.tags) = (values.fields, values.tags);
+    if let Some(Array::U64(games)) = record.fields.get_mut(&Field::Game) {
+        games.add(games_before);
+    }
+    if let Some(plies) = plies {
+        let mut values = Values::<u16>::default();
+        values.push(Some(plies.min(u16::MAX.into()) as u16));
+        record.fields.insert(Field::GamePlies, Array::U16(values));
+    }
+    record
 }
 
 /// Searches a game, whose records are in several chunks, for the sequence of positions.
@@ -235,9 +275,15 @@ fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &GameFilter, sear
         && let Some(search) = search
         && first.verdict.is_none()
         && !first.is_found
-        && let Some(searched) = search_game(game, search)
     {
-        settle(game, searched, selection);
+        if let Some(condition) = selection.later_condition(true) {
+            judge_end(game, condition, search.games_before);
+        }
+        if game.first().is_some_and(|(_, first)| first.verdict.is_none())
+            && let Some(searched) = search_game(game, search)
+        {
+            settle(game, searched, selection);
+        }
     }
     let Some((_, first)) = game.first() else {
         return;
@@ -679,6 +725,16 @@ pub(crate) struct WholeGame {
     /// Its rows, and those of them in variations.
     pub(crate) rows: Range<usize>,
     pub(crate) apart: Vec<usize>,
+    /// A record with its tags and its number, counted from the first game of the chunk, if a condition on the end of games
+    /// needs them.
+    pub(crate) values: Option<Box<Batch>>,
+}
+
+impl WholeGame {
+    /// The row of the last position of the main line.
+    fn last(&self) -> Option<usize> {
+        self.rows.clone().rev().find(|row| self.apart.binary_search(row).is_err())
+    }
 }
 
 /// Keeps the games that have a sequence of positions, and those of their positions that are to be taken, of a chunk of
@@ -692,7 +748,22 @@ pub(crate) fn select_games(
     fields: Fields,
 ) {
     let tells_rows = search.tells_matches;
-    let games = std::mem::take(&mut decoded.whole_games);
+    let mut games = std::mem::take(&mut decoded.whole_games);
+    let by_end: Vec<WholeGame> = match selection.later_condition(false) {
+        None => Vec::new(),
+        Some(condition) => {
+            games.extract_if(.., |game| !is_true_at_end(game, &decoded.batches, condition, search)).collect()
+        }
+    };
+    if !by_end.is_empty() {
+        let positions = by_end.iter().map(|game| game.rows.len() as u64).sum();
+        let count = FilterCount { games: by_end.len() as u64, positions, unknown: 0 };
+        decoded.left_out.entry(WHERE).or_default().add(count);
+        // As those that tags leave out, they are no rejects.
+        let is_left = |number: u64| by_end.binary_search_by_key(&number, |game| game.number).is_err();
+        decoded.rejects.retain(|reject| reject.place.game.is_none_or(is_left));
+        leave_out_games(decoded, &by_end);
+    }
     if decoded.batches.is_empty() {
         if !games.is_empty() {
             decoded.left_out.entry(HAVING).or_default().games += games.len() as u64;
@@ -781,9 +852,15 @@ pub(crate) fn select_games(
     for (row, game) in decoded.game_rows.iter_mut().zip(&taken) {
         row.matches = matches.remove(&row.game);
         row.tags = tags.next().unwrap_or_default();
-        let last = game.rows.clone().rev().find(|row| game.apart.binary_search(row).is_err());
-        row.last = last.and_then(|last| decoded.batches[0].position(last).ok());
+        row.last = game.last().and_then(|last| decoded.batches[0].position(last).ok());
     }
+}
+
+/// Whether a condition on the end of a game is true.
+fn is_true_at_end(game: &mut WholeGame, batches: &[Batch], condition: &Condition, search: &SequenceSearch<'_>) -> bool {
+    let Some(values) = game.values.take() else { return true };
+    let last = game.last().and_then(|row| batches.first()?.position(row).ok());
+    condition.is_true_of_game(at_end(*values, last.as_ref(), None, search.games_before))
 }
 
 /// Removes what is known about some games.
@@ -902,7 +979,6 @@ pub(crate) fn cannot_select(
             ));
         }
         let Some(fields) = fields else {
-            let option = if option == "where" { "where with `game_plies`" } else { option };
             return Some(format!(
                 "is {} file, in which --{option} has nothing to go by: it needs the text of games (PGN)",
                 with_article(format)

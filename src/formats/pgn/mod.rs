@@ -311,8 +311,9 @@ fn decode_games(
     let bytes: &[u8] = &chunk.bytes;
     let everything = GameFilter::default();
     let selection = options.games.as_deref().unwrap_or(&everything);
-    // If games are chosen by their positions, so are positions, once the games are known.
-    let selects_later = !selection.having.is_empty();
+    // If games are chosen once they are decoded, so are positions.
+    let selects_later = selection.chooses_whole_games();
+    let later_condition = selection.later_condition(false);
     let selects = !selection.takes_all_positions() && !selects_later;
     let fields = match options.validity {
         Validity::Playable => options.fields,
@@ -422,9 +423,10 @@ fn decode_games(
         }
         records.settle_mates();
         let verdict = selection.leaves_out(&game);
-        if let Some((name, unknown)) =
-            verdict.or_else(|| selection.condition_leaves_out(|condition| record(&game, condition)))
-        {
+        if let Some((name, unknown)) = verdict.or_else(|| match later_condition {
+            Some(_) => None,
+            None => selection.condition_leaves_out(|condition| record(&game, condition, 0)),
+        }) {
             leave_out(name, 1, positions);
             decoded.left_out.entry(name).or_default().unknown += u64::from(unknown);
             records.leave_out(start, game.start);
@@ -455,6 +457,7 @@ fn decode_games(
                 start: game.start,
                 rows: start..records.len(),
                 apart: records.take_variations(),
+                values: later_condition.map(|condition| Box::new(record(&game, condition, number))),
             });
         }
         if requested.moves && game.is_chess960() {
@@ -580,11 +583,11 @@ fn pairs(tags: &Tags<'_>, wanted: Option<&[Arc<str>]>) -> GameTags {
     all
 }
 
-/// A record of a game with the values that a condition reads, except the number of the game.
-fn record(game: &Game<'_>, condition: &Condition) -> Batch {
+/// A record of a game with the values that a condition reads.
+fn record(game: &Game<'_>, condition: &Condition, number: u64) -> Batch {
     let tags: Vec<Arc<str>> = condition.needs().tags.iter().cloned().collect();
     let mut columns = GameColumns::new(condition.needs().fields, &tags, 1);
-    columns.extend(game, 0, 1);
+    columns.extend(game, number, 1);
     let mut batch = Batch::of_one();
     columns.finish(&mut batch);
     batch
