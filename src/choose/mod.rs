@@ -30,7 +30,7 @@ pub use game_option_values::{EcoRange, Plies, TimeControl};
 pub use game_options::{GameFilter, GameOption, GameOptionStage};
 pub use new_values::Assignments;
 pub(crate) use new_values::Changes;
-pub(crate) use position_sequence::{FoundSequence, HAVING, Positions, candidates};
+pub(crate) use position_sequence::{FoundSequence, HAVING, candidates};
 pub use position_sequence::{PositionSequence, SequenceWord};
 pub(crate) use record_filter::{AtRandom, ByFormula, DrawnUpTo, RecordFilter, choose, draw};
 pub(crate) use sample::Fraction;

@@ -127,9 +127,6 @@ impl std::fmt::Display for PositionSequence {
     }
 }
 
-/// Positions of a game, a bit each.
-pub(crate) type Positions = Vec<u64>;
-
 /// The first position that is set, from this one on.
 fn first_from(positions: &[u64], from: usize) -> Option<usize> {
     let mut word = from / 64;
@@ -156,24 +153,22 @@ fn clear_before(positions: &mut [u64], end: usize) {
     }
 }
 
-/// The positions that a condition is to be true of, given the ends of the conditions before it. `adjacent` has the
-/// positions that directly follow the one before them.
-pub(crate) fn candidates(ends: &[u64], is_next: bool, adjacent: &[u64]) -> Positions {
+/// The positions that a condition is to be true of, given the ends of the conditions before it. All sets of positions have
+/// a bit for each position of the game. `adjacent` has the positions that directly follow the one before them.
+pub(crate) fn candidates(ends: &[u64], is_next: bool, adjacent: &[u64], candidates: &mut [u64]) {
     if is_next {
         let mut carried = 0;
-        let moved_on = ends.iter().zip(adjacent).map(|(&bits, adjacent)| {
-            let moved = bits << 1 | carried;
+        for ((candidates, &bits), adjacent) in candidates.iter_mut().zip(ends).zip(adjacent) {
+            *candidates = (bits << 1 | carried) & adjacent;
             carried = bits >> 63;
-            moved & adjacent
-        });
-        return moved_on.collect();
+        }
+        return;
     }
     match first_from(ends, 0) {
-        None => vec![0; ends.len()],
+        None => candidates.fill(0),
         Some(first) => {
-            let mut later = vec![!0; ends.len()];
-            clear_before(&mut later, first + 1);
-            later
+            candidates.fill(!0);
+            clear_before(candidates, first + 1);
         }
     }
 }
@@ -189,8 +184,8 @@ pub(crate) struct FoundSequence {
 
 impl FoundSequence {
     /// Finds it, given the ends of the first conditions: those of the first, of the first two, and so on.
-    pub(crate) fn of(sequence: &PositionSequence, ends: &[Positions], adjacent: &[u64]) -> Option<Self> {
-        let all = ends.last()?;
+    pub(crate) fn of(sequence: &PositionSequence, ends: &[&[u64]], adjacent: &[u64]) -> Option<Self> {
+        let all = *ends.last()?;
         let first = first_from(all, 0)?;
         let mut wanted = vec![0; all.len()];
         wanted[first / 64] = 1 << (first % 64);
@@ -198,7 +193,7 @@ impl FoundSequence {
         let mut leading = vec![wanted];
         for place in (1..ends.len()).rev() {
             let after = &leading[leading.len() - 1];
-            let mut before = ends[place - 1].clone();
+            let mut before = ends[place - 1].to_vec();
             if sequence.is_next(place) {
                 let mut carried = 0;
                 for (word, bits) in before.iter_mut().enumerate().rev() {
@@ -242,7 +237,7 @@ mod tests {
     use crate::seed::Draw;
 
     /// All sequences of positions, in order of their ends and then of their positions from the left.
-    fn enumerated(sequence: &PositionSequence, truths: &[Positions], adjacent: &[u64], len: usize) -> Vec<Vec<usize>> {
+    fn enumerated(sequence: &PositionSequence, truths: &[Vec<u64>], adjacent: &[u64], len: usize) -> Vec<Vec<usize>> {
         let is = |positions: &[u64], at: usize| positions[at / 64] >> (at % 64) & 1 != 0;
         let mut all: Vec<Vec<usize>> = vec![Vec::new()];
         for (place, truth) in truths.iter().enumerate() {
@@ -265,16 +260,18 @@ mod tests {
         all
     }
 
-    fn found(sequence: &PositionSequence, truths: &[Positions], adjacent: &[u64]) -> Option<FoundSequence> {
-        let mut ends: Vec<Positions> = Vec::new();
+    fn found(sequence: &PositionSequence, truths: &[Vec<u64>], adjacent: &[u64]) -> Option<FoundSequence> {
+        let mut ends: Vec<Vec<u64>> = Vec::new();
         for (place, truth) in truths.iter().enumerate() {
             let mut own = truth.clone();
             if let Some(before) = ends.last() {
-                let candidates = candidates(before, sequence.is_next(place), adjacent);
-                own.iter_mut().zip(candidates).for_each(|(bits, candidates)| *bits &= candidates);
+                let mut next = vec![7; before.len()];
+                candidates(before, sequence.is_next(place), adjacent, &mut next);
+                own.iter_mut().zip(next).for_each(|(bits, next)| *bits &= next);
             }
             ends.push(own);
         }
+        let ends: Vec<&[u64]> = ends.iter().map(|ends| &**ends).collect();
         FoundSequence::of(sequence, &ends, adjacent)
     }
 
@@ -292,12 +289,12 @@ mod tests {
                 _ => (SequenceWord::Next, "true"),
             });
             let sequence = PositionSequence::parse(words, &Definitions::default()).unwrap();
-            let bits = |what: u64, mask: u64| -> Positions {
+            let bits = |what: u64, mask: u64| -> Vec<u64> {
                 let bits = u128::from(draw(what) & mask & ((1 << len) - 1)) << offset;
                 vec![bits as u64, (bits >> 64) as u64]
             };
             let sparse = if draw(3) % 3 == 0 { !0 } else { draw(4) };
-            let truths: Vec<Positions> =
+            let truths: Vec<Vec<u64>> =
                 (0..conditions).map(|place| bits(20 + place as u64, sparse | draw(30 + place as u64))).collect();
             let adjacent = bits(40, if draw(5) % 2 == 0 { !0 } else { draw(6) | draw(7) });
             let expected = enumerated(&sequence, &truths, &adjacent, 128);

@@ -115,7 +115,8 @@ fn rows(file: &str, read: &ReadOptions, threads: usize, chunk: usize) -> (Vec<St
 }
 
 fn reading(condition: &str) -> ReadOptions {
-    ReadOptions::default().choose(Choose::default().filter(Some(condition.parse().unwrap())))
+    let condition = Definitions::default().condition_on_games(condition).unwrap();
+    ReadOptions::default().choose(Choose::default().filter(Some(condition)))
 }
 
 /// What tables of text need to say of games.
@@ -187,6 +188,9 @@ fn positions_of_games_that_are_left_out_are_counted() {
     for (condition, _) in OF_RECORDS {
         let of = |file: &str| rows(file, &reading(condition), 1, 1 << 20).1.left_out["where"];
         assert_eq!(of(&file), of(&boards), "{condition}");
+        if ["outcome", "fen"].iter().any(|column| condition.contains(column)) {
+            continue;
+        }
         // And as many as a condition on records leaves out.
         let stderr = stderr_of(0, &["stats", &file, "--where", condition]);
         assert!(
@@ -356,7 +360,8 @@ fn conditions_of_programs_are_checked() {
     assert!(!named.condition("there and white is null").unwrap().is_of_games());
     let inputs = Inputs::resolve(&[sample("lichess-2025-05.pgn").into()], formats::is_supported).unwrap();
     let job = WriteJob::new(OutputContent::Games, OutputFormat::Csv).unwrap();
-    let options = RunOptions::new(Tier::best().analyzer().unwrap()).read(reading("in_check"));
+    let read = ReadOptions::default().choose(Choose::default().filter(Some("in_check".parse().unwrap())));
+    let options = RunOptions::new(Tier::best().analyzer().unwrap()).read(read);
     let failure = run(&inputs, options, &job, |_| Ok(())).failure.expect("an error");
     assert!(matches!(failure, Error::NotOfGames { .. }) && failure.to_string().contains("`in_check`"));
     assert!(GameFilter::default().options().next().is_none());

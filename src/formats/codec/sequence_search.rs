@@ -6,7 +6,7 @@
 //! games that are left.
 
 use crate::chess::Validity;
-use crate::choose::{FoundSequence, PositionSequence, Positions, candidates};
+use crate::choose::{FoundSequence, PositionSequence, candidates};
 use crate::games::GameMatches;
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
@@ -45,26 +45,22 @@ impl GameRecords {
             _ => self.rows().any(|(batch, row)| is_set(&bits[batch], row)),
         }
     }
-    /// The positions whose records are set.
-    fn positions(&self, bits: &[Bits]) -> Positions {
+    /// Finds the positions whose records are set.
+    fn positions(&self, bits: &[Bits], positions: &mut [u64]) {
         if let ([(batch, rows)], []) = (&self.parts[..], &self.apart[..]) {
-            return (0..rows.len().div_ceil(64)).map(|word| word_at(&bits[*batch], rows.clone(), 64 * word)).collect();
+            for (word, positions) in positions.iter_mut().enumerate() {
+                *positions = word_at(&bits[*batch], rows.clone(), 64 * word);
+            }
+            return;
         }
-        self.collect(|batch, row| is_set(&bits[batch], row))
+        self.find(positions, |batch, row| is_set(&bits[batch], row));
     }
-    /// The positions for whose batch and row something holds.
-    fn collect(&self, mut is: impl FnMut(usize, usize) -> bool) -> Positions {
-        let mut positions = vec![0; self.len().div_ceil(64)];
+    /// Finds the positions for whose batch and row something holds.
+    fn find(&self, positions: &mut [u64], mut is: impl FnMut(usize, usize) -> bool) {
+        positions.fill(0);
         for (position, (batch, row)) in self.rows().enumerate() {
             positions[position / 64] |= u64::from(is(batch, row)) << (position % 64);
         }
-        positions
-    }
-    /// All positions but the first.
-    fn all_but_first(&self) -> Positions {
-        let mut positions = vec![!0; self.len().div_ceil(64)];
-        positions.iter_mut().take(1).for_each(|first| *first = !1);
-        positions
     }
     /// Sets the records of some positions.
     fn set(&self, positions: &[u64], bits: &mut [Bits]) {
@@ -88,6 +84,31 @@ impl GameRecords {
 
 /// A bit for each record of a batch.
 type Bits = Vec<u64>;
+
+/// Words with a bit for each position of some games, one game after the other.
+struct GameWords {
+    /// Where the words of each game end.
+    ends: Vec<usize>,
+}
+
+impl GameWords {
+    fn of(games: &[GameRecords]) -> Self {
+        let mut end = 0;
+        let ends = games.iter().map(|game| {
+            end += game.len().div_ceil(64);
+            end
+        });
+        Self { ends: ends.collect() }
+    }
+    /// Number of words.
+    fn len(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+    /// The words of a game.
+    fn range(&self, game: usize) -> Range<usize> {
+        game.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[game]
+    }
+}
 
 fn is_set(bits: &[u64], row: usize) -> bool {
     bits[row / 64] >> (row % 64) & 1 != 0
@@ -162,30 +183,40 @@ impl SequenceSearch<'_> {
             game.apart.iter().for_each(|&row| asked[game.parts[0].0][row / 64] &= !(1 << (row % 64)));
         }
         let bad = self.validity.map(|validity| self.take_bad(validity, batches, &mut asked));
-        let mut ends: Vec<Vec<Positions>> = games.iter().map(|_| Vec::new()).collect();
+        // The words of all games, one game after the other; for each condition, the ends of a sequence up to it.
+        let words = GameWords::of(games);
+        let mut ends: Vec<Vec<u64>> = Vec::new();
         let mut left: Vec<usize> = (0..games.len()).collect();
-        let needs_adjacent = (0..self.sequence.len()).any(|place| self.sequence.is_next(place));
-        let adjacent: Vec<Positions> = match needs_adjacent {
-            true if self.is_gapless => games.iter().map(GameRecords::all_but_first).collect(),
-            true => games.iter().map(|game| adjacent(batches, game)).collect(),
-            false => Vec::new(),
-        };
-        let adjacent_of = |game: usize| adjacent.get(game).map_or(&[][..], |adjacent| adjacent);
+        let mut adjacent = Vec::new();
+        if (0..self.sequence.len()).any(|place| self.sequence.is_next(place)) {
+            adjacent = vec![!0; words.len()];
+            for (number, game) in games.iter().enumerate() {
+                match &mut adjacent[words.range(number)] {
+                    [first, ..] if self.is_gapless => *first = !1,
+                    positions => find_adjacent(batches, game, positions),
+                }
+            }
+        }
         for place in 0..self.sequence.len() {
             for (batch, asked) in batches.iter().zip(&mut asked) {
                 self.keep_true(place, batch, asked);
             }
             left.retain(|&game| games[game].any(&asked));
+            let mut own = vec![0; words.len()];
             for &game in &left {
-                ends[game].push(games[game].positions(&asked));
+                games[game].positions(&asked, &mut own[words.range(game)]);
             }
+            ends.push(own);
             if left.is_empty() || place + 1 == self.sequence.len() {
                 break;
             }
             let is_next = self.sequence.is_next(place + 1);
-            asked = empty();
+            asked.iter_mut().for_each(|bits| bits.fill(0));
+            let mut next = Vec::new();
             for &game in &left {
-                let next = candidates(&ends[game][place], is_next, adjacent_of(game));
+                let ends = &ends[place][words.range(game)];
+                next.resize(ends.len(), 0);
+                candidates(ends, is_next, adjacent.get(words.range(game)).unwrap_or_default(), &mut next);
                 games[game].set(&next, &mut asked);
             }
             if let Some(bad) = &bad {
@@ -195,13 +226,16 @@ impl SequenceSearch<'_> {
         }
         let mut is_left = vec![false; games.len()];
         left.iter().for_each(|&game| is_left[game] = true);
-        let searched = games.iter().zip(ends).enumerate().map(|(number, (game, ends))| {
+        let searched = games.iter().enumerate().map(|(number, game)| {
             if !is_left[number] {
                 let is_bad = |&(batch, row): &(usize, usize)| bad.as_ref().is_some_and(|bad| is_set(&bad[batch], row));
                 return Searched::Missed(if bad.is_some() { game.rows().filter(is_bad).collect() } else { Vec::new() });
             }
             let found = match self.tells_matches {
-                true => FoundSequence::of(self.sequence, &ends, adjacent_of(number)),
+                true => {
+                    let ends: Vec<&[u64]> = ends.iter().map(|ends| &ends[words.range(number)]).collect();
+                    FoundSequence::of(self.sequence, &ends, adjacent.get(words.range(number)).unwrap_or_default())
+                }
                 false => None,
             };
             Searched::Found(found.map(|found| Box::new(found.with_plies(ply(batches, game)))))
@@ -267,10 +301,11 @@ impl SequenceSearch<'_> {
     }
 }
 
-/// The positions of a game that directly follow the one before them: its ply is one less, or one of the two is unknown.
-fn adjacent(batches: &[Arc<Batch>], game: &GameRecords) -> Positions {
+/// Finds the positions of a game that directly follow the one before them: its ply is one less, or one of the two is
+/// unknown.
+fn find_adjacent(batches: &[Arc<Batch>], game: &GameRecords, positions: &mut [u64]) {
     let mut before: Option<Option<i64>> = None;
-    game.collect(|batch, row| {
+    game.find(positions, |batch, row| {
         let ply = batches[batch].values(Field::Ply).and_then(|plies| plies.number(row));
         let follows = match before {
             None => false,
@@ -278,7 +313,7 @@ fn adjacent(batches: &[Arc<Batch>], game: &GameRecords) -> Positions {
         };
         before = Some(ply);
         follows
-    })
+    });
 }
 
 /// The plies of the positions of a game: their number, if records do not have plies.
@@ -312,9 +347,12 @@ mod tests {
                 let expected: Vec<bool> = rows.clone().map(|row| is_set(&bits, row)).collect();
                 let game = GameRecords { parts: vec![(0, rows.clone())], apart: Vec::new() };
                 let all = [bits.clone()];
-                let positions = game.positions(&all);
+                let mut positions = vec![7; len.div_ceil(64)];
+                game.positions(&all, &mut positions);
                 assert_eq!((0..len).map(|at| is_set(&positions, at)).collect::<Vec<_>>(), expected);
-                assert_eq!(positions, game.collect(|batch, row| is_set(&all[batch], row)));
+                let mut found = vec![7; positions.len()];
+                game.find(&mut found, |batch, row| is_set(&all[batch], row));
+                assert_eq!(positions, found);
                 assert_eq!(game.any(&all), expected.contains(&true));
                 let mut set = [vec![0; 5]];
                 game.set(&positions, &mut set);
