@@ -150,6 +150,10 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
         "lanefish games games.pgn --columns white,black,result,tag:Annotator" => {
             assert!(out.starts_with("white,black,result,tag:Annotator\n") && out.lines().count() == 14, "{out}");
         }
+        "lanefish games games.pgn --having \"on('d4', 'P') and white_pawns_mask & 0x1414141414141414 = 0\" -o iqp.pgn" =>
+        {
+            assert_eq!(read(&dir.join("iqp.pgn")).matches("[Event ").count(), 1);
+        }
         "lanefish games games.pgn --format jsonl | jq 'select(.outcome == \"stalemate\")'" => {
             assert_eq!(out.lines().count(), 1, "{out}");
             says("\"game\":12");
