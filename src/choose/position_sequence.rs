@@ -111,6 +111,10 @@ impl PositionSequence {
     pub(crate) fn condition(&self, place: usize) -> &Condition {
         &self.0[place].condition
     }
+    /// Whether the condition at a place is that of the first place.
+    pub(crate) fn repeats_first(&self, place: usize) -> bool {
+        place != 0 && self.0[place].condition == self.0[0].condition
+    }
     /// Whether the condition at a place is one for the very next position.
     pub(crate) fn is_next(&self, place: usize) -> bool {
         self.0.get(place).is_some_and(|step| step.word == SequenceWord::Next)

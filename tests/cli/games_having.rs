@@ -359,6 +359,39 @@ fn positions_are_those_of_the_chosen_games() {
     assert_eq!(results.values().filter_map(serde_json::Value::as_u64).sum::<u64>(), games.len() as u64, "{results:?}");
 }
 
+/// The shares of a PGN file have its games, each once.
+#[test]
+fn shards_put_together_are_the_whole() {
+    let dir = Dir::new();
+    let file = shared_data("pgn/lichess_db_1000k.pgn")
+        .map_or_else(|| sample("lichess-2025-05.pgn"), |file| file.to_str().unwrap().to_owned());
+    let packed = dir.name("x.pgn.zst");
+    std::fs::write(&packed, zstd::encode_all(&std::fs::read(&file).unwrap()[..], 1).unwrap()).unwrap();
+    let having = ["--having", "move_promotes", "--then", "in_check"];
+    let whole = output(0, &[&["-q", "games", &file, "--format", "pgn"][..], &having].concat());
+    assert!(whole.contains("[Event "));
+    for shards in [3, 16] {
+        for input in [&file, &packed] {
+            let shares = (0..shards).map(|share| {
+                let share = format!("{share}/{shards}");
+                output(0, &[&["-q", "games", input, "--format", "pgn", "--shard", &share][..], &having].concat())
+            });
+            let mut games: Vec<String> =
+                shares.collect::<String>().split_inclusive("\n\n[").map(str::to_owned).collect();
+            let mut expected: Vec<String> = whole.split_inclusive("\n\n[").map(str::to_owned).collect();
+            if input == &packed {
+                // The shares take turns.
+                games.iter_mut().chain(&mut expected).for_each(|game| {
+                    *game = game.trim_matches(['[', '\n']).to_owned();
+                });
+                games.sort();
+                expected.sort();
+            }
+            assert_eq!(games, expected, "{shards} {input}");
+        }
+    }
+}
+
 /// Positions of variations are taken, but games are chosen by their main lines.
 #[test]
 fn variations_do_not_choose() {

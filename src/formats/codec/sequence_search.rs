@@ -139,6 +139,11 @@ fn set_all(bits: &mut [u64], rows: Range<usize>) {
     }
 }
 
+/// Keeps the bits that are also in others.
+fn keep(bits: &mut [u64], others: &[u64], of: impl Fn(u64) -> u64) {
+    bits.iter_mut().zip(others).for_each(|(bits, &other)| *bits &= of(other));
+}
+
 /// What is known about a game after the search.
 #[derive(Debug)]
 pub(crate) enum Searched {
@@ -197,9 +202,17 @@ impl SequenceSearch<'_> {
                 }
             }
         }
+        // The records for which the first condition is true, if it is asked again.
+        let mut first: Option<Vec<Bits>> = None;
         for place in 0..self.sequence.len() {
-            for (batch, asked) in batches.iter().zip(&mut asked) {
-                self.keep_true(place, batch, asked);
+            match &first {
+                Some(first) if self.sequence.repeats_first(place) => {
+                    asked.iter_mut().zip(first).for_each(|(asked, first)| keep(asked, first, |first| first));
+                }
+                _ => batches.iter().zip(&mut asked).for_each(|(batch, asked)| self.keep_true(place, batch, asked)),
+            }
+            if place == 0 && (1..self.sequence.len()).any(|place| self.sequence.repeats_first(place)) {
+                first = Some(asked.clone());
             }
             left.retain(|&game| games[game].any(&asked));
             let mut own = vec![0; words.len()];
@@ -220,8 +233,7 @@ impl SequenceSearch<'_> {
                 games[game].set(&next, &mut asked);
             }
             if let Some(bad) = &bad {
-                let bits = asked.iter_mut().zip(bad).flat_map(|(asked, bad)| asked.iter_mut().zip(bad));
-                bits.for_each(|(asked, bad)| *asked &= !bad);
+                asked.iter_mut().zip(bad).for_each(|(asked, bad)| keep(asked, bad, |bad| !bad));
             }
         }
         let mut is_left = vec![false; games.len()];
