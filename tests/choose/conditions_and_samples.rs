@@ -36,7 +36,18 @@ fn rows_of(
     chunk: usize,
     space: ScratchSpace,
 ) -> (Vec<String>, Ended) {
-    let columns = Columns::named(COLUMNS).unwrap();
+    rows_with(COLUMNS, inputs, read, threads, chunk, space)
+}
+
+fn rows_with(
+    columns: &str,
+    inputs: &Inputs,
+    read: &ReadOptions,
+    threads: usize,
+    chunk: usize,
+    space: ScratchSpace,
+) -> (Vec<String>, Ended) {
+    let columns = Columns::named(columns).unwrap();
     let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
     let mut csv = Vec::new();
     let mut file = job.open(&mut csv).unwrap();
@@ -247,4 +258,63 @@ fn records_are_given_values_that_expressions_make_of_what_was_read() {
         assert!(Assignments::parse([wrong]).is_err(), "{wrong}");
     }
     assert!(Assignments::parse(["score = 1", "RAW_SCORE = 2"]).is_err());
+}
+
+/// Whether a text is like a pattern.
+fn is_like(text: &[u8], pattern: &[u8]) -> bool {
+    match pattern {
+        [] => text.is_empty(),
+        [b'%', rest @ ..] => (0..=text.len()).any(|skipped| is_like(&text[skipped..], rest)),
+        [letter, rest @ ..] => {
+            matches!(text, [first, others @ ..] if (*letter == b'_' || letter == first) && is_like(others, rest))
+        }
+    }
+}
+
+/// Texts of moves and of pieces are not written for each record to find those that a condition asks for. The records are
+/// the same as if they were.
+#[test]
+fn moves_and_material_are_found_as_their_texts() {
+    let inputs = inputs();
+    let rows = |condition: Option<&str>| {
+        let filter = condition.map(|text| text.parse().unwrap());
+        let read = ReadOptions::default().choose(Choose::default().filter(filter));
+        rows_with("index,san,material", &inputs, &read, 2, 1 << 20, ScratchSpace::default()).0
+    };
+    let all = rows(None);
+    let (mut some, mut conditions) = (0, 0);
+    let mut check = |condition: &str, holds: &dyn Fn(&str, &str) -> bool| {
+        let expected: Vec<&String> = all.iter().filter(|row| holds(field(row, 1), field(row, 2))).collect();
+        assert!(rows(Some(condition)).iter().eq(expected.iter().copied()), "{condition}");
+        some += usize::from(!expected.is_empty() && expected.len() < all.len());
+        conditions += 1;
+    };
+    for pattern in [
+        "Bxh%", "%+", "%=N%", "%=Q%", "O-O%", "O-O", "O-O-O%", "e_", "%x%=Q+", "N%d%", "Kx%", "_x%", "%x%", "%", "Q%#",
+        "a8=%", "K%", "R_e1", "exd5", "%#", "Z%", "x%", "=%", "o-o", "", "____", "N__4%",
+    ] {
+        let fits = |san: &str| !san.is_empty() && is_like(san.as_bytes(), pattern.as_bytes());
+        check(&format!("san like '{pattern}'"), &|san, _| fits(san));
+        check(&format!("not san like '{pattern}'"), &|san, _| !san.is_empty() && !fits(san));
+        let folded = pattern.to_lowercase();
+        let folded = |san: &str| !san.is_empty() && is_like(san.to_lowercase().as_bytes(), folded.as_bytes());
+        check(&format!("san ilike '{pattern}'"), &|san, _| folded(san));
+    }
+    check("san in ('e4', 'Nf3', 'O-O', 'Bxh7+')", &|san, _| ["e4", "Nf3", "O-O", "Bxh7+"].contains(&san));
+    check("san = 'O-O-O' or san = 'Kxe8'", &|san, _| ["O-O-O", "Kxe8"].contains(&san));
+    check("san <> 'e4'", &|san, _| !san.is_empty() && san != "e4");
+    check("coalesce(san, 'none') = 'none'", &|san, _| san.is_empty());
+    for pattern in ["KQ%vK%", "%P", "%vK", "KRPPPPvKRPPP", "K%RvK%R%", "_v_", "%v%QQ%", "K"] {
+        let fits = |material: &str| is_like(material.as_bytes(), pattern.as_bytes());
+        check(&format!("material like '{pattern}'"), &|_, material| fits(material));
+        check(&format!("not material like '{pattern}'"), &|_, material| !fits(material));
+    }
+    let some_material =
+        ["KvK", "KQvK", "KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP", "PKvK", "KRPPPPvKRPPP", "v", "KvK ", "kvk"];
+    for texts in some_material.windows(3) {
+        let list = texts.iter().map(|text| format!("'{text}'")).collect::<Vec<_>>().join(", ");
+        check(&format!("material in ({list})"), &|_, material| texts.contains(&material));
+        check(&format!("material not in ({list})"), &|_, material| !texts.contains(&material));
+    }
+    assert!(some > 60, "{some} of {conditions}");
 }
