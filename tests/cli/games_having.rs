@@ -470,6 +470,12 @@ fn errors_name_the_option() {
     assert!(error.contains("shuffle --by game"), "{error}");
     let error = stderr_of(2, &["games", &boards, "--having", "in_check", "-o", &dir.name("x.pgn")]);
     assert!(error.contains("only PGN can be copied"), "{error}");
+    // Conditions on games come first.
+    let both = ["games", &pgn, "--having", "in_check", "--where", "mean_elo > 1500", "--min-elo", "1000"];
+    let notes = stderr_of(0, &both);
+    let place =
+        |option: &str| notes.find(&format!("--{option} left out")).unwrap_or_else(|| panic!("{option}: {notes}"));
+    assert!(place("min-elo") < place("where") && place("where") < place("having"), "{notes}");
     // Names may be for either.
     output(0, &["-q", "games", &pgn, "--let", "x = in_check", "--where", "white_elo > 0", "--having", "x"]);
     assert_eq!(FilterCount::new(1, 80, 0).sentence("having"), "--having left out 1 game and 80 positions");

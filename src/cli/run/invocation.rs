@@ -518,7 +518,10 @@ impl<'a> Invocation<'a> {
             return;
         }
         let mut left_out: Vec<_> = summary.left_out.iter().collect();
-        left_out.sort_by_key(|(option, _)| FilterCount::place(option));
+        // Where whole games are taken, the condition comes after the other options for games, of which `variant` is the
+        // last.
+        let is_of_games = |option: &str| option == "where" && self.takes_whole_games.get();
+        left_out.sort_by_key(|(option, _)| FilterCount::place(if is_of_games(option) { "variant" } else { option }));
         for (option, left_out) in left_out {
             self.note(format_args!("{}", left_out.sentence(option)));
         }
