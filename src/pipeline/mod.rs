@@ -139,8 +139,10 @@ setters!(ReadOptions {
 impl ReadOptions {
     /// Whether the choice of a record may depend on earlier records, so that the inputs must not be divided.
     pub(crate) fn depends_on_records_before(&self) -> bool {
-        let Choose { filter, sample, .. } = &self.choose;
-        sample.is_some() || filter.as_ref().is_some_and(|condition| condition.needs().records_before)
+        let Choose { games, filter, sample, .. } = &self.choose;
+        sample.is_some()
+            || filter.as_ref().is_some_and(|condition| condition.needs().records_before)
+            || games.as_ref().is_some_and(|games| games.having.needs().records_before)
     }
 }
 

@@ -36,23 +36,15 @@ fn rows_of(
     chunk: usize,
     space: ScratchSpace,
 ) -> (Vec<String>, Ended) {
-    rows_with(COLUMNS, inputs, read, threads, chunk, space)
+    let options = RunOptions::new(Tier::best().analyzer().unwrap()).read(read.clone());
+    rows_with(COLUMNS, inputs, options.threads(threads).chunk_size(chunk).space(space))
 }
 
-fn rows_with(
-    columns: &str,
-    inputs: &Inputs,
-    read: &ReadOptions,
-    threads: usize,
-    chunk: usize,
-    space: ScratchSpace,
-) -> (Vec<String>, Ended) {
+fn rows_with(columns: &str, inputs: &Inputs, options: RunOptions<'_>) -> (Vec<String>, Ended) {
     let columns = Columns::named(columns).unwrap();
     let job = WriteJob::new(OutputContent::Columns(&columns, SquareSetStyle::Hex), OutputFormat::Csv).unwrap();
     let mut csv = Vec::new();
     let mut file = job.open(&mut csv).unwrap();
-    let analyzer = Tier::best().analyzer().unwrap();
-    let options = RunOptions::new(analyzer).read(read.clone()).threads(threads).chunk_size(chunk).space(space);
     let summary = run(inputs, options, &job, |part| {
         job.put(&mut file, part).map_err(|source| Error::Write { path: "rows".into(), source })
     });
@@ -279,7 +271,8 @@ fn moves_and_material_are_found_as_their_texts() {
     let rows = |condition: Option<&str>| {
         let filter = condition.map(|text| text.parse().unwrap());
         let read = ReadOptions::default().choose(Choose::default().filter(filter));
-        rows_with("index,san,material", &inputs, &read, 2, 1 << 20, ScratchSpace::default()).0
+        let options = RunOptions::new(Tier::best().analyzer().unwrap()).read(read).threads(2);
+        rows_with("index,san,material", &inputs, options).0
     };
     let all = rows(None);
     let (mut some, mut conditions) = (0, 0);

@@ -348,6 +348,48 @@ fn games_with_errors_are_chosen_by_their_tags() {
     assert_eq!(chosen(1, "black is null"), ["0", "1", "2"]);
 }
 
+/// Games without any position are judged, too, wherever they are in a file.
+#[test]
+fn games_without_positions_are_chosen_by_their_ends() {
+    let dir = Dir::new();
+    let good = "[White \"a\"]\n\n1. e4 *\n\n";
+    let bad = "[White \"b\"]\n[SetUp \"1\"]\n[FEN \"nonsense\"]\n\n1. e4 *\n\n";
+    for (number, games) in [vec![good, bad], vec![bad, good], vec![bad], vec![bad, bad], vec![good, bad, good, bad]]
+        .into_iter()
+        .enumerate()
+    {
+        let file = dir.file(&format!("{number}.pgn"), games.concat());
+        let all: Vec<String> = (0..games.len()).map(|game| game.to_string()).collect();
+        let of = |text: &str| -> Vec<String> {
+            all.iter().zip(&games).filter(|(_, game)| **game == text).map(|(number, _)| number.clone()).collect()
+        };
+        let first: Vec<String> = all[..1].to_vec();
+        for (arguments, expected) in [
+            (&["--where", "game >= 0"][..], &all),
+            (&["--where", "outcome is null"], &all),
+            (&["--where", "outcome = 'stalemate'"], &Vec::new()),
+            (&["--where", "fen is null"], &of(bad)),
+            (&["--where", "fen like 'rnbqkbnr/%'"], &of(good)),
+            (&["--where", "game = 0"], &first),
+            (&["--where", "game >= 0 and plies = 0"], &of(bad)),
+            (&["--where", "game >= 0 and white = 'a'"], &of(good)),
+            (&["--where", "game >= 0", "--having", "true"], &of(good)),
+            (&["--having", "true"], &of(good)),
+            (&["--having", "game > 100"], &Vec::new()),
+        ] {
+            let arguments = [&["games", &file, "--columns", "game,white", "--format", "csv"][..], arguments].concat();
+            let done = lanefish(&arguments).assert().get_output().clone();
+            let rows = String::from_utf8(done.stdout).unwrap();
+            let expected: Vec<String> = expected
+                .iter()
+                .map(|number| format!("{number},{}", if of(bad).contains(number) { "b" } else { "a" }))
+                .collect();
+            assert_eq!(rows.lines().skip(1).collect::<Vec<_>>(), expected, "{arguments:?} {games:?}");
+            assert!(matches!(done.status.code(), Some(0 | 1)), "{arguments:?}");
+        }
+    }
+}
+
 /// A program is told that a condition is none of games.
 #[test]
 fn conditions_of_programs_are_checked() {

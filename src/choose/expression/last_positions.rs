@@ -11,8 +11,41 @@ pub(super) const OF_LAST_POSITIONS: [&str; 3] = ["outcome", "fen", "game"];
 pub(super) fn column_of_game(name: &str) -> Option<ChosenColumn> {
     match name {
         "outcome" => Some(ChosenColumn::Computed(Arc::new(Outcome))),
-        "fen" | "game" => ChosenColumn::named(name),
+        "fen" => Some(ChosenColumn::Computed(Arc::new(LastPosition))),
+        "game" => ChosenColumn::named(name),
         _ => ChosenColumn::named(name).filter(ChosenColumn::is_of_games),
+    }
+}
+
+/// Whether a game has a last position; a game without any has an empty board.
+fn has_position(tile: &Tile<'_>, row: usize) -> bool {
+    tile.batch.board(tile.start + row).occupied() != 0
+}
+
+/// The last position.
+#[derive(Debug)]
+struct LastPosition;
+
+impl ComputedColumn for LastPosition {
+    fn name(&self) -> &str {
+        "fen"
+    }
+    fn kind(&self) -> Kind {
+        Kind::Text
+    }
+    fn meaning(&self) -> &str {
+        "the last position"
+    }
+    fn needs(&self) -> Needs {
+        ChosenColumn::named(self.name()).map_or(Needs::NONE, |column| column.needs())
+    }
+    fn fill(&self, tile: &Tile<'_>) -> Array {
+        let all = Column::named(self.name()).map(|column| column.fill(tile));
+        let mut fens = Texts::default();
+        for row in 0..tile.len {
+            fens.push(all.as_ref().and_then(|all| all.text(row)).filter(|_| has_position(tile, row)));
+        }
+        Array::Text(fens)
     }
 }
 
@@ -40,7 +73,7 @@ impl ComputedColumn for Outcome {
         let flags: Vec<Array> = FLAGS.into_iter().filter_map(Column::named).map(|column| column.fill(tile)).collect();
         let code = |row| flags.iter().position(|flags| flags.number(row) == Some(1)).map(|code| code as u32);
         let mut codes = Values::default();
-        (0..tile.len).for_each(|row| codes.push(code(row)));
+        (0..tile.len).for_each(|row| codes.push(code(row).filter(|_| has_position(tile, row))));
         Array::Text(Texts::from_parts(codes, FLAGS.into_iter().collect::<TextList>()))
     }
 }

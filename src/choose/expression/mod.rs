@@ -35,6 +35,7 @@ use crate::queries::{GroupResults, Queries};
 use crate::table::{Batch, Needs, Tile};
 use crate::tiers::{Analyzer, Tier};
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 use typed_operations::{Node, Scope};
@@ -79,7 +80,11 @@ impl Checked {
 /// # Ok::<(), lanefish::choose::expression::ExpressionError>(())
 /// ```
 #[derive(Clone)]
-pub struct Condition(Arc<(Checked, Vec<Node>)>);
+pub struct Condition(Arc<Parts>);
+
+/// A condition, its parts, all of which must be true, and the place of the first part that needs a query; the others come
+/// before it.
+struct Parts(Checked, Vec<Node>, usize);
 
 /// A value for each record.
 ///
@@ -108,10 +113,6 @@ impl FromStr for Formula {
 }
 
 impl Condition {
-    #[cfg(feature = "cluster")]
-    fn parsed(text: &str, definitions: &Definitions) -> Result<Self, ExpressionError> {
-        Self::with(text, definitions, false)
-    }
     fn with(text: &str, definitions: &Definitions, of_games: bool) -> Result<Self, ExpressionError> {
         let (checked, node, kind) = Checked::of(text, definitions, of_games)?;
         if !matches!(kind, Type::Boolean | Type::Null) {
@@ -121,7 +122,9 @@ impl Condition {
         conjuncts.sort_by_cached_key(|node| {
             (checked.scope.needs_of(node).queries != Queries::NONE, node.cost(&checked.scope))
         });
-        Ok(Self(Arc::new((checked, conjuncts))))
+        let needs_query = |node: &Node| checked.scope.needs_of(node).queries != Queries::NONE;
+        let with_queries = conjuncts.partition_point(|node| !needs_query(node));
+        Ok(Self(Arc::new(Parts(checked, conjuncts, with_queries))))
     }
     /// Whether it needs a game to be replayed, up to its last position, or to have its number.
     pub(crate) fn needs_whole_game(&self) -> bool {
@@ -133,7 +136,7 @@ impl Condition {
     }
     /// Whether it reads a column, given by its name.
     pub fn reads(&self, column: &str) -> bool {
-        let (checked, conjuncts) = &*self.0;
+        let Parts(checked, conjuncts, _) = &*self.0;
         conjuncts.iter().any(|node| checked.scope.columns(node).any(|read| read.name() == column))
     }
     /// Whether it is true of a game, given a batch with one record of it.
@@ -151,9 +154,13 @@ impl Condition {
     /// Clears the bits of the records of a tile, a bit each from the first one on, for which it is not true. The tile
     /// must have results for its [queries](Self::needs).
     pub fn choose(&self, tile: &Tile<'_>, mask: &mut [u64]) {
-        let (checked, conjuncts) = &*self.0;
+        self.keep_true(0..self.0.1.len(), tile, mask);
+    }
+    /// Clears the bits of the records for which some of the parts of it are not true.
+    fn keep_true(&self, parts: Range<usize>, tile: &Tile<'_>, mask: &mut [u64]) {
+        let Parts(checked, conjuncts, _) = &*self.0;
         let values = checked.scope.of(tile);
-        for conjunct in conjuncts {
+        for conjunct in &conjuncts[parts] {
             if mask.iter().all(|&bits| bits == 0) {
                 return;
             }
@@ -161,9 +168,6 @@ impl Condition {
             mask.iter_mut().zip(&truth.yes).for_each(|(bits, yes)| *bits &= yes);
         }
     }
-}
-
-impl Condition {
     /// Clears the bits of the records from the row `start` on for which it is not true, a bit each. The queries that it
     /// needs are answered only for records that are left by the parts of it that need none.
     pub(crate) fn choose_of_batch(
@@ -173,37 +177,21 @@ impl Condition {
         (start, len): (usize, usize),
         mask: &mut [u64],
     ) {
-        let (checked, conjuncts) = &*self.0;
-        let needs_queries = |node: &Node| checked.scope.needs_of(node).queries != Queries::NONE;
-        let (with, without): (Vec<&Node>, Vec<&Node>) = conjuncts.iter().partition(|node| needs_queries(node));
-        let choose = |nodes: &[&Node], results: &[GroupResults], mask: &mut [u64]| {
-            let before = mask.to_vec();
-            let tile = Tile::new(analyzer, batch, start, len, results, &before);
-            let values = checked.scope.of(&tile);
-            for node in nodes {
-                if mask.iter().all(|&bits| bits == 0) {
-                    return;
-                }
-                let truth = evaluate::truth(node, &values);
-                mask.iter_mut().zip(&truth.yes).for_each(|(bits, yes)| *bits &= yes);
-            }
-        };
-        choose(&without, results, mask);
-        let groups_of_word = 64 / Group::LEN;
-        let Some(first) = mask.iter().position(|&bits| bits != 0).filter(|_| !with.is_empty()) else { return };
+        let (with_queries, all) = (self.0.2, self.0.1.len());
+        let asked = mask.to_vec();
+        self.keep_true(0..with_queries, &Tile::new(analyzer, batch, start, len, results, &asked), mask);
+        let Some(first) = mask.iter().position(|&bits| bits != 0).filter(|_| with_queries < all) else { return };
         let end = mask.iter().rposition(|&bits| bits != 0).map_or(0, |last| last + 1);
         let groups = &batch.groups()[start / Group::LEN..][..len.div_ceil(Group::LEN)];
-        let asked = first * groups_of_word..(end * groups_of_word).min(groups.len());
-        analyzer.analyze(&groups[asked.clone()], checked.needs.queries, &mut results[asked]);
-        choose(&with, results, mask);
+        let groups_of_word = 64 / Group::LEN;
+        let left = first * groups_of_word..(end * groups_of_word).min(groups.len());
+        analyzer.analyze(&groups[left.clone()], self.needs().queries, &mut results[left]);
+        let asked = mask.to_vec();
+        self.keep_true(with_queries..all, &Tile::new(analyzer, batch, start, len, results, &asked), mask);
     }
 }
 
 impl Formula {
-    #[cfg(feature = "cluster")]
-    fn parsed(text: &str, definitions: &Definitions) -> Result<Self, ExpressionError> {
-        Self::with(text, definitions)
-    }
     fn with(text: &str, definitions: &Definitions) -> Result<Self, ExpressionError> {
         let (checked, node, kind) = Checked::of(text, definitions, false)?;
         Ok(Self(Arc::new((checked, node, kind))))
@@ -221,7 +209,7 @@ impl Formula {
 }
 
 macro_rules! as_text {
-    ($($type:ident),*) => {$(
+    ($($type:ident, $make:ident;)*) => {$(
         impl $type {
             /// What it needs of records.
             pub fn needs(&self) -> &Needs {
@@ -260,10 +248,13 @@ macro_rules! as_text {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let (definitions, text): (Definitions, String) = serde::Deserialize::deserialize(deserializer)?;
-                Self::parsed(&text, &definitions).map_err(serde::de::Error::custom)
+                definitions.$make(&text).map_err(serde::de::Error::custom)
             }
         }
     )*};
 }
 
-as_text!(Condition, Formula);
+as_text! {
+    Condition, condition;
+    Formula, formula;
+}

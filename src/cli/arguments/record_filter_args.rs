@@ -14,7 +14,8 @@ use std::fmt;
 pub(crate) struct RecordFilterArgs {
     /// Only records for which this is true, an SQL expression over columns
     ///
-    /// The columns are those that compute can write. For example "quiet and ply >= 16 and abs(score) <= 10000", or "stm_result = 'loss' and stm_score > 500".
+    /// The columns are those that compute can write. For example "quiet and ply >= 16 and abs(score) <= 10000", or
+    /// "stm_result = 'loss' and stm_score > 500".
     /// Operators are and, or, not, comparisons, between, in, is null, like, case, + - * / %, & | << >>. Functions are
     /// abs, least, greatest, coalesce, popcount(bits), xor(a, b), exp, ln, power, sqrt, round, interp(x, x0, y0, x1,
     /// y1, ..), uniform(a, ..), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp'). The command games accepts only columns

@@ -1,9 +1,9 @@
 //! Selection of games and positions among records that carry the facts of their games: boards files, tables, lines
 //! with operations.
 //!
-//! PGN selects while it replays, because a game is a whole there; only a sequence of positions is searched for
-//! afterwards ([`select_games`]). Elsewhere a game is a run of records with the same
-//! number, which may go on in the next chunk. So this is done in two steps. [`select`] sees one chunk, on any thread:
+//! PGN selects while it replays, because a game is a whole there; only sequences of positions, and conditions on the ends of
+//! games, are judged afterwards ([`select_games`]). Elsewhere a game is a run of records with the same number, which may go
+//! on in the next chunk. So this is done in two steps. [`select`] sees one chunk, on any thread:
 //! it divides the records into runs of one game with the same facts, and decides about all runs except those at the
 //! edges of the chunk. [`Edges`] sees the chunks in order and decides about the rest. Where a position is taken or not
 //! depending on those after it (`--last`, a sample), the records of the last game of a chunk are held back until the
@@ -747,6 +747,7 @@ pub(crate) fn select_games(
     search: &mut SequenceSearch<'_>,
     fields: Fields,
 ) {
+    let about = (format, chunk, options);
     let tells_rows = search.tells_matches;
     let mut games = std::mem::take(&mut decoded.whole_games);
     let by_end: Vec<WholeGame> = match selection.later_condition(false) {
@@ -765,6 +766,13 @@ pub(crate) fn select_games(
         leave_out_games(decoded, &by_end);
     }
     if decoded.batches.is_empty() {
+        // Games without any position, which cannot be replayed.
+        number(decoded, u64::MAX);
+        if selection.having.is_empty() {
+            return if tells_rows {
+                complete_rows(about, decoded, &games, BTreeMap::new())
+            };
+        }
         if !games.is_empty() {
             decoded.left_out.entry(HAVING).or_default().games += games.len() as u64;
         }
@@ -815,8 +823,8 @@ pub(crate) fn select_games(
         number(decoded, u64::MAX);
         return leave_out_games(decoded, &missed);
     }
-    // Numbers of records before they are numbered anew.
-    let old: Vec<u64> = taken.iter().map(|game| batch.index(game.rows.start)).collect();
+    // Numbers of records before they are numbered anew; a game may have no position.
+    let old: Vec<Option<u64>> = taken.iter().map(|game| game.rows.clone().next().map(|row| batch.index(row))).collect();
     batch.selected = Some(words);
     number(decoded, u64::MAX);
     let batch = &mut decoded.batches[0];
@@ -826,7 +834,7 @@ pub(crate) fn select_games(
     decoded.game_records.clear();
     for (game, old) in taken.iter().zip(old) {
         let mut rows = game.rows.clone().filter(|&row| words[row / 64] >> (row % 64) & 1 != 0);
-        let Some(first) = rows.next() else { continue };
+        let Some((old, first)) = old.zip(rows.next()) else { continue };
         let numbers = batch.index(first)..batch.index(rows.next_back().unwrap_or(first)) + 1;
         new.insert(old, numbers.clone());
         decoded.game_records.push(numbers);
@@ -842,17 +850,25 @@ pub(crate) fn select_games(
         }
         None => makes_rows,
     });
-    if !tells_rows {
-        return leave_out_games(decoded, &missed);
-    }
     leave_out_games(decoded, &missed);
-    let starts: Vec<usize> = taken.iter().map(|game| game.start).collect();
+    if tells_rows {
+        complete_rows(about, decoded, &taken, matches);
+    }
+}
+
+/// Adds tags, last positions and matches to the rows of games, each of which has one.
+fn complete_rows(
+    (format, chunk, options): (Format, &Chunk, &DecodeOptions),
+    decoded: &mut Decoded,
+    games: &[WholeGame],
+    mut matches: BTreeMap<u64, Box<GameMatches>>,
+) {
+    let starts: Vec<usize> = games.iter().map(|game| game.start).collect();
     let mut tags = format.tags_of_games(chunk, options, &starts).into_iter();
-    // Each game that is taken has a row.
-    for (row, game) in decoded.game_rows.iter_mut().zip(&taken) {
+    for (row, game) in decoded.game_rows.iter_mut().zip(games) {
         row.matches = matches.remove(&row.game);
         row.tags = tags.next().unwrap_or_default();
-        row.last = game.last().and_then(|last| decoded.batches[0].position(last).ok());
+        row.last = game.last().and_then(|last| decoded.batches.first()?.position(last).ok());
     }
 }
 
