@@ -4,7 +4,7 @@ use super::exact_sample_losses::LostOfCandidates;
 use crate::chess::Validity;
 use crate::choose::{Assignments, GameFilter, RecordFilter};
 use crate::formats::codec::game_selection;
-use crate::formats::codec::sequence_search::SequenceSearch;
+use crate::formats::codec::position_sequence_search::SequenceSearch;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Format, Totals};
 use crate::games::GameRow;
 use crate::poisoned_locks::Unpoisoned;

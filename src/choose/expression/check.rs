@@ -2,7 +2,7 @@
 
 use super::error::ExpressionError;
 use super::evaluate::Evaluated;
-use super::last_positions::{OF_LAST_POSITIONS, column_of_game};
+use super::game_condition_columns::{OF_LAST_POSITIONS, column_of_game};
 use super::parse::{Binary, Form, Is, Tree, Unary};
 use super::piece_patterns::{On, Pattern};
 use super::typed_operations::{

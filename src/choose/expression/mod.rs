@@ -16,7 +16,7 @@
 mod check;
 mod error;
 mod evaluate;
-mod last_positions;
+mod game_condition_columns;
 mod named_values;
 mod parse;
 mod piece_patterns;
@@ -128,7 +128,7 @@ impl Condition {
     }
     /// Whether it needs a game to be replayed, up to its last position, or to have its number.
     pub(crate) fn needs_whole_game(&self) -> bool {
-        last_positions::OF_LAST_POSITIONS.into_iter().any(|column| self.reads(column))
+        game_condition_columns::OF_LAST_POSITIONS.into_iter().any(|column| self.reads(column))
     }
     /// Whether it is a condition on games: it is the same for all records of a game, or about its end.
     pub fn is_of_games(&self) -> bool {

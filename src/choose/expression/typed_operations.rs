@@ -74,7 +74,7 @@ impl Type {
 /// The meaning of names in expressions: columns, each of them once, and named values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
-    /// Whether names are those of [columns of games](super::last_positions::column_of_game) only.
+    /// Whether names are those of [columns of games](super::game_condition_columns::column_of_game) only.
     pub(super) of_games: bool,
     pub(super) columns: Vec<ChosenColumn>,
     pub(super) named: Vec<Named>,

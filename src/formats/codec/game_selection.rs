@@ -11,7 +11,7 @@
 //!
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
-use super::sequence_search::{GameRecords, Searched, SequenceSearch, with_shared};
+use super::position_sequence_search::{GameRecords, Searched, SequenceSearch, with_shared};
 use crate::chess::Position;
 use crate::choose::{Condition, FilterCount, GameFilter, HAVING, LeftOutBy, ROWS_OF_GAMES, WHERE, hash_on};
 use crate::error::Damage;

@@ -13,7 +13,7 @@ pub(crate) mod game_selection;
 pub(crate) mod layout;
 pub(super) mod line_records;
 pub(super) mod memory_budget;
-pub(crate) mod sequence_search;
+pub(crate) mod position_sequence_search;
 pub(super) mod table_row_parts;
 pub(super) mod unstored_tags;
 pub(super) mod unstored_tags_by_game;
