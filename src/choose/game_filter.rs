@@ -75,9 +75,12 @@ impl GameFilter {
         }
     }
 
-    /// Whether the positions to take depend on the other positions of their game.
+    /// Whether the positions to take depend on the other positions of their game, or a shard takes whole games.
     pub(crate) fn needs_whole_games(&self) -> bool {
-        self.last_of_games || !self.having.is_empty() || self.set_options().any(|option| option.needs_whole_games)
+        self.last_of_games
+            || self.is_of_whole_games
+            || !self.having.is_empty()
+            || self.set_options().any(|option| option.needs_whole_games)
     }
 
     /// The option that leaves this game out, if any, and whether that is because the tested value is unknown.

@@ -116,6 +116,10 @@ macro_rules! game_options {
             /// Games are copied unchanged, which needs their text. This is not an option either.
             #[cfg_attr(feature = "cluster", serde(skip))]
             pub(crate) copies_games: bool,
+            /// In shards, games are taken as wholes, by the one in which they begin: something looks at the way to a
+            /// position. This is not an option either.
+            #[cfg_attr(feature = "cluster", serde(skip))]
+            pub(crate) is_of_whole_games: bool,
             /// The condition is true for the game. It comes from [`Choose::filter`](super::Choose::filter) if rows of
             /// games are made.
             #[cfg_attr(feature = "cluster", serde(skip))]

@@ -122,13 +122,14 @@ fn end_of(metadata: &fs::Metadata) -> u64 {
 }
 
 /// The division of an input into shards, and the bytes that it returns from then on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Division {
     /// By offset: the input continues at `start`; the shard has the records from `from` to `to`, or to the end.
     Places { start: u64, from: u64, to: Option<u64> },
     /// By frames: the input continues with the content of the frame at this place of the file, and with all frames
-    /// after it; [`Input::first_end`] reports where those of the shard end.
-    Frames { start: u64, is_first: bool },
+    /// after it; [`Input::first_end`] reports where those of the shard end. `before`: the last bytes before that frame, if
+    /// they were asked for.
+    Frames { start: u64, is_first: bool, before: Vec<u8> },
     /// The shard has no part of the input.
     Nothing,
     /// The input can only be read from its beginning, and is still there.
@@ -297,25 +298,26 @@ impl Input {
         let Some(half) = Shard::new(0, 2) else {
             return Ok(false);
         };
-        Ok(self.divide(half, 0)? != Division::Turns)
+        Ok(self.divide(half, 0, 0)? != Division::Turns)
     }
 
-    /// Continues at the bytes of a shard if the input can be read from there, or `reach` bytes before them (fewer at
-    /// the beginning). Peeked bytes are dropped.
+    /// Continues at the bytes of a shard if the input can be read from there, or `reach` or `before` bytes before them
+    /// (fewer at the beginning). Peeked bytes are dropped. If the input is divided by frames, the division has as many
+    /// bytes as `before` from those before the shard.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub(crate) fn divide(&mut self, shard: Shard, reach: usize) -> Result<Division, Error> {
+    pub(crate) fn divide(&mut self, shard: Shard, reach: usize, before: usize) -> Result<Division, Error> {
         let divided = match (&self.file, self.compression) {
             (Some(file), None) => {
                 let range = shard.range(file.len);
-                let start = range.start.saturating_sub(reach as u64);
+                let start = range.start.saturating_sub(reach.max(before) as u64);
                 let division =
                     Division::Places { start, from: range.start, to: (!shard.is_last()).then_some(range.end) };
                 let supply = self.plain_supply(file, start..u64::MAX);
                 supply.map(|supply| (division, supply, start, None))
             }
-            (Some(file), Some(Compression::Zstd)) => self.divide_frames(file, shard),
+            (Some(file), Some(Compression::Zstd)) => self.divide_frames(file, shard, before),
             _ => return Ok(Division::Turns),
         };
         let (division, supply, given, next_supply) =
@@ -336,7 +338,7 @@ impl Input {
     /// If the file cannot be read.
     pub(crate) fn divide_plain(&mut self, shard: Shard, reach: usize) -> Result<Division, Error> {
         match self.compression {
-            None => self.divide(shard, reach),
+            None => self.divide(shard, reach, 0),
             Some(_) => Ok(Division::Turns),
         }
     }
@@ -421,9 +423,30 @@ impl Input {
         Ok(Supply::Stream(Stream::here(reader, false)))
     }
 
+    /// The last bytes, at most this number, of the content of some frames; fewer if they are damaged.
+    fn end_of_frames(&self, file: &RegularFile, frames: Range<u64>, most: usize) -> io::Result<Vec<u8>> {
+        let mut handle = file.file.try_clone()?;
+        handle.seek(SeekFrom::Start(frames.start))?;
+        let compressed = BufReader::with_capacity(256 << 10, handle.take(frames.end - frames.start));
+        let mut reader = Compression::Zstd.reader(compressed, self.max_window)?;
+        let mut bytes = Vec::new();
+        let mut piece = vec![0; 64 << 10];
+        // The shard before reports damage.
+        while let Ok(len @ 1..) = reader.read(&mut piece) {
+            bytes.drain(..(bytes.len() + len).saturating_sub(most).min(bytes.len()));
+            bytes.extend_from_slice(&piece[..len]);
+        }
+        Ok(bytes.split_off(bytes.len().saturating_sub(most)))
+    }
+
     /// Divides a zstd file, if it has at least two frames that fit in memory. A shard has the frames that begin in its
     /// part of the file.
-    fn divide_frames(&self, file: &RegularFile, shard: Shard) -> io::Result<(Division, Supply, u64, Option<u64>)> {
+    fn divide_frames(
+        &self,
+        file: &RegularFile,
+        shard: Shard,
+        before: usize,
+    ) -> io::Result<(Division, Supply, u64, Option<u64>)> {
         let nothing = |division| Ok((division, Supply::Whole(None), 0, None));
         // The file may be a stream that has been peeked at, and shares this position.
         let mut handle = &file.file;
@@ -436,23 +459,34 @@ impl Input {
         let range = shard.range(file.len);
         let mut place = Some(first);
         let mut next = Some(second);
-        let mut find = |from: u64| -> io::Result<Option<u64>> {
+        // The last frames before the place that is looked for.
+        let mut passed = VecDeque::new();
+        let mut find = |from: u64, passed: &mut VecDeque<u64>| -> io::Result<Option<u64>> {
             while let Some(at) = place
                 && at < from
             {
+                passed.push_back(at);
+                // A frame is rarely larger than its content.
+                while passed.get(1).is_some_and(|&second| at - second >= before as u64) {
+                    passed.pop_front();
+                }
                 place = next.take();
                 next = starts.next()?;
             }
             Ok(place)
         };
-        let Some(start) = find(range.start)? else {
+        let Some(start) = find(range.start, &mut passed)? else {
             return nothing(Division::Nothing);
         };
-        let end = if shard.is_last() { None } else { find(range.end)? };
+        let end = if shard.is_last() { None } else { find(range.end, &mut VecDeque::new())? };
         if end == Some(start) {
             return nothing(Division::Nothing);
         }
-        let division = Division::Frames { start, is_first: start == first };
+        let before = match passed.front() {
+            Some(&from) if before > 0 => self.end_of_frames(file, from..start, before)?,
+            _ => Vec::new(),
+        };
+        let division = Division::Frames { start, is_first: start == first, before };
         let supply = self.frames_supply(file, start..end.unwrap_or(file.len))?;
         Ok((division, supply, 0, end))
     }

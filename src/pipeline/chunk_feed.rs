@@ -7,7 +7,7 @@ use super::chunker::{Chunker, CutChunk};
 use super::scheduler::{Step, Supply};
 use crate::error::Error;
 use crate::formats::codec::game_selection::cannot_select;
-use crate::formats::tables::{Budget, OpenTable, RowPart, TableError, TableReader};
+use crate::formats::tables::{Budget, OpenTable, RowPart, ShardOfTable, TableError, TableReader};
 use crate::formats::{self, Chunk, DecodeOptions, Extent, Format, Layout, Opened, WholeFileCheck};
 use crate::input::{Access, Bytes, Compression, FrameJob, Inputs, RandomAccess, Shard, Source};
 use crate::table::{Field, Fields};
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -42,6 +42,8 @@ pub(super) enum Work {
         note: Option<String>,
         /// Watches the input, if reading starts in the middle.
         watch: Option<Box<dyn WholeFileCheck>>,
+        /// In a shard that takes whole games: to be set once nothing more is needed of what comes after its part.
+        is_enough: Option<Arc<AtomicBool>>,
     },
     /// An input ends; its decompressed length.
     End {
@@ -108,6 +110,7 @@ pub(super) struct TableInput {
     /// Bytes of the file, and how many of them count as read.
     len: u64,
     counted: u64,
+    is_enough: Option<Arc<AtomicBool>>,
 }
 
 impl Supply for Feed<'_> {
@@ -130,6 +133,7 @@ impl Supply for Feed<'_> {
         match current.next(self.chunk_size) {
             CutChunk::Chunk(bytes, giant) => {
                 let len = giant.as_ref().map_or(bytes.len() as u64, |giant| giant.len);
+                let of_other_shard = current.is_of_other_shard(len);
                 if mapped {
                     self.consumed.fetch_add(len, Ordering::Relaxed);
                 }
@@ -141,6 +145,7 @@ impl Supply for Feed<'_> {
                     frame: current.frame,
                     extent: current.extent.clone(),
                     in_turns: current.is_in_turns(),
+                    of_other_shard,
                     header: current.opened.header.clone(),
                 };
                 current.offset += len;
@@ -156,6 +161,16 @@ impl Supply for Feed<'_> {
                     return self.next(idle);
                 }
                 Step::Work(Work::Chunk { file, format, chunk, giant: giant.map(|giant| giant.feeds) })
+            }
+            CutChunk::Before(bytes) => {
+                let chunk = Chunk {
+                    offset: current.offset.saturating_sub(bytes.len() as u64),
+                    frame: current.frame,
+                    of_other_shard: true,
+                    header: current.opened.header.clone(),
+                    ..Chunk::new(Arc::clone(current.opened.input.path()), bytes)
+                };
+                Step::Work(Work::Chunk { file: current.file, format: current.opened.format, chunk, giant: None })
             }
             CutChunk::Frame(job) => Step::Frame((current.file, job)),
             CutChunk::Wait => Step::Wait,
@@ -312,13 +327,15 @@ impl Feed<'_> {
                         self.check_selection(opened.input.path(), format, carried)?;
                     }
                 }
-                let cutter = Chunker::new(self.next_input, *opened, self.shard, self.max_record)?;
+                let shard = (self.shard, self.takes_whole_games(format).then(Arc::default));
+                let cutter = Chunker::new(self.next_input, *opened, shard, self.max_record)?;
                 return Ok((Current::Bytes(Box::new(cutter)), format, compression, note));
             }
             Opening::Table(path, format, tables, source, mapped) => (path, format, tables, source, mapped),
         };
         let (len, counted) = (source.len(), source.counted());
-        let shard = self.shard.map(|shard| shard.range(len));
+        let is_enough = self.takes_whole_games(format).then(Arc::<AtomicBool>::default);
+        let shard = self.shard.map(|shard| ShardOfTable { range: shard.range(len), reads_until: is_enough.clone() });
         let table = tables.open(source, &self.decode, shard);
         // Bytes found beyond the new end do not belong to the file.
         if let Some(mapped) = &mapped {
@@ -333,7 +350,7 @@ impl Feed<'_> {
             self.check_selection(&path, format, table.fields())?;
         }
         let note = table.as_ref().ok().and_then(|table| table.note());
-        let current = TableInput { file: self.next_input, path, format, table, waiting: None, len, counted };
+        let current = TableInput { file: self.next_input, path, format, table, waiting: None, len, counted, is_enough };
         Ok((Current::Table(Box::new(current)), format, None, note))
     }
 
@@ -347,11 +364,16 @@ impl Feed<'_> {
         self.decode.games.is_some() && !format.about().selects
     }
 
+    /// Whether games are taken as wholes by the shard in which they begin, although they go on in others.
+    fn takes_whole_games(&self, format: Format) -> bool {
+        let is_needed = self.decode.games.as_ref().is_some_and(|games| games.needs_whole_games());
+        self.shard.is_some() && is_needed && !format.about().selects && format.about().carries.contains(Field::Game)
+    }
+
     /// Checks whether the records of an input carry the fields that the selection reads.
     fn check_selection(&self, path: &Arc<Path>, format: Format, carried: Fields) -> Result<(), Error> {
         let selection = self.decode.games.as_deref().filter(|_| self.selects(format));
-        let reason = selection.and_then(|selection| cannot_select(selection, format, carried, self.shard.is_some()));
-        match reason {
+        match selection.and_then(|selection| cannot_select(selection, format, carried)) {
             Some(reason) => Err(Error::Selection { path: Arc::clone(path), reason }),
             None => Ok(()),
         }
@@ -525,18 +547,20 @@ impl Feed<'_> {
         self.opening.pop_front();
         match opened.and_then(|opened| self.begin(opened)) {
             Ok((mut current, format, compression, note)) => {
-                let watch = match &mut current {
-                    Current::Bytes(cutter) => cutter.watch.take(),
-                    Current::Table(_) | Current::Broken(_) => None,
+                let (watch, is_enough) = match &mut current {
+                    Current::Bytes(cutter) => (cutter.watch.take(), cutter.is_enough.clone()),
+                    Current::Table(table) => (None, table.is_enough.clone()),
+                    Current::Broken(_) => (None, None),
                 };
                 self.current = Some(current);
                 self.next_input += 1;
-                Step::Work(Work::Begin { path, format: Some(format), compression, note, watch })
+                Step::Work(Work::Begin { path, format: Some(format), compression, note, watch, is_enough })
             }
             Err(error) if self.past_damage && error.is_of_input() => {
                 self.current = Some(Current::Broken(Box::new(error)));
                 self.next_input += 1;
-                Step::Work(Work::Begin { path, format: None, compression: None, note: None, watch: None })
+                let (format, compression, note, watch, is_enough) = (None, None, None, None, None);
+                Step::Work(Work::Begin { path, format, compression, note, watch, is_enough })
             }
             Err(error) => {
                 self.ended = true;

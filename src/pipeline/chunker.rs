@@ -3,14 +3,15 @@
 //! Cutting has to be quick, so that it examines few bytes. A record that is too long, a *giant*, is skipped without
 //! keeping it in memory; only its first bytes are passed on.
 
-use super::shard_sieve::{Finder, Sieve, Sifted};
+use super::shard_sieve::{Finder, LINES_BEFORE, Sieve, Sifted};
 use crate::error::Error;
-use crate::formats::codec::layout::{Requested, Sections};
+use crate::formats::codec::layout::{Entry, Requested, RequestedSections, Sections};
 use crate::formats::{self, Extent, Layout, Opened, WholeFileCheck};
 use crate::input::{Bytes, Division, FrameJob, Input, Next, Shard};
 use memchr::memchr_iter;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A record is a giant if it has at least this number of bytes; the decoders enforce a smaller
 /// [`formats::DecodeOptions::max_record`].
@@ -41,6 +42,10 @@ pub(super) struct Chunker {
     sieve: Option<Sieve>,
     /// Whether a part has ended, so that the rest is cut as at the end of an input.
     ends_part: bool,
+    /// If games are taken as wholes: whether nothing more is needed of what comes after the part of the shard.
+    pub(super) is_enough: Option<Arc<AtomicBool>>,
+    /// Whether the bytes in the sieve belonged to another shard.
+    is_in_other: bool,
     /// An error after the bytes in the sieve.
     late_error: Option<Error>,
     /// `Chunk::frame` and `Chunk::extent`.
@@ -66,6 +71,8 @@ pub(super) struct Giant {
 /// The next step of a cutter.
 pub(super) enum CutChunk {
     Chunk(Bytes, Option<Giant>),
+    /// Records of another shard, directly before the next byte.
+    Before(Bytes),
     Frame(FrameJob),
     Wait,
     End,
@@ -77,7 +84,14 @@ const SEAM: usize = 64 << 10;
 
 impl Chunker {
     /// A cutter at the beginning of an input, or where the part of a shard may begin.
-    pub(super) fn new(file: usize, mut opened: Opened, shard: Option<Shard>, max_record: usize) -> Result<Self, Error> {
+    /// `is_enough`: if games are taken as wholes, whether nothing more is needed of what comes after the part of the shard.
+    pub(super) fn new(
+        file: usize,
+        mut opened: Opened,
+        (shard, is_enough): (Option<Shard>, Option<Arc<AtomicBool>>),
+        max_record: usize,
+    ) -> Result<Self, Error> {
+        let reads_on = is_enough.is_some();
         let mut frame = None;
         let mut extent = Extent::All;
         let mut sieve = None;
@@ -85,36 +99,51 @@ impl Chunker {
         if let Some(shard) = shard {
             match opened.format.layout() {
                 Layout::Text(text) => {
-                    let division = opened.input.divide(shard, text.reach())?;
-                    if let Division::Frames { start, is_first } = division {
+                    let before = if reads_on { LINES_BEFORE } else { 0 };
+                    let division = opened.input.divide(shard, text.reach(), before)?;
+                    if let Division::Frames { start, is_first, .. } = division {
                         frame = (!is_first).then_some(start);
                     }
-                    sieve = Some(Sieve::new(shard, Finder::Text(text), division));
+                    sieve = Some(Sieve::new(shard, Finder::Text(text), division, reads_on));
                 }
                 Layout::Records(len) => {
                     let division = opened.input.divide_plain(shard, 0)?;
-                    sieve = Some(Sieve::new(shard, Finder::Records(len as u64), division));
+                    sieve = Some(Sieve::new(shard, Finder::Records(len as u64), division, false));
                 }
                 Layout::Chains(chains) => {
                     // The first chain of a shard is found from the beginning.
                     let division = opened.input.divide_plain(shard, usize::MAX)?;
-                    sieve = Some(Sieve::new(shard, Finder::Chains { chains, max_record, known: 0 }, division));
+                    let finder = Finder::Chains { chains, max_record, known: 0 };
+                    sieve = Some(Sieve::new(shard, finder, division, false));
                 }
                 Layout::Sections(sections) => {
                     let len = opened.input.plain_len();
-                    let entered = Self::enter_sections(&mut opened.input, sections, shard);
+                    let entered = Self::enter_sections(&mut opened.input, sections, shard, reads_on);
                     match entered.map_err(|source| Error::Read {
                         path: Arc::clone(opened.input.path()),
                         offset: 0,
                         source,
                     })? {
-                        Some((at, follows)) => (start, watch) = (at, Some(follows)),
+                        Some(entry) => {
+                            (start, watch) = (entry.bytes.start, Some(entry.watch));
+                            if reads_on {
+                                extent = Extent::Sections(RequestedSections {
+                                    which: Requested::Within(entry.own),
+                                    reads_others: true,
+                                    checks_others: false,
+                                });
+                            }
+                        }
                         None => {
-                            extent = Extent::Sections(match len.map(|len| shard.range(len)) {
-                                // Some systems have files that are longer than they report.
-                                Some(range) if shard.is_last() => Requested::Within(range.start..u64::MAX),
-                                Some(range) => Requested::Within(range),
-                                None => Requested::Turn(shard),
+                            extent = Extent::Sections(RequestedSections {
+                                which: match len.map(|len| shard.range(len)) {
+                                    // Some systems have files that are longer than they report.
+                                    Some(range) if shard.is_last() => Requested::Within(range.start..u64::MAX),
+                                    Some(range) => Requested::Within(range),
+                                    None => Requested::Turn(shard),
+                                },
+                                reads_others: reads_on,
+                                checks_others: true,
                             });
                         }
                     }
@@ -135,6 +164,8 @@ impl Chunker {
             giant: None,
             sieve,
             ends_part: false,
+            is_enough,
+            is_in_other: false,
             late_error: None,
             frame,
             extent,
@@ -154,22 +185,49 @@ impl Chunker {
         self.sieve.as_ref().is_none_or(Sieve::has_end)
     }
 
-    /// Continues with the sections of a shard, if they can be found without reading all others. Returns where they
-    /// begin, and their watcher.
+    /// Continues with the sections of a shard, if they can be found without reading all others.
     fn enter_sections(
         input: &mut Input,
         sections: &dyn Sections,
         shard: Shard,
-    ) -> io::Result<Option<(u64, Box<dyn WholeFileCheck>)>> {
+        reads_on: bool,
+    ) -> io::Result<Option<Entry>> {
         let Some(len) = input.plain_len() else {
             return Ok(None);
         };
-        let Some(entry) = sections.enter(len, shard, &|range| input.read_at(range))? else {
+        let Some(entry) = sections.enter(len, shard, reads_on, &|range| input.read_at(range))? else {
             return Ok(None);
         };
-        let start = entry.bytes.start;
-        input.enter(entry.bytes)?;
-        Ok(Some((start, entry.watch)))
+        input.enter(entry.bytes.clone())?;
+        Ok(Some(entry))
+    }
+
+    /// Whether the next bytes, this number of them, belong to another shard.
+    pub(super) fn is_of_other_shard(&self, len: u64) -> bool {
+        match &self.extent {
+            Extent::Sections(RequestedSections { which: Requested::Within(own), checks_others: false, .. }) => {
+                self.offset + len <= own.start || own.end <= self.offset
+            }
+            _ => self.is_in_other,
+        }
+    }
+
+    /// Drops the rest if it is not needed, because it comes after the part of the shard.
+    fn end_if_enough(&mut self) {
+        let is_enough = self.is_enough.as_ref().is_some_and(|is_enough| is_enough.load(Ordering::Relaxed));
+        if self.ended || !is_enough {
+            return;
+        }
+        self.ended = match (&mut self.sieve, &self.extent) {
+            (Some(sieve), _) => self.is_in_other && sieve.has_enough(),
+            (None, Extent::Sections(RequestedSections { which: Requested::Within(own), checks_others: false, .. })) => {
+                own.end <= self.offset
+            }
+            _ => false,
+        };
+        if self.ended {
+            (self.piece, self.giant, self.carry) = (None, None, Vec::new());
+        }
     }
 
     /// The next bytes of the input, with line ends replaced by line feeds, byte for byte.
@@ -197,6 +255,7 @@ impl Chunker {
     }
 
     pub(super) fn next(&mut self, chunk_size: usize) -> CutChunk {
+        self.end_if_enough();
         loop {
             if let Some(piece) = self.piece.take() {
                 // Checked before it is touched: reading beyond the end of a truncated file raises a signal.
@@ -265,13 +324,18 @@ impl Chunker {
         }
         let sieve = self.sieve.as_mut()?;
         match sieve.next() {
-            Ok(Sifted::Bytes(bytes)) => self.piece = Some(bytes),
+            Ok(Sifted::Bytes(bytes)) => {
+                self.is_in_other = sieve.is_in_other();
+                self.piece = Some(bytes);
+            }
+            Ok(Sifted::Before(lines)) if lines.is_empty() => {}
+            Ok(Sifted::Before(lines)) => return Some(CutChunk::Before(lines.into())),
             Ok(Sifted::Dropped(len)) => self.offset += len,
             Ok(Sifted::EndOfPart) => self.ends_part = true,
             Ok(Sifted::End) => {
                 // An error after the last part of the shard is reported by another shard.
                 let error = self.late_error.take();
-                self.error = error.filter(|_| !sieve.is_over());
+                self.error = error.filter(|_| !sieve.is_past_own());
                 self.ended = true;
             }
             Ok(Sifted::More) => {

@@ -48,6 +48,7 @@ pub use summary::{FileSummary, RunError, Summary};
 
 use crate::choose::{AtRandom, ByFormula, Choose, FilterCount, GameFilter, RecordFilter, Sample};
 use crate::error::{Error, Reject};
+use crate::formats::codec::game_history::OF_HISTORY;
 use crate::formats::{self, Chunk, DecodeOptions, Format, Totals};
 use crate::games::GameRow;
 use crate::input::{Access, Inputs};
@@ -415,6 +416,9 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         };
         decode_records.games = Some(Arc::new(selection));
         decode_records.fields = decode_records.fields.union(GameRow::fields(decode.row_tags.as_deref()));
+    }
+    if shard.is_some() && decode_records.fields.intersects(OF_HISTORY) {
+        Arc::make_mut(decode_records.games.get_or_insert_default()).is_of_whole_games = true;
     }
     if let Some(selection) = &decode_records.games {
         decode_records.fields = decode_records.fields.union(selection.fields());

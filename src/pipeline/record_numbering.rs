@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A chunk whose records have their numbers.
 pub(super) struct Numbered {
@@ -44,6 +45,10 @@ pub(super) struct Count {
     watch: Option<Box<dyn WholeFileCheck>>,
     /// Selects among games that begin in one chunk and end in another.
     edges: Edges,
+    /// In a shard that takes whole games: to be set once nothing more is needed of what comes after its part of the file,
+    /// and whether that has begun.
+    is_enough: Option<Arc<AtomicBool>>,
+    has_begun: bool,
     /// Whether the games of the file are in order, if this matters.
     games_in_order: GamesInOrder,
     /// The way to the last record, for fields of later records that depend on it.
@@ -79,7 +84,8 @@ impl Count {
         mut decoded: Option<Decoded>,
         settings: &Settings<'_>,
     ) -> Numbered {
-        if let Work::Begin { format, watch, .. } = &mut work {
+        if let Work::Begin { format, watch, is_enough, .. } = &mut work {
+            (self.is_enough, self.has_begun) = (is_enough.take(), false);
             self.watch = watch.take().or_else(|| format.as_ref()?.watch());
         }
         let (before, chunk) = (self.totals, self.chunks);
@@ -196,12 +202,10 @@ impl Count {
                         Err(too_long) => decoded.damage.push(too_long),
                     }
                     self.finish(decoded, selection, settings);
+                    self.stop_if_enough(chunk, decoded);
                 }
                 decoded.number(&mut self.totals, chunk);
-                if !settings.knows_lines {
-                    decoded.rejects.iter_mut().for_each(|reject| reject.place.line = None);
-                    decoded.dropped_values.iter_mut().for_each(|dropped_value| dropped_value.place.line = None);
-                }
+                forget_lines(decoded, settings);
                 damage.append(&mut decoded.damage);
                 // The list is the same however the file was cut into chunks.
                 damage.sort_by_key(|damage| damage.offset);
@@ -216,7 +220,7 @@ impl Count {
                 }
                 if self.totals.records != before.records || decoded.games != 0 {
                     outcome.holds = Holds::Records;
-                } else if !is_blank(&chunk.bytes) {
+                } else if !chunk.of_other_shard && !is_blank(&chunk.bytes) {
                     outcome.holds = Holds::NoRecord;
                 }
                 let range = settings.records.clone();
@@ -263,13 +267,23 @@ impl Count {
         requested
     }
 
+    /// Stops reading after the part of the shard when the last game that begins there has ended.
+    fn stop_if_enough(&mut self, chunk: &Chunk, decoded: &Decoded) {
+        let Some(is_enough) = &self.is_enough else { return };
+        self.has_begun |= !chunk.of_other_shard;
+        let is_past = chunk.of_other_shard || decoded.batches.last().is_some_and(|batch| batch.of_other_shard);
+        if self.has_begun && is_past && !self.edges.has_open_game() {
+            is_enough.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// The reason why no record of a file could be selected, if the needed columns have no values. Called at the end of
     /// the file.
     fn lacks(&mut self, format: Format, settings: &Settings<'_>) -> Option<String> {
         let carried = self.edges.end_file()?;
         // A shard may lack values that others have.
         let selection = settings.selection(format).filter(|_| settings.knows_lines)?;
-        cannot_select(selection, format, carried, false)
+        cannot_select(selection, format, carried)
     }
 
     /// Takes the records that were held back, because nothing that belongs to them follows.
@@ -300,6 +314,7 @@ impl Count {
             // Its own lines were counted with the rest of its chunk.
             let now = std::mem::replace(&mut self.totals.lines, *lines);
             decoded.number(&mut self.totals, chunk);
+            forget_lines(decoded, settings);
             self.totals.lines = now;
             merge(&mut outcome.left_out, std::mem::take(&mut decoded.left_out));
         }
@@ -397,6 +412,14 @@ impl Count {
             // What is bad in a game that is skipped is skipped, too.
             decoded.rejects.retain(|reject| reject.place.game.is_none_or(|game| game > last.game));
         }
+    }
+}
+
+/// Removes the numbers of lines, if they are not known.
+fn forget_lines(decoded: &mut Decoded, settings: &Settings<'_>) {
+    if !settings.knows_lines {
+        decoded.rejects.iter_mut().for_each(|reject| reject.place.line = None);
+        decoded.dropped_values.iter_mut().for_each(|dropped_value| dropped_value.place.line = None);
     }
 }
 

@@ -52,6 +52,9 @@ impl Settings<'_> {
     /// be known yet.
     pub(super) fn decode_chunk(&self, format: Format, chunk: &Chunk, before: Option<&Totals>) -> Decoded {
         let mut decoded = format.decode(chunk, self.decode(format));
+        if chunk.of_other_shard {
+            decoded = decoded.belongs_to_other_shard();
+        }
         if before.is_some() || !self.selects_in_order(format) {
             self.select(format, chunk, &mut decoded, before);
         }

@@ -29,6 +29,10 @@
 //! division after the limit. Records that are treated as giants before their end is known are treated as giants in a
 //! shard as well.
 //!
+//! Where a shard takes whole games, the bytes of other shards are passed on, too, and marked as such: the last ones before
+//! its part, as far as they are within reach, and those after it until the reader has [enough](Sieve::has_enough). If
+//! shards take turns, all of them are.
+//!
 //! A text without divisions, such as a single line or a single game of any length, is one part.
 
 use crate::formats::codec::layout::{Chains, Link, Text};
@@ -36,6 +40,8 @@ use crate::input::{Bytes, Division, Shard};
 use std::collections::VecDeque;
 use std::io;
 
+/// Number of bytes before the part of a shard that are passed on, to find the game that goes on there.
+pub(super) const LINES_BEFORE: usize = 64 << 10;
 /// Number of bytes that are examined at a time for a division; more if they have none.
 const FIRST_STEP: usize = 16 << 10;
 const LARGEST_STEP: usize = 1 << 20;
@@ -57,8 +63,10 @@ pub(super) struct Sieve {
     queued: u64,
     /// The offset of these bytes.
     at: u64,
-    /// The bytes before them, within reach.
+    /// The bytes before them, within reach, and as many as are passed on before the part of the shard.
     before: Vec<u8>,
+    /// Whether they begin at the beginning of the input.
+    has_beginning: bool,
     /// The next division is searched from here; `None` if there is none, or if it is not known yet.
     search: Option<u64>,
     /// Bytes to examine in the next search.
@@ -67,6 +75,12 @@ pub(super) struct Sieve {
     found: Option<u64>,
     /// Whether the current part belongs to the shard.
     is_own: bool,
+    /// Whether bytes of other shards are passed on.
+    passes_others: bool,
+    /// Where the only part of the shard begins.
+    begins: u64,
+    /// Whether it has ended, and the bytes after it are passed on.
+    is_after: bool,
     /// The bytes that follow belong to other shards.
     is_over: bool,
     /// No more bytes will come.
@@ -115,11 +129,13 @@ enum Plan {
 /// The decision of the sieve about the next bytes.
 #[derive(Debug)]
 pub(super) enum Sifted {
-    /// Bytes of the shard.
+    /// Bytes of the shard, or of [another one](Sieve::is_in_other).
     Bytes(Bytes),
+    /// Whole lines of another shard, directly before the part that begins now.
+    Before(Vec<u8>),
     /// A number of bytes of other shards has been dropped.
     Dropped(u64),
-    /// A part of the shard has ended.
+    /// A part whose bytes were passed on has ended.
     EndOfPart,
     /// More bytes are needed.
     More,
@@ -128,8 +144,8 @@ pub(super) enum Sifted {
 }
 
 impl Sieve {
-    /// A sieve for an input that was divided in this way.
-    pub(super) fn new(shard: Shard, finder: Finder, division: Division) -> Self {
+    /// A sieve for an input that was divided in this way; `passes_others`: bytes of other shards are passed on as well.
+    pub(super) fn new(shard: Shard, finder: Finder, division: Division, passes_others: bool) -> Self {
         let mut sieve = Self {
             shard,
             finder,
@@ -138,20 +154,26 @@ impl Sieve {
             queued: 0,
             at: 0,
             before: Vec::new(),
+            has_beginning: false,
             search: None,
             step: FIRST_STEP,
             found: None,
             is_own: false,
+            passes_others,
+            begins: 0,
+            is_after: false,
             is_over: false,
             ended: false,
         };
         match division {
             Division::Places { start, from, to } => {
                 sieve.at = start;
+                sieve.has_beginning = start == 0;
                 sieve.plan = Plan::One { to };
                 sieve.search = Some(from);
             }
-            Division::Frames { is_first, .. } => {
+            Division::Frames { is_first, before, .. } => {
+                sieve.before = before;
                 let reach = sieve.finder.reach() as u64;
                 sieve.search = Some(if is_first { 0 } else { reach });
             }
@@ -190,11 +212,6 @@ impl Sieve {
         Ok(())
     }
 
-    /// Whether the parts of the shard have ended before the input has.
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over
-    }
-
     /// Takes the next bytes of the input.
     pub(super) fn push(&mut self, bytes: Bytes) {
         self.queued += bytes.len() as u64;
@@ -227,6 +244,33 @@ impl Sieve {
         !self.is_over && (self.is_own || self.shard.is_last() && matches!(self.plan, Plan::One { .. }))
     }
 
+    /// Whether the bytes passed on last belong to another shard.
+    pub(super) fn is_in_other(&self) -> bool {
+        !self.is_own
+    }
+
+    /// Whether what follows is reported by other shards.
+    pub(super) fn is_past_own(&self) -> bool {
+        self.is_over || self.is_after
+    }
+
+    /// Nothing more is needed of what comes after the part of the shard. Returns whether it has ended.
+    pub(super) fn has_enough(&mut self) -> bool {
+        self.is_over |= self.is_after;
+        self.is_over
+    }
+
+    /// Whether the bytes of the current part are passed on.
+    fn passes(&self) -> bool {
+        self.is_own || self.is_after || self.passes_others && self.is_in_turns()
+    }
+
+    /// The whole lines that are known before the next byte.
+    fn lines_before(&self) -> Vec<u8> {
+        let start = if self.has_beginning { Some(0) } else { memchr::memchr(b'\n', &self.before).map(|at| at + 1) };
+        start.map_or(Vec::new(), |start| self.before[start..].to_vec())
+    }
+
     /// Decides about the next bytes.
     pub(super) fn next(&mut self) -> io::Result<Sifted> {
         loop {
@@ -235,10 +279,13 @@ impl Sieve {
             }
             if self.found == Some(self.at) {
                 self.found = None;
-                let was_own = self.is_own;
+                let was_passed = self.passes();
                 self.begin_part(self.at);
-                if was_own {
+                if was_passed {
                     return Ok(Sifted::EndOfPart);
+                }
+                if self.passes_others && !self.is_over {
+                    return Ok(Sifted::Before(self.lines_before()));
                 }
                 continue;
             }
@@ -252,7 +299,7 @@ impl Sieve {
                 },
             };
             return Ok(match self.take(pass - self.at)? {
-                Some(bytes) if self.is_own => Sifted::Bytes(bytes),
+                Some(bytes) if self.passes() => Sifted::Bytes(bytes),
                 Some(bytes) => {
                     bytes.release();
                     Sifted::Dropped(bytes.len() as u64)
@@ -280,9 +327,14 @@ impl Sieve {
     /// A part begins here.
     fn begin_part(&mut self, place: u64) {
         match &mut self.plan {
+            Plan::One { .. } if self.is_own && self.passes_others && self.begins < place => {
+                (self.is_own, self.is_after) = (false, true);
+                self.search = None;
+            }
             Plan::One { .. } if self.is_own => self.is_over = true,
             Plan::One { to } => {
                 self.is_own = true;
+                self.begins = place;
                 self.search = to.map(|to| to.max(place));
                 // Parts before the first division are empty.
                 self.is_over = *to == Some(0);
@@ -305,11 +357,12 @@ impl Sieve {
             self.queue.push_front(bytes.slice(most as usize..bytes.len()));
             bytes = bytes.slice(0..most as usize);
         }
-        let reach = self.finder.reach();
-        let last = bytes.slice(bytes.len().saturating_sub(reach)..bytes.len());
+        let most = if self.passes_others { LINES_BEFORE.max(self.finder.reach()) } else { self.finder.reach() };
+        let last = bytes.slice(bytes.len().saturating_sub(most)..bytes.len());
         last.check()?;
-        let kept = reach - last.len();
-        self.before.drain(..self.before.len().saturating_sub(kept));
+        let dropped = self.before.len().saturating_sub(most - last.len());
+        self.has_beginning &= dropped == 0 && last.len() == bytes.len();
+        self.before.drain(..dropped);
         self.before.extend_from_slice(&last);
         last.check()?;
         self.at += bytes.len() as u64;
@@ -357,7 +410,7 @@ impl Sieve {
     /// Searches for a division from the next byte on.
     fn search(&mut self, finder: &dyn Text) -> io::Result<Found> {
         let reach = finder.reach();
-        let mut text = self.before.clone();
+        let mut text = self.before[self.before.len().saturating_sub(reach)..].to_vec();
         let from = text.len();
         self.append_to(&mut text, reach + self.step)?;
         let at_end = self.ended && (text.len() - from) as u64 == self.queued;
@@ -422,7 +475,7 @@ mod tests {
                 Division::Turns
             };
             let mut rest = if places { &bytes[start as usize..] } else { bytes };
-            let mut sieve = Sieve::new(shard, finder, division);
+            let mut sieve = Sieve::new(shard, finder, division, false);
             let mut begun = None;
             loop {
                 let place = sieve.place();

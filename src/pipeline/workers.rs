@@ -218,6 +218,8 @@ fn decode(mut work: Work, settings: &Settings<'_>) -> (Work, Option<Decoded>) {
     let decoded = match &work {
         Work::Chunk { format, chunk, giant, .. } => Some(match giant {
             None => settings.decode_chunk(*format, chunk, None),
+            // The shard in which it begins reports it.
+            Some(_) if chunk.of_other_shard => Decoded::default(),
             Some(feeds) => format.decode_giant(chunk, *feeds, &settings.decode),
         }),
         _ => None,

@@ -36,6 +36,8 @@ pub struct Batch {
     pub(crate) ordinals: Option<Vec<u32>>,
     /// The records that a selection takes, a bit each; without it, all of them.
     pub(crate) selected: Option<Vec<u64>>,
+    /// Whether the records lie in another shard: only those of games that begin in this one are taken.
+    pub(crate) of_other_shard: bool,
     /// With [`Batch::selected`]: distance of the number of each record that is taken from [`Batch::first_index`], not
     /// counting those left out.
     pub(crate) numbers: Option<Vec<u32>>,

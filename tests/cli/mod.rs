@@ -61,6 +61,7 @@ mod training;
 mod training_formats;
 mod unread;
 mod verify;
+mod whole_games_of_shards;
 mod zip;
 
 use assert_cmd::Command;

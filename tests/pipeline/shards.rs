@@ -45,10 +45,10 @@ pub(crate) struct Found {
 /// How the files are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
-    threads: usize,
-    chunk_size: usize,
-    map: bool,
-    max_record: usize,
+    pub(crate) threads: usize,
+    pub(crate) chunk_size: usize,
+    pub(crate) map: bool,
+    pub(crate) max_record: usize,
 }
 
 pub(crate) const USUAL: Way = Way { threads: 1, chunk_size: 1 << 20, map: true, max_record: 16 << 20 };
@@ -148,13 +148,25 @@ pub(crate) fn check(path: &Path, count: u32, way: Way, order: Order) -> usize {
 
 fn compare(whole: &Found, path: &Path, count: u32, way: Way, order: Order) -> usize {
     let text = format!("{} as {count} shards, {way:?}", path.display());
+    compare_with(whole, path, count, order, &text, |shard| read(path, Some(shard), way))
+}
+
+/// Compares what `read` finds in the shards of a file with the whole. Returns the number of shards that had records.
+pub(crate) fn compare_with(
+    whole: &Found,
+    path: &Path,
+    count: u32,
+    order: Order,
+    text: &str,
+    read: impl Fn(Shard) -> Found,
+) -> usize {
     let mut records = Vec::new();
     let mut rejects = Vec::new();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let mut used = 0;
     let has_frames = path.extension().is_some_and(|extension| extension == "zst");
     for shard in shards(count) {
-        let found = read(path, Some(shard), way);
+        let found = read(shard);
         let failure = &found.summary.failure;
         assert!(matches!(failure, None | Some(Error::NoRecord { .. })), "{text}: {failure:?}");
         used += usize::from(found.summary.records > 0);

@@ -188,7 +188,7 @@ pub use write::{BoardsWriter, Finished};
 use super::codec::conversion_losses::Refuse;
 use super::codec::dropped_values::{DroppedKind, DroppedValue};
 use super::codec::encode::{BlockRecords, Boundaries, Encoded, Encoder, Writer, was_changed};
-use super::codec::layout::{Entry, ReadAt, Sections};
+use super::codec::layout::{Entry, ReadAt, Requested, RequestedSections, Sections};
 use super::tables::fields_from_values::odd_texts;
 use super::{About, Chunk, Codec, DecodeOptions, Decoded, Extent, Layout, Likeness, WholeFileCheck};
 use crate::error::{Damage, Place};
@@ -284,8 +284,8 @@ impl Sections for Boards {
     fn cut(&self, bytes: &[u8]) -> Option<usize> {
         cut(bytes)
     }
-    fn enter(&self, len: u64, shard: Shard, read: &ReadAt<'_>) -> io::Result<Option<Entry>> {
-        seek::enter(len, shard, read)
+    fn enter(&self, len: u64, shard: Shard, reads_on: bool, read: &ReadAt<'_>) -> io::Result<Option<Entry>> {
+        seek::enter(len, shard, reads_on, read)
     }
 }
 
@@ -380,6 +380,13 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     let mut at = 0;
     while at < bytes.len() {
         let rest = &bytes[at..];
+        let place = chunk.offset + at as u64;
+        let is_unchecked = match &chunk.extent {
+            Extent::Sections(RequestedSections { which: Requested::Within(own), checks_others: false, .. }) => {
+                !own.contains(&place)
+            }
+            _ => false,
+        };
         let mut damage = |what: String| {
             decoded.damage.push(Damage::at(at as u64, what));
         };
@@ -388,12 +395,20 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
             Err(what) => {
                 let len = lost(rest);
                 let what = Found::Lost(len, what);
-                sections.push(Section { at, what });
+                if !is_unchecked {
+                    sections.push(Section { at, what });
+                }
                 at += len;
                 continue;
             }
         };
-        sections.push(Section { at, what: Found::Section(header) });
+        if is_unchecked {
+            if header.len > rest.len() as u64 {
+                break;
+            }
+        } else {
+            sections.push(Section { at, what: Found::Section(header) });
+        }
         if header.len > rest.len() as u64 {
             damage(format!("a section is truncated: {} of {} bytes are present", rest.len(), header.len));
             break;
@@ -401,8 +416,17 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         let len = header.len as usize;
         if header.kind == Kind::Block
             && let Extent::Sections(requested) = &chunk.extent
-            && !header.is_requested(requested, chunk.offset + at as u64)
+            && !header.is_requested(&requested.which, place)
         {
+            if requested.reads_others {
+                let section = bytes.slice(at..at + len);
+                if let Some(mut batch) = block_of_other_shard(&section, &header, options.fields) {
+                    batch.first_index = decoded.records;
+                    batch.origins = vec![at as u32];
+                    decoded.records += batch.len() as u64;
+                    decoded.batches.push(batch);
+                }
+            }
             at += len;
             continue;
         }
@@ -449,6 +473,14 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
     }
     decoded.evidence = Some(Box::new(sections));
     decoded
+}
+
+/// The records of a block that lies in another shard, which reports what is wrong with it.
+fn block_of_other_shard(section: &Bytes, header: &SectionHeader, fields: Fields) -> Option<Batch> {
+    let is_whole = Checksum::of(&section[UNIT..]) == header.checksum;
+    let mut batch = read_block(section, header, fields).ok().filter(|_| is_whole)?;
+    batch.of_other_shard = true;
+    Some(batch)
 }
 
 /// Counts the texts of a block from which no other columns can be made.

@@ -13,11 +13,13 @@ use crate::input::Shard;
 use std::io;
 
 /// Finds the part of a shard in a file of this length, of which `read` reads any bytes: its blocks, preceded by the
-/// header in the first shard, and followed by the index and the end in the last one.
+/// header in the first shard, and followed by the index and the end in the last one. With `reads_on`, the block before
+/// them comes first, and those after them follow: games may begin and end there. If the block before them does not match
+/// its checksum, it is the last one that does.
 ///
 /// # Errors
 /// If they cannot be read.
-pub(super) fn enter(len: u64, shard: Shard, read: &ReadAt<'_>) -> io::Result<Option<Entry>> {
+pub(super) fn enter(len: u64, shard: Shard, reads_on: bool, read: &ReadAt<'_>) -> io::Result<Option<Entry>> {
     let unit = UNIT as u64;
     if len < 3 * unit || !len.is_multiple_of(unit) {
         return Ok(None);
@@ -77,7 +79,20 @@ pub(super) fn enter(len: u64, shard: Shard, read: &ReadAt<'_>) -> io::Result<Opt
     if !shard.is_last() {
         watch.stop_after(records_before(after));
     }
-    Ok(Some(Entry { bytes: from..to.max(from), watch: Box::new(watch) }))
+    let own = from..to.max(from);
+    let mut bytes = own.clone();
+    if reads_on && after > before {
+        for number in (0..before).rev() {
+            bytes.start = place(number);
+            if section(&read(place(number)..place(number + 1))?, Kind::Block).is_some() {
+                break;
+            }
+        }
+        if !shard.is_last() {
+            bytes.end = index_at;
+        }
+    }
+    Ok(Some(Entry { bytes, own, watch: Box::new(watch) }))
 }
 
 /// The header of a section that is exactly these bytes, and matches its checksum.

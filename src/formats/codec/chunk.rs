@@ -1,6 +1,6 @@
 //! The arguments of decoders: a chunk, and the options for decoding it.
 
-use super::layout::{Extent, Requested};
+use super::layout::{Extent, Requested, RequestedSections};
 use super::table_row_parts::RowPart;
 use crate::chess::Validity;
 use crate::choose::GameFilter;
@@ -139,6 +139,8 @@ pub struct Chunk {
     pub(crate) extent: Extent,
     /// Whether the shards take turns in the input, so that the bytes before and after these may belong to others.
     pub(crate) in_turns: bool,
+    /// Whether all of its records lie in another shard, and are read because a game may begin in one and end in another.
+    pub(crate) of_other_shard: bool,
     /// The first line of the input, if it determines how all others are read.
     pub header: Option<Arc<[u8]>>,
 }
@@ -154,13 +156,14 @@ impl Chunk {
             frame: None,
             extent: Extent::All,
             in_turns: false,
+            of_other_shard: false,
             header: None,
         }
     }
 
     /// Whether the records before and after those of a batch may belong to other shards.
     pub(crate) fn is_in_turns(&self) -> bool {
-        self.in_turns || matches!(self.extent, Extent::Sections(Requested::Turn(_)))
+        self.in_turns || matches!(self.extent, Extent::Sections(RequestedSections { which: Requested::Turn(_), .. }))
     }
 
     /// Checks that a file that is read in place still has all bytes of the chunk. If the file was truncated, the
@@ -175,8 +178,8 @@ impl Chunk {
 
     /// Makes a chunk from rows of a table.
     pub fn of_rows(file: Arc<Path>, rows: RowPart) -> Self {
-        let (offset, bytes) = (rows.place(), rows.content());
-        Self { offset, extent: Extent::Rows(rows), ..Self::new(file, bytes) }
+        let (offset, bytes, of_other_shard) = (rows.place(), rows.content(), rows.of_other_shard);
+        Self { offset, of_other_shard, extent: Extent::Rows(rows), ..Self::new(file, bytes) }
     }
 
     /// The rows of the chunk, if it is part of a table.

@@ -167,8 +167,10 @@ impl Decoded {
                         if let Some(block) = &mut batch.block {
                             block.games_before = totals.games_before;
                         }
-                        let last = games.largest().unwrap_or(0);
-                        totals.games_after = totals.games_after.max(last.saturating_add(1));
+                        if !batch.of_other_shard {
+                            let last = games.largest().unwrap_or(0);
+                            totals.games_after = totals.games_after.max(last.saturating_add(1));
+                        }
                     }
                     _ => games.add(totals.games),
                 }
@@ -203,6 +205,13 @@ impl Decoded {
         totals.records += self.records;
         totals.lines += self.lines;
         totals.games += self.games;
+    }
+
+    /// Keeps only the records, which lie in another shard: that one reports everything else.
+    pub(crate) fn belongs_to_other_shard(self) -> Self {
+        let mut batches = self.batches;
+        batches.iter_mut().for_each(|batch| batch.of_other_shard = true);
+        Self { batches, records: self.records, texts: self.texts, ..Self::default() }
     }
 
     /// Takes the records out, good and bad, and leaves what is known about the chunk itself.

@@ -9,6 +9,10 @@
 //! depending on those after it (`--last`, a sample), the records of the last game of a chunk are held back until the
 //! game is complete.
 //!
+//! A shard takes the games whose first records lie in it. It is given some records before its own, which tell whether its
+//! first record begins a game, and those after its own until a game begins there: batches of
+//! [another shard](Batch::of_other_shard). A game is decided about where it begins, and so is what is counted.
+//!
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
 use super::position_sequence_search::{GameRecords, Searched, SequenceSearch, with_shared};
@@ -29,6 +33,9 @@ const MOST_HELD: usize = 1 << 20;
 
 /// Records that belong to no game.
 static NO_GAME: Remark = Remark { what: "record", how: "without a game, for which there is no row", is_detail: false };
+
+/// Stands for the shard in which a game begins, among the names of options.
+const OTHER_SHARD: &str = "of another shard";
 
 /// The option that leaves something out, and whether the reason is that the tested value is unknown.
 type Verdict = Option<(&'static str, bool)>;
@@ -58,6 +65,8 @@ struct Run {
     matches: Option<Box<GameMatches>>,
     /// Records of a game without the sequence that are not valid positions, and so are rejects.
     bad: u64,
+    /// Whether the first record lies in another shard.
+    of_other_shard: bool,
 }
 
 impl Run {
@@ -75,6 +84,11 @@ impl Run {
     }
     fn is_same(&self, game: Option<u64>, verdict: Verdict) -> bool {
         self.game == game && self.verdict == verdict
+    }
+    /// Whether these records belong to the same run: games are whole, everything else is in the shard where it lies.
+    fn is_continued_by(&self, game: Option<u64>, verdict: Verdict, of_other_shard: bool, needs_whole: bool) -> bool {
+        let is_whole = needs_whole && game.is_some() && verdict.is_none();
+        self.is_same(game, verdict) && (is_whole || self.of_other_shard == of_other_shard)
     }
 }
 
@@ -100,6 +114,11 @@ pub(crate) fn select(
         let is_edge = needs_whole && (number == 0 || number == last);
         !is_edge || run.game.is_none() || run.verdict.is_some()
     };
+    for (number, run) in selected.runs.iter_mut().enumerate() {
+        if run.of_other_shard && is_within(number, run) {
+            run.verdict.get_or_insert((OTHER_SHARD, false));
+        }
+    }
     if let Some(search) = &mut search {
         if let Some(condition) = selection.later_condition(true) {
             for (_, run) in selected.runs.iter_mut().enumerate().filter(|(number, run)| is_within(*number, run)) {
@@ -126,6 +145,7 @@ pub(crate) fn select(
 /// The runs of some batches.
 fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
+    let needs_whole = selection.needs_whole_games();
     for (number, batch) in batches.iter().enumerate() {
         let facts: Vec<&Array> = selection
             .fields_of_games()
@@ -148,11 +168,14 @@ fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
                     selection.condition_leaves_out(|condition| record(batch, start, condition.needs().fields))
                 }),
             };
+            let of_other_shard = batch.of_other_shard;
             match runs.last_mut() {
-                Some(run) if run.is_same(game, verdict) => match run.parts.last_mut() {
-                    Some((last, rows)) if *last == number => rows.end = end,
-                    _ => run.parts.push((number, start..end)),
-                },
+                Some(run) if run.is_continued_by(game, verdict, of_other_shard, needs_whole) => {
+                    match run.parts.last_mut() {
+                        Some((last, rows)) if *last == number => rows.end = end,
+                        _ => run.parts.push((number, start..end)),
+                    }
+                }
                 _ => runs.push(Run {
                     game,
                     verdict,
@@ -162,6 +185,7 @@ fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
                     is_found: false,
                     matches: None,
                     bad: 0,
+                    of_other_shard,
                 }),
             }
             start = end;
@@ -271,6 +295,16 @@ fn settle(game: &mut [(&mut Vec<Batch>, &mut Run)], searched: Searched, selectio
 
 /// Decides which positions of a game are taken: its records in several chunks, in order.
 fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &GameFilter, search: Option<&mut SequenceSearch<'_>>) {
+    // A game belongs to the shard in which it begins.
+    if let Some((_, first)) = game.first()
+        && first.verdict.is_none()
+    {
+        let of_other_shard = first.of_other_shard;
+        for (_, run) in game.iter_mut() {
+            run.of_other_shard = of_other_shard;
+            run.verdict = of_other_shard.then_some((OTHER_SHARD, false));
+        }
+    }
     if let Some((_, first)) = game.first()
         && let Some(search) = search
         && first.verdict.is_none()
@@ -349,6 +383,8 @@ pub(crate) struct GamesInOrder {
     seen: BTreeMap<u64, Box<[u64; GAMES_OF_BLOCK as usize / 64]>>,
     /// A game that comes again was found.
     scattered: bool,
+    /// The game of the last record before those of this shard.
+    before_own: Option<u64>,
 }
 
 const GAMES_OF_BLOCK: u64 = 4096;
@@ -366,6 +402,16 @@ impl GamesInOrder {
         }
         for batch in &decoded.batches {
             let Some(Array::U64(games)) = batch.values(Field::Game) else { continue };
+            // How much is read of other shards is left to chance.
+            if batch.of_other_shard {
+                let last = (0..batch.len()).rev().find_map(|row| games.get(row).copied());
+                self.before_own = last.or(self.before_own);
+                continue;
+            }
+            if let Some(before) = self.before_own.take() {
+                self.comes_again(before);
+                self.last = Some(before);
+            }
             for row in 0..batch.len() {
                 let Some(&game) = games.get(row).filter(|&&game| self.last != Some(game)) else { continue };
                 if self.comes_again(game) {
@@ -510,6 +556,12 @@ impl Edges {
         self.open.first().map(|held| held.format)
     }
 
+    /// Whether a game that begins in this shard may go on after the records so far.
+    pub(crate) fn has_open_game(&self) -> bool {
+        let runs = self.open.first().and_then(|held| held.decoded.selected.as_ref()).map(|selected| &selected.runs[..]);
+        runs.and_then(<[Run]>::last).is_some_and(|run| !run.of_other_shard)
+    }
+
     /// Returns the games that were held back and are now complete.
     pub(crate) fn close(
         &mut self,
@@ -554,7 +606,7 @@ impl Edges {
             if let Some(matches) = run.matches.take().filter(|_| selection.last_of_games) {
                 decoded.game_matches.extend(run.rows().last().map(|row| (row, matches)));
             }
-            if run.verdict.is_some_and(|(name, _)| name == ROWS_OF_GAMES) {
+            if run.verdict.is_some_and(|(name, _)| name == ROWS_OF_GAMES) && !run.of_other_shard {
                 decoded.remarks.add(&NO_GAME, run.len() as u64);
             }
             let is_new = run.game.is_none_or(|game| self.last != Some((game, run.verdict)));
@@ -905,6 +957,9 @@ fn up_to(run: &mut Run, cut: (usize, usize), batches: &mut Vec<Batch>, selection
 
 /// Adds what was left out of a run.
 fn count(run: &Run, is_new: bool, left_out: &mut LeftOutBy) {
+    if run.of_other_shard {
+        return;
+    }
     if let Some((name, unknown)) = run.verdict.filter(|&(name, _)| name != ROWS_OF_GAMES) {
         let games = u64::from(is_new && run.game.is_some());
         let entry: &mut FilterCount = left_out.entry(name).or_default();
@@ -968,12 +1023,7 @@ impl Facts for Row<'_> {
 
 /// The reason why records with these fields cannot be selected as requested: the rest of a sentence that begins with
 /// the name of the file.
-pub(crate) fn cannot_select(
-    selection: &GameFilter,
-    format: Format,
-    carried: Fields,
-    is_divided: bool,
-) -> Option<String> {
+pub(crate) fn cannot_select(selection: &GameFilter, format: Format, carried: Fields) -> Option<String> {
     if selection.copies_games {
         return Some(format!(
             "is {} file, which does not have the text of games; only PGN can be copied",
@@ -983,16 +1033,7 @@ pub(crate) fn cannot_select(
     selection.requirements().find_map(|(option, fields)| {
         if option == ROWS_OF_GAMES {
             let has_games = fields.is_some_and(|fields| fields.iter().all(|&field| carried.contains(field)));
-            if !has_games {
-                return Some("has no games: its records do not carry `game`".to_owned());
-            }
-            return is_divided.then(|| format!("is {} file, whose shards end within games", with_article(format)));
-        }
-        if is_divided && matches!(option, "every" | "last" | "max-per-game" | HAVING) {
-            return Some(format!(
-                "is {} file, whose shards end within games, but --{option} needs whole games",
-                with_article(format)
-            ));
+            return (!has_games).then(|| "has no games: its records do not carry `game`".to_owned());
         }
         let Some(fields) = fields else {
             return Some(format!(

@@ -110,11 +110,12 @@ pub(crate) trait Sections: fmt::Debug + Sync {
     fn cut(&self, bytes: &[u8]) -> Option<usize>;
 
     /// Finds the part of a file of this length that belongs to a shard; `read` reads bytes anywhere in the file. `None`
-    /// if all of it has to be read.
+    /// if all of it has to be read. With `reads_on`, the bytes begin with the section before the part, and do not end
+    /// with it.
     ///
     /// # Errors
     /// If they cannot be read.
-    fn enter(&self, len: u64, shard: Shard, read: &ReadAt<'_>) -> io::Result<Option<Entry>>;
+    fn enter(&self, len: u64, shard: Shard, reads_on: bool, read: &ReadAt<'_>) -> io::Result<Option<Entry>>;
 }
 
 /// Reads some bytes of a file.
@@ -124,6 +125,8 @@ pub(crate) type ReadAt<'a> = dyn Fn(Range<u64>) -> io::Result<Vec<u8>> + 'a;
 pub(crate) struct Entry {
     /// The bytes to read.
     pub(crate) bytes: Range<u64>,
+    /// Those of them that belong to the shard.
+    pub(crate) own: Range<u64>,
     /// Bytes that follow them.
     pub(crate) watch: Box<dyn WholeFileCheck>,
 }
@@ -212,13 +215,23 @@ pub(crate) enum Requested {
     Turn(Shard),
 }
 
+/// The sections that are requested, and what is done with the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequestedSections {
+    pub(crate) which: Requested,
+    /// Whether the others are decoded as records of other shards.
+    pub(crate) reads_others: bool,
+    /// Whether the headers of the others are checked: not if an index has led to the requested ones.
+    pub(crate) checks_others: bool,
+}
+
 /// The part of its bytes that a chunk consists of.
 #[derive(Clone, Debug)]
 pub(crate) enum Extent {
     /// All records in the bytes.
     All,
     /// For a format with sections: the requested ones.
-    Sections(Requested),
+    Sections(RequestedSections),
     /// For a table: these rows; the bytes are only those from which their positions are read.
     Rows(RowPart),
     /// For a long chain: the records of this segment.

@@ -11,11 +11,11 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A format whose inputs divide themselves into parts.
 pub(crate) trait OpenTable: fmt::Debug + Sync {
-    /// Opens an input and finds its columns. With `shard`, only the row groups or record batches that begin in these
-    /// bytes are read.
+    /// Opens an input and finds its columns. With `shard`, only its row groups or record batches are read.
     ///
     /// # Errors
     /// If the file is damaged, or has no column of positions.
@@ -23,7 +23,7 @@ pub(crate) trait OpenTable: fmt::Debug + Sync {
         &self,
         source: RandomAccess,
         options: &DecodeOptions,
-        shard: Option<Range<u64>>,
+        shard: Option<ShardOfTable>,
     ) -> Result<Box<dyn TableReader>, TableError>;
 
     /// Describes the content of a file.
@@ -31,6 +31,23 @@ pub(crate) trait OpenTable: fmt::Debug + Sync {
     /// # Errors
     /// If the file is damaged.
     fn facts(&self, source: RandomAccess) -> Result<Facts, Damage>;
+}
+
+/// The row groups or record batches of a table that belong to a shard: those that begin in some bytes of the file.
+#[derive(Clone, Debug)]
+pub(crate) struct ShardOfTable {
+    /// These bytes.
+    pub(crate) range: Range<u64>,
+    /// If games are taken as wholes, the last rows before the shard are read, too, and the rows after it until this is
+    /// true.
+    pub(crate) reads_until: Option<Arc<AtomicBool>>,
+}
+
+impl ShardOfTable {
+    /// Whether the rows after the shard are read.
+    pub(in crate::formats) fn reads_on(&self) -> bool {
+        self.reads_until.as_ref().is_some_and(|is_enough| !is_enough.load(Ordering::Relaxed))
+    }
 }
 
 /// The content of a file, according to its metadata.
@@ -90,6 +107,8 @@ pub struct RowPart {
     /// The charges for the memory it needs, for itself and shared with other parts.
     pub(in crate::formats) charges: Vec<Arc<Charge>>,
     pub(in crate::formats) decode: Arc<dyn DecodeRows>,
+    /// Whether the rows lie in another shard.
+    pub(in crate::formats) of_other_shard: bool,
 }
 
 impl RowPart {
@@ -114,6 +133,11 @@ impl RowPart {
     pub fn up_to(&self, rows: u64) -> Self {
         let end = self.rows.start.saturating_add(rows).min(self.rows.end);
         Self { rows: self.rows.start..end, ..self.clone() }
+    }
+    /// The part as one that is read for games that begin or end there, but lies in another shard.
+    #[cfg(feature = "parquet")]
+    pub(in crate::formats) fn of_other_shard(self) -> Self {
+        Self { of_other_shard: true, ..self }
     }
     /// Checks that the file has not become shorter.
     pub(in crate::formats) fn check(&self) -> io::Result<()> {
@@ -189,6 +213,7 @@ impl RowPart {
             content: Bytes::from(Vec::new()),
             charges: Vec::new(),
             decode: Arc::new(Damaged(damage)),
+            of_other_shard: false,
         }
     }
 }

@@ -104,6 +104,7 @@ impl Arrays {
                 content: Bytes::from(Vec::new()),
                 charges: Vec::new(),
                 decode: Arc::clone(&decode),
+                of_other_shard: false,
             })
         })
     }

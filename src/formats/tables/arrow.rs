@@ -9,7 +9,9 @@ use super::ipc_buffer_checks::{self, Needs, Use};
 use super::ipc_messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
 use super::panic_guard::guarded;
 use super::values::Numbers;
-use super::{BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowPart, TableError, TableReader};
+use super::{
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowPart, ShardOfTable, TableError, TableReader,
+};
 use crate::columnar::check_columns;
 use crate::error::Damage;
 use crate::formats::codec::memory_budget::Charge;
@@ -74,7 +76,7 @@ impl OpenTable for Arrow {
         &self,
         source: RandomAccess,
         options: &DecodeOptions,
-        shard: Option<Range<u64>>,
+        shard: Option<ShardOfTable>,
     ) -> Result<Box<dyn TableReader>, TableError> {
         let mut messages = Messages::open(source)?;
         let schema = &messages.schema;
@@ -107,6 +109,9 @@ impl OpenTable for Arrow {
             first_row: 0,
             number: 0,
             current: None,
+            is_of_other: false,
+            has_begun: false,
+            before_own: None,
             is_over: false,
         }))
     }
@@ -171,7 +176,7 @@ struct ArrowTable {
     plan: Arc<Plan>,
     /// Numbers of the columns that are read, in ascending order.
     projection: Arc<[usize]>,
-    shard: Option<Range<u64>>,
+    shard: Option<ShardOfTable>,
     /// The dictionaries that may occur.
     numbers: Dictionaries,
     /// The memory limits for everything, and for the texts of a part.
@@ -188,6 +193,12 @@ struct ArrowTable {
     first_row: u64,
     number: usize,
     current: Option<Current>,
+    /// Whether that lies in another shard.
+    is_of_other: bool,
+    /// Whether a batch of the shard has been read.
+    has_begun: bool,
+    /// The last batch before the shard, if games are taken as wholes.
+    before_own: Option<Current>,
     is_over: bool,
 }
 
@@ -353,6 +364,7 @@ impl ArrowTable {
             content: Bytes::from(Vec::new()),
             charges,
             decode: Arc::new(Checks(checks)),
+            of_other_shard: false,
         })
     }
 
@@ -437,7 +449,7 @@ impl TableReader for ArrowTable {
         loop {
             if let Some(current) = &mut self.current {
                 if let Some(part) = current.next() {
-                    return Some(part);
+                    return Some(if self.is_of_other { part.of_other_shard() } else { part });
                 }
                 self.current = None;
             }
@@ -478,12 +490,19 @@ impl TableReader for ArrowTable {
             };
             self.numbers.batch();
             self.number += 1;
-            if let Some(shard) = &self.shard
-                && !shard.contains(&at.place)
-            {
-                self.first_row += rows;
-                continue;
+            let is_own = self.shard.as_ref().is_none_or(|shard| shard.range.contains(&at.place));
+            self.is_of_other = !is_own;
+            if let Some(shard) = self.shard.as_ref().filter(|_| !is_own) {
+                let reads_on = shard.reads_on();
+                if !reads_on || !self.has_begun {
+                    if reads_on && rows != 0 {
+                        self.before_own = self.batch(at, rows).ok();
+                    }
+                    self.first_row += rows;
+                    continue;
+                }
             }
+            self.has_begun |= is_own;
             match self.batch(at, rows) {
                 Ok(current) => {
                     self.first_row += rows;
@@ -492,8 +511,12 @@ impl TableReader for ArrowTable {
                 Err((damage, rows)) => {
                     self.first_row += rows;
                     let (rows, bytes) = (first..first + rows, at.head + at.body);
-                    return Some(RowPart::damaged(damage, rows, bytes));
+                    let damaged = RowPart::damaged(damage, rows, bytes);
+                    return Some(if is_own { damaged } else { damaged.of_other_shard() });
                 }
+            }
+            if let Some(part) = self.before_own.take().and_then(Current::last) {
+                return Some(part.of_other_shard());
             }
         }
     }
@@ -514,6 +537,11 @@ impl TableReader for ArrowTable {
 }
 
 impl Current {
+    /// The last part.
+    fn last(mut self) -> Option<RowPart> {
+        self.row = self.batch.rows.saturating_sub(ROWS);
+        self.next()
+    }
     fn next(&mut self) -> Option<RowPart> {
         let batch = &self.batch;
         if self.row == batch.rows {
@@ -535,6 +563,7 @@ impl Current {
             content: content.unwrap_or_else(|_| Vec::new().into()),
             charges: vec![Arc::clone(&batch.charge), own],
             decode: Arc::clone(batch) as Arc<dyn DecodeRows>,
+            of_other_shard: false,
         })
     }
 }

@@ -108,7 +108,7 @@ pub(crate) use super::codec::memory_budget::Budget;
 #[cfg(feature = "parquet")]
 use super::codec::table_row_parts::DecodeRows;
 pub use super::codec::table_row_parts::{Facts, RowPart, TableError};
-pub(crate) use super::codec::table_row_parts::{OpenTable, RecordTexts, TableReader};
+pub(crate) use super::codec::table_row_parts::{OpenTable, RecordTexts, ShardOfTable, TableReader};
 
 use super::DecodeOptions;
 #[cfg(feature = "parquet")]
@@ -149,7 +149,7 @@ impl Tables {
         options: &DecodeOptions,
         shard: Option<Range<u64>>,
     ) -> Result<RowParts, TableError> {
-        self.0.open(source, options, shard).map(RowParts)
+        self.0.open(source, options, shard.map(|range| ShardOfTable { range, reads_until: None })).map(RowParts)
     }
     /// Describes the content of a file.
     ///

@@ -10,8 +10,8 @@ use super::page_unpack::{Queue, Ready};
 use super::panic_guard::guarded;
 use super::parquet_page_headers::{self, Page, Pages};
 use super::{
-    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowPart, TableError, TableReader,
-    dictionary_values,
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowPart, ShardOfTable, TableError,
+    TableReader, dictionary_values,
 };
 use crate::error::Damage;
 use crate::formats::codec::memory_budget::Charge;
@@ -77,7 +77,7 @@ impl OpenTable for Parquet {
         &self,
         source: RandomAccess,
         options: &DecodeOptions,
-        shard: Option<Range<u64>>,
+        shard: Option<ShardOfTable>,
     ) -> Result<Box<dyn TableReader>, TableError> {
         let metadata = metadata(&source)?;
         let leaves = leaves(&metadata)?;
@@ -104,9 +104,11 @@ impl OpenTable for Parquet {
                 texts: most_texts(options),
             }),
             shard,
+            has_begun: false,
             group: 0,
             first_row: 0,
             current: None,
+            is_of_other: false,
         }))
     }
 
@@ -249,11 +251,15 @@ struct SharedBy {
 #[derive(Debug)]
 struct ParquetTable {
     file: Arc<FileOfGroups>,
-    shard: Option<Range<u64>>,
+    shard: Option<ShardOfTable>,
+    /// Whether a row group of the shard has been read.
+    has_begun: bool,
     /// The next row group, and its first row.
     group: usize,
     first_row: u64,
     current: Option<Current>,
+    /// Whether that lies in another shard.
+    is_of_other: bool,
 }
 
 /// The row group that is being divided.
@@ -356,12 +362,28 @@ impl FileOfGroups {
     }
 }
 
+impl ParquetTable {
+    /// Whether a row group belongs to the shard.
+    fn is_own(&self, number: usize) -> bool {
+        // A place beyond the end of the file belongs to the last shard.
+        let place = || self.file.place(number).min(self.file.source.len() - 1);
+        self.shard.as_ref().is_none_or(|shard| shard.range.contains(&place()))
+    }
+
+    /// Whether the next row group that has rows belongs to the shard, and this one does not.
+    fn is_before_own(&self, number: usize) -> bool {
+        let groups = self.file.metadata.row_groups();
+        let next = (number + 1..groups.len()).find(|&next| groups[next].num_rows() != 0);
+        groups[number].num_rows() != 0 && next.is_some_and(|next| self.is_own(next))
+    }
+}
+
 impl TableReader for ParquetTable {
     fn next(&mut self) -> Option<RowPart> {
         loop {
             if let Some(current) = &mut self.current {
                 if let Some(part) = current.next() {
-                    return Some(part);
+                    return Some(if self.is_of_other { part.of_other_shard() } else { part });
                 }
                 self.current = None;
             }
@@ -373,11 +395,19 @@ impl TableReader for ParquetTable {
             let rows = self.file.metadata.row_group(number).num_rows() as u64;
             self.group += 1;
             self.first_row += rows;
-            let place = self.file.place(number);
-            if let Some(shard) = &self.shard {
-                // A place beyond the end of the file belongs to the last shard.
-                let place = place.min(self.file.source.len() - 1);
-                if !shard.contains(&place) {
+            let is_own = self.is_own(number);
+            self.is_of_other = !is_own;
+            self.has_begun |= is_own;
+            if let Some(shard) = self.shard.as_ref().filter(|_| !is_own) {
+                if !self.has_begun && shard.reads_on() && self.is_before_own(number) {
+                    // The end of the last group before the shard.
+                    let group = self.file.open_group(number, first).ok();
+                    let parts = group.and_then(|group| Current::of(group, rows, 0).last());
+                    if let Some(part) = parts {
+                        return Some(part.of_other_shard());
+                    }
+                }
+                if !self.has_begun || !shard.reads_on() {
                     continue;
                 }
             }
@@ -427,6 +457,15 @@ impl Current {
             begun: none(),
             group: Arc::new(group),
         }
+    }
+
+    /// The last part.
+    fn last(mut self) -> Option<RowPart> {
+        let mut last = None;
+        while let Some(part) = self.next() {
+            last = Some(part);
+        }
+        last
     }
 
     /// The next part: whole pages, or some rows of a large one.
@@ -490,6 +529,7 @@ impl Current {
             content: content.unwrap_or_else(|_| Vec::new().into()),
             charges,
             decode: Arc::new(Rows { group, shared }),
+            of_other_shard: false,
         })
     }
 

@@ -186,11 +186,6 @@ fn is_divisible(source: &Source, read: &ReadOptions) -> Result<bool, Error> {
     let column = read.decode.fen_column.as_deref();
     let mut opened = formats::open(source, read.from, column, read.access, Arc::default())?;
     let is_plain = opened.input.plain_len().is_some();
-    // Only text has shares of whole games.
-    let needs_games = read.choose.games.as_ref().is_some_and(|games| games.needs_whole_games());
-    if needs_games && !opened.format.about().selects {
-        return Ok(false);
-    }
     Ok(match opened.format.layout() {
         Layout::Text(_) => is_plain || opened.input.has_frames()?,
         Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) => is_plain,
