@@ -447,12 +447,14 @@ fn what_is_not_carried_cannot_be_selected_by() {
     // PGN says itself that it has no ratings.
     let (_, summary) = selected(&games_path, &elo, |_| ());
     assert_eq!((summary.records, summary.failure.is_none()), (0, true));
-    // Shards of boards files end within games.
+    // Shards of boards files end within games, and take whole ones.
     for whole in
         [GameFilter::default().last(true), GameFilter::default().every(2), GameFilter::default().max_per_game(Some(1))]
     {
-        let (_, summary) = selected(&files[0], &whole, |options| options.read.shard = Shard::new(0, 2));
-        assert!(matches!(summary.failure, Some(Error::Selection { .. })), "{whole:?}");
+        let (all, _) = selected(&files[0], &whole, |_| ());
+        let shards =
+            [0, 1].map(|index| selected(&files[0], &whole, |options| options.read.shard = Shard::new(index, 2)).0);
+        assert_eq!(shards.map(|records| records.len()).iter().sum::<usize>(), all.len(), "{whole:?}");
     }
     // Every position is not a choice.
     let fen = files.last().unwrap();
