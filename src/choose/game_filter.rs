@@ -78,7 +78,7 @@ impl GameFilter {
     /// Whether the positions to take depend on the other positions of their game, or a shard takes whole games.
     pub(crate) fn needs_whole_games(&self) -> bool {
         self.last_of_games
-            || self.is_of_whole_games
+            || self.whole_games.is_some()
             || !self.having.is_empty()
             || self.set_options().any(|option| option.needs_whole_games)
     }
@@ -109,7 +109,11 @@ impl GameFilter {
 
     /// Whether games are chosen once they have been decoded: by their positions, or by their ends.
     pub(crate) fn chooses_whole_games(&self) -> bool {
-        !self.having.is_empty() || self.later_condition(false).is_some()
+        !self.having.is_empty() || self.whole_games.is_some() || self.later_condition(false).is_some()
+    }
+    /// Whether games have to follow one another as wholes: something else than a field of records needs them.
+    pub(crate) fn needs_games_in_order(&self) -> bool {
+        Self { whole_games: None, ..self.clone() }.needs_whole_games()
     }
 
     /// Whether the choice needs the numbers of games over all inputs.

@@ -9,9 +9,9 @@ use super::expression::Condition;
 use super::game_filter::split_mix;
 use super::game_option_values::{EcoRange, Plies, TimeControl, number, result};
 use super::position_sequence::PositionSequence;
-use crate::games::{Date, Facts, Outcome, Variant};
+use crate::games::{Date, Facts, Outcome, PlayerName, Variant};
 use crate::option_setters::setters;
-use crate::table::{Control, Field};
+use crate::table::{Control, Field, Fields};
 use std::cmp::Ordering;
 use std::num::ParseIntError;
 use std::str::FromStr;
@@ -116,10 +116,10 @@ macro_rules! game_options {
             /// Games are copied unchanged, which needs their text. This is not an option either.
             #[cfg_attr(feature = "cluster", serde(skip))]
             pub(crate) copies_games: bool,
-            /// In shards, games are taken as wholes, by the one in which they begin: something looks at the way to a
-            /// position. This is not an option either.
+            /// Games are read as wholes, and these fields are found for their records. In shards, they may be none:
+            /// something else looks at the way to a position. This is not an option either.
             #[cfg_attr(feature = "cluster", serde(skip))]
-            pub(crate) is_of_whole_games: bool,
+            pub(crate) whole_games: Option<Fields>,
             /// The condition is true for the game. It comes from [`Choose::filter`](super::Choose::filter) if rows of
             /// games are made.
             #[cfg_attr(feature = "cluster", serde(skip))]
@@ -293,6 +293,26 @@ game_options! {
         },
         is_set: |filter| filter.max_elo.is_some(),
         leaves_out_game: Some(|filter, game| filter.max_elo.and_then(|most| unless_both(game, |elo| elo <= most))),
+        ..GAMES
+    };
+    /// White or Black has a name that [agrees](PlayerName::agrees_with) with this one.
+    player: Option<PlayerName> = GameOption {
+        name: "player",
+        value: "NAME",
+        help: "Only games of this player, with either colour: case, titles and the order of names do not matter",
+        fields: Some(&[Field::White, Field::Black]),
+        unknown: "names",
+        set: |filter, text| {
+            filter.player = Some(text.parse()?);
+            Ok(())
+        },
+        is_set: |filter| filter.player.is_some(),
+        leaves_out_game: Some(|filter, game| {
+            let wanted = filter.player.as_ref()?;
+            let players = game.players().map(|name| PlayerName::of(&name));
+            let is_one = players.iter().any(|player| player.agrees_with(wanted));
+            (!is_one).then(|| players.iter().all(PlayerName::is_unknown))
+        }),
         ..GAMES
     };
     /// The time control is one of these; all if empty.

@@ -29,7 +29,7 @@ fn data_type(kind: Kind) -> DataType {
     match kind {
         Kind::Flag => DataType::Boolean,
         Kind::U8 | Kind::I16 => DataType::Int16,
-        Kind::U16 => DataType::Int32,
+        Kind::U16 | Kind::I32 => DataType::Int32,
         Kind::U32 | Kind::U64 | Kind::I64 => DataType::Int64,
         Kind::Bits => DataType::UInt64,
         Kind::F64 => DataType::Float64,
@@ -74,6 +74,7 @@ fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
             Arc::new(BooleanArray::new(bits, nulls))
         }
         Array::U8(values) => primitive::<Int16Type>(values.map(i16::from)),
+        Array::I16(values) if kind == Kind::I32 => primitive::<Int32Type>(values.map(i32::from)),
         Array::I16(values) => primitive::<Int16Type>(values),
         Array::U16(values) => primitive::<Int32Type>(values.map(i32::from)),
         Array::U32(values) => primitive::<Int64Type>(values.map(i64::from)),

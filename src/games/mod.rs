@@ -4,14 +4,17 @@
 //! decide which of them, and which of their positions, to deliver. A [`GameRow`] has everything known about a game.
 
 mod outcome;
+mod player_names;
 
 pub use crate::table::{Date, Speed};
 pub use outcome::Outcome;
 pub(crate) use outcome::{Verdict, dash};
+pub use player_names::PlayerName;
 
 use crate::ParseError;
 use crate::chess::{Move, Position};
-use crate::table::{Array, Batch, Field, Fields};
+use crate::table::{Array, Batch, Field, Fields, OF_GAME};
+use std::borrow::Cow;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -19,6 +22,8 @@ use std::sync::Arc;
 pub(crate) trait Facts {
     /// The ratings of White and Black.
     fn elos(&self) -> [Option<u16>; 2];
+    /// The names of White and Black.
+    fn players(&self) -> [Cow<'_, str>; 2];
     /// The time control, as PGN writes it.
     fn time_control(&self) -> &[u8];
     /// How it ended; `None` if unknown.
@@ -130,6 +135,9 @@ impl<'a> FromIterator<(&'a str, &'a str)> for GameTags {
     }
 }
 
+/// The values of a game that are found for it as a whole, as the bits of columns, in the order of their fields.
+pub(crate) type WholeGameValues = [Option<u64>; OF_GAME.len()];
+
 /// Where a sequence of positions occurs in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -162,6 +170,8 @@ pub struct GameRow {
     pub error: Option<String>,
     /// Where the [sequence](crate::choose::GameFilter::having) by which games were chosen occurs in it.
     pub matches: Option<Box<GameMatches>>,
+    /// The values that are found for whole games, if they are requested.
+    pub(crate) values: Option<Box<WholeGameValues>>,
     /// Offset of the game in the chunk; of the first one with what comes before it.
     pub(crate) start: usize,
     /// Offset of the end of the game in the chunk, where the next game or other text begins.
@@ -188,6 +198,17 @@ impl GameRow {
         let is_needed = |name: &str| tags.is_none_or(|tags| tags.iter().any(|tag| tag.eq_ignore_ascii_case(name)));
         let tags = TAGS_OF_RECORDS.iter().filter(|(name, _)| is_needed(name)).map(|&(_, field)| field);
         tags.chain([Field::Game, Field::Ply, Field::Move, Field::Result]).collect()
+    }
+
+    /// The values of the game of a record that are found for whole games, if its batch has any.
+    pub(crate) fn values_of(batch: &Batch, row: usize) -> Option<Box<WholeGameValues>> {
+        let is_any = OF_GAME.into_iter().any(|field| batch.values(field).is_some());
+        is_any.then(|| {
+            Box::new(OF_GAME.map(|field| match batch.values(field)? {
+                Array::U64(values) => values.get(row).copied(),
+                values => values.number(row).map(|number| number as u64),
+            }))
+        })
     }
 
     /// The row of a game of which this is the last record. If it has a move, the move is the last one of the game.
@@ -223,6 +244,7 @@ impl GameRow {
             last,
             error,
             matches: None,
+            values: Self::values_of(batch, row),
             start: 0,
             end: 0,
         }

@@ -255,7 +255,8 @@ impl Job for Table<'_> {
         match self.rows {
             OutputContent::Columns(columns, _) => columns.needs(),
             OutputContent::Records { .. } => Needs::new(Queries::NONE, Fields::ALL),
-            OutputContent::Games | OutputContent::GameColumns(_) => Needs::NONE,
+            OutputContent::GameColumns(columns) => columns.needs(),
+            OutputContent::Games => Needs::NONE,
         }
     }
     fn reads_games(&self) -> bool {

@@ -9,6 +9,8 @@
 use crate::columnar::{BLOCK, Described, record_batch, schema};
 use crate::error::{Damage, Error, Reject};
 use crate::formats::codec::game_history::{History, OF_HISTORY};
+use crate::formats::codec::game_selection::find_values_of_all;
+use crate::formats::codec::whole_game_values::OF_WHOLE_GAMES;
 use crate::formats::tables::{Arrays, RowPart};
 use crate::formats::{Chunk, DecodeOptions, Decoded, DroppedValue, DroppedValues, Format, Remarks, Totals};
 use crate::option_setters::setters;
@@ -166,6 +168,7 @@ impl Job for Fill<'_> {
 
 /// The output for one piece.
 struct Piece {
+    rows: Range<u64>,
     batch: RecordBatch,
     bad: Vec<u64>,
     rejects: Vec<Reject>,
@@ -214,7 +217,10 @@ struct Work<'a> {
 pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeOptions<'_>) -> Result<Computed, Error> {
     let needs = columns.needs();
     let decode = options.decode.clone().fields(needs.fields).tags(needs.tags.into_iter().collect());
-    let part = positions.0.parts(BLOCK as u64, &decode).map_err(wrong)?;
+    // Games are needed as wholes.
+    let is_whole = decode.fields.intersects(OF_WHOLE_GAMES);
+    let rows_of_piece = if is_whole { positions.len().max(1) } else { BLOCK as u64 };
+    let part = positions.0.parts(rows_of_piece, &decode).map_err(wrong)?;
     let described: Vec<Described> = columns
         .iter()
         .map(|column| match (Described::of(column), options.on_bad) {
@@ -241,7 +247,7 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
         remarks: Remarks::default(),
         dropped_values: DroppedValues::default(),
     };
-    let pieces = positions.len().div_ceil(BLOCK as u64);
+    let pieces = positions.len().div_ceil(rows_of_piece);
     let threads = (options.threads as u64).min(pieces) as usize;
     let is_interrupted = || options.interrupt.is_some_and(|interrupt| interrupt());
     let mut parts = (0..pieces).map_while(&part);
@@ -253,7 +259,15 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
         |results, number, part| work.piece(part, work.history_before(number)?, results),
         is_interrupted,
         |piece| {
-            computed.batches.push(piece.batch);
+            // A piece of more rows has several batches.
+            let is_left_out = |row: &&u64| options.on_bad == BadRows::Skip && piece.rows.contains(row);
+            let bad: Vec<u64> = piece.bad.iter().filter(is_left_out).copied().collect();
+            for start in piece.rows.clone().step_by(BLOCK) {
+                let rows_before = |row: u64| row - piece.rows.start - bad.partition_point(|&bad| bad < row) as u64;
+                let end = piece.rows.end.min(start + BLOCK as u64);
+                let rows = rows_before(start) as usize..rows_before(end) as usize;
+                computed.batches.push(piece.batch.slice(rows.start, rows.len()));
+            }
             computed.bad.extend(piece.bad);
             for (reason, times) in piece.reasons {
                 *computed.reasons.entry(reason).or_default() += times;
@@ -311,6 +325,7 @@ impl Work<'_> {
         }
         let batch = record_batch(self.described, self.schema, cells);
         Ok(Piece {
+            rows,
             batch: batch.map_err(|error| damaged(error.to_string()))?,
             bad,
             rejects,
@@ -356,6 +371,7 @@ fn judged<J: Job>(
     let rows = part.rows();
     let (chunk, mut decoded) = decoded(part, options)?;
     history.join(&mut decoded);
+    find_values_of_all(&mut decoded, options.fields);
     let mut totals = Totals { records: rows.start, ..Totals::default() };
     decoded.number(&mut totals, &chunk);
     let remarks = std::mem::take(&mut decoded.remarks);

@@ -5,7 +5,7 @@
 
 use crate::games::GameRow;
 use crate::output::cells::write_json_string;
-use crate::table::{ChosenColumn, ColumnsError, Kind};
+use crate::table::{ChosenColumn, Column, ColumnsError, Control, Kind, Needs, OF_GAME};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
@@ -53,6 +53,14 @@ pub(super) enum GameValue {
     FirstMatch,
     LastMatch,
     MatchCount,
+    /// A number of the tag `TimeControl`.
+    Base,
+    Increment,
+    MovesPerPeriod,
+    /// White's rating minus Black's.
+    EloDifference,
+    /// The value of this place among those that are [found](OF_GAME) for whole games.
+    OfWholeGame(usize),
     /// All tags, as a JSON object.
     Tags,
 }
@@ -86,8 +94,21 @@ static ALL: LazyLock<Vec<GameColumn>> = LazyLock::new(|| {
         column("first_match", Kind::U32, "with --having, the first ply at which a match ends", GameValue::FirstMatch),
         column("last_match", Kind::U32, "with --having, the last ply at which a match ends", GameValue::LastMatch),
         column("match_count", Kind::U32, "with --having, at how many plies a match ends", GameValue::MatchCount),
-        column("tags", Kind::Text, "all tags of the game, as a JSON object", GameValue::Tags),
     ]);
+    let of_records = [
+        ("base", GameValue::Base),
+        ("increment", GameValue::Increment),
+        ("moves_per_period", GameValue::MovesPerPeriod),
+        ("elo_difference", GameValue::EloDifference),
+    ];
+    let found = OF_GAME.iter().enumerate().map(|(place, field)| (field.name(), GameValue::OfWholeGame(place)));
+    for (name, value) in of_records.into_iter().chain(found) {
+        // The same as those of records.
+        if let Some(same) = Column::named(name) {
+            all.push(column(name, same.kind, same.meaning, value));
+        }
+    }
+    all.extend([column("tags", Kind::Text, "all tags of the game, as a JSON object", GameValue::Tags)]);
     all
 });
 
@@ -114,7 +135,10 @@ impl GameColumn {
     /// Whether a table has it unless other columns are chosen. Where games are chosen by their positions, it also has the
     /// columns [of these](Self::is_of_matches).
     pub fn is_usual(&self) -> bool {
-        self.value != GameValue::Tags && !self.is_of_matches()
+        use GameValue::{Base, EloDifference, Increment, MovesPerPeriod, OfWholeGame, Tags};
+        let is_asked_for =
+            matches!(self.value, Tags | Base | Increment | MovesPerPeriod | EloDifference | OfWholeGame(_));
+        !is_asked_for && !self.is_of_matches()
     }
     /// Whether it says where the [sequence](crate::choose::GameFilter::having) is by which games were chosen.
     pub fn is_of_matches(&self) -> bool {
@@ -153,7 +177,19 @@ impl GameColumn {
                     plies.join(" ")
                 })
                 .into(),
-            GameValue::FirstMatch | GameValue::LastMatch | GameValue::MatchCount => {
+            GameValue::OfWholeGame(_) if self.kind == Kind::F64 => {
+                self.number(game).map_or_else(String::new, |bits| format!("{:?}", f64::from_bits(bits))).into()
+            }
+            GameValue::EloDifference => {
+                self.number(game).map_or_else(String::new, |number| (number as i64).to_string()).into()
+            }
+            GameValue::FirstMatch
+            | GameValue::LastMatch
+            | GameValue::MatchCount
+            | GameValue::Base
+            | GameValue::Increment
+            | GameValue::MovesPerPeriod
+            | GameValue::OfWholeGame(_) => {
                 self.number(game).map_or_else(String::new, |number| number.to_string()).into()
             }
             GameValue::Tags => {
@@ -164,7 +200,7 @@ impl GameColumn {
         }
     }
 
-    /// The value of a column whose [kind](Self::kind) is one of numbers.
+    /// The value of a column whose [kind](Self::kind) is one of numbers; of real and signed ones, the bits.
     pub(super) fn number(&self, game: &GameRow) -> Option<u64> {
         match &self.value {
             GameValue::Number => Some(game.game),
@@ -173,6 +209,14 @@ impl GameColumn {
             GameValue::FirstMatch => game.matches.as_ref().map(|matches| matches.first.into()),
             GameValue::LastMatch => game.matches.as_ref().map(|matches| matches.last.into()),
             GameValue::MatchCount => game.matches.as_ref().map(|matches| matches.count.into()),
+            GameValue::Base => control(game)?.base().map(u64::from),
+            GameValue::Increment => control(game)?.increment().map(u64::from),
+            GameValue::MovesPerPeriod => control(game)?.moves_per_period().map(u64::from),
+            GameValue::EloDifference => {
+                let [white, black] = ["WhiteElo", "BlackElo"].map(|name| tag(game, name).parse::<u16>().ok());
+                i16::try_from(i32::from(white?) - i32::from(black?)).ok().map(|difference| difference as u64)
+            }
+            GameValue::OfWholeGame(place) => game.values.as_ref()?[*place],
             _ => None,
         }
     }
@@ -204,11 +248,21 @@ impl GameColumns {
         for column in &self.0 {
             match &column.value {
                 GameValue::Tag(name) => tags.push(Arc::from(&**name)),
+                GameValue::Base | GameValue::Increment | GameValue::MovesPerPeriod => {
+                    tags.push("TimeControl".into());
+                }
+                GameValue::EloDifference => tags.extend(["WhiteElo".into(), "BlackElo".into()]),
                 GameValue::Tags => return None,
                 _ => {}
             }
         }
         Some(tags)
+    }
+
+    /// What they need of records.
+    pub(super) fn needs(&self) -> Needs {
+        let found = self.0.iter().filter(|column| matches!(column.value, GameValue::OfWholeGame(_)));
+        found.filter_map(|column| ChosenColumn::named(&column.name)).map(|column| column.needs()).collect()
     }
 
     /// Names separated by commas; `all` stands for all that have a name of their own, except those [of
@@ -253,6 +307,11 @@ pub(super) fn outcome(game: &GameRow) -> &'static str {
         Some(last) if last.is_stalemate() => "stalemate",
         _ => "",
     }
+}
+
+/// The time control of a game.
+fn control(game: &GameRow) -> Option<Control> {
+    Control::parse(tag(game, "TimeControl").as_bytes())
 }
 
 fn tag<'a>(game: &'a GameRow, name: &str) -> &'a str {

@@ -59,7 +59,10 @@ impl<'a> GameRows<'a> {
 impl Job for GameRows<'_> {
     type Part = Vec<u8>;
     fn needs(&self) -> Needs {
-        Needs::NONE
+        match self.form {
+            Form::Csv | Form::JsonLines => self.columns.needs(),
+            Form::TaggedJson => Needs::NONE,
+        }
     }
     fn reads_games(&self) -> bool {
         true
@@ -145,7 +148,12 @@ pub(super) fn described(columns: &GameColumns) -> Vec<Described> {
 #[cfg(feature = "parquet")]
 pub(super) fn cells_of_games(columns: &GameColumns, games: &[GameRow]) -> Vec<Array> {
     let cells = columns.iter().map(|column| match column.kind() {
-        Kind::U64 => Array::U64(numbers(column, games)),
+        Kind::U64 | Kind::F64 => Array::U64(numbers(column, games)),
+        Kind::I16 => {
+            let mut values = Values::default();
+            games.iter().for_each(|game| values.push(column.number(game).map(|bits| bits as i16)));
+            Array::I16(values)
+        }
         Kind::U32 => Array::U32(numbers(column, games)),
         Kind::U16 => Array::U16(numbers(column, games)),
         _ => {
@@ -193,6 +201,10 @@ fn json_value(column: &GameColumn, game: &GameRow, line: &mut Vec<u8>) {
     match (&column.value, column.kind()) {
         (GameValue::Tags, _) => write_tags(game, line),
         (_, Kind::U64 | Kind::U32 | Kind::U16) => write_json_number(column.number(game), line),
+        (_, Kind::F64 | Kind::I16) => match &*column.text(game) {
+            "" => line.extend_from_slice(b"null"),
+            number => line.extend_from_slice(number.as_bytes()),
+        },
         _ => write_json_text(&column.text(game), line),
     }
 }

@@ -49,6 +49,7 @@ pub use summary::{FileSummary, RunError, Summary};
 use crate::choose::{AtRandom, ByFormula, Choose, FilterCount, GameFilter, RecordFilter, Sample};
 use crate::error::{Error, Reject};
 use crate::formats::codec::game_history::OF_HISTORY;
+use crate::formats::codec::whole_game_values::OF_WHOLE_GAMES;
 use crate::formats::{self, Chunk, DecodeOptions, Format, Totals};
 use crate::games::GameRow;
 use crate::input::{Access, Inputs};
@@ -359,7 +360,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     decode.game_places |= job.copies_games();
     decode.row_tags = job.game_tags().map(Arc::from);
     decode.lost_tags |= job.reads_lost_tags();
-    let options_set = decode.games.iter().flat_map(|games| games.options());
+    let options_set: Vec<&'static str> = decode.games.iter().flat_map(|games| games.options()).collect();
     let mut choices: Vec<&dyn RecordFilter> = Vec::new();
     choices.extend(filter.iter().map(|filter| filter as &dyn RecordFilter));
     let sample: Option<Box<dyn RecordFilter>> = match &sample {
@@ -374,6 +375,11 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     let of_sequence = decode.games.as_ref().map_or(Needs::NONE, |games| games.having.needs());
     let tags = of_job.into_iter().chain(chosen.tags).chain(of_sequence.tags);
     decode.tags = tags.collect::<BTreeSet<_>>().into_iter().collect();
+    let of_games = decode.games.as_ref().map_or(Fields::NONE, |games| games.fields());
+    let of_whole_games = decode.fields.union(of_games).intersection(OF_WHOLE_GAMES);
+    if !of_whole_games.is_empty() {
+        Arc::make_mut(decode.games.get_or_insert_default()).whole_games = Some(of_whole_games);
+    }
     let chooses_later = decode.games.as_ref().is_some_and(|games| games.chooses_whole_games());
     // Decoders do not know which records are chosen, so they list what each game or record loses.
     decode.lost_of_each = decode.lost_tags
@@ -386,6 +392,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     let mut collector = Collector {
         summary: Summary {
             left_out: options_set
+                .into_iter()
                 .chain(choices.iter().map(|choice| choice.name()))
                 .map(|name| (name, FilterCount::default()))
                 .collect(),
@@ -418,14 +425,19 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         decode_records.fields = decode_records.fields.union(GameRow::fields(decode.row_tags.as_deref()));
     }
     if shard.is_some() && decode_records.fields.intersects(OF_HISTORY) {
-        Arc::make_mut(decode_records.games.get_or_insert_default()).is_of_whole_games = true;
+        Arc::make_mut(decode_records.games.get_or_insert_default()).whole_games.get_or_insert(Fields::NONE);
     }
     if let Some(selection) = &decode_records.games {
         decode_records.fields = decode_records.fields.union(selection.fields());
     }
     let fields = decode.fields;
     if let Some(selection) = decode.games.as_ref().filter(|_| chooses_later) {
-        decode.fields = decode.fields.union(selection.having.needs().fields);
+        decode.fields = decode.fields.union(selection.having.needs().fields).union(of_whole_games);
+        if let Some(condition) = &selection.condition
+            && !of_whole_games.is_empty()
+        {
+            decode.fields = decode.fields.union(condition.needs().fields);
+        }
         if !selection.takes_all_positions() {
             // Plies decide about positions, once the games are known.
             decode.fields = decode.fields.union(Fields::of(&[Field::Ply]));

@@ -161,9 +161,10 @@ impl Count {
                 self.limit_records(decoded, *format, chunk, settings);
                 self.limit_games(decoded, *format, chunk, settings);
                 self.skip_lost_tags(decoded, *format, chunk, settings);
-                let needs_games = settings.selection(*format).is_some_and(GameFilter::needs_whole_games);
+                let needs_games = settings.selection(*format).is_some_and(GameFilter::needs_games_in_order);
                 let needs_history = settings.decode_records.fields.intersects(OF_HISTORY) && !format.about().selects;
-                if (needs_games || needs_history)
+                let finds_values = settings.selection(*format).is_some_and(|games| games.whole_games.is_some());
+                if (needs_games || needs_history || finds_values)
                     && let Some((record, game)) = self.games_in_order.add(decoded)
                 {
                     if needs_games {

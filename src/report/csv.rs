@@ -1,6 +1,6 @@
 //! A report as tidy CSV files: one row per count, one file per distribution.
 
-use super::{GroupValue, Report};
+use super::{GroupValue, Report, decimal};
 use crate::chess::Square;
 use crate::distinct::LEVELS;
 use crate::output::cells::write_csv_text;
@@ -25,8 +25,8 @@ pub fn files(report: &Report) -> BTreeMap<String, Vec<u8>> {
         Some(groups) => {
             files.group = groups.by.iter().map(|column| column.name.clone()).collect();
             for (values, report) in &groups.values {
-                let values = values.iter().map(|value| match value {
-                    GroupValue::Number(number) => number.to_string(),
+                let values = values.iter().zip(&groups.by).map(|(value, column)| match value {
+                    GroupValue::Number(number) => decimal(*number, column.decimals.unwrap_or(0)),
                     GroupValue::Text(text) => text.clone(),
                     GroupValue::Missing => String::new(),
                 });

@@ -320,8 +320,20 @@ pub struct Groups {
 pub struct GroupColumn {
     /// The name of the column.
     pub name: String,
-    /// Numbers in ranges of this width are one group.
+    /// Numbers in ranges of this width are one group; of real numbers, in units of the last decimal.
     pub width: u64,
+    /// Of real numbers: the number of decimals of the width, in whose units values are, too.
+    pub decimals: Option<u8>,
+}
+
+/// A number in units of its last decimal as text.
+pub(crate) fn decimal(number: i128, decimals: u8) -> String {
+    let unit = 10_i128.pow(decimals.into());
+    let (sign, size) = (if number < 0 { "-" } else { "" }, number.abs());
+    match decimals {
+        0 => number.to_string(),
+        _ => format!("{sign}{}.{:0width$}", size / unit, size % unit, width = usize::from(decimals)),
+    }
 }
 
 /// Groups that are counted together.
@@ -347,6 +359,10 @@ impl GroupColumn {
         };
         let unit = if self.name == "clock" { " min" } else { "" };
         match value {
+            GroupValue::Number(first) if let Some(decimals) = self.decimals => {
+                let text = |number| decimal(number, decimals);
+                format!("{} to {}", text(*first), text(first + i128::from(self.width)))
+            }
             GroupValue::Number(first) if self.width == 1 => format!("{}{unit}", number(*first)),
             GroupValue::Number(first) if self.name == "clock" => {
                 format!("{} to {}{unit}", number(*first), number(first + i128::from(self.width)))

@@ -4,6 +4,7 @@
 //! Neighbouring records often have the same value, and numbers near zero are found without a search.
 
 use super::GroupBy;
+use super::group_by::GroupWidth;
 use crate::report::GroupValue;
 use crate::table::{Array, ChosenColumn, Tile, Values, rows_of};
 use std::collections::HashMap;
@@ -37,7 +38,6 @@ impl GroupIds {
     /// Finds the numbers of the values of the rows of a tile that count; the others have [`NO_ID`].
     pub(super) fn find(&mut self, tile: &Tile<'_>, by: &GroupBy, ids: &mut [u32]) {
         for (at, (column, width)) in by.columns().enumerate() {
-            let width = i128::from(width);
             if self.columns.len() == at {
                 self.columns.push(ColumnIds::new());
             }
@@ -90,8 +90,21 @@ impl ColumnIds {
         Self { values: Vec::new(), ids: HashMap::new(), near: vec![NO_ID; NEAR] }
     }
 
-    fn find(&mut self, tile: &Tile<'_>, column: &ChosenColumn, width: i128, ids: &mut [u32]) {
+    fn find(&mut self, tile: &Tile<'_>, column: &ChosenColumn, width: GroupWidth, ids: &mut [u32]) {
         let array = column.fill(tile);
+        if let (Some(decimals), Array::U64(bits)) = (width.decimals, &array) {
+            let scale = 10_f64.powi(decimals.into()) / width.units as f64;
+            for row in rows_of(tile.mask) {
+                let range = bits.get(row).map(|&bits| (f64::from_bits(bits) * scale).floor() as i128);
+                let near = range.and_then(|range| self.near.get(usize::try_from(range).ok()?));
+                ids[row] = match near {
+                    Some(&id) if id != NO_ID => id,
+                    _ => self.id_of_range(range, width.units.into()),
+                };
+            }
+            return;
+        }
+        let width = i128::from(width.units);
         match &array {
             Array::Flag(column) => self.find_ranges(column, width, tile.mask, ids),
             Array::U8(column) => self.find_ranges(column, width, tile.mask, ids),

@@ -195,6 +195,21 @@ mod sealed {
 }
 
 impl Array {
+    /// Sets the number of a row to the one with these bits, the lowest of which are taken.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    pub(crate) fn set_bits(&mut self, row: usize, bits: u64) {
+        match self {
+            Self::Flag(values) => values.set(row, bits != 0),
+            Self::U8(values) => values.set(row, bits as u8),
+            Self::U16(values) => values.set(row, bits as u16),
+            Self::I16(values) => values.set(row, bits as i16),
+            Self::U32(values) => values.set(row, bits as u32),
+            Self::U64(values) => values.set(row, bits),
+            Self::Text(_) | Self::TextBuffer(_) | Self::Boards(_) => {}
+        }
+    }
     /// The numbers, if they are of this type.
     pub fn numbers<T: Number>(&self) -> Option<&Values<T>> {
         T::column(self)

@@ -7,17 +7,19 @@
 
 use super::array::Array;
 use super::column::{Column, Kind};
+use super::evaluations;
 use super::field::{Field, Fields};
 use super::fill::{
-    castling, count, en_passant, fen, first, key, material, mean_elo, month, opening, opening_family, per_lane,
-    played_move, plies_left, raw_field, result, result_of_mover, san, score, score_of_mover, score_placeholder,
-    side_to_move, speed, squares,
+    castling, count, elo_difference, en_passant, fen, first, key, material, material_key, mean_elo, month,
+    numbers_of_controls, opening, opening_family, per_lane, played_move, plies_left, raw_field, result,
+    result_of_mover, san, score, score_of_mover, score_placeholder, side_to_move, speed, squares,
 };
 use super::move_features::{
-    captured, captures, checks, flags_of_moves, moved, numbers_of_moves, pieces_of_moves, quiet,
+    captured, captures, checks, flags_of_moves, mates, moved, numbers_of_moves, pieces_of_moves, quiet,
 };
 use super::see;
 use super::tile::Tile;
+use super::time_control::Control;
 use crate::chess::{MoveKind, Role};
 use crate::queries::Queries;
 
@@ -37,6 +39,20 @@ const OPENING: &[Field] = &[Field::PositionOpening, Field::Game, Field::Ply];
 const SCORE_BEFORE: &[Field] = &[Field::ScoreBefore, Field::Score, Field::Game, Field::Ply];
 /// The fields that identify all records before, and those that decide whether a score is a placeholder.
 const SCORE_PLACEHOLDER: &[Field] = &[Field::LastScore, Field::Score, Field::Result, Field::Game, Field::Ply];
+
+/// The fields that tell the time used for moves.
+const TIMES: &[Field] = &[Field::Clock, Field::MoveTime, Field::TimeControl, Field::Move, Field::Game, Field::Ply];
+/// The fields that tell the evaluations before and after moves.
+const EVALUATIONS: &[Field] = &[
+    Field::Score,
+    Field::Mate,
+    Field::ScoreAfter,
+    Field::MateAfter,
+    Field::NextPly,
+    Field::Move,
+    Field::Game,
+    Field::Ply,
+];
 
 const fn column(
     name: &'static str,
@@ -76,6 +92,34 @@ const fn made_of(
     meaning: &'static str,
 ) -> Column {
     Column { name, kind, meaning, queries, fields: Fields::of(fields), fill }
+}
+
+/// A column that is found for whole games, and the fields that it is made of.
+macro_rules! derived {
+    ($field:ident, $kind:ident, $fields:expr, $meaning:literal) => {
+        Column {
+            name: Field::$field.name(),
+            kind: Kind::$kind,
+            meaning: $meaning,
+            queries: NOTHING,
+            fields: Fields::of($fields).union(Fields::of(&[Field::$field])),
+            fill: |tile| raw_field(tile, Field::$field),
+        }
+    };
+}
+
+/// A number of the time control.
+macro_rules! of_control {
+    ($name:literal, $number:ident, $kind:ident, $meaning:literal) => {
+        made_of(
+            &[Field::TimeControl],
+            $name,
+            Kind::$kind,
+            NOTHING,
+            |tile| Array::$kind(numbers_of_controls(tile, Control::$number)),
+            $meaning,
+        )
+    };
 }
 
 /// A fact of the record's move.
@@ -487,10 +531,136 @@ pub static COLUMNS: &[Column] = &[
         |tile| opening(tile, |opening| &opening.name),
         "the name of that opening",
     ),
+    of_control!(
+        "base",
+        base,
+        U32,
+        "seconds of the time control at the beginning: of its first period, without fractions"
+    ),
+    of_control!("increment", increment, U32, "seconds that each move adds, in the first period of the time control"),
+    of_control!(
+        "moves_per_period",
+        moves_per_period,
+        U16,
+        "number of moves for which the time of the first period is, where it is not for the whole game"
+    ),
+    derived!(
+        TimeUsed,
+        U32,
+        TIMES,
+        "centiseconds used for the move: `[%emt]`, or by the clocks before and after it, the base and the increment"
+    ),
+    derived!(
+        ScoreAfter,
+        I16,
+        EVALUATIONS,
+        "`score` of the next record of the same game or chain, so after the move, also where that record is left out"
+    ),
+    derived!(MateAfter, I16, EVALUATIONS, "`mate` of that record"),
+    made_of(
+        &[Field::Score, Field::Mate],
+        "win_chance",
+        Kind::F64,
+        NOTHING,
+        evaluations::win_chances,
+        "White's chance to win by the evaluation of the position, from 0 to 1, as lichess.org has it: 1 / (1 + exp(-0.00368208 * score)); a mate is 0 or 1",
+    ),
+    made_of(
+        EVALUATIONS,
+        "loss",
+        Kind::F64,
+        NOTHING,
+        evaluations::losses,
+        "how much of the mover's chance to win the move gave away, from 0 to 1",
+    ),
+    made_of(
+        EVALUATIONS,
+        "loss_cp",
+        Kind::I16,
+        NOTHING,
+        evaluations::losses_of_centipawns,
+        "the same in centipawns, where both scores are limited to 1000 either way, and a mate is 1000",
+    ),
+    made_of(
+        &[Field::Move],
+        "move_mates",
+        Kind::Flag,
+        NOTHING,
+        |tile| flags_of_moves(tile, mates),
+        "whether the move mates",
+    ),
+    made_of(
+        EVALUATIONS,
+        "judgment",
+        Kind::Text,
+        NOTHING,
+        evaluations::judgments,
+        "inaccuracy, mistake or blunder, as lichess.org names moves by the chances to win before and after them",
+    ),
+    made_of(
+        EVALUATIONS,
+        "accuracy",
+        Kind::F64,
+        NOTHING,
+        evaluations::accuracies,
+        "accuracy of the move, from 0 to 100, as lichess.org has it",
+    ),
+    derived!(
+        WhiteAccuracy,
+        F64,
+        EVALUATIONS,
+        "White's accuracy in the game as lichess.org has it, where an evaluation stands after every move, or all but the last one"
+    ),
+    derived!(BlackAccuracy, F64, EVALUATIONS, "the same of Black"),
+    derived!(WhiteAcpl, F64, EVALUATIONS, "mean of `loss_cp` of White's moves, under the same condition"),
+    derived!(BlackAcpl, F64, EVALUATIONS, "the same of Black"),
+    derived!(WhiteInaccuracies, U16, EVALUATIONS, "number of White's inaccuracies, under the same condition"),
+    derived!(WhiteMistakes, U16, EVALUATIONS, "number of White's mistakes, under the same condition"),
+    derived!(WhiteBlunders, U16, EVALUATIONS, "number of White's blunders, under the same condition"),
+    derived!(BlackInaccuracies, U16, EVALUATIONS, "number of Black's inaccuracies, under the same condition"),
+    derived!(BlackMistakes, U16, EVALUATIONS, "number of Black's mistakes, under the same condition"),
+    derived!(BlackBlunders, U16, EVALUATIONS, "number of Black's blunders, under the same condition"),
+    derived!(
+        WhiteTime,
+        U32,
+        TIMES,
+        "centiseconds that White used in the game: sum of `time_used`, where all are known"
+    ),
+    derived!(BlackTime, U32, TIMES, "the same of Black"),
+    derived!(EvaluatedPlies, U16, EVALUATIONS, "after how many moves of the game an evaluation stands"),
+    derived!(ClockedPlies, U16, TIMES, "after how many moves of the game a clock stands"),
+    made_of(
+        &[Field::WhiteElo, Field::BlackElo],
+        "elo_difference",
+        Kind::I16,
+        NOTHING,
+        elo_difference,
+        "White's rating minus Black's",
+    ),
+    column(
+        "material_balance",
+        Kind::I32,
+        NOTHING,
+        |tile| Array::I16(per_lane(tile, |r| r.material(r.white()) as i16 - r.material(r.black()) as i16)),
+        "White's material minus Black's, 1-3-3-5-9",
+    ),
+    column(
+        "material_key",
+        Kind::Text,
+        NOTHING,
+        material_key,
+        "`material` with the stronger side first, whatever its colour: by points; of equal points, the one with the stronger piece where they first differ",
+    ),
+    derived!(
+        Repetition,
+        U8,
+        &[Field::Game, Field::Ply],
+        "how often this position, as `distinct_key`, has been on the board in its game, this time included"
+    ),
 ];
 
 /// The columns of the catalogue that are the same for all records of a game, whatever its number is.
-pub(crate) const OF_GAMES: [&str; 16] = [
+pub(crate) const OF_GAMES: [&str; 34] = [
     "white",
     "black",
     "white_elo",
@@ -507,6 +677,24 @@ pub(crate) const OF_GAMES: [&str; 16] = [
     "result",
     "termination",
     "game_plies",
+    "base",
+    "increment",
+    "moves_per_period",
+    "white_accuracy",
+    "black_accuracy",
+    "white_acpl",
+    "black_acpl",
+    "white_inaccuracies",
+    "white_mistakes",
+    "white_blunders",
+    "black_inaccuracies",
+    "black_mistakes",
+    "black_blunders",
+    "white_time",
+    "black_time",
+    "evaluated_plies",
+    "clocked_plies",
+    "elo_difference",
 ];
 
 impl Column {
@@ -530,6 +718,7 @@ mod tests {
     use crate::output::row_format::{RowFormat, SquareSetStyle};
     use crate::packed::Packed;
     use crate::queries::GroupResults;
+    use crate::table::OF_GAME;
     use crate::table::{Batch, Columns};
     use crate::tiers::Tier;
     use std::sync::Arc;
@@ -593,7 +782,8 @@ mod tests {
         };
         for column in COLUMNS {
             // What is seen from the side to move is of a position.
-            let expected = is_of_facts(column) && column.name != "stm_result";
+            let is_derived = OF_GAME.iter().any(|field| field.name() == column.name);
+            let expected = is_of_facts(column) && column.name != "stm_result" || is_derived;
             assert_eq!(OF_GAMES.contains(&column.name), expected, "{}", column.name);
         }
         assert!(OF_GAMES.iter().all(|name| Column::named(name).is_some()));

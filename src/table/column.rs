@@ -1,6 +1,7 @@
 //! Columns: their names and types, the data that they need, and the code that fills them.
 
 use super::array::Array;
+use super::catalogue::OF_GAMES;
 use super::field::Fields;
 use super::tile::Tile;
 use crate::queries::Queries;
@@ -22,6 +23,8 @@ pub enum Kind {
     U64,
     /// -32,768 to 32,767.
     I16,
+    /// -2^31 to 2^31 - 1, in an array of smaller numbers.
+    I32,
     /// Any integer of 64 bits, in [`Array::U64`] in two's complement.
     I64,
     /// A real number, in [`Array::U64`] as the bits of IEEE 754; never NaN.
@@ -47,6 +50,7 @@ impl Kind {
             Self::U32 => "u32",
             Self::U64 | Self::Bits => "u64",
             Self::I16 => "i16",
+            Self::I32 => "i32",
             Self::I64 => "i64",
             Self::F64 => "f64",
             Self::Text | Self::Date => "text",
@@ -112,11 +116,11 @@ impl Column {
     /// What its values describe.
     pub fn subject(&self) -> Subject {
         match self.name {
-            "move" | "san" | "clock" | "moved_piece" | "captured_piece" | "quiet" => Subject::Move,
+            "move" | "san" | "clock" | "moved_piece" | "captured_piece" | "quiet" | "time_used" | "score_after"
+            | "mate_after" | "loss" | "loss_cp" | "judgment" | "accuracy" => Subject::Move,
             name if name.starts_with("move_") => Subject::Move,
-            "game" | "result" | "stm_result" | "termination" | "white" | "black" | "white_elo" | "black_elo"
-            | "mean_elo" | "eco" | "opening" | "opening_family" | "time_control" | "speed" | "date" | "month"
-            | "site" | "game_plies" => Subject::Game,
+            "game" | "stm_result" => Subject::Game,
+            name if OF_GAMES.contains(&name) => Subject::Game,
             "index" | "puzzle_id" | "puzzle_rating" | "rating_deviation" | "popularity" | "plays" | "themes"
             | "operations" | "count" => Subject::Record,
             _ => Subject::Position,

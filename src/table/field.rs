@@ -125,6 +125,44 @@ fields! {
     /// How often the record occurred, if duplicates were removed and counted.
     Count, "count", U64;
     derived:
+    /// Derived: after how many moves of the game a clock stands.
+    ClockedPlies = 41, "clocked_plies", U16;
+    /// Derived: after how many moves of the game an evaluation stands.
+    EvaluatedPlies = 42, "evaluated_plies", U16;
+    /// Derived: centiseconds that White used in the game.
+    WhiteTime = 43, "white_time", U32;
+    /// Derived: centiseconds that Black used in the game.
+    BlackTime = 44, "black_time", U32;
+    /// Derived: White's accuracy in the game, as the bits of a real number.
+    WhiteAccuracy = 45, "white_accuracy", U64;
+    /// Derived: Black's accuracy in the game, as the bits of a real number.
+    BlackAccuracy = 46, "black_accuracy", U64;
+    /// Derived: White's mean loss of centipawns in the game, as the bits of a real number.
+    WhiteAcpl = 47, "white_acpl", U64;
+    /// Derived: Black's mean loss of centipawns in the game, as the bits of a real number.
+    BlackAcpl = 48, "black_acpl", U64;
+    /// Derived: White's inaccuracies in the game.
+    WhiteInaccuracies = 49, "white_inaccuracies", U16;
+    /// Derived: White's mistakes in the game.
+    WhiteMistakes = 50, "white_mistakes", U16;
+    /// Derived: White's blunders in the game.
+    WhiteBlunders = 51, "white_blunders", U16;
+    /// Derived: Black's inaccuracies in the game.
+    BlackInaccuracies = 52, "black_inaccuracies", U16;
+    /// Derived: Black's mistakes in the game.
+    BlackMistakes = 53, "black_mistakes", U16;
+    /// Derived: Black's blunders in the game.
+    BlackBlunders = 54, "black_blunders", U16;
+    /// Derived: how often the position has been on the board in the game.
+    Repetition = 55, "repetition", U8;
+    /// Derived: how many plies later the next record of the game is.
+    NextPly = 56, "next_ply", U16;
+    /// Derived: the mate of the next record of the game.
+    MateAfter = 57, "mate_after", I16;
+    /// Derived: the score of the next record of the game, if it is not a sentinel.
+    ScoreAfter = 58, "score_after", I16;
+    /// Derived: centiseconds used for the move.
+    TimeUsed = 59, "time_used", U32;
     /// Derived: plies of the main line of the game.
     GamePlies = 60, "game_plies", U16;
     /// Derived: number of the latest position of the game so far that the list of openings has.
@@ -133,7 +171,27 @@ fields! {
     ScoreBefore = 62, "score_before", I16;
     /// Derived: the latest score of the game before this record that is neither 0 nor a sentinel.
     LastScore = 63, "last_score", I16;
+    /// Derived: centiseconds used for the move, as a comment says it.
+    MoveTime = 40, "move_time", U32;
 }
+
+/// The derived fields that are the same for all records of a game, but for its number of plies.
+pub(crate) const OF_GAME: [Field; 14] = [
+    Field::WhiteAccuracy,
+    Field::BlackAccuracy,
+    Field::WhiteAcpl,
+    Field::BlackAcpl,
+    Field::WhiteInaccuracies,
+    Field::WhiteMistakes,
+    Field::WhiteBlunders,
+    Field::BlackInaccuracies,
+    Field::BlackMistakes,
+    Field::BlackBlunders,
+    Field::WhiteTime,
+    Field::BlackTime,
+    Field::EvaluatedPlies,
+    Field::ClockedPlies,
+];
 
 /// The column of dates that are not full days, next to the column of days.
 pub(crate) const DATE_TEXT: &str = "date_text";
@@ -201,6 +259,10 @@ impl Fields {
     /// All fields except this one.
     pub const fn without(self, field: Field) -> Self {
         Self(self.0 & !(1 << (field as u8)))
+    }
+    /// The fields that both sets have.
+    pub(crate) const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
     /// Whether both sets have a field in common.
     pub(crate) const fn intersects(self, other: Self) -> bool {

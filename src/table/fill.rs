@@ -8,6 +8,7 @@ use super::text_buffer::TextBuffer;
 use super::text_list::TextList;
 use super::tile::Tile;
 use super::time_class::Speed;
+use super::time_control::Control;
 use super::values::{Values, bits_where};
 use crate::canonical::{Canonical, keys};
 use crate::chess::fen::{CastlingStyle, Coded};
@@ -446,6 +447,21 @@ pub(super) fn speed(tile: &Tile<'_>) -> Array {
     words(Speed::ALL.map(Speed::name), codes)
 }
 
+/// A number of the time control of each record.
+pub(super) fn numbers_of_controls<T: Copy + Default>(
+    tile: &Tile<'_>,
+    number: impl Fn(&Control) -> Option<T>,
+) -> Values<T> {
+    let Array::Text(controls) = raw_field(tile, Field::TimeControl) else { unreachable!("texts") };
+    let of_word = |word: &str| Control::parse(word.as_bytes()).and_then(|control| number(&control));
+    let numbers: Vec<Option<T>> = controls.words().iter().map(of_word).collect();
+    let mut values = Values::default();
+    for row in 0..tile.len {
+        values.push(controls.codes().get(row).and_then(|&code| numbers[code as usize]));
+    }
+    values
+}
+
 /// The openings up to the first colon: the family, without its variations.
 pub(super) fn opening_family(tile: &Tile<'_>) -> Array {
     derived_texts(tile, Field::Opening, |name| {
@@ -515,4 +531,34 @@ pub(super) fn mean_elo(tile: &Tile<'_>) -> Array {
     let both = white.present().iter().zip(black.present()).map(|(white, black)| white & black);
     let means = white.values().iter().zip(black.values()).map(|(&white, &black)| white.midpoint(black));
     Array::U16(Values::from_parts(means.collect(), both.collect()))
+}
+
+/// White's rating minus Black's.
+pub(super) fn elo_difference(tile: &Tile<'_>) -> Array {
+    let [white, black] = [Field::WhiteElo, Field::BlackElo].map(|field| raw_field(tile, field));
+    let mut differences = Values::default();
+    for row in 0..tile.len {
+        let both = white.number(row).zip(black.number(row));
+        differences.push(both.and_then(|(white, black)| i16::try_from(white - black).ok()));
+    }
+    Array::I16(differences)
+}
+
+/// The letters of the pieces, of the stronger side first.
+pub(super) fn material_key(tile: &Tile<'_>) -> Array {
+    let counts = piece_counts(tile);
+    let mut text = String::new();
+    let mut ends = Vec::with_capacity(tile.len);
+    for &[white, black] in counts.values() {
+        let points = |counts: u64| {
+            let [pawns, knights, bishops, rooks, queens, ..] = counts.to_le_bytes().map(u32::from);
+            pawns + 3 * (knights + bishops) + 5 * rooks + 9 * queens
+        };
+        // The highest byte counts the kings, the next one the queens: the stronger piece decides.
+        let strength = |counts| (points(counts), counts);
+        let is_black_first = strength(black) > strength(white);
+        push_signature(if is_black_first { [black, white] } else { [white, black] }, &mut text);
+        ends.push(text.len() as u32);
+    }
+    Array::TextBuffer(TextBuffer::from_parts(text.into_bytes(), ends.into()))
 }

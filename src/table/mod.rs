@@ -11,6 +11,7 @@ mod catalogue;
 mod column;
 mod column_choice;
 mod date;
+pub(crate) mod evaluations;
 mod field;
 mod fill;
 mod move_features;
@@ -43,11 +44,11 @@ pub use time_class::Speed;
 pub use values::Values;
 
 pub(crate) use batch::{Block, StoredGame, StoredGames, extend_columns};
-pub(crate) use field::{DATE_TEXT, RAW_SCORE, SCORE_SENTINEL, is_sentinel};
+pub(crate) use field::{DATE_TEXT, OF_GAME, RAW_SCORE, SCORE_SENTINEL, is_sentinel};
 #[cfg(feature = "parquet")]
 pub(crate) use fill::score_sentinels;
 pub(crate) use fill::{material_among, material_signatures};
 pub(crate) use move_features::{MoveShape, moves_of_shapes};
 pub(crate) use tile::{first_rows, rows_of};
-pub(crate) use time_control::Control;
+pub(crate) use time_control::{Clocks, Control, TimeBudget};
 pub(crate) use values::{bits_where, spread_bits};

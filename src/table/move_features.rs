@@ -114,6 +114,18 @@ pub(super) fn captured(board: &Packed, mv: Move) -> Option<Role> {
     }
 }
 
+/// Whether a move is legal and mates.
+#[inline]
+pub(super) fn mates(board: &Packed, mv: Move) -> bool {
+    checks(board, mv)
+        && board.unpack(0, 1).is_ok_and(|mut position| {
+            position.is_legal(mv) && {
+                position.make(mv);
+                position.is_checkmate()
+            }
+        })
+}
+
 /// The piece on a square.
 #[inline]
 pub(super) fn role_at(board: &Packed, square: Square) -> Option<Role> {

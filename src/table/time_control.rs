@@ -74,6 +74,30 @@ impl Control {
         tag.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b'?')
     }
 
+    /// The first period.
+    fn first(&self) -> Option<&Period> {
+        match self {
+            Self::NoClock => None,
+            Self::Periods(periods) => periods.first(),
+        }
+    }
+
+    /// The time at the beginning, in whole seconds.
+    pub(crate) fn base(&self) -> Option<u32> {
+        whole_seconds(self.first()?.seconds)
+    }
+
+    /// What a move of the first period adds, in whole seconds.
+    pub(crate) fn increment(&self) -> Option<u32> {
+        whole_seconds(self.first()?.increment)
+    }
+
+    /// The number of moves of the first period, if it has one.
+    pub(crate) fn moves_per_period(&self) -> Option<u16> {
+        let moves = self.first()?.moves?;
+        (moves.fract() == 0.0 && moves <= u16::MAX.into()).then_some(moves as u16)
+    }
+
     /// The class, by the time that a player has for forty moves.
     pub(crate) fn speed(&self) -> Speed {
         let Self::Periods(periods) = self else {
@@ -99,6 +123,74 @@ impl Control {
             ..1500.0 => Speed::Rapid,
             _ => Speed::Classical,
         }
+    }
+}
+
+/// Seconds without their fraction, if they fit.
+fn whole_seconds(seconds: f64) -> Option<u32> {
+    (seconds < f64::from(u32::MAX) + 1.0).then_some(seconds as u32)
+}
+
+/// What the time used for moves is computed from: the first period of a time control with clocks that run down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TimeBudget {
+    /// Microseconds: fractions of seconds are exact.
+    base: i64,
+    increment: i64,
+    /// A side's move of this number, counted from 1, begins another period, and so does every later one.
+    moves: Option<f64>,
+}
+
+impl TimeBudget {
+    /// The budget of a `TimeControl` tag; `None` without clocks, with a sand clock, and in correspondence.
+    pub(crate) fn of_tag(tag: &[u8]) -> Option<Self> {
+        let control = Control::parse(tag)?;
+        if control.speed() == Speed::Correspondence {
+            return None;
+        }
+        let &Period { moves, seconds, increment, is_hourglass } = control.first()?;
+        let microseconds = |seconds: f64| (seconds * 1e6).round() as i64;
+        (!is_hourglass).then(|| Self { base: microseconds(seconds), increment: microseconds(increment), moves })
+    }
+}
+
+/// The clock of a side during a game.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clocks {
+    /// The clock after the last move, in centiseconds.
+    last: Option<u32>,
+    /// The side began with half of its time, and so has no increment: a *berserk* of Lichess' tournaments.
+    is_berserk: bool,
+}
+
+impl Clocks {
+    /// The time used for the next move of the side, in centiseconds, with the clock after it; `None` where it is not known.
+    /// Lichess gives both sides their first move: a clock that has not run is a move without time.
+    pub(crate) fn time_used(
+        &mut self,
+        budget: Option<TimeBudget>,
+        ply: Option<u16>,
+        clock: Option<u32>,
+    ) -> Option<u32> {
+        const CENTISECOND: i64 = 10_000;
+        let before = std::mem::replace(&mut self.last, clock);
+        let TimeBudget { base, increment, moves } = budget?;
+        let clock = i64::from(clock?) * CENTISECOND;
+        let is_first = ply.is_some_and(|ply| ply < 2);
+        if is_first {
+            self.is_berserk = 2 * clock == base;
+            if self.is_berserk || clock == base {
+                return Some(0).filter(|_| moves.is_none_or(|moves| moves > 1.0));
+            }
+        }
+        // Without its number, a move may be one of another period.
+        if moves.is_some_and(|moves| ply.is_none_or(|ply| f64::from(ply / 2 + 1) >= moves)) {
+            return None;
+        }
+        let before = if is_first { base } else { i64::from(before?) * CENTISECOND };
+        let added = if self.is_berserk { 0 } else { increment };
+        let used = before.saturating_add(added).saturating_sub(clock);
+        if used < 0 { None } else { u32::try_from(used / CENTISECOND).ok() }
     }
 }
 
@@ -214,6 +306,66 @@ mod tests {
         assert_eq!(Control::parse(b"40/5400+30:30+30"), Control::parse(b"40/5400 + 30 : 30 + 30"));
         assert_ne!(Control::parse(b"*180"), Control::parse(b"180"));
         assert!(Control::is_unknown(b"?") && Control::is_unknown(b"") && !Control::is_unknown(b"-"));
+    }
+
+    #[test]
+    fn bases_and_increments_are_those_of_the_first_period() {
+        for (tag, expected) in [
+            ("300+3", (Some(300), Some(3), None)),
+            ("0+1", (Some(0), Some(1), None)),
+            ("40/7200:3600", (Some(7200), Some(0), Some(40))),
+            ("1/86400", (Some(86_400), Some(0), Some(1))),
+            ("*60", (Some(60), Some(0), None)),
+            ("10+0.1", (Some(10), Some(0), None)),
+            ("1:30:00+0:30", (Some(5400), Some(30), None)),
+            ("40/5400+30:1800+30", (Some(5400), Some(30), Some(40))),
+            ("4294967295+1", (Some(u32::MAX), Some(1), None)),
+            ("4294967296+1", (None, Some(1), None)),
+            ("65536/60", (Some(60), Some(0), None)),
+            ("-", (None, None, None)),
+            ("?", (None, None, None)),
+            ("300+", (None, None, None)),
+            ("40/7200:", (None, None, None)),
+            ("1e9", (None, None, None)),
+        ] {
+            let control = Control::parse(tag.as_bytes());
+            let of = |value: fn(&Control) -> Option<u32>| control.as_ref().and_then(value);
+            let moves = control.as_ref().and_then(Control::moves_per_period);
+            assert_eq!((of(Control::base), of(Control::increment), moves), expected, "{tag}");
+        }
+    }
+
+    #[test]
+    fn times_used_are_differences_of_clocks() {
+        for (tag, clocks, expected) in [
+            ("300+3", &[30_000, 30_100, 29_000][..], &[Some(0), Some(200), Some(1400)][..]),
+            ("300+3", &[29_900, 29_900], &[Some(400), Some(300)]),
+            // Half of the time, without increments.
+            ("300+3", &[15_000, 14_000, 14_100], &[Some(0), Some(1000), None]),
+            ("300+3", &[30_300, 40_000, 30_000], &[Some(0), None, Some(10_300)]),
+            ("0.29+0.01", &[10, 11], &[Some(20), Some(0)]),
+            ("10+0.005", &[999], &[Some(1)]),
+            ("3/60:30", &[5000, 4000, 7000, 6000], &[Some(1000), Some(1000), None, None]),
+            ("1/60", &[6000], &[None]),
+            ("*60", &[5000], &[None]),
+            ("-", &[5000], &[None]),
+            ("1/86400", &[5000], &[None]),
+            ("?", &[5000], &[None]),
+        ] {
+            let budget = TimeBudget::of_tag(tag.as_bytes());
+            let mut side = Clocks::default();
+            let times: Vec<Option<u32>> = (0..)
+                .zip(clocks)
+                .map(|(number, &clock)| side.time_used(budget, Some(2 * number), Some(clock)))
+                .collect();
+            assert_eq!(times, expected, "{tag}");
+        }
+        let budget = TimeBudget::of_tag(b"60+0");
+        let mut side = Clocks::default();
+        assert_eq!(side.time_used(budget, Some(20), Some(3000)), None);
+        assert_eq!(side.time_used(budget, Some(22), Some(2900)), Some(100));
+        assert_eq!(side.time_used(budget, Some(24), None), None);
+        assert_eq!(side.time_used(budget, Some(26), Some(2000)), None);
     }
 
     #[test]

@@ -143,6 +143,14 @@ impl<T: Clone + Default> Values<T> {
         }
         self.values.resize(end, value.unwrap_or_default());
     }
+    /// Sets the value of a row.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    pub(crate) fn set(&mut self, row: usize, value: T) {
+        self.values[row] = value;
+        self.present[row / 64] |= 1 << (row % 64);
+    }
     /// The value of a row, or `None` where it is missing.
     ///
     /// # Panics

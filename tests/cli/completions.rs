@@ -36,7 +36,7 @@ fn bash_completes_names_in_lists() {
     assert_eq!(offered(&["lanefish", "compute", "--columns", "fen,legal_m"]), "fen,legal_moves");
     assert_eq!(offered(&["lanefish", "compute", "--columns", "fen,stm,fe"]), "");
     assert_eq!(offered(&["lanefish", "compute", "--columns", "al"]), "all");
-    assert_eq!(offered(&["lanefish", "games", "--columns", "black,bl"]), "black,black_elo");
+    assert_eq!(offered(&["lanefish", "games", "--columns", "black,black_e"]), "black,black_elo");
     assert_eq!(offered(&["lanefish", "games", "--columns", "legal"]), "");
     assert_eq!(offered(&["lanefish", "stats", "--by", "speed,res"]), "speed,result");
     assert_eq!(offered(&["lanefish", "convert", "--time-control", "rapid,bl"]), "rapid,blitz");

@@ -311,7 +311,10 @@ fn other_columns_are_refused_with_those_that_there_are() {
     ] {
         let stderr = stderr_of(2, &["games", &file, "-o", &rows, "--where", condition]);
         let lines: Vec<&str> = stderr.lines().collect();
-        assert!(lines[0].starts_with("lanefish: --where: `") && lines[0].contains("game_plies, outcome"), "{stderr}");
+        assert!(
+            lines[0].starts_with("lanefish: --where: `") && lines[0].contains("elo_difference, outcome"),
+            "{stderr}"
+        );
         assert!(lines[0].ends_with("--having has conditions on positions"), "{stderr}");
         assert!(lines[0].contains("there are white, black, white_elo"), "{stderr}");
         let at = condition.find(marked).unwrap();

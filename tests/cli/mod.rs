@@ -57,6 +57,7 @@ mod stats;
 mod stats_sources;
 mod text_safety;
 mod text_tables;
+mod time_and_mistakes;
 mod training;
 mod training_formats;
 mod unread;

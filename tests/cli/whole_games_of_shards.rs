@@ -18,9 +18,7 @@ fn games(dir: &Dir) -> String {
 
 /// Choices that look at whole games, some with others.
 fn choices() -> Vec<(&'static str, GameFilter)> {
-    let having = |text: &str| {
-        PositionSequence::parse([(SequenceWord::Having, text)].into_iter(), &Definitions::default()).unwrap()
-    };
+    let having = |text: &str| PositionSequence::parse([(SequenceWord::Having, text)], &Definitions::default()).unwrap();
     let all = GameFilter::default();
     vec![
         ("last", all.clone().last(true)),

@@ -2,7 +2,7 @@
 
 use crate::support::shared_data;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, Int16Type, Int32Type, Int64Type, UInt64Type};
+use arrow_array::types::{Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::DataType;
@@ -51,6 +51,7 @@ fn text(column: &dyn Array, row: usize) -> String {
         DataType::Int32 => column.as_primitive::<Int32Type>().value(row).to_string(),
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
         DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).to_string(),
+        DataType::Float64 => format!("{:?}", column.as_primitive::<Float64Type>().value(row)),
         DataType::Int16 => column.as_primitive::<Int16Type>().value(row).to_string(),
         DataType::Date32 => column.as_primitive::<Date32Type>().value(row).to_string(),
         DataType::Utf8 => column.as_string::<i32>().value(row).to_owned(),

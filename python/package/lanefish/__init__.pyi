@@ -30,6 +30,7 @@ class _Games(TypedDict, total=False):
     seed: int
     min_elo: int
     max_elo: int
+    player: str
     time_control: Union[str, Iterable[str]]
     result: Union[str, Iterable[str]]
     min_plies: int

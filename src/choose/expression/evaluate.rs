@@ -583,7 +583,10 @@ impl Numeric for f64 {
         }
     }
     fn of_column(array: &Array) -> Vec<Option<Self>> {
-        vec![None; array.len()]
+        match array {
+            Array::U64(values) => (0..values.len()).map(|row| values.get(row).copied().map(Self::from_bits)).collect(),
+            _ => vec![None; array.len()],
+        }
     }
     fn of_named(named: &Evaluated) -> Option<&[Option<Self>]> {
         match named {

@@ -32,7 +32,7 @@ pub use typed_operations::Type;
 
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Batch, Needs, Tile};
+use crate::table::{Batch, Needs, OF_GAME, Tile};
 use crate::tiers::{Analyzer, Tier};
 use std::fmt;
 use std::ops::Range;
@@ -129,6 +129,7 @@ impl Condition {
     /// Whether it needs a game to be replayed, up to its last position, or to have its number.
     pub(crate) fn needs_whole_game(&self) -> bool {
         game_condition_columns::OF_LAST_POSITIONS.into_iter().any(|column| self.reads(column))
+            || OF_GAME.into_iter().any(|field| self.needs().fields.contains(field))
     }
     /// Whether it is a condition on games: it is the same for all records of a game, or about its end.
     pub fn is_of_games(&self) -> bool {

@@ -42,7 +42,7 @@ impl Type {
     pub(super) const fn of(kind: Kind) -> Option<Self> {
         Some(match kind {
             Kind::Flag => Self::Boolean,
-            Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 | Kind::I16 | Kind::I64 => Self::Integer,
+            Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 | Kind::I16 | Kind::I32 | Kind::I64 => Self::Integer,
             Kind::F64 => Self::Real,
             Kind::Bits => Self::Bits,
             Kind::Text | Kind::Date => Self::Text,

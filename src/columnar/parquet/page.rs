@@ -195,7 +195,7 @@ impl PageEncoder {
             &TextList::Numbers(kind, len) => {
                 let number = |code: u32| match kind {
                     // Even codes are numbers from 0 on, odd ones those from -1 down.
-                    Kind::I16 => (code >> 1) as i32 ^ -((code & 1) as i32),
+                    Kind::I16 | Kind::I32 => (code >> 1) as i32 ^ -((code & 1) as i32),
                     _ => code as i32,
                 };
                 let bytes = (0..len).flat_map(|code| number(code).to_le_bytes());

@@ -16,6 +16,7 @@
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
 use super::position_sequence_search::{GameRecords, Searched, SequenceSearch, with_shared};
+use super::whole_game_values::{self, OF_WHOLE_GAMES, Place};
 use crate::chess::Position;
 use crate::choose::{Condition, FilterCount, GameFilter, HAVING, LeftOutBy, ROWS_OF_GAMES, WHERE, hash_on};
 use crate::error::Damage;
@@ -23,7 +24,7 @@ use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, Remark};
 use crate::games::{Date, Facts, GameMatches, GameRow, Outcome, Variant};
 use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, Fields, Values};
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -67,6 +68,10 @@ struct Run {
     bad: u64,
     /// Whether the first record lies in another shard.
     of_other_shard: bool,
+    /// The plies of the first and last record of records without a game that follow one another, if that matters.
+    way: Option<(u16, u16)>,
+    /// Whether the values that need whole games have been found.
+    has_values: bool,
 }
 
 impl Run {
@@ -82,13 +87,23 @@ impl Run {
         let parts = self.parts.iter().map(|(batch, rows)| (before + batch, rows.clone()));
         GameRecords { parts: parts.collect(), apart: Vec::new() }
     }
-    fn is_same(&self, game: Option<u64>, verdict: Verdict) -> bool {
-        self.game == game && self.verdict == verdict
-    }
     /// Whether these records belong to the same run: games are whole, everything else is in the shard where it lies.
-    fn is_continued_by(&self, game: Option<u64>, verdict: Verdict, of_other_shard: bool, needs_whole: bool) -> bool {
-        let is_whole = needs_whole && game.is_some() && verdict.is_none();
-        self.is_same(game, verdict) && (is_whole || self.of_other_shard == of_other_shard)
+    fn is_continued_by(&self, next: &Self, needs_whole: bool) -> bool {
+        let is_whole = needs_whole && next.game.is_some() && next.verdict.is_none();
+        self.goes_on_in(next) && (is_whole || self.of_other_shard == next.of_other_shard)
+    }
+    /// Whether it is the same game, or way of positions.
+    fn goes_on_in(&self, next: &Self) -> bool {
+        let follows = match (self.way, next.way) {
+            (Some((_, last)), Some((first, _))) => last.checked_add(1) == Some(first),
+            (None, None) => true,
+            _ => false,
+        };
+        self.game == next.game && self.verdict == next.verdict && follows
+    }
+    /// Whether records of other chunks may belong to it.
+    fn may_go_on(&self) -> bool {
+        self.verdict.is_none() && (self.game.is_some() || self.way.is_some())
     }
 }
 
@@ -101,7 +116,7 @@ pub(crate) fn select(
 ) {
     let carried = decoded.batches.iter().flat_map(|batch| batch.fields.iter());
     let mut selected = Selected {
-        runs: runs(&decoded.batches, selection),
+        runs: runs(&decoded.batches, decoded.chains.as_deref(), selection),
         carried: carried.filter(|(_, values)| values.count_present() != 0).map(|(&field, _)| field).collect(),
         fields,
     };
@@ -110,13 +125,23 @@ pub(crate) fn select(
     }
     let last = selected.runs.len().saturating_sub(1);
     let needs_whole = selection.needs_whole_games();
+    // Chains end with the chunk.
+    let has_chains = decoded.chains.is_some();
     let is_within = |number: usize, run: &Run| {
         let is_edge = needs_whole && (number == 0 || number == last);
-        !is_edge || run.game.is_none() || run.verdict.is_some()
+        !is_edge || !run.may_go_on() || has_chains && run.game.is_none()
     };
     for (number, run) in selected.runs.iter_mut().enumerate() {
         if run.of_other_shard && is_within(number, run) {
             run.verdict.get_or_insert((OTHER_SHARD, false));
+        }
+    }
+    if let Some(fields) = selection.whole_games {
+        whole_game_values::make_room(&mut decoded.batches, fields);
+        for (number, run) in selected.runs.iter_mut().enumerate() {
+            if is_within(number, run) {
+                find_values(&mut [(&mut decoded.batches, run)], fields);
+            }
         }
     }
     if let Some(search) = &mut search {
@@ -125,13 +150,15 @@ pub(crate) fn select(
                 judge_end(&mut [(&mut decoded.batches, run)], condition, search.games_before);
             }
         }
-        let runs = selected.runs.iter_mut().enumerate();
+        let runs = selected.runs.iter_mut().enumerate().filter(|_| !selection.having.is_empty());
         let mut asked: Vec<&mut Run> =
             runs.filter(|(number, run)| run.verdict.is_none() && is_within(*number, run)).map(|(_, run)| run).collect();
-        let games: Vec<GameRecords> = asked.iter().map(|run| run.records(0)).collect();
-        let searched = with_shared(&mut decoded.batches, |batches| search.search(batches, &games));
-        for (run, searched) in asked.iter_mut().zip(searched) {
-            settle(&mut [(&mut decoded.batches, run)], searched, selection);
+        if !asked.is_empty() {
+            let games: Vec<GameRecords> = asked.iter().map(|run| run.records(0)).collect();
+            let searched = with_shared(&mut decoded.batches, |batches| search.search(batches, &games));
+            for (run, searched) in asked.iter_mut().zip(searched) {
+                settle(&mut [(&mut decoded.batches, run)], searched, selection);
+            }
         }
     }
     for (number, run) in selected.runs.iter_mut().enumerate() {
@@ -143,10 +170,13 @@ pub(crate) fn select(
 }
 
 /// The runs of some batches.
-fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
+fn runs(batches: &[Batch], chains: Option<&[usize]>, selection: &GameFilter) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let needs_whole = selection.needs_whole_games();
+    let mut rows_before = 0;
     for (number, batch) in batches.iter().enumerate() {
+        let begins_chain = |row: usize| chains.is_some_and(|chains| chains.binary_search(&(rows_before + row)).is_ok());
+        let ply = |row: usize| batch.values(Field::Ply)?.number(row).map(|ply| ply as u16);
         let facts: Vec<&Array> = selection
             .fields_of_games()
             .iter()
@@ -156,8 +186,21 @@ fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
         let same = |a: usize, b: usize| facts.iter().all(|values| code(values, a) == code(values, b));
         let mut start = 0;
         while start < batch.len() {
-            let end = (start + 1..batch.len()).find(|&row| !same(row - 1, row)).unwrap_or(batch.len());
+            let mut end = (start + 1..batch.len()).find(|&row| !same(row - 1, row)).unwrap_or(batch.len());
             let game = batch.values(Field::Game).and_then(|games| games.number(start)).map(|game| game as u64);
+            // Records without a game follow one another while their plies rise by one.
+            let mut way = None;
+            if game.is_none()
+                && selection.whole_games.is_some()
+                && let Some(first) = ply(start)
+            {
+                let follows = |row: usize| {
+                    !begins_chain(row)
+                        && ply(row).is_some_and(|own| ply(row - 1).and_then(|ply| ply.checked_add(1)) == Some(own))
+                };
+                end = (start + 1..end).find(|&row| !follows(row)).unwrap_or(end);
+                way = Some((first, ply(end - 1).unwrap_or(first)));
+            }
             let verdict = match game {
                 None if selection.last_of_games => Some((ROWS_OF_GAMES, false)),
                 None if !selection.having.is_empty() => Some((HAVING, false)),
@@ -168,30 +211,64 @@ fn runs(batches: &[Batch], selection: &GameFilter) -> Vec<Run> {
                     selection.condition_leaves_out(|condition| record(batch, start, condition.needs().fields))
                 }),
             };
-            let of_other_shard = batch.of_other_shard;
+            let next = Run {
+                game,
+                verdict,
+                parts: vec![(number, start..end)],
+                decided: false,
+                left_out: Vec::new(),
+                is_found: false,
+                matches: None,
+                bad: 0,
+                of_other_shard: batch.of_other_shard,
+                way,
+                has_values: false,
+            };
             match runs.last_mut() {
-                Some(run) if run.is_continued_by(game, verdict, of_other_shard, needs_whole) => {
+                Some(run) if run.is_continued_by(&next, needs_whole) && !(way.is_some() && begins_chain(start)) => {
                     match run.parts.last_mut() {
                         Some((last, rows)) if *last == number => rows.end = end,
-                        _ => run.parts.push((number, start..end)),
+                        _ => run.parts.extend(next.parts),
                     }
+                    run.way = run.way.zip(way).map(|((first, _), (_, last))| (first, last));
                 }
-                _ => runs.push(Run {
-                    game,
-                    verdict,
-                    parts: vec![(number, start..end)],
-                    decided: false,
-                    left_out: Vec::new(),
-                    is_found: false,
-                    matches: None,
-                    bad: 0,
-                    of_other_shard,
-                }),
+                _ => runs.push(next),
             }
             start = end;
         }
+        rows_before += batch.len();
     }
     runs
+}
+
+/// Finds the values of a game, whose records are in several chunks, that need all of them.
+fn find_values(game: &mut [(&mut Vec<Batch>, &mut Run)], fields: Fields) {
+    // Other records have nothing to do with one another.
+    let is_connected = |run: &Run| run.game.is_some() || run.way.is_some();
+    let is_wanted = |run: &Run| run.verdict.is_none() && !run.has_values && is_connected(run);
+    let Some(first) = game.first().map(|(_, run)| &**run).filter(|run| is_wanted(run)) else { return };
+    let is_game = first.game.is_some();
+    let mut rows = Vec::with_capacity(game.iter().map(|(_, run)| run.len()).sum());
+    for (part, (_, run)) in game.iter().enumerate() {
+        rows.extend(run.rows().map(|(batch, row)| Place { part, batch, row }));
+    }
+    let mut parts: Vec<&mut Vec<Batch>> = game.iter_mut().map(|(batches, _)| &mut **batches).collect();
+    whole_game_values::find(&mut parts, &rows, fields, is_game);
+    game.iter_mut().for_each(|(_, run)| run.has_values = true);
+}
+
+/// Finds those of these fields that need whole games, where all records of them are here.
+#[cfg(feature = "parquet")]
+pub(crate) fn find_values_of_all(decoded: &mut Decoded, fields: Fields) {
+    let fields = fields.intersection(OF_WHOLE_GAMES);
+    if fields.is_empty() {
+        return;
+    }
+    let selection = GameFilter { whole_games: Some(fields), ..GameFilter::default() };
+    whole_game_values::make_room(&mut decoded.batches, fields);
+    for mut run in runs(&decoded.batches, decoded.chains.as_deref(), &selection) {
+        find_values(&mut [(&mut decoded.batches, &mut run)], fields);
+    }
 }
 
 /// A batch with one row of another batch, with these fields.
@@ -305,6 +382,9 @@ fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &GameFilter, sear
             run.verdict = of_other_shard.then_some((OTHER_SHARD, false));
         }
     }
+    if let Some(fields) = selection.whole_games {
+        find_values(game, fields);
+    }
     if let Some((_, first)) = game.first()
         && let Some(search) = search
         && first.verdict.is_none()
@@ -314,6 +394,7 @@ fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &GameFilter, sear
             judge_end(game, condition, search.games_before);
         }
         if game.first().is_some_and(|(_, first)| first.verdict.is_none())
+            && !selection.having.is_empty()
             && let Some(searched) = search_game(game, search)
         {
             settle(game, searched, selection);
@@ -496,7 +577,7 @@ impl Edges {
         }
         let goes_on = |held: &PendingGame, run: &Run| {
             let runs = held.decoded.selected.as_ref().map(|held| &held.runs[..]);
-            runs.and_then(<[Run]>::last).is_some_and(|open| open.is_same(run.game, run.verdict))
+            runs.and_then(<[Run]>::last).is_some_and(|open| open.goes_on_in(run))
         };
         let continues = self.open.last().is_some_and(|held| goes_on(held, &selected.runs[0]));
         let mut ready = Vec::new();
@@ -783,9 +864,13 @@ pub(crate) struct WholeGame {
 }
 
 impl WholeGame {
+    /// The rows of the main line.
+    fn main_line(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        self.rows.clone().filter(|row| self.apart.binary_search(row).is_err())
+    }
     /// The row of the last position of the main line.
     fn last(&self) -> Option<usize> {
-        self.rows.clone().rev().find(|row| self.apart.binary_search(row).is_err())
+        self.main_line().next_back()
     }
 }
 
@@ -802,6 +887,16 @@ pub(crate) fn select_games(
     let about = (format, chunk, options);
     let tells_rows = search.tells_matches;
     let mut games = std::mem::take(&mut decoded.whole_games);
+    if let Some(fields) = selection.whole_games {
+        whole_game_values::make_room(&mut decoded.batches, fields);
+        let mut rows = Vec::new();
+        let is_any = !decoded.batches.is_empty();
+        for game in games.iter().filter(|_| is_any) {
+            rows.clear();
+            rows.extend(game.main_line().map(|row| Place { part: 0, batch: 0, row }));
+            whole_game_values::find(&mut [&mut decoded.batches], &rows, fields, true);
+        }
+    }
     let by_end: Vec<WholeGame> = match selection.later_condition(false) {
         None => Vec::new(),
         Some(condition) => {
@@ -834,7 +929,11 @@ pub(crate) fn select_games(
         .iter()
         .map(|game| GameRecords { parts: vec![(0, game.rows.clone())], apart: game.apart.clone() })
         .collect();
-    let searched = with_shared(&mut decoded.batches, |batches| search.search(batches, &records));
+    let searched = if selection.having.is_empty() {
+        records.iter().map(|_| Searched::Found(None)).collect()
+    } else {
+        with_shared(&mut decoded.batches, |batches| search.search(batches, &records))
+    };
     let batch = &mut decoded.batches[0];
     let mut words = vec![0; batch.len().div_ceil(64)];
     let mut take = |row: usize| words[row / 64] |= 1 << (row % 64);
@@ -921,12 +1020,16 @@ fn complete_rows(
         row.matches = matches.remove(&row.game);
         row.tags = tags.next().unwrap_or_default();
         row.last = game.last().and_then(|last| decoded.batches.first()?.position(last).ok());
+        row.values = game.last().zip(decoded.batches.first()).and_then(|(row, batch)| GameRow::values_of(batch, row));
     }
 }
 
 /// Whether a condition on the end of a game is true.
 fn is_true_at_end(game: &mut WholeGame, batches: &[Batch], condition: &Condition, search: &SequenceSearch<'_>) -> bool {
-    let Some(values) = game.values.take() else { return true };
+    let Some(mut values) = game.values.take() else { return true };
+    if let (Some(row), Some(batch)) = (game.last(), batches.first()) {
+        values.fields.extend(record(batch, row, condition.needs().fields.intersection(OF_WHOLE_GAMES)).fields);
+    }
     let last = game.last().and_then(|row| batches.first()?.position(row).ok());
     condition.is_true_of_game(at_end(*values, last.as_ref(), None, search.games_before))
 }
@@ -995,6 +1098,10 @@ impl<'a> Row<'a> {
 impl Facts for Row<'_> {
     fn elos(&self) -> [Option<u16>; 2] {
         [Field::WhiteElo, Field::BlackElo].map(|field| Some(self.number(field)? as u16))
+    }
+    fn players(&self) -> [Cow<'_, str>; 2] {
+        let text = |field| self.batch.values(field).and_then(|values| values.text(self.row)).unwrap_or_default();
+        [Field::White, Field::Black].map(|field| text(field).into())
     }
     fn time_control(&self) -> &[u8] {
         self.text(Field::TimeControl)

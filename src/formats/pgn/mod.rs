@@ -325,6 +325,7 @@ fn decode_games(
         plies: fields.contains(Field::Ply) || selects,
         scores: fields.intersects(SCORES),
         clocks: fields.contains(Field::Clock),
+        move_times: fields.contains(Field::MoveTime),
         pseudo_en_passants: fields.contains(Field::KeyEnPassant),
         openings: fields.contains(Field::PositionOpening),
         scores_before: fields.intersects(SCORES_BEFORE),
@@ -562,6 +563,7 @@ fn row(number: u64, game: &Game<'_>, start: usize, tags: Option<Option<&[Arc<str
         last: game.last.clone().filter(|_| tags.is_some()),
         error: game.bad.as_ref().map(|bad| bad.error.to_string()),
         matches: None,
+        values: None,
         start,
         end: game.end,
     }
@@ -596,6 +598,9 @@ fn record(game: &Game<'_>, condition: &Condition, number: u64) -> Batch {
 impl Facts for Game<'_> {
     fn elos(&self) -> [Option<u16>; 2] {
         ["WhiteElo", "BlackElo"].map(|name| self.tags.rating(name))
+    }
+    fn players(&self) -> [Cow<'_, str>; 2] {
+        ["White", "Black"].map(|name| tag_syntax::text(self.tags.get(name).unwrap_or_default()).into())
     }
     fn time_control(&self) -> &[u8] {
         self.tags.get("TimeControl").unwrap_or_default()

@@ -11,6 +11,7 @@ use crate::chess::Square;
 use crate::error::{Place, Reject};
 use crate::formats::codec::decode_records::{BadRecord, DROPPED_EN_PASSANT, PseudoEnPassants, Record};
 use crate::formats::codec::game_history::OF_HISTORY;
+use crate::formats::codec::whole_game_values::OF_WHOLE_GAMES;
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::packed::{Group, Packed};
 use crate::replay::Board;
@@ -307,7 +308,7 @@ impl<'a> Scored<'a> {
 
     /// Begins a chain with the next record.
     pub(in crate::formats) fn begin_chain(&mut self) {
-        if self.options.fields.intersects(OF_HISTORY) {
+        if self.options.fields.intersects(OF_HISTORY.union(OF_WHOLE_GAMES)) {
             self.decoded.chains.get_or_insert_default().push(self.scores.len());
         }
     }

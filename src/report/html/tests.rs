@@ -135,7 +135,7 @@ fn names_are_not_markup() {
     values.insert(vec![GroupValue::Text(NAME.to_owned())], full());
     values.insert(vec![GroupValue::Number(-5)], full());
     values.insert(vec![GroupValue::Missing], Report::default());
-    let by = vec![GroupColumn { name: NAME.to_owned(), width: 1 }];
+    let by = vec![GroupColumn { name: NAME.to_owned(), width: 1, decimals: None }];
     report.groups = Some(Groups { by, values, others: None });
     report.details.as_mut().unwrap().games.eco = BTreeMap::from([(*b"<i>", 500), (*b"\"'&", 5)]);
     for text in
@@ -180,7 +180,7 @@ fn pages_stay_small() {
     details.pieces_moves = Matrix::new(vec![vec![7; 128]; 33]);
     report.scores = Histogram::new(-32_000, vec![1; 64_000]);
     let values = (0..1000).map(|number| (vec![GroupValue::Number(number)], Report::default()));
-    let by = vec![GroupColumn { name: "ply".to_owned(), width: 10 }];
+    let by = vec![GroupColumn { name: "ply".to_owned(), width: 10, decimals: None }];
     report.groups = Some(Groups { by, values: values.collect(), others: None });
     let length = page(&report, &About::new("Large")).len();
     assert!(length < 1_500_000, "{length}");

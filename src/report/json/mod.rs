@@ -14,6 +14,7 @@ use super::{
 use crate::choose::FilterCount;
 use crate::distinct::{LEVELS, Sketch, Sketches};
 use crate::pipeline::Summary;
+use crate::table::{Column, Kind};
 use crate::tiers::Tier;
 use reader::Reader;
 use serde_json::{Map, Value, json};
@@ -78,6 +79,14 @@ pub fn left_out_to_json<'a>(left_out: impl IntoIterator<Item = (&'a str, &'a Fil
     Value::Object(object(options))
 }
 
+/// The width of the ranges of a column.
+fn width(column: &GroupColumn) -> Value {
+    match column.decimals {
+        Some(decimals @ 1..) => json!(column.width as f64 / 10_f64.powi(decimals.into())),
+        _ => json!(column.width),
+    }
+}
+
 impl Report {
     /// The object of `stats --json` without its `run` key.
     pub fn to_json(&self) -> Map<String, Value> {
@@ -87,7 +96,10 @@ impl Report {
             // One column has its name, width and values as they are, two have lists.
             let one_or_all = |mut list: Vec<Value>| if list.len() == 1 { list.remove(0) } else { json!(list) };
             let values = groups.values.iter().map(|(values, report)| {
-                let values = values.iter().map(|value| match value {
+                let values = values.iter().zip(&groups.by).map(|(value, column)| match value {
+                    GroupValue::Number(number) if let Some(decimals @ 1..) = column.decimals => {
+                        json!(*number as f64 / 10_f64.powi(decimals.into()))
+                    }
                     GroupValue::Number(number) => match i64::try_from(*number) {
                         Ok(number) => json!(number),
                         Err(_) => json!(*number as u64),
@@ -99,7 +111,7 @@ impl Report {
             });
             let mut all = self::object([
                 ("by", one_or_all(groups.by.iter().map(|column| json!(column.name)).collect())),
-                ("width", one_or_all(groups.by.iter().map(|column| json!(column.width)).collect())),
+                ("width", one_or_all(groups.by.iter().map(width).collect())),
                 ("values", json!(values.collect::<Vec<_>>())),
             ]);
             if let Some(OtherGroups { groups, report }) = &groups.others {
@@ -196,10 +208,31 @@ impl Report {
         if let Some(groups) = root.find("groups") {
             let mut values = BTreeMap::new();
             let by = groups.get("by")?.one_or_all()?.into_iter().zip(groups.get("width")?.one_or_all()?);
-            let by = by.map(|(name, width)| Ok(GroupColumn { name: name.text()?.to_owned(), width: width.number()? }));
+            let by = by.map(|(name, width)| {
+                let name = name.text()?.to_owned();
+                let is_real = Column::named(&name).is_some_and(|column| column.kind == Kind::F64);
+                // As few decimals as the width has.
+                let units = |decimals: u8| {
+                    let units = width.value.as_f64()? * 10_f64.powi(decimals.into());
+                    ((units - units.round()).abs() < 1e-6 && (1.0..1e9).contains(&units)).then(|| units.round() as u64)
+                };
+                let decimals = (0..=6).find(|&decimals| units(decimals).is_some()).filter(|_| is_real);
+                let width = match decimals.and_then(units) {
+                    Some(units) => units,
+                    None => width.number()?,
+                };
+                Ok(GroupColumn { name, width, decimals })
+            });
             let by = by.collect::<Result<Vec<_>, _>>()?;
             for group in groups.get("values")?.list()? {
-                let key = group.get("value")?.one_or_all()?.into_iter().map(|value| match value.value {
+                let parts = group.get("value")?.one_or_all()?.into_iter().enumerate();
+                let key = parts.map(|(place, value)| match value.value {
+                    Value::Number(number) if let Some(decimals @ 1..) = by.get(place).and_then(|by| by.decimals) => {
+                        let units = number.as_f64().map(|number| (number * 10_f64.powi(decimals.into())).round());
+                        let units = units.filter(|units| units.abs() < 1e15);
+                        let units = units.map(|units| GroupValue::Number(units as i128));
+                        units.ok_or_else(|| value.not("a number, a text or null"))
+                    }
                     Value::Null => Ok(GroupValue::Missing),
                     Value::String(text) => Ok(GroupValue::Text(text.clone())),
                     number => {

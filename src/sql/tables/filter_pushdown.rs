@@ -109,6 +109,8 @@ fn fits(column: &ChosenColumn, test: &Test) -> bool {
         (Kind::Date | Kind::Board, _) => false,
         (_, Test::Present | Test::Missing) => true,
         (Kind::Text, test) => !matches!(test, Test::Numbers(_)),
+        // Tests are for whole numbers.
+        (Kind::F64, _) => false,
         (_, test) => matches!(test, Test::Numbers(_)),
     }
 }

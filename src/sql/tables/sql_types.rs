@@ -21,7 +21,7 @@ pub(in crate::sql) fn data_type(column: &ChosenColumn) -> DataType {
         Kind::U16 | Kind::I16 => DataType::Int32,
         // Numbers of records and games; sets of squares and keys have all 64 bits.
         Kind::U32 | Kind::U64 => DataType::Int64,
-        Kind::I64 => DataType::Int64,
+        Kind::I32 | Kind::I64 => DataType::Int64,
         Kind::F64 => DataType::Float64,
         Kind::Bits => DataType::UInt64,
         Kind::Text => DataType::Utf8,

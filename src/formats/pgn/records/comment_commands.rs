@@ -14,7 +14,7 @@ impl Records {
     /// Reads the commands of a comment after the move from row `before` to row `row`.
     #[inline(always)]
     pub(in crate::formats::pgn) fn comment(&mut self, comment: &[u8], row: Option<usize>, before: Option<usize>) {
-        if self.requested.scores | self.requested.clocks | self.requested.texts {
+        if self.requested.scores | self.requested.clocks | self.requested.move_times | self.requested.texts {
             self.commands(comment, row, before);
             self.engine(comment, before);
         }
@@ -69,7 +69,9 @@ impl Records {
     /// The commands that must be passed to [`Records::command`].
     pub(in crate::formats::pgn) fn requested_commands(&self) -> Commands {
         match self.requested {
-            Requested { clocks: true, .. } | Requested { texts: true, .. } => Commands::All,
+            Requested { clocks: true, .. } | Requested { move_times: true, .. } | Requested { texts: true, .. } => {
+                Commands::All
+            }
             Requested { scores: true, .. } => Commands::Evals,
             _ => Commands::None,
         }
@@ -160,7 +162,14 @@ impl Records {
                 }
             }
         } else {
+            // Records do not keep it.
             self.has_more_text();
+            if self.requested.move_times
+                && let Some(value) = value_of(command, b"emt")
+                && let Some((time, before)) = clock(value).zip(before)
+            {
+                note(&mut self.move_times, before, time, NO_CLOCK);
+            }
         }
     }
 

@@ -23,6 +23,7 @@ pub(super) struct Requested {
     pub(super) plies: bool,
     pub(super) scores: bool,
     pub(super) clocks: bool,
+    pub(super) move_times: bool,
     pub(super) pseudo_en_passants: bool,
     pub(super) openings: bool,
     pub(super) scores_before: bool,
@@ -57,6 +58,8 @@ pub(super) struct Records {
     /// [`Eval::packed`](super::comment_values::Eval::packed), up to the last row that has one; likewise the clocks.
     scores: Vec<i16>,
     clocks: Vec<u32>,
+    /// The times used for moves, as comments say them, up to the last row that has one.
+    move_times: Vec<u32>,
     /// Squares of [`Field::KeyEnPassant`], up to the last row that has one.
     pseudo_en_passants: Vec<u8>,
     /// Numbers of openings, as far as they have been [found](Self::find_openings).
@@ -194,6 +197,7 @@ impl Records {
             plies: room(requested.plies, rows),
             scores: Vec::new(),
             clocks: room(requested.clocks, rows),
+            move_times: Vec::new(),
             pseudo_en_passants: Vec::new(),
             openings: room(requested.openings, rows),
             scores_before: room(requested.scores_before, rows),
@@ -411,6 +415,7 @@ impl Records {
         let apart = self.set_apart(start, place);
         self.scores.resize(len, NO_SCORE);
         self.clocks.resize(len, NO_CLOCK);
+        self.move_times.resize(len, NO_CLOCK);
         self.pseudo_en_passants.resize(len, NO_SQUARE);
         let boards: Vec<_> = kept.iter().map(|&row| self.row(row)).collect();
         for (to, &row) in (start..).zip(&kept) {
@@ -423,6 +428,7 @@ impl Records {
             carry(&mut self.plies, to, row);
             carry(&mut self.scores, to, row);
             carry(&mut self.clocks, to, row);
+            carry(&mut self.move_times, to, row);
             carry(&mut self.pseudo_en_passants, to, row);
             carry(&mut self.openings, to, row);
             carry(&mut self.scores_before, to, row);
@@ -462,6 +468,7 @@ impl Records {
         self.plies.truncate(len);
         self.scores.truncate(len);
         self.clocks.truncate(len);
+        self.move_times.truncate(len);
         self.pseudo_en_passants.truncate(len);
         self.openings.truncate(len);
         self.scores_before.truncate(len);
@@ -538,6 +545,7 @@ impl Records {
         put(Field::Mate, Array::I16(column(mates, len, is_mate)));
         let has_clock = |clock| clock != NO_CLOCK;
         put(Field::Clock, Array::U32(column(self.clocks, len, has_clock)));
+        put(Field::MoveTime, Array::U32(column(self.move_times, len, has_clock)));
         let squares = column(self.pseudo_en_passants, len, |square| square != NO_SQUARE);
         put(Field::KeyEnPassant, Array::U8(squares));
         let has_opening = |number| number != NO_OPENING;

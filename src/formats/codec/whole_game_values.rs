@@ -1,0 +1,311 @@
+//! Values of records that need other records of their game, before or after them: the time used for a move, the evaluation
+//! after it, how often the position has been on the board, and the sums of whole games.
+//!
+//! They are found for a game when all of its records are known: where games are [selected](super::game_selection). A
+//! record follows another one if its ply is one higher, or if neither has a ply. Records without a game follow one another
+//! while their plies rise by one, within a chain; they have no values of whole games, and no repetitions.
+//!
+//! The formulas are those of `docs/game-questions.md` in the contract: time used by the clocks, judgments and accuracy as
+//! lichess.org computes them (`Advice.scala` and `AccuracyPercent.scala` of lila), which [`evaluations`] has.
+
+use crate::canonical::{Canonical, keys};
+use crate::chess::Color;
+use crate::games::WholeGameValues;
+use crate::table::evaluations::{self, Evaluation, Judgment};
+use crate::table::{Array, Batch, Clocks, Field, Fields, OF_GAME, TimeBudget, Values, is_sentinel};
+use std::collections::HashMap;
+
+/// The values that every record has for itself.
+const OF_RECORDS: Fields =
+    Fields::of(&[Field::TimeUsed, Field::ScoreAfter, Field::MateAfter, Field::NextPly, Field::Repetition]);
+
+/// The fields that need whole games.
+pub(crate) const OF_WHOLE_GAMES: Fields = OF_RECORDS.union(Fields::of(&OF_GAME));
+
+/// Makes room for these fields in every batch.
+pub(super) fn make_room(batches: &mut [Batch], fields: Fields) {
+    for batch in batches {
+        for field in fields.iter().filter(|&field| OF_WHOLE_GAMES.contains(field)) {
+            let len = batch.len();
+            batch.fields.entry(field).or_insert_with(|| field.column(len));
+        }
+    }
+}
+
+/// What is known of a record.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    ply: Option<u16>,
+    evaluation: Option<Evaluation>,
+    clock: Option<u32>,
+    /// The time used, as the text says it.
+    move_time: Option<u32>,
+    has_move: bool,
+    is_black: bool,
+}
+
+/// The records of one game, which are found once for all values.
+#[derive(Debug, Default)]
+struct Records {
+    known: Vec<Known>,
+    /// For each record, whether the next one follows it.
+    is_followed: Vec<bool>,
+    budget: Option<TimeBudget>,
+}
+
+impl Records {
+    fn of(batches: &[&mut Vec<Batch>], rows: &[Place]) -> Self {
+        let mut known = Vec::with_capacity(rows.len());
+        let mut at = None;
+        let mut columns = Columns::default();
+        for &place in rows {
+            let batch = place.batch(batches);
+            if at != Some((place.part, place.batch)) {
+                at = Some((place.part, place.batch));
+                columns = Columns::of(batch);
+            }
+            known.push(columns.known(batch, place.row));
+        }
+        let follows = |before: &Known, after: &Known| match (before.ply, after.ply) {
+            (Some(before), Some(after)) => before.checked_add(1) == Some(after),
+            (None, None) => true,
+            _ => false,
+        };
+        let is_followed = known.windows(2).map(|pair| follows(&pair[0], &pair[1])).chain([false]);
+        let is_followed = is_followed.take(known.len()).collect();
+        let control = rows.first().and_then(|place| {
+            let batch = place.batch(batches);
+            batch.values(Field::TimeControl)?.text(place.row)
+        });
+        let budget = control.and_then(|control| TimeBudget::of_tag(control.as_bytes()));
+        Self { known, is_followed, budget }
+    }
+
+    /// The record after the move of a record.
+    fn after(&self, at: usize) -> Option<&Known> {
+        self.is_followed[at].then(|| &self.known[at + 1])
+    }
+
+    /// Whether a move was played from the position of a record.
+    fn is_moved(&self, at: usize) -> bool {
+        self.is_followed[at] || self.known[at].has_move
+    }
+
+    /// Whether the records are those of all positions of a game.
+    fn is_whole(&self) -> bool {
+        let all_but_last = &self.is_followed[..self.is_followed.len().saturating_sub(1)];
+        self.known.first().is_some_and(|first| first.ply == Some(0)) && all_but_last.iter().all(|&followed| followed)
+    }
+
+    /// The evaluation of the position of a record; that of the first position is known without one.
+    fn evaluation(&self, at: usize) -> Option<Evaluation> {
+        let Known { ply, evaluation, .. } = self.known[at];
+        evaluation.or_else(|| (ply == Some(0)).then_some(evaluations::OF_START))
+    }
+
+    /// The time used for the move of each record, in centiseconds.
+    fn times_used(&self) -> Vec<Option<u32>> {
+        let mut clocks = [Clocks::default(); 2];
+        let mut times = Vec::with_capacity(self.known.len());
+        for (at, record) in self.known.iter().enumerate() {
+            if at > 0 && !self.is_followed[at - 1] {
+                clocks = [Clocks::default(); 2];
+            }
+            let side = &mut clocks[usize::from(record.is_black)];
+            let by_clock = side.time_used(self.budget, record.ply, record.clock);
+            let is_moved = self.is_moved(at);
+            times.push(record.move_time.or(by_clock).filter(|_| is_moved));
+        }
+        times
+    }
+
+    /// The values that all records of the game share.
+    fn values_of_game(&self, times: Option<&[Option<u32>]>) -> WholeGameValues {
+        let mut values = WholeGameValues::default();
+        let moves: Vec<usize> = (0..self.known.len()).filter(|&at| self.is_moved(at)).collect();
+        let evaluated =
+            moves.iter().filter(|&&at| self.after(at).is_some_and(|after| after.evaluation.is_some())).count();
+        let clocked = moves.iter().filter(|&&at| self.known[at].clock.is_some()).count();
+        let small = |count: usize| Some(count.min(u16::MAX.into()) as u64);
+        [values[12], values[13]] = [small(evaluated), small(clocked)];
+        if let Some(times) = times.filter(|_| self.is_whole()) {
+            for (side, value) in values[10..12].iter_mut().enumerate() {
+                let own = moves.iter().filter(|&&at| usize::from(self.known[at].is_black) == side);
+                let mut sum = None;
+                for &at in own {
+                    let Some(time) = times[at] else {
+                        sum = None;
+                        break;
+                    };
+                    sum = Some(sum.unwrap_or(0) + u64::from(time));
+                }
+                *value = sum.filter(|&sum| sum <= u32::MAX.into());
+            }
+        }
+        // An evaluation stands after every move, or after all but the last one.
+        let first_without = moves.iter().position(|&at| self.after(at).is_none_or(|after| after.evaluation.is_none()));
+        let is_complete = first_without.is_none_or(|first| first + 1 == moves.len());
+        if !self.is_whole() || !is_complete || evaluated == 0 {
+            return values;
+        }
+        let positions: Vec<Evaluation> = (0..=evaluated).filter_map(|at| self.evaluation(at)).collect();
+        if positions.len() != evaluated + 1 {
+            return values;
+        }
+        let movers: Vec<Color> = self.known[..evaluated]
+            .iter()
+            .map(|known| if known.is_black { Color::Black } else { Color::White })
+            .collect();
+        let game = evaluations::of_game(&positions, &movers);
+        for (side, of_side) in game.into_iter().enumerate() {
+            let Some(of_side) = of_side else { continue };
+            values[side] = Some(of_side.accuracy.to_bits());
+            values[2 + side] = Some(of_side.acpl.to_bits());
+            for (judgment, count) in of_side.judgments.into_iter().enumerate() {
+                values[4 + Judgment::ALL.len() * side + judgment] = small(count);
+            }
+        }
+        values
+    }
+}
+
+/// The columns of a batch that are read, found once.
+#[derive(Debug, Default)]
+struct Columns<'a> {
+    plies: Option<&'a Array>,
+    scores: Option<&'a Values<i16>>,
+    mates: Option<&'a Values<i16>>,
+    clocks: Option<&'a Values<u32>>,
+    move_times: Option<&'a Values<u32>>,
+    moves: Option<&'a Array>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(batch: &'a Batch) -> Self {
+        let signed = |field| match batch.values(field) {
+            Some(Array::I16(values)) => Some(values),
+            _ => None,
+        };
+        let times = |field| match batch.values(field) {
+            Some(Array::U32(values)) => Some(values),
+            _ => None,
+        };
+        Self {
+            plies: batch.values(Field::Ply),
+            scores: signed(Field::Score),
+            mates: signed(Field::Mate),
+            clocks: times(Field::Clock),
+            move_times: times(Field::MoveTime),
+            moves: batch.values(Field::Move),
+        }
+    }
+
+    fn known(&self, batch: &Batch, row: usize) -> Known {
+        let score = self.scores.and_then(|scores| scores.get(row)).copied().filter(|&score| !is_sentinel(score));
+        let mate = self.mates.and_then(|mates| mates.get(row)).copied();
+        let side = batch.board(row).side_to_move();
+        Known {
+            ply: self.plies.and_then(|plies| plies.number(row)).map(|ply| ply as u16),
+            evaluation: Evaluation::of(score, mate, side),
+            clock: self.clocks.and_then(|clocks| clocks.get(row)).copied(),
+            move_time: self.move_times.and_then(|times| times.get(row)).copied(),
+            has_move: self.moves.and_then(|moves| moves.number(row)).is_some_and(|bits| bits != 0),
+            is_black: side == Color::Black,
+        }
+    }
+}
+
+/// The place of a record among the records of some chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) part: usize,
+    pub(super) batch: usize,
+    pub(super) row: usize,
+}
+
+impl Place {
+    fn batch<'a>(self, parts: &'a [&mut Vec<Batch>]) -> &'a Batch {
+        &parts[self.part][self.batch]
+    }
+}
+
+/// Finds the values of these fields for the records of a game, which has a number or is only a way of positions. There is
+/// [room](make_room) for them.
+pub(super) fn find(parts: &mut [&mut Vec<Batch>], rows: &[Place], fields: Fields, is_game: bool) {
+    if !fields.intersects(OF_WHOLE_GAMES) || rows.is_empty() {
+        return;
+    }
+    let records = Records::of(parts, rows);
+    let times_are_needed =
+        [Field::TimeUsed, Field::WhiteTime, Field::BlackTime].iter().any(|&field| fields.contains(field));
+    let times = times_are_needed.then(|| records.times_used());
+    if let Some(times) = &times
+        && fields.contains(Field::TimeUsed)
+    {
+        set(parts, rows, Field::TimeUsed, |at| times[at].map(u64::from));
+    }
+    if fields.intersects(Fields::of(&[Field::ScoreAfter, Field::MateAfter, Field::NextPly])) {
+        let next = |at: usize| rows.get(at + 1).map(|next| next.batch(parts));
+        let number = |at: usize, field| next(at)?.values(field)?.number(rows[at + 1].row);
+        let values: Vec<[Option<u64>; 3]> = (0..rows.len())
+            .map(|at| {
+                let score = number(at, Field::Score).filter(|&score| !is_sentinel(score as i16));
+                let plies = records.known.get(at + 1).map(|next| match (records.known[at].ply, next.ply) {
+                    (Some(before), Some(after)) => u64::from(after.saturating_sub(before)),
+                    _ => 1,
+                });
+                [score.map(|score| score as u64), number(at, Field::Mate).map(|mate| mate as u64), plies]
+            })
+            .collect();
+        for (place, field) in [Field::ScoreAfter, Field::MateAfter, Field::NextPly].into_iter().enumerate() {
+            if fields.contains(field) {
+                set(parts, rows, field, |at| values[at][place]);
+            }
+        }
+    }
+    if is_game && fields.contains(Field::Repetition) {
+        let mut seen: HashMap<u64, u8> = HashMap::with_capacity(rows.len());
+        let numbers: Vec<Option<u64>> = rows
+            .iter()
+            .map(|place| {
+                let count = seen.entry(distinct_key(place.batch(parts), place.row)).or_default();
+                *count = count.saturating_add(1);
+                Some(u64::from(*count))
+            })
+            .collect();
+        set(parts, rows, Field::Repetition, |at| numbers[at]);
+    }
+    if is_game && OF_GAME.iter().any(|&field| fields.contains(field)) {
+        let values = records.values_of_game(times.as_deref());
+        for (field, value) in OF_GAME.into_iter().zip(values) {
+            if fields.contains(field) {
+                set(parts, rows, field, |_| value);
+            }
+        }
+    }
+}
+
+/// The column `distinct_key` of a record.
+fn distinct_key(batch: &Batch, row: usize) -> u64 {
+    let board = batch.board(row);
+    let is_legal = || batch.position(row).is_ok_and(|position| position.en_passant_captors().any());
+    let [.., key] = keys(&Canonical::of(&board, board.en_passant().is_some() && is_legal()));
+    key
+}
+
+/// Sets a field of records.
+fn set(parts: &mut [&mut Vec<Batch>], rows: &[Place], field: Field, value: impl Fn(usize) -> Option<u64>) {
+    let mut at = 0;
+    while at < rows.len() {
+        let Place { part, batch, .. } = rows[at];
+        let same = rows[at..].iter().take_while(|place| (place.part, place.batch) == (part, batch)).count();
+        if let Some(values) = parts[part][batch].fields.get_mut(&field) {
+            for (number, place) in rows[at..at + same].iter().enumerate() {
+                if let Some(bits) = value(at + number) {
+                    values.set_bits(place.row, bits);
+                }
+            }
+        }
+        at += same;
+    }
+}
