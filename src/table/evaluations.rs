@@ -7,7 +7,7 @@
 use super::array::{Array, Texts};
 use super::field::Field;
 use super::fill::{raw_field, words};
-use super::tile::Tile;
+use super::tile::{Tile, rows_of};
 use super::values::Values;
 use crate::chess::Color;
 use std::sync::LazyLock;
@@ -228,6 +228,19 @@ impl Evaluations {
         }
     }
 
+    /// Calls `found` with each record after whose move an evaluation stands, and with the evaluations before and after it
+    /// and the side that moved. Most records have none.
+    fn each(tile: &Tile<'_>, mut found: impl FnMut(usize, Evaluation, Evaluation, Color)) {
+        let all = Self::of(tile);
+        let [scores, mates] = [&all.after[0], &all.after[1]].map(Array::present);
+        let words: Vec<u64> = scores.iter().zip(mates).map(|(scores, mates)| scores | mates).collect();
+        for row in rows_of(&words) {
+            if let Some((before, after, mover)) = all.of_move(tile, row) {
+                found(row, before, after, mover);
+            }
+        }
+    }
+
     /// The evaluations before and after the move of a record, and the side that moved.
     fn of_move(&self, tile: &Tile<'_>, row: usize) -> Option<(Evaluation, Evaluation, Color)> {
         let side = tile.board(row).side_to_move();
@@ -242,45 +255,44 @@ impl Evaluations {
     }
 }
 
-/// The bits of a real number for each record.
-fn reals(tile: &Tile<'_>, value: impl Fn(usize) -> Option<f64>) -> Array {
-    let mut values = Values::default();
-    (0..tile.len).for_each(|row| values.push(value(row).map(f64::to_bits)));
-    Array::U64(values)
-}
-
 /// White's chance to win.
 pub(super) fn win_chances(tile: &Tile<'_>) -> Array {
     let [scores, mates] = [super::fill::score(tile), raw_field(tile, Field::Mate)];
-    reals(tile, |row| {
+    let words: Vec<u64> = scores.present().iter().zip(mates.present()).map(|(scores, mates)| scores | mates).collect();
+    let mut values = Values::missing(tile.len);
+    for row in rows_of(&words) {
         let [score, mate] = [&scores, &mates].map(|values| values.number(row).map(|number| number as i16));
-        Evaluation::of(score, mate, tile.board(row).side_to_move()).map(Evaluation::win_chance)
-    })
+        if let Some(evaluation) = Evaluation::of(score, mate, tile.board(row).side_to_move()) {
+            values.set(row, evaluation.win_chance().to_bits());
+        }
+    }
+    Array::U64(values)
+}
+
+/// A real number for each move with evaluations.
+fn reals_of_moves(tile: &Tile<'_>, value: impl Fn(Evaluation, Evaluation, Color) -> f64) -> Array {
+    let mut values = Values::missing(tile.len);
+    Evaluations::each(tile, |row, before, after, mover| values.set(row, value(before, after, mover).to_bits()));
+    Array::U64(values)
 }
 
 pub(super) fn losses(tile: &Tile<'_>) -> Array {
-    let evaluations = Evaluations::of(tile);
-    reals(tile, |row| evaluations.of_move(tile, row).map(|(before, after, mover)| loss(before, after, mover)))
+    reals_of_moves(tile, loss)
 }
 
 pub(super) fn losses_of_centipawns(tile: &Tile<'_>) -> Array {
-    let evaluations = Evaluations::of(tile);
-    let mut values = Values::default();
-    for row in 0..tile.len {
-        let of_move = evaluations.of_move(tile, row);
-        values.push(of_move.map(|(before, after, mover)| loss_of_centipawns(before, after, mover)));
-    }
+    let mut values = Values::missing(tile.len);
+    Evaluations::each(tile, |row, before, after, mover| values.set(row, loss_of_centipawns(before, after, mover)));
     Array::I16(values)
 }
 
 pub(super) fn judgments(tile: &Tile<'_>) -> Array {
-    let evaluations = Evaluations::of(tile);
-    let mut codes = Values::default();
-    for row in 0..tile.len {
-        let of_move = evaluations.of_move(tile, row);
-        let judgment = of_move.and_then(|(before, after, mover)| Judgment::of(before, after, mover));
-        codes.push(judgment.map(|judgment| judgment as u32));
-    }
+    let mut codes = Values::missing(tile.len);
+    Evaluations::each(tile, |row, before, after, mover| {
+        if let Some(judgment) = Judgment::of(before, after, mover) {
+            codes.set(row, judgment as u32);
+        }
+    });
     if codes.count_present() == 0 {
         return Array::Text(Texts::missing(tile.len));
     }
@@ -288,8 +300,7 @@ pub(super) fn judgments(tile: &Tile<'_>) -> Array {
 }
 
 pub(super) fn accuracies(tile: &Tile<'_>) -> Array {
-    let evaluations = Evaluations::of(tile);
-    reals(tile, |row| evaluations.of_move(tile, row).map(|(before, after, mover)| accuracy(before, after, mover)))
+    reals_of_moves(tile, accuracy)
 }
 
 #[cfg(test)]

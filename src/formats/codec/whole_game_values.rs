@@ -36,6 +36,8 @@ pub(super) fn make_room(batches: &mut [Batch], fields: Fields) {
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     ply: Option<u16>,
+    score: Option<i16>,
+    mate: Option<i16>,
     evaluation: Option<Evaluation>,
     clock: Option<u32>,
     /// The time used, as the text says it.
@@ -172,12 +174,12 @@ impl Records {
 /// The columns of a batch that are read, found once.
 #[derive(Debug, Default)]
 struct Columns<'a> {
-    plies: Option<&'a Array>,
+    plies: Option<&'a Values<u16>>,
     scores: Option<&'a Values<i16>>,
     mates: Option<&'a Values<i16>>,
     clocks: Option<&'a Values<u32>>,
     move_times: Option<&'a Values<u32>>,
-    moves: Option<&'a Array>,
+    moves: Option<&'a Values<u16>>,
 }
 
 impl<'a> Columns<'a> {
@@ -190,13 +192,17 @@ impl<'a> Columns<'a> {
             Some(Array::U32(values)) => Some(values),
             _ => None,
         };
+        let small = |field| match batch.values(field) {
+            Some(Array::U16(values)) => Some(values),
+            _ => None,
+        };
         Self {
-            plies: batch.values(Field::Ply),
+            plies: small(Field::Ply),
             scores: signed(Field::Score),
             mates: signed(Field::Mate),
             clocks: times(Field::Clock),
             move_times: times(Field::MoveTime),
-            moves: batch.values(Field::Move),
+            moves: small(Field::Move),
         }
     }
 
@@ -205,11 +211,13 @@ impl<'a> Columns<'a> {
         let mate = self.mates.and_then(|mates| mates.get(row)).copied();
         let side = batch.board(row).side_to_move();
         Known {
-            ply: self.plies.and_then(|plies| plies.number(row)).map(|ply| ply as u16),
+            ply: self.plies.and_then(|plies| plies.get(row)).copied(),
+            score,
+            mate,
             evaluation: Evaluation::of(score, mate, side),
             clock: self.clocks.and_then(|clocks| clocks.get(row)).copied(),
             move_time: self.move_times.and_then(|times| times.get(row)).copied(),
-            has_move: self.moves.and_then(|moves| moves.number(row)).is_some_and(|bits| bits != 0),
+            has_move: self.moves.and_then(|moves| moves.get(row)).is_some_and(|&bits| bits != 0),
             is_black: side == Color::Black,
         }
     }
@@ -245,22 +253,18 @@ pub(super) fn find(parts: &mut [&mut Vec<Batch>], rows: &[Place], fields: Fields
         set(parts, rows, Field::TimeUsed, |at| times[at].map(u64::from));
     }
     if fields.intersects(Fields::of(&[Field::ScoreAfter, Field::MateAfter, Field::NextPly])) {
-        let next = |at: usize| rows.get(at + 1).map(|next| next.batch(parts));
-        let number = |at: usize, field| next(at)?.values(field)?.number(rows[at + 1].row);
-        let values: Vec<[Option<u64>; 3]> = (0..rows.len())
-            .map(|at| {
-                let score = number(at, Field::Score).filter(|&score| !is_sentinel(score as i16));
-                let plies = records.known.get(at + 1).map(|next| match (records.known[at].ply, next.ply) {
-                    (Some(before), Some(after)) => u64::from(after.saturating_sub(before)),
-                    _ => 1,
-                });
-                [score.map(|score| score as u64), number(at, Field::Mate).map(|mate| mate as u64), plies]
-            })
-            .collect();
-        for (place, field) in [Field::ScoreAfter, Field::MateAfter, Field::NextPly].into_iter().enumerate() {
-            if fields.contains(field) {
-                set(parts, rows, field, |at| values[at][place]);
-            }
+        let next = |at: usize| records.known.get(at + 1);
+        if fields.contains(Field::ScoreAfter) {
+            set(parts, rows, Field::ScoreAfter, |at| next(at)?.score.map(|score| score as u64));
+        }
+        if fields.contains(Field::MateAfter) {
+            set(parts, rows, Field::MateAfter, |at| next(at)?.mate.map(|mate| mate as u64));
+        }
+        if fields.contains(Field::NextPly) {
+            set(parts, rows, Field::NextPly, |at| match (records.known[at].ply, next(at)?.ply) {
+                (Some(before), Some(after)) => Some(after.saturating_sub(before).into()),
+                _ => Some(1),
+            });
         }
     }
     if is_game && fields.contains(Field::Repetition) {
