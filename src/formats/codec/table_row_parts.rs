@@ -11,7 +11,7 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// A format whose inputs divide themselves into parts.
 pub(crate) trait OpenTable: fmt::Debug + Sync {
@@ -35,6 +35,7 @@ pub(crate) trait OpenTable: fmt::Debug + Sync {
 
 /// The row groups or record batches of a table that belong to a shard: those that begin in some bytes of the file.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "every table is a Parquet or Arrow file"))]
 pub(crate) struct ShardOfTable {
     /// These bytes.
     pub(crate) range: Range<u64>,
@@ -43,10 +44,11 @@ pub(crate) struct ShardOfTable {
     pub(crate) reads_until: Option<Arc<AtomicBool>>,
 }
 
+#[cfg(feature = "parquet")]
 impl ShardOfTable {
     /// Whether the rows after the shard are read.
     pub(in crate::formats) fn reads_on(&self) -> bool {
-        self.reads_until.as_ref().is_some_and(|is_enough| !is_enough.load(Ordering::Relaxed))
+        self.reads_until.as_ref().is_some_and(|is_enough| !is_enough.load(std::sync::atomic::Ordering::Relaxed))
     }
 }
 
