@@ -78,6 +78,7 @@ impl GameFilter {
     /// Whether the positions to take depend on the other positions of their game, or a shard takes whole games.
     pub(crate) fn needs_whole_games(&self) -> bool {
         self.last_of_games
+            || self.games_in_order
             || self.whole_games.is_some()
             || !self.having.is_empty()
             || self.set_options().any(|option| option.needs_whole_games)

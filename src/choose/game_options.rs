@@ -120,6 +120,9 @@ macro_rules! game_options {
             /// something else looks at the way to a position. This is not an option either.
             #[cfg_attr(feature = "cluster", serde(skip))]
             pub(crate) whole_games: Option<Fields>,
+            /// The records of each game have to follow one another. This is not an option either.
+            #[cfg_attr(feature = "cluster", serde(skip))]
+            pub(crate) games_in_order: bool,
             /// The condition is true for the game. It comes from [`Choose::filter`](super::Choose::filter) if rows of
             /// games are made.
             #[cfg_attr(feature = "cluster", serde(skip))]

@@ -6,7 +6,9 @@ use super::run::invocation::{Invocation, Nothing, RunOverrides, analyzer_for};
 use super::run::tier_calibration::Calibration;
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
+use lanefish::chess::Position;
 use lanefish::formats::boards::BoardsFile;
+use lanefish::formats::opening_book::{BookEntry, OpeningBook};
 use lanefish::formats::{self, Format};
 use lanefish::input::{Inputs, Source};
 use lanefish::tiers::{Analyzer, Tier};
@@ -14,7 +16,7 @@ use lanefish_core::cpu::{self, Feature};
 use lanefish_core::text::numbers::grouped;
 use lanefish_core::text::one_line;
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Describe files, or this CPU and the tier used on it
@@ -77,6 +79,10 @@ impl RunCommand for InfoArgs {
         for path in &self.files {
             if path.is_dir() {
                 bail!("{} is a directory; name the files in it", path.display());
+            }
+            if OpeningBook::is_one(path).unwrap_or(false) {
+                facts.push(book_facts(path)?);
+                continue;
             }
             // Each file of a zip archive is described separately.
             let inputs = Inputs::resolve(std::slice::from_ref(path), formats::is_supported)?;
@@ -223,6 +229,21 @@ fn evidence(format: Format, head: &[u8]) -> String {
 
 /// Larger inputs without a count in their header are not read in full just to be counted.
 const COUNTED: u64 = 16 << 20;
+
+/// The facts of an opening book.
+fn book_facts(path: &Path) -> Result<Object> {
+    let mut book = OpeningBook::open(path)?;
+    let entries = book.len();
+    let start = book.moves_of(&Position::standard())?.len();
+    Ok(Object::from_iter([
+        ("file".to_owned(), json!(path.display().to_string())),
+        ("format".to_owned(), json!("polyglot")),
+        ("bytes".to_owned(), json!(entries * BookEntry::LEN as u64)),
+        ("entries".to_owned(), json!(entries)),
+        ("moves_of_start".to_owned(), json!(start)),
+        ("reader".to_owned(), json!("an opening book: `lanefish tree --book` shows its moves")),
+    ]))
+}
 
 fn file_facts(invocation: &Invocation<'_>, source: &Source) -> Result<Object> {
     let path = source.name();

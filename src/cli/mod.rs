@@ -23,6 +23,7 @@ mod split;
 mod sql;
 mod stats;
 mod terminal;
+mod tree;
 mod verify;
 
 use anyhow::Result;
@@ -102,6 +103,7 @@ commands! {
     Split(split::SplitArgs),
     Interleave(interleave::InterleaveArgs),
     Games(games::GamesArgs),
+    Tree(tree::TreeArgs),
     Show(show::ShowArgs),
     #[cfg(feature = "sql")] Sql(sql::SqlArgs),
     #[cfg(feature = "cluster")] Cluster(cluster::ClusterArgs),

@@ -10,6 +10,7 @@ use clap::{Args, ValueHint};
 use lanefish::Error;
 use lanefish::chess::Validity;
 use lanefish::formats::Format;
+use lanefish::formats::opening_book::OpeningBook;
 use lanefish::pipeline::{Job, Summary};
 use lanefish::queries::Queries;
 use lanefish::table::{Fields, Needs, Tile};
@@ -17,7 +18,7 @@ use lanefish_core::text::numbers::grouped;
 use lanefish_core::text::one_line;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Check checksums, structure and the legality of each position
 ///
@@ -52,6 +53,49 @@ impl Job for Everything {
     fn tile(&self, (): &mut (), _: &Tile<'_>) {}
 }
 
+/// Most errors of a book that are listed.
+const MOST_LISTED: u64 = 10;
+
+impl VerifyArgs {
+    /// Checks an opening book.
+    fn verify_book(&self, path: &Path) -> Result<u8> {
+        let mut wrong = 0;
+        let mut listed = String::new();
+        let facts = OpeningBook::open(path)?.verify(|number, what| {
+            wrong += 1;
+            if wrong <= MOST_LISTED {
+                let _ = writeln!(listed, "  entry {number}: {what}");
+            }
+        })?;
+        if self.json {
+            let mut object = Map::new();
+            object.insert("format".to_owned(), json!("polyglot"));
+            object.insert("ok".to_owned(), json!(wrong == 0));
+            object.insert("entries".to_owned(), json!(facts.entries));
+            object.insert("positions".to_owned(), json!(facts.positions));
+            object.insert("checked".to_owned(), json!(facts.checked));
+            object.insert("errors".to_owned(), json!(wrong));
+            super::print_object(&object)?;
+        } else {
+            let more = if wrong > MOST_LISTED {
+                format!("  and {} more\n", grouped(wrong - MOST_LISTED))
+            } else {
+                String::new()
+            };
+            let verdict = if wrong == 0 { "ok".to_owned() } else { format!("{} errors", grouped(wrong)) };
+            let text = format!(
+                "{}: {verdict}\n  {} entries of {} positions, {} of them checked against their positions\n{listed}{more}",
+                path.display(),
+                grouped(facts.entries),
+                grouped(facts.positions),
+                grouped(facts.checked),
+            );
+            super::print(text.as_bytes())?;
+        }
+        Ok(if wrong == 0 { 0 } else { SOMETHING_WRONG })
+    }
+}
+
 impl RunCommand for VerifyArgs {
     const EXAMPLES: Examples = &[
         ("All errors in some files", "lanefish verify --validity playable data/"),
@@ -61,6 +105,11 @@ impl RunCommand for VerifyArgs {
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if let Some(manifest) = &self.manifest {
             return manifest::verify(invocation, manifest, self.json);
+        }
+        if let [book] = &self.read.inputs[..]
+            && OpeningBook::is_one(book).unwrap_or(false)
+        {
+            return self.verify_book(book);
         }
         let run = RunOverrides { default_validity: Validity::Strict, past_damage: true, ..RunOverrides::default() };
         let done = invocation.read(&self.read.inputs, &self.read.reading, run, &Everything, |()| Ok(()))?;

@@ -14,6 +14,7 @@ pub mod boards;
 pub(crate) mod codec;
 pub(crate) mod detect;
 pub mod lichess;
+pub mod opening_book;
 pub mod pgn;
 pub mod tables;
 #[cfg(test)]

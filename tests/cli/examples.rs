@@ -158,6 +158,12 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
             assert_eq!(out.lines().count(), 1, "{out}");
             says("\"game\":12");
         }
+        "lanefish tree games.pgn.zst" => says("White to move, 1"),
+        "lanefish tree games.pgn.zst --moves \"e4 c5 Nf3\" --depth 2 --top 5" => says("Black to move"),
+        "lanefish tree games.pgn.zst --plies 30 --min-games 5 -o tree.csv" => assert!(lines("tree.csv") >= 1),
+        "lanefish tree games.pgn.zst --min-elo 2400 --plies 24 --min-games 3 -o book.bin" => {
+            assert_eq!(fs::metadata(dir.join("book.bin")).unwrap().len(), 0);
+        }
         "lanefish show \"4r1k1/8/8/1b6/8/3N4/4N3/q3K2R w K - 0 1\"" => says("White to move"),
         "lanefish show games.pgn --index 9 --attacks white" => {
             says("record 9");

@@ -5,6 +5,7 @@ use std::fs;
 
 pub(super) const COMMANDS: &[&str] = &[
     "stats",
+    "tree",
     "compute",
     "convert",
     "shuffle",

@@ -60,6 +60,7 @@ mod text_tables;
 mod time_and_mistakes;
 mod training;
 mod training_formats;
+mod tree;
 mod unread;
 mod verify;
 mod whole_games_of_shards;

@@ -179,6 +179,9 @@ fn format_of(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> R
     {
         return Ok(format);
     }
+    if let Some(reason) = unsupported::book(head, all, path) {
+        return Err(reason);
+    }
     let mut formats = Format::ALL.iter().copied().filter(|format| format.sampled(&[]).is_none());
     if let Some(format) = formats.find(|&format| likeness(format) == Likeness::Certain) {
         return Ok(format);
@@ -190,7 +193,7 @@ fn format_of(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> R
         return Ok(format);
     }
     let is_empty = all && head.trim_ascii().is_empty();
-    match (unsupported::recognized(head, all, path, named), named) {
+    match (unsupported::recognized(head, path, named), named) {
         (Some(reason), _) => Err(reason),
         // Many tables have such a name, but only some are tables of positions.
         (None, Some(format)) if !is_empty && let Some(reason) = text::refusal(format, &text) => Err(reason),

@@ -4,6 +4,7 @@
 //! The content decides if it is unmistakable: a magic number, or records that are all well-formed as far as they are
 //! checked. Otherwise the extension decides. It can be a weak hint: five unrelated formats use `.bin`.
 
+use crate::formats::opening_book::{BookEntry, OpeningBook};
 use crate::formats::{Format, Layout};
 use crate::input::Compression;
 use crate::text::numbers::counted;
@@ -41,7 +42,7 @@ impl Foreign {
 }
 
 /// The unsupported format of an input, if it is one: by its first bytes (`all`: there are no more).
-fn of_content(head: &[u8], all: bool, path: &Path) -> Option<Foreign> {
+fn of_content(head: &[u8]) -> Option<Foreign> {
     const MAGIC: &[(&[u8], Foreign)] = &[
         #[cfg(not(feature = "parquet"))]
         (b"PAR1", Foreign::NeedsParquet("a Parquet file")),
@@ -58,8 +59,21 @@ fn of_content(head: &[u8], all: bool, path: &Path) -> Option<Foreign> {
             return Some(*what);
         }
     }
-    let is_bin = extension(path).is_some_and(|extension| matches!(&*extension, "bin" | "bookbin"));
-    (is_bin && is_polyglot(head, all)).then_some(Foreign::Unsupported("a Polyglot opening book"))
+    None
+}
+
+/// The reason why an opening book is not read as positions, and what reads it: the rest of a sentence that begins with the
+/// name of the file.
+pub(in crate::formats) fn book(head: &[u8], all: bool, path: &Path) -> Option<String> {
+    is_book(head, all, path).then(|| {
+        "is a Polyglot opening book, which has moves and no games: `lanefish tree --book FILE` shows them".to_owned()
+    })
+}
+
+/// Whether the first bytes are those of an opening book. Two or three entries may be anything, unless the name says so.
+pub(in crate::formats) fn is_book(head: &[u8], all: bool, path: &Path) -> bool {
+    let is_named = extension(path).is_some_and(|extension| matches!(&*extension, "bin" | "bookbin"));
+    (is_named || head.len() >= 4 * BookEntry::LEN) && OpeningBook::is_likely(head, all)
 }
 
 /// The reason why an archive or container is not read, and what to use instead: the rest of a sentence that begins with
@@ -98,12 +112,12 @@ pub(crate) fn of_name(path: &Path) -> Option<Foreign> {
 
 /// The reason why an input that no reader has recognized is refused: the rest of a sentence that begins with its name.
 /// A name that some reader claims (`named`) counts, but less than content.
-pub(in crate::formats) fn recognized(head: &[u8], all: bool, path: &Path, named: Option<Format>) -> Option<String> {
+pub(in crate::formats) fn recognized(head: &[u8], path: &Path, named: Option<Format>) -> Option<String> {
     let by_name = || match named {
         None => of_name(path),
         Some(_) => None,
     };
-    let found = of_content(head, all, path).or_else(by_name)?;
+    let found = of_content(head).or_else(by_name)?;
     let what = found.what();
     Some(match found {
         Foreign::Unsupported(_) => format!("is {what}: lanefish cannot read that format yet"),
@@ -146,16 +160,6 @@ fn extension(path: &Path) -> Option<String> {
     }
 }
 
-/// Whether these look like entries of a Polyglot book: keys in ascending order, moves of fifteen bits.
-fn is_polyglot(head: &[u8], all: bool) -> bool {
-    let (records, rest) = head.as_chunks::<16>();
-    let is_move = |record: &[u8; 16]| record[8] & 0x80 == 0 && record[8..10] != [0; 2];
-    records.len() > 1
-        && (!all || rest.is_empty())
-        && records.iter().all(is_move)
-        && records.is_sorted_by_key(|record| record.first_chunk::<8>().copied())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,8 +180,8 @@ mod tests {
             }
         }
         let book = [[1u8; 16], [2; 16]].concat();
-        assert!(of_content(&book, true, Path::new("x.bin")).is_some());
-        assert!(of_content(&book, true, Path::new("x.dat")).is_none());
+        assert!(is_book(&book, true, Path::new("x.bin")));
+        assert!(!is_book(&book, true, Path::new("x.dat")));
     }
 
     #[test]

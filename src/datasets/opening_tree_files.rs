@@ -1,0 +1,345 @@
+//! Files of the opening tree: a row for each position and move, and Polyglot books.
+
+use super::opening_tree::{TreeMove, TreePosition};
+#[cfg(feature = "parquet")]
+use crate::columnar::{Described, Ipc, IpcFile, Parquet, ParquetFile, RowBlock, RowBlocks};
+use crate::formats::opening_book::{BookEntry, book_code};
+use crate::jobs::OutputFormat;
+use crate::output::cells::{write_csv_text, write_json_string};
+#[cfg(feature = "parquet")]
+use crate::table::{Array, Kind, Texts, Values};
+use std::io::{self, Write};
+
+/// What the weights of a Polyglot book are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum BookWeight {
+    /// Two for each game that the mover won, and one for each draw.
+    #[default]
+    Points,
+    /// The number of games.
+    Games,
+    /// The performance of the mover; 0 where it is below 0 or not known.
+    Performance,
+}
+
+/// The numbers of what a [`TreeFile`] has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TreeWritten {
+    /// Number of rows, or entries of a book.
+    pub rows: u64,
+    /// Number of positions.
+    pub positions: u64,
+    /// Moves that a book lacks, because their weight is 0.
+    pub without_weight: u64,
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub struct TreeFile<W: Write> {
+    form: Form<W>,
+    written: TreeWritten,
+}
+
+#[derive(Debug)]
+enum Form<W: Write> {
+    Csv(W),
+    JsonLines(W),
+    #[cfg(feature = "parquet")]
+    Table(Box<Table<W>>),
+    Book {
+        out: W,
+        weight: BookWeight,
+        key: u64,
+        entries: Vec<BookEntry>,
+    },
+}
+
+/// The columns of the rows.
+const NAMES: [&str; 13] = [
+    "key",
+    "fen",
+    "ply",
+    "move",
+    "san",
+    "games",
+    "white",
+    "draws",
+    "black",
+    "mean_elo",
+    "performance",
+    "first_date",
+    "last_date",
+];
+
+/// The texts of a row that are missing where they are empty.
+fn optional(played: &TreeMove) -> [String; 4] {
+    let date = |place: usize| played.dates.map_or_else(String::new, |dates| dates[place].to_string());
+    [
+        played.mean_elo.map_or_else(String::new, |elo| elo.to_string()),
+        played.performance.map_or_else(String::new, |performance| performance.to_string()),
+        date(0),
+        date(1),
+    ]
+}
+
+impl<W: Write> TreeFile<W> {
+    /// Begins a file of rows.
+    ///
+    /// # Errors
+    /// If writing fails, or the format is not one of rows.
+    pub fn rows(format: OutputFormat, mut out: W) -> io::Result<Self> {
+        let form = match format {
+            OutputFormat::Csv => {
+                out.write_all(NAMES.join(",").as_bytes())?;
+                out.write_all(b"\n")?;
+                Form::Csv(out)
+            }
+            OutputFormat::JsonLines => Form::JsonLines(out),
+            #[cfg(feature = "parquet")]
+            OutputFormat::Parquet(compression) => {
+                let encoder = Parquet::new(described(), compression);
+                let file = encoder.begin(out)?;
+                Form::Table(Box::new(Table::new(Encoder::Parquet(encoder, Box::new(file)))))
+            }
+            #[cfg(feature = "parquet")]
+            OutputFormat::Arrow(kind) => {
+                let encoder = Ipc::new(described(), kind);
+                let file = encoder.begin(out)?;
+                Form::Table(Box::new(Table::new(Encoder::Ipc(encoder, Box::new(file)))))
+            }
+            OutputFormat::Pgn | OutputFormat::Records(_) => {
+                return Err(io::Error::other(format!("{format} does not hold rows of a tree")));
+            }
+        };
+        Ok(Self { form, written: TreeWritten::default() })
+    }
+
+    /// Begins a Polyglot book.
+    pub fn book(weight: BookWeight, out: W) -> Self {
+        let form = Form::Book { out, weight, key: 0, entries: Vec::new() };
+        Self { form, written: TreeWritten::default() }
+    }
+
+    /// Writes a position with its moves; positions come in the order of keys.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn put(&mut self, position: &TreePosition) -> io::Result<()> {
+        if position.moves.is_empty() {
+            return Ok(());
+        }
+        self.written.positions += 1;
+        if let Form::Book { out, weight, key, entries } = &mut self.form {
+            if *key != position.key {
+                self.written.rows += end_key(entries, out)?;
+                *key = position.key;
+            }
+            let before = entries.len();
+            entries.extend(entries_of(position, *weight));
+            self.written.without_weight += (position.moves.len() - (entries.len() - before)) as u64;
+            return Ok(());
+        }
+        self.written.rows += position.moves.len() as u64;
+        let fen = position.position.to_string();
+        for played in &position.moves {
+            let uci = position.uci(played.mv);
+            let mut san = Vec::new();
+            played.mv.append_san(&position.position, &mut san);
+            let san = String::from_utf8_lossy(&san);
+            let [elo, performance, first, last] = optional(played);
+            let TreeMove { ply, games, white, draws, black, .. } = played;
+            match &mut self.form {
+                Form::Csv(out) => {
+                    let mut line = format!("0x{:016x},", position.key).into_bytes();
+                    write_csv_text(&fen, &mut line);
+                    write!(
+                        line,
+                        ",{ply},{uci},{san},{games},{white},{draws},{black},{elo},{performance},{first},{last}"
+                    )?;
+                    line.push(b'\n');
+                    out.write_all(&line)?;
+                }
+                Form::JsonLines(out) => {
+                    let mut line = format!("{{\"key\":\"0x{:016x}\",\"fen\":", position.key).into_bytes();
+                    write_json_string(&fen, &mut line);
+                    write!(line, ",\"ply\":{ply},\"move\":\"{uci}\",\"san\":\"{san}\",\"games\":{games}")?;
+                    write!(line, ",\"white\":{white},\"draws\":{draws},\"black\":{black}")?;
+                    let or_null = |text: &str| if text.is_empty() { "null".to_owned() } else { text.to_owned() };
+                    let quoted = |text: &str| if text.is_empty() { "null".to_owned() } else { format!("\"{text}\"") };
+                    write!(line, ",\"mean_elo\":{},\"performance\":{}", or_null(&elo), or_null(&performance))?;
+                    write!(line, ",\"first_date\":{},\"last_date\":{}}}", quoted(&first), quoted(&last))?;
+                    line.push(b'\n');
+                    out.write_all(&line)?;
+                }
+                #[cfg(feature = "parquet")]
+                Form::Table(table) => table.push(position.key, &fen, [&uci, &san, &first, &last], played)?,
+                Form::Book { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn finish(self) -> io::Result<TreeWritten> {
+        let mut written = self.written;
+        match self.form {
+            Form::Csv(mut out) | Form::JsonLines(mut out) => out.flush()?,
+            #[cfg(feature = "parquet")]
+            Form::Table(table) => table.finish()?,
+            Form::Book { mut out, mut entries, .. } => {
+                written.rows += end_key(&mut entries, &mut out)?;
+                out.flush()?;
+            }
+        }
+        Ok(written)
+    }
+}
+
+/// The entries of a position whose weight is not 0.
+fn entries_of(position: &TreePosition, weight: BookWeight) -> Vec<BookEntry> {
+    let is_white = position.position.side_to_move == crate::chess::Color::White;
+    let weight_of = |played: &TreeMove| match weight {
+        BookWeight::Points => 2 * if is_white { played.white } else { played.black } + played.draws,
+        BookWeight::Games => played.games,
+        BookWeight::Performance => played.performance.map_or(0, |performance| performance.max(0) as u64),
+    };
+    let largest = position.moves.iter().map(weight_of).max().unwrap_or(0);
+    let scaled = |weight: u64| match largest {
+        0..=0xFFFF => weight as u16,
+        _ => ((u128::from(weight) * 0xFFFF / u128::from(largest)) as u16).max(1),
+    };
+    let entries = position.moves.iter().filter(|played| weight_of(played) > 0).map(|played| BookEntry {
+        key: position.key,
+        code: book_code(played.mv),
+        weight: scaled(weight_of(played)),
+        learn: 0,
+    });
+    entries.collect()
+}
+
+/// Writes the entries of a key: the largest weight first, then the smaller code. Returns their number.
+fn end_key(entries: &mut Vec<BookEntry>, out: &mut impl Write) -> io::Result<u64> {
+    entries.sort_unstable_by_key(|entry| (u16::MAX - entry.weight, entry.code));
+    for entry in entries.iter() {
+        out.write_all(&entry.to_bytes())?;
+    }
+    let count = entries.len() as u64;
+    entries.clear();
+    Ok(count)
+}
+
+/// The columns of a table.
+#[cfg(feature = "parquet")]
+fn described() -> Vec<Described> {
+    let columns = [
+        (Kind::Bits, "Polyglot key of the position"),
+        (Kind::Text, "the position, with the clocks 0 1"),
+        (Kind::U16, "smallest ply at which the move was played"),
+        (Kind::Text, "the move in UCI form"),
+        (Kind::Text, "the move in standard algebraic notation"),
+        (Kind::U64, "number of games, with those without a result"),
+        (Kind::U64, "number of games that White won"),
+        (Kind::U64, "number of draws"),
+        (Kind::U64, "number of games that Black won"),
+        (Kind::U16, "mean rating of the mover, rounded"),
+        (Kind::I16, "performance of the mover: mean rating of the opponents + 400 * log10(s / (1 - s))"),
+        (Kind::Date, "the first day of a game"),
+        (Kind::Date, "the last day of a game"),
+    ];
+    let described = NAMES.iter().zip(columns).enumerate().map(|(place, (name, (kind, meaning)))| {
+        let column = Described::new(name, kind, meaning);
+        if place >= 9 { column.nullable() } else { column }
+    });
+    described.collect()
+}
+
+/// A table of rows.
+#[cfg(feature = "parquet")]
+#[derive(Debug)]
+struct Table<W: Write> {
+    encoder: Encoder<W>,
+    blocks: RowBlocks,
+    numbers: [Values<u64>; 5],
+    small: [Values<u16>; 2],
+    performances: Values<i16>,
+    texts: [Texts; 5],
+}
+
+#[cfg(feature = "parquet")]
+#[derive(Debug)]
+enum Encoder<W: Write> {
+    Parquet(Parquet, Box<ParquetFile<W>>),
+    Ipc(Ipc, Box<IpcFile<W>>),
+}
+
+/// Number of rows that are collected.
+#[cfg(feature = "parquet")]
+const ROWS: usize = 1 << 12;
+
+#[cfg(feature = "parquet")]
+impl<W: Write> Table<W> {
+    fn new(encoder: Encoder<W>) -> Self {
+        Self {
+            encoder,
+            blocks: RowBlocks::default(),
+            numbers: Default::default(),
+            small: Default::default(),
+            performances: Values::default(),
+            texts: Default::default(),
+        }
+    }
+
+    fn push(&mut self, key: u64, fen: &str, [uci, san, first, last]: [&str; 4], played: &TreeMove) -> io::Result<()> {
+        let TreeMove { ply, games, white, draws, black, mean_elo, performance, .. } = played;
+        let numbers = [key, *games, *white, *draws, *black];
+        self.numbers.iter_mut().zip(numbers).for_each(|(values, number)| values.push(Some(number)));
+        self.small[0].push(Some(*ply));
+        self.small[1].push(*mean_elo);
+        self.performances.push(*performance);
+        for (texts, text) in self.texts.iter_mut().zip([fen, uci, san, first, last]) {
+            texts.push(Some(text).filter(|text| !text.is_empty()));
+        }
+        if self.performances.len() == ROWS { self.join() } else { Ok(()) }
+    }
+
+    /// Hands the collected rows over.
+    fn join(&mut self) -> io::Result<()> {
+        let rows = self.performances.len();
+        let [key, games, white, draws, black] = std::mem::take(&mut self.numbers).map(Array::U64);
+        let [ply, elo] = std::mem::take(&mut self.small).map(Array::U16);
+        let performance = Array::I16(std::mem::take(&mut self.performances));
+        let [fen, uci, san, first, last] = std::mem::take(&mut self.texts).map(Array::Text);
+        let cells = vec![key, fen, ply, uci, san, games, white, draws, black, elo, performance, first, last];
+        for block in self.blocks.join(cells, 0..rows) {
+            self.encoder.put(block)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.join()?;
+        let Self { mut encoder, blocks, .. } = self;
+        if let Some(last) = blocks.finish().filter(|last| matches!(encoder, Encoder::Parquet(..)) || !last.is_empty()) {
+            encoder.put(last)?;
+        }
+        match encoder {
+            Encoder::Parquet(_, file) => file.finish(false),
+            Encoder::Ipc(_, file) => file.finish(),
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl<W: Write> Encoder<W> {
+    fn put(&mut self, block: RowBlock) -> io::Result<()> {
+        match self {
+            Self::Parquet(encoder, file) => file.put(encoder.encode(block)?),
+            Self::Ipc(encoder, file) => file.put(&encoder.encode(&block)?),
+        }
+    }
+}
