@@ -13,7 +13,6 @@ use crate::chess::Color;
 use crate::games::WholeGameValues;
 use crate::table::evaluations::{self, Evaluation, Judgment};
 use crate::table::{Array, Batch, Clocks, Field, Fields, OF_GAME, TimeBudget, Values, is_sentinel};
-use std::collections::HashMap;
 
 /// The values that every record has for itself.
 const OF_RECORDS: Fields =
@@ -243,7 +242,8 @@ pub(super) fn find(parts: &mut [&mut Vec<Batch>], rows: &[Place], fields: Fields
     if !fields.intersects(OF_WHOLE_GAMES) || rows.is_empty() {
         return;
     }
-    let records = Records::of(parts, rows);
+    let only_repetitions = fields.intersection(OF_WHOLE_GAMES).without(Field::Repetition).is_empty();
+    let records = if only_repetitions { Records::default() } else { Records::of(parts, rows) };
     let times_are_needed =
         [Field::TimeUsed, Field::WhiteTime, Field::BlackTime].iter().any(|&field| fields.contains(field));
     let times = times_are_needed.then(|| records.times_used());
@@ -268,15 +268,19 @@ pub(super) fn find(parts: &mut [&mut Vec<Batch>], rows: &[Place], fields: Fields
         }
     }
     if is_game && fields.contains(Field::Repetition) {
-        let mut seen: HashMap<u64, u8> = HashMap::with_capacity(rows.len());
-        let numbers: Vec<Option<u64>> = rows
-            .iter()
-            .map(|place| {
-                let count = seen.entry(distinct_key(place.batch(parts), place.row)).or_default();
-                *count = count.saturating_add(1);
-                Some(u64::from(*count))
-            })
-            .collect();
+        // Keys are hashes already: a place for each, or the next one that is free.
+        let mask = (2 * rows.len()).next_power_of_two() - 1;
+        let mut seen: Vec<(u64, u8)> = vec![(0, 0); mask + 1];
+        let count = |place: &Place| {
+            let key = distinct_key(place.batch(parts), place.row);
+            let mut at = key as usize & mask;
+            while seen[at].1 != 0 && seen[at].0 != key {
+                at = (at + 1) & mask;
+            }
+            seen[at] = (key, seen[at].1.saturating_add(1));
+            Some(u64::from(seen[at].1))
+        };
+        let numbers: Vec<Option<u64>> = rows.iter().map(count).collect();
         set(parts, rows, Field::Repetition, |at| numbers[at]);
     }
     if is_game && OF_GAME.iter().any(|&field| fields.contains(field)) {
