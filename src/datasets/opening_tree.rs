@@ -23,7 +23,7 @@ use crate::packed::Packed;
 use crate::partition::keyed_rows::{Partitions, Row, RowBuffer, Store};
 use crate::pipeline::{Job, RunError, RunOptions, Summary, run};
 use crate::queries::Queries;
-use crate::table::{Array, Batch, Field, Fields, Needs, Tile};
+use crate::table::{Array, Batch, Field, Fields, Needs, Tile, Values};
 use bytemuck::{Pod, Zeroable};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -161,16 +161,27 @@ impl Row for TreeRow {
     }
 }
 
-/// Sorts rows, and adds up those of the same position and move.
+/// Sorts rows, and adds up those of the same position and move. Rows are long, so that their places are sorted.
 fn add_up(rows: &mut Vec<TreeRow>) {
-    rows.sort_unstable_by(|one, other| one.order().cmp(&other.order()));
-    rows.dedup_by(|row, kept| {
-        let is_same = row.order() == kept.order();
-        if is_same {
-            kept.add(row);
+    let mut order: Vec<(u64, u32)> = rows.iter().zip(0..).map(|(row, place)| (row.key, place)).collect();
+    order.sort_unstable();
+    let mut sums: Vec<TreeRow> = Vec::with_capacity(rows.len());
+    for of_key in order.chunk_by_mut(|one, other| one.0 == other.0) {
+        if of_key.len() > 1 {
+            of_key.sort_unstable_by_key(|&(_, place)| {
+                let row = &rows[place as usize];
+                (row.words, row.mv)
+            });
         }
-        is_same
-    });
+        for &mut (_, place) in of_key {
+            let row = &rows[place as usize];
+            match sums.last_mut() {
+                Some(sum) if sum.order() == row.order() => sum.add(row),
+                _ => sums.push(*row),
+            }
+        }
+    }
+    *rows = sums;
 }
 
 /// Of the rows of single games, keeps the first of each position and game.
@@ -246,44 +257,67 @@ fn is_castling(bits: u16) -> bool {
     bits >> 14 == 3
 }
 
-/// The columns of a batch that are read.
+/// The columns of a batch that are read, found once.
 struct Facts<'a> {
     batch: &'a Batch,
+    moves: Option<&'a Values<u16>>,
+    results: Option<&'a Values<u8>>,
+    /// Of White and of Black.
+    elos: [Option<&'a Values<u16>>; 2],
+    plies: Option<&'a Values<u16>>,
+    games: Option<&'a Values<u64>>,
+    repetitions: Option<&'a Values<u8>>,
 }
 
-impl Facts<'_> {
-    fn number(&self, field: Field, row: usize) -> Option<i64> {
-        self.batch.values(field)?.number(row)
+fn get<T: Copy + Clone + Default>(values: Option<&Values<T>>, row: usize) -> Option<T> {
+    values?.get(row).copied()
+}
+
+impl<'a> Facts<'a> {
+    fn of(batch: &'a Batch) -> Self {
+        let small = |field| batch.values(field).and_then(Array::numbers::<u16>);
+        Self {
+            batch,
+            moves: small(Field::Move),
+            results: batch.values(Field::Result).and_then(Array::numbers::<u8>),
+            elos: [small(Field::WhiteElo), small(Field::BlackElo)],
+            plies: small(Field::Ply),
+            games: batch.values(Field::Game).and_then(Array::numbers::<u64>),
+            repetitions: batch.values(Field::Repetition).and_then(Array::numbers::<u8>),
+        }
+    }
+
+    /// Whether a record is not among the first plies.
+    fn is_after(&self, plies: Option<u32>, row: usize) -> bool {
+        plies.is_some_and(|plies| get(self.plies, row).is_some_and(|ply| u32::from(ply) >= plies))
     }
 
     /// Whether a record is of a game of Chess960, as far as it tells.
     fn is_chess960(&self, row: usize, position: &Position) -> bool {
         let is_marked = |bits: u16| is_castling(bits) && bits & Move::CHESS960 != 0;
-        self.number(Field::Move, row).is_some_and(|bits| is_marked(bits as u16)) || !position.castles_as_standard()
+        get(self.moves, row).is_some_and(is_marked) || !position.castles_as_standard()
     }
 
     /// The row of a record, without its position; `None` without a move.
     fn row(&self, row: usize, dates: &mut DatesByText) -> Option<TreeRow> {
-        let mv = self.number(Field::Move, row).filter(|&bits| bits != 0)? as u16;
+        let mv = get(self.moves, row).filter(|&bits| bits != 0)?;
         let codes = [Outcome::White, Outcome::Draw, Outcome::Black];
-        let result = self
-            .number(Field::Result, row)
-            .and_then(|code| codes.into_iter().position(|outcome| i64::from(outcome.code()) == code));
+        let result =
+            get(self.results, row).and_then(|code| codes.into_iter().position(|outcome| outcome.code() == code));
         let mut results = [0; 3];
         if let Some(result) = result {
             results[result] = 1;
         }
         let is_black = self.batch.board(row).side_to_move() == Color::Black;
-        let [own, other] =
-            if is_black { [Field::BlackElo, Field::WhiteElo] } else { [Field::WhiteElo, Field::BlackElo] };
-        let elo = self.number(own, row).map(|elo| elo as u64);
+        let [own, other] = if is_black { [1, 0] } else { [0, 1] };
+        let elo = get(self.elos[own], row).map(u64::from);
         let points = result.map(|result| if is_black { result as u64 } else { 2 - result as u64 });
-        let opponent = self.number(other, row).map(|elo| elo as u64).zip(points);
+        let opponent = get(self.elos[other], row).map(u64::from).zip(points);
         let day = dates.of(self.batch, row);
         Some(TreeRow {
             // Castling is the same move in games of Chess960 and others.
             mv: if is_castling(mv) { mv & !Move::CHESS960 } else { mv },
-            ply: self.number(Field::Ply, row).map_or(u16::MAX, |ply| ply as u16),
+            ply: get(self.plies, row).unwrap_or(u16::MAX),
             games: 1,
             results,
             elos: elo.map_or([0; 2], |elo| [elo, 1]),
@@ -458,16 +492,15 @@ impl Job for Collect<'_> {
         part.met.path = Some(Arc::clone(&chunk.file));
     }
     fn tile(&self, part: &mut Collected, tile: &Tile<'_>) {
-        let facts = Facts { batch: tile.batch };
+        let facts = Facts::of(tile.batch);
         for row in tile.rows() {
-            let Some(game) = facts.number(Field::Game, row) else {
+            let Some(game) = get(facts.games, row) else {
                 part.met.without_game += 1;
                 continue;
             };
             part.met.games = true;
-            let is_too_late = |ply: i64| self.plies.is_some_and(|plies| ply >= i64::from(plies));
-            if facts.number(Field::Ply, row).is_some_and(is_too_late)
-                || !self.keeps_games && facts.number(Field::Repetition, row).is_some_and(|count| count > 1)
+            if facts.is_after(self.plies, row)
+                || !self.keeps_games && get(facts.repetitions, row).is_some_and(|count| count > 1)
             {
                 continue;
             }
@@ -477,7 +510,7 @@ impl Job for Collect<'_> {
             if part.met.chess960.is_none() && facts.is_chess960(row, &position) {
                 part.met.chess960 = Some(tile.batch.index(row));
             }
-            let games = if self.keeps_games { game as u64 } else { 1 };
+            let games = if self.keeps_games { game } else { 1 };
             part.rows.push(TreeRow { key, words, games, is_single: self.keeps_games.into(), ..own });
             if part.rows.len() == AT_ONCE {
                 self.add(&mut part.rows);
@@ -523,7 +556,7 @@ impl Job for Visits<'_> {
         met.path = Some(Arc::clone(&chunk.file));
     }
     fn tile(&self, (visits, dates, met): &mut Self::Part, tile: &Tile<'_>) {
-        let facts = Facts { batch: tile.batch };
+        let facts = Facts::of(tile.batch);
         match tile.batch.values(Field::Game).map_or(0, Array::count_present) {
             0 => met.without_game += tile.rows().count() as u64,
             _ => met.games = true,
@@ -539,18 +572,17 @@ impl Job for Visits<'_> {
             else {
                 continue;
             };
-            let is_too_late = |ply: i64| self.plies.is_some_and(|plies| ply >= i64::from(plies));
-            if facts.number(Field::Ply, row).is_some_and(is_too_late) {
+            if facts.is_after(self.plies, row) {
                 continue;
             }
-            let Some(game) = facts.number(Field::Game, row) else { continue };
+            let Some(game) = get(facts.games, row) else { continue };
             let is_chess960 =
                 || position_of(words_of(tile.batch, row)).is_some_and(|(own, _)| facts.is_chess960(row, &own));
             if met.chess960.is_none() && is_chess960() {
                 met.chess960 = Some(tile.batch.index(row));
             }
             if let Some(own) = facts.row(row, dates) {
-                visits.push(Visit { position, game: game as u64, row: own });
+                visits.push(Visit { position, game, row: own });
             }
         }
     }
