@@ -15,7 +15,7 @@ use lanefish::table::TAGS;
 const FOR_PEOPLE_FIRST: &str = "game,white,black,result,plies,white_elo,black_elo,outcome,date,eco,opening,\
                                 time_control,termination,event,site,round,time,variant,fen,error";
 
-/// One row per game (tags, plies, result, final position, whether that is checkmate or stalemate), or the games as PGN
+/// One row per game (tags, plies, result, outcome, final position), or the games as PGN
 #[derive(Debug, Args)]
 pub(crate) struct GamesArgs {
     /// Columns to write, separated by commas; `all` for all of them, tag:NAME for any tag of the games [default: all

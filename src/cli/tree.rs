@@ -1,6 +1,6 @@
 //! `tree`: what was played in each position, as a view, a table, or a book.
 
-use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
+use super::arguments::command_scope::{Examples, OUTPUT, Reads, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::arguments::position_arg::position_of;
 use super::run::dataset_summary;
@@ -26,7 +26,7 @@ const PLIES: u32 = 40;
 /// Most positions of a view with `--depth`.
 const MOST_POSITIONS: usize = 1 << 20;
 
-/// What was played in each position of games, with results: an opening explorer, a table, or a Polyglot book
+/// What was played in each position, with results: a view, a table, or a Polyglot book
 ///
 /// Without -o, the moves of one position are shown: the start position, or that of --fen and --moves. Positions are the same
 /// whatever the moves before them. A game counts once for a position.
@@ -117,6 +117,7 @@ impl RunCommand for TreeArgs {
         refuses: &["variations", "set"],
         reason: "a tree has the moves of games as they were played",
         ignores: &[],
+        reads: Reads::Without(&[("book", "--book"), ("merge", "--merge")]),
         ..Scope::READS
     };
 
@@ -226,7 +227,9 @@ impl TreeArgs {
         let space = reading.space.beside(self.output.output.as_deref());
         if let FileForm::Part = form {
             if root.is_some() || self.min_games > 1 {
-                bail!("-o {}: a part has all positions; --fen, --moves and --min-games are for --merge", "x.tree");
+                bail!(
+                    "-o: a part has all positions: --min-games is for --merge, and --fen and --moves for other files"
+                );
             }
             let about = format!("plies {plies:?} {games:?} {:?}", reading.chosen);
             let tree = OpeningTree::default().plies(plies);
@@ -234,6 +237,7 @@ impl TreeArgs {
             let done =
                 invocation.read_by(&self.read.inputs, reading, RunOverrides::default(), |inputs, mut options| {
                     options.read.choose.games = with_sequence(games, &options.read.choose.games);
+                    options.space = space.clone();
                     let (summary, written) =
                         tree.write_part(inputs, options, &about, &mut output, |source| named.failed(source))?;
                     rows = written;
@@ -278,11 +282,11 @@ impl TreeArgs {
         if let FileForm::Part = form {
             bail!("--merge makes rows or a book of all parts: name a file such as -o tree.csv or -o book.bin");
         }
-        let output = invocation.open_output(&self.output)?;
-        let mut output = output;
+        let mut output = invocation.open_output(&self.output)?;
         let named = output.named();
         let mut file = self.begin(form, &mut output).map_err(|source| named.failed(source))?;
-        let tree = OpeningTree::default().min_games(self.min_games);
+        let is_book = matches!(form, FileForm::Book);
+        let tree = OpeningTree::default().min_games(self.min_games).standard_only(is_book);
         tree.merge(
             &self.merge,
             &self.read.reading.space.beside(self.output.output.as_deref()),
@@ -291,7 +295,7 @@ impl TreeArgs {
         )?;
         let written = file.finish().map_err(|source| named.failed(source))?;
         invocation.commit([output])?;
-        note_on(invocation, &written, matches!(form, FileForm::Book));
+        note_on(invocation, &written, is_book);
         Ok(0)
     }
 
@@ -313,7 +317,8 @@ impl TreeArgs {
             (Some(name), _) => {
                 OutputFormat::named(name, Content::Rows).map_err(|error| anyhow::anyhow!("--to: {error}"))?
             }
-            (None, Some(path)) => OutputFormat::of_path(path, Content::Rows)?,
+            (None, Some(path)) => OutputFormat::of_path(path, Content::Rows)
+                .map_err(|error| anyhow::anyhow!(error.to_string().replace("--format", "--to")))?,
             (None, None) => OutputFormat::Csv,
         };
         Ok(FileForm::Rows(format))

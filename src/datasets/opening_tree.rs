@@ -328,25 +328,24 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The days of the last texts: records of a game have the same.
+/// The day of the last text of a tile: records of a game have the same.
 #[derive(Debug, Default)]
 struct DatesByText {
-    last: Option<(usize, u32, u32)>,
+    last: Option<(u32, u32)>,
 }
 
 impl DatesByText {
     fn of(&mut self, batch: &Batch, row: usize) -> u32 {
         let Some(texts) = batch.texts(Field::Date) else { return 0 };
         let Some(&code) = texts.codes().get(row) else { return 0 };
-        let batch = std::ptr::from_ref(batch) as usize;
-        if let Some((last, known, day)) = self.last
-            && (last, known) == (batch, code)
+        if let Some((known, day)) = self.last
+            && known == code
         {
             return day;
         }
         let date = texts.get(row).and_then(|text| Date::parse(text.as_bytes()));
         let day = date.and_then(Date::days).map_or(0, |days| (days + DAYS_BEFORE) as u32);
-        self.last = Some((batch, code, day));
+        self.last = Some((code, day));
         day
     }
 }
@@ -424,7 +423,6 @@ struct Collect<'a> {
 #[derive(Default)]
 struct Collected {
     rows: Vec<TreeRow>,
-    dates: DatesByText,
     met: Met,
 }
 
@@ -448,6 +446,7 @@ impl Met {
             );
             return Err(Error::Selection { path: Arc::clone(path), reason });
         }
+        self.chess960 = self.chess960.or(next.chess960);
         self.games |= next.games;
         self.without_game += next.without_game;
         self.path = self.path.take().or(next.path);
@@ -455,10 +454,10 @@ impl Met {
     }
 
     /// Reports records without a game, at the end.
-    fn report(self, summary: &mut Summary) -> Result<(), RunError> {
-        if let (false, 1.., Some(path)) = (self.games, self.without_game, self.path) {
+    fn report(&self, summary: &mut Summary) -> Result<(), RunError> {
+        if let (false, 1.., Some(path)) = (self.games, self.without_game, &self.path) {
             let reason = "has no games: its records do not carry `game`".to_owned();
-            return Err(Error::Selection { path, reason }.into());
+            return Err(Error::Selection { path: Arc::clone(path), reason }.into());
         }
         summary.remarks.add(&WITHOUT_GAME, self.without_game);
         Ok(())
@@ -493,6 +492,7 @@ impl Job for Collect<'_> {
     }
     fn tile(&self, part: &mut Collected, tile: &Tile<'_>) {
         let facts = Facts::of(tile.batch);
+        let mut dates = DatesByText::default();
         for row in tile.rows() {
             let Some(game) = get(facts.games, row) else {
                 part.met.without_game += 1;
@@ -504,7 +504,7 @@ impl Job for Collect<'_> {
             {
                 continue;
             }
-            let Some(own) = facts.row(row, &mut part.dates) else { continue };
+            let Some(own) = facts.row(row, &mut dates) else { continue };
             let words = words_of(tile.batch, row);
             let Some((position, key)) = position_of(words) else { continue };
             if part.met.chess960.is_none() && facts.is_chess960(row, &position) {
@@ -545,18 +545,19 @@ fn hash_of(canonical: &Canonical) -> usize {
 }
 
 impl Job for Visits<'_> {
-    type Part = (Vec<Visit>, DatesByText, Met);
+    type Part = (Vec<Visit>, Met);
     fn needs(&self) -> Needs {
         Needs::new(Queries::NONE, Fields::of(&FIELDS))
     }
     fn begin(&self) -> Self::Part {
         Default::default()
     }
-    fn source(&self, (_, _, met): &mut Self::Part, chunk: &Chunk, _: Option<u64>) {
+    fn source(&self, (_, met): &mut Self::Part, chunk: &Chunk, _: Option<u64>) {
         met.path = Some(Arc::clone(&chunk.file));
     }
-    fn tile(&self, (visits, dates, met): &mut Self::Part, tile: &Tile<'_>) {
+    fn tile(&self, (visits, met): &mut Self::Part, tile: &Tile<'_>) {
         let facts = Facts::of(tile.batch);
+        let mut dates = DatesByText::default();
         match tile.batch.values(Field::Game).map_or(0, Array::count_present) {
             0 => met.without_game += tile.rows().count() as u64,
             _ => met.games = true,
@@ -581,14 +582,14 @@ impl Job for Visits<'_> {
             if met.chess960.is_none() && is_chess960() {
                 met.chess960 = Some(tile.batch.index(row));
             }
-            if let Some(own) = facts.row(row, dates) {
+            if let Some(own) = facts.row(row, &mut dates) {
                 visits.push(Visit { position, game, row: own });
             }
         }
     }
 }
 
-/// The tree of some positions, or that it was not made.
+/// What was read, and the positions with their moves.
 type Found = (Summary, Vec<TreePosition>);
 
 impl OpeningTree {
@@ -623,7 +624,7 @@ impl OpeningTree {
         let mut last_games: Vec<Option<u64>> = vec![None; positions.len()];
         let job = Visits { wanted: &wanted, hashes: &hashes, plies: self.plies };
         let mut all = Met::default();
-        let mut summary = run(inputs, Self::in_order(options), &job, |(visits, _, met)| {
+        let mut summary = run(inputs, Self::in_order(options), &job, |(visits, met)| {
             all.join(met, self.standard_only)?;
             for Visit { position, game, row } in visits {
                 // Later records of a game that is there already come directly after it.
@@ -657,7 +658,7 @@ impl OpeningTree {
         mut sink: impl FnMut(TreePosition) -> Result<(), Error>,
     ) -> Result<Summary, RunError> {
         let (space, threads) = (options.space.clone(), options.threads);
-        let (store, summary) = self.collect(inputs, options)?;
+        let (store, summary, _) = self.collect(inputs, options)?;
         sums_of(store, &space, threads, |rows| self.positions_of(rows, &mut sink))?;
         Ok(summary)
     }
@@ -677,10 +678,10 @@ impl OpeningTree {
     ) -> Result<(Summary, u64), RunError> {
         let (space, threads) = (options.space.clone(), options.threads);
         let shard = options.read.shard;
-        let (store, summary) = self.collect(inputs, options)?;
+        let (store, summary, met) = self.collect(inputs, options)?;
         let mut part = PartWriter::begin(out, shard, about).map_err(&failed)?;
         sums_of(store, &space, threads, |rows| part.put(rows).map_err(&failed))?;
-        let rows = part.finish().map_err(&failed)?;
+        let rows = part.finish(met.chess960.is_some()).map_err(&failed)?;
         Ok((summary, rows))
     }
 
@@ -734,12 +735,21 @@ impl OpeningTree {
                 store.add(&keys, |pile: &mut Vec<TreeRow>, places| pile.take(&rows, places));
                 store.check()?;
             }
+            if self.standard_only && reader.has_chess960 {
+                let reason = "has a game of Chess960, which a Polyglot book cannot hold; parts made with --variant standard \
+                              leave such games out";
+                return Err(refused(&reader.path, reason.to_owned()));
+            }
         }
         sums_of(store, space, threads, |rows| self.positions_of(rows, &mut sink))
     }
 
     /// The rows of all positions.
-    fn collect(&self, inputs: &Inputs, options: RunOptions<'_>) -> Result<(Store<Vec<TreeRow>>, Summary), RunError> {
+    fn collect(
+        &self,
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+    ) -> Result<(Store<Vec<TreeRow>>, Summary, Met), RunError> {
         let choose = &options.read.choose;
         let keeps_games = choose.sample.is_some()
             || choose.filter.as_ref().is_some_and(|condition| !condition.is_of_games())
@@ -753,7 +763,7 @@ impl OpeningTree {
             store.check()
         })?;
         all.report(&mut summary)?;
-        Ok((store, summary))
+        Ok((store, summary, all))
     }
 
     /// The positions of sorted rows.

@@ -7,7 +7,7 @@
 //! | 4, 4, 4, 4 | version (1), number of the shard, number of shards, length of the options |
 //! | | the options of the run, as text: parts of other options are not put together |
 //! | 128 each | the rows, sorted by key, position and move |
-//! | 8, 8 | number of rows, and the checksum of everything before it |
+//! | 8, 8, 8 | 1 if a game of Chess960 is among them, number of rows, and the checksum of everything before it |
 //!
 //! Numbers are little-endian, in files as in memory: other machines are not supported by the packed formats either.
 
@@ -68,10 +68,11 @@ impl<W: Write> PartWriter<W> {
         self.rows += rows.len() as u64;
         self.out.write_all(bytes)
     }
-    pub(super) fn finish(mut self) -> io::Result<u64> {
-        let rows = self.rows.to_le_bytes();
-        self.sum.add(&rows);
-        self.out.write_all(&rows)?;
+    pub(super) fn finish(mut self, has_chess960: bool) -> io::Result<u64> {
+        let end = [u64::from(has_chess960), self.rows];
+        let end: Vec<u8> = end.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.sum.add(&end);
+        self.out.write_all(&end)?;
         self.out.write_all(&self.sum.0.to_le_bytes())?;
         self.out.flush()?;
         Ok(self.rows)
@@ -81,11 +82,13 @@ impl<W: Write> PartWriter<W> {
 /// A part that is being read.
 #[derive(Debug)]
 pub(super) struct PartReader {
-    path: Arc<Path>,
+    pub(super) path: Arc<Path>,
     file: BufReader<File>,
     sum: Sum,
     rows: u64,
     left: u64,
+    /// Whether a game of Chess960 is among the games; known at the end.
+    pub(super) has_chess960: bool,
     pub(super) shard: (u32, u32),
     pub(super) options: String,
 }
@@ -110,7 +113,7 @@ impl PartReader {
                 "version {version} of the parts of trees; this program reads version {VERSION}"
             )));
         }
-        let around = 24 + u64::from(options_len) + 16;
+        let around = 24 + u64::from(options_len) + 24;
         let rows =
             len.checked_sub(around).filter(|rows| options_len <= MOST_OPTIONS && rows.is_multiple_of(ROW as u64));
         let Some(rows) = rows else { return Err(damaged("the part is truncated")) };
@@ -120,7 +123,7 @@ impl PartReader {
         sum.add(&[&head[..], &options].concat());
         let options = String::from_utf8(options).map_err(|_| damaged("the options are not text"))?;
         let rows = rows / ROW as u64;
-        Ok(Self { path, file, sum, rows, left: rows, shard: (number, count), options })
+        Ok(Self { path, file, sum, rows, left: rows, has_chess960: false, shard: (number, count), options })
     }
 
     /// The next rows; none at the end, where the checksum is compared.
@@ -128,10 +131,11 @@ impl PartReader {
         let path = &self.path;
         let failed = |source| Error::Read { path: Arc::clone(path), offset: 0, source };
         if self.left == 0 {
-            let mut end = [0; 16];
+            let mut end = [0; 24];
             self.file.read_exact(&mut end).map_err(failed)?;
-            self.sum.add(&end[..8]);
-            if end[..8] != self.rows.to_le_bytes() || end[8..] != self.sum.0.to_le_bytes() {
+            self.sum.add(&end[..16]);
+            self.has_chess960 = end[0] != 0;
+            if end[8..16] != self.rows.to_le_bytes() || end[16..] != self.sum.0.to_le_bytes() {
                 let damage = Damage::at(0, "the part does not match its checksum".to_owned());
                 return Err(Error::Damaged { path: Arc::clone(path), damage });
             }

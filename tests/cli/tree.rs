@@ -286,6 +286,22 @@ fn what_cannot_be_in_a_tree_is_said() {
     assert!(stderr.contains("--variant standard") && !fs::exists(&book).unwrap(), "{stderr}");
     output(0, &["-q", "tree", &chess960, "--variant", "standard", "-o", &book]);
     assert_eq!(fs::read(&book).unwrap().len(), 16);
+    // Nor by way of parts, whose rows do not all tell.
+    let [part, out] = ["0.tree", "merged.bin"].map(|name| dir.name(name));
+    output(0, &["-q", "tree", &chess960, "-o", &part]);
+    let stderr = stderr_of(2, &["tree", "--merge", &part, "-o", &out]);
+    assert!(stderr.contains("--variant standard") && !fs::exists(&out).unwrap(), "{stderr}");
+    output(0, &["-q", "tree", &chess960, "--variant", "standard", "-o", &part, "--force"]);
+    output(0, &["-q", "tree", "--merge", &part, "-o", &out]);
+    assert!(fs::read(&out).unwrap() == fs::read(&book).unwrap());
+    // A choice of games would have no effect.
+    for options in [&["--book", &book][..], &["--merge", &part, "-o", &out, "--force"]] {
+        let stderr = stderr_of(2, &[&["tree", "--min-elo", "2000"][..], options].concat());
+        assert!(
+            stderr.contains(&format!("does not take --min-elo: it reads no records with {}", options[0])),
+            "{stderr}"
+        );
+    }
     assert_eq!(rows(&dir, &[&chess960]).len(), 3);
     let pgn = sample("lichess-2025-05.pgn");
     assert!(stderr_of(2, &["tree", &pgn, "--plies", "3..5"]).contains("a number"));

@@ -59,7 +59,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "verify" => TARGETS
             .iter()
             .map(|(name, _)| *name)
-            .filter(|name| !["verify", "san", "report", "selection", "expression", "zip"].contains(name))
+            .filter(|name| !["verify", "san", "report", "selection", "expression", "tree", "zip"].contains(name))
             .flat_map(seeds)
             .collect(),
         _ => files(target),

@@ -9,12 +9,16 @@
 use lanefish::chess::{self, Position, Validity};
 use lanefish::choose::expression::Evaluated;
 use lanefish::choose::{Definitions, GameFilter};
+use lanefish::datasets::{OpeningTree, TreeFile};
 use lanefish::formats::boards::{BoardsWriter, Checksum};
+use lanefish::formats::opening_book::OpeningBook;
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::games::GameRow;
 #[cfg(feature = "parquet")]
 use lanefish::input::RandomAccess;
 use lanefish::input::{Access, Input, Inputs, Source};
+use lanefish::jobs::OutputFormat;
+use lanefish::output::ScratchSpace;
 use lanefish::packed::Packed;
 use lanefish::perft;
 use lanefish::pipeline::{Job, ReadOptions, RunOptions};
@@ -34,7 +38,7 @@ macro_rules! for_all_targets {
     ($call:ident) => {
         $call! {
             fen, epd, perft, pgn, evals, puzzles, csv, tsv, jsonl, boards, bullet, marlin, sfen, viri, binpack, plain,
-            text, containers, selection, expression, san, report, verify, zip,
+            text, containers, selection, expression, san, report, tree, verify, zip,
             #[cfg(feature = "parquet")] parquet,
             #[cfg(feature = "parquet")] arrow,
         }
@@ -645,6 +649,27 @@ pub fn san(bytes: &[u8]) {
         assert!(position.is_legal(mv));
         assert_eq!(position.parse_san(&mv.san(&position)), Ok(mv));
     }
+}
+
+/// Opening books and parts of trees: an error, or entries that can be looked up and moves with their texts.
+pub fn tree(bytes: &[u8]) {
+    thread_local! {
+        static PLACE: tempfile::TempDir = tempfile::tempdir().expect("a temporary directory");
+    }
+    let path = PLACE.with(|place| place.path().join("input"));
+    std::fs::write(&path, bytes).expect("written");
+    if let Ok(mut book) = OpeningBook::open(&path) {
+        let mut wrong = 0_u64;
+        let facts = book.verify(|_, what| wrong += u64::from(!what.is_empty())).expect("a file that is there");
+        assert!(facts.entries == bytes.len() as u64 / 16 && facts.positions <= facts.entries);
+        let moves = book.moves_of(&Position::standard()).expect("a file that is there");
+        assert!(moves.iter().all(|entry| !entry.uci.is_empty()) && moves.len() as u64 <= facts.entries);
+    }
+    let mut rows = TreeFile::rows(OutputFormat::Csv, Vec::new()).expect("rows");
+    let merged = OpeningTree::default().merge(&[&path], &ScratchSpace::default(), 1, |position| {
+        rows.put(&position).map_err(|source| lanefish::Error::Stdout { source })
+    });
+    assert_eq!(merged.is_ok(), bytes.starts_with(b"\x89LFTREE") && rows.finish().is_ok() && merged.is_ok());
 }
 
 /// Reports as JSON: whatever is accepted can be shown, merged and compared, and is the same after being written.

@@ -35,6 +35,8 @@ pub(crate) enum Reads {
     Nothing,
     /// Only with this argument, given by its identifier and as people call it.
     With(&'static str, &'static str),
+    /// Only without any of these arguments, given likewise.
+    Without(&'static [(&'static str, &'static str)]),
 }
 
 /// Which of the options that many commands have a command uses. Those that it does not use are not shown.

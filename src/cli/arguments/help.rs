@@ -3,6 +3,8 @@
 
 use super::command_scope::{Examples, READS_NOTHING, Reads, Scope};
 use super::common_args::{InputLimits, RecordChecks};
+use super::game_filter_args::GameFilterArgs;
+use super::record_filter_args::RecordFilterArgs;
 use super::value_parsers::column_names;
 use crate::cli::description;
 use clap::error::ErrorKind;
@@ -15,13 +17,21 @@ use lanefish::table::FAMILIES;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
+/// The identifiers of some arguments.
+fn ids<T: Args>() -> Vec<String> {
+    let command = T::augment_args(Command::new(""));
+    command.get_arguments().map(|arg| arg.get_id().to_string()).collect()
+}
+
 /// Whether an option is about the records that are read, or about how they are read.
 fn is_of_reading(id: &str) -> bool {
-    fn ids<T: Args>() -> Vec<String> {
-        let command = T::augment_args(Command::new(""));
-        command.get_arguments().map(|arg| arg.get_id().to_string()).collect()
-    }
     static IDS: LazyLock<Vec<String>> = LazyLock::new(|| [ids::<RecordChecks>(), ids::<InputLimits>()].concat());
+    IDS.iter().any(|other| other == id)
+}
+
+/// Whether an option chooses among games or records.
+fn is_of_choice(id: &str) -> bool {
+    static IDS: LazyLock<Vec<String>> = LazyLock::new(|| [ids::<GameFilterArgs>(), ids::<RecordFilterArgs>()].concat());
     IDS.iter().any(|other| other == id)
 }
 
@@ -54,6 +64,10 @@ fn refusal(scope: &Scope, id: &str, given: impl Fn(&str) -> bool) -> Option<Stri
         // The position of `perft` is also judged.
         Reads::With(source, name) if is_of_reading(id) && id != "validity" && !given(source) => {
             Some(format!("{READS_NOTHING} without {name}"))
+        }
+        Reads::Without(sources) if is_of_reading(id) || is_of_choice(id) => {
+            let (_, name) = sources.iter().find(|(source, _)| given(source))?;
+            Some(format!("{READS_NOTHING} with {name}"))
         }
         _ => None,
     }

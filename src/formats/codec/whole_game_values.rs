@@ -5,7 +5,7 @@
 //! record follows another one if its ply is one higher, or if neither has a ply. Records without a game follow one another
 //! while their plies rise by one, within a chain; they have no values of whole games, and no repetitions.
 //!
-//! The formulas are those of `docs/game-questions.md` in the contract: time used by the clocks, judgments and accuracy as
+//! The formulas are those of `docs/time-and-mistakes.md`: time used by the clocks, judgments and accuracy as
 //! lichess.org computes them (`Advice.scala` and `AccuracyPercent.scala` of lila), which [`evaluations`] has.
 
 use crate::canonical::{Canonical, keys};
