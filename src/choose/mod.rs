@@ -4,8 +4,9 @@
 //! of every run. Formats that select while they decode (PGN) apply its [`GameFilter`] to each game before they replay
 //! it. For all other formats with games, it is applied after decoding. Sequences of positions, which games must have, are
 //! searched for after decoding in every format. Then records are judged: the bad ones are rejected, whatever is chosen. Of
-//! the good ones, those for which the condition is true are taken, and of these the sample. The remaining records get their new values, in a separate batch, and are handed to the job. Everything that
-//! leaves out records is a `RecordFilter` with the name of its option, which also names its count ([`LeftOutBy`]). Limits
+//! the good ones, those for which the condition is true are taken, and of these the sample. The remaining records get
+//! their new values, in a separate batch, and are handed to the job. Everything that leaves out records is a
+//! `RecordFilter` with the name of its option, which also names its count ([`LeftOutBy`]). Limits
 //! count the remaining records if there is a condition or a sample, and otherwise all records that are read.
 //!
 //! A new option for games is an item of the list in `game_options.rs` and its test; a new function of the language is one in

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::chess::Position;
 use lanefish::formats::boards::BoardsFile;
-use lanefish::formats::opening_book::{BookEntry, OpeningBook};
+use lanefish::formats::polyglot_book::{BookEntry, PolyglotBook};
 use lanefish::formats::{self, Format};
 use lanefish::input::{Inputs, Source};
 use lanefish::tiers::{Analyzer, Tier};
@@ -80,7 +80,7 @@ impl RunCommand for InfoArgs {
             if path.is_dir() {
                 bail!("{} is a directory; name the files in it", path.display());
             }
-            if OpeningBook::is_one(path).unwrap_or(false) {
+            if PolyglotBook::is_one(path).unwrap_or(false) {
                 facts.push(book_facts(path)?);
                 continue;
             }
@@ -232,7 +232,7 @@ const COUNTED: u64 = 16 << 20;
 
 /// The facts of an opening book.
 fn book_facts(path: &Path) -> Result<Object> {
-    let mut book = OpeningBook::open(path)?;
+    let mut book = PolyglotBook::open(path)?;
     let entries = book.len();
     let start = book.moves_of(&Position::standard())?.len();
     Ok(Object::from_iter([

@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use lanefish::chess::{Color, Position};
 use lanefish::choose::GameFilter;
 use lanefish::datasets::{BookWeight, OpeningTree, TreeFile, TreeMove, TreePosition, TreeWritten};
-use lanefish::formats::opening_book::OpeningBook;
+use lanefish::formats::polyglot_book::{self, PolyglotBook};
 use lanefish::jobs::{Content, OutputFormat};
 use lanefish_core::text::numbers::{counted, grouped};
 use serde_json::{Map, Value, json};
@@ -144,7 +144,7 @@ fn play(position: &mut Position, moves: &str) -> Result<()> {
             continue;
         }
         let mv = position.parse_san(word).with_context(|| format!("--moves: `{word}` in {position}"))?;
-        position.make(mv);
+        polyglot_book::play(position, mv);
     }
     Ok(())
 }
@@ -342,7 +342,7 @@ impl TreeArgs {
     /// Shows the moves that a book has in a position.
     fn show_book(&self, path: &std::path::Path, invocation: &Invocation<'_>) -> Result<u8> {
         let position = self.position(invocation)?;
-        let mut book = OpeningBook::open(path)?;
+        let mut book = PolyglotBook::open(path)?;
         let key = position.polyglot_key();
         let mut moves = book.moves_of(&position)?;
         moves.truncate(self.top.unwrap_or(u64::MAX).try_into().unwrap_or(usize::MAX));
@@ -418,10 +418,9 @@ fn reachable(root: &Position, depth: u8) -> Result<Reachable> {
         for at in level.clone() {
             for mv in positions[at].legal_moves().iter().copied() {
                 let mut next = positions[at].clone();
-                next.make(mv);
+                polyglot_book::play(&mut next, mv);
                 (next.halfmove, next.fullmove) = (0, 1);
-                let key = next.polyglot_key_after(mv);
-                let same = known.entry(key).or_default();
+                let same = known.entry(next.polyglot_key()).or_default();
                 let found = same.iter().copied().find(|&place| positions[place] == next);
                 let place = found.unwrap_or(positions.len());
                 if found.is_none() {

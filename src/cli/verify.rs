@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use lanefish::Error;
 use lanefish::chess::Validity;
 use lanefish::formats::Format;
-use lanefish::formats::opening_book::OpeningBook;
+use lanefish::formats::polyglot_book::PolyglotBook;
 use lanefish::pipeline::{Job, Summary};
 use lanefish::queries::Queries;
 use lanefish::table::{Fields, Needs, Tile};
@@ -61,7 +61,7 @@ impl VerifyArgs {
     fn verify_book(&self, path: &Path) -> Result<u8> {
         let mut wrong = 0;
         let mut listed = String::new();
-        let facts = OpeningBook::open(path)?.verify(|number, what| {
+        let facts = PolyglotBook::open(path)?.verify(|number, what| {
             wrong += 1;
             if wrong <= MOST_LISTED {
                 let _ = writeln!(listed, "  entry {number}: {what}");
@@ -107,7 +107,7 @@ impl RunCommand for VerifyArgs {
             return manifest::verify(invocation, manifest, self.json);
         }
         if let [book] = &self.read.inputs[..]
-            && OpeningBook::is_one(book).unwrap_or(false)
+            && PolyglotBook::is_one(book).unwrap_or(false)
         {
             return self.verify_book(book);
         }

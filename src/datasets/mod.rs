@@ -11,8 +11,8 @@ mod divide_by_keys;
 mod interleave;
 mod kept_record_bits;
 mod opening_tree;
-mod opening_tree_files;
-mod opening_tree_parts;
+mod opening_tree_output;
+mod opening_tree_shards;
 mod shuffle;
 mod split;
 #[cfg(test)]
@@ -21,6 +21,6 @@ mod tests;
 pub use dedup::{Dedup, Deduplicated, Distinct, Keep, Key};
 pub use interleave::Interleave;
 pub use opening_tree::{OpeningTree, TreeMove, TreePosition};
-pub use opening_tree_files::{BookWeight, TreeFile, TreeWritten};
+pub use opening_tree_output::{BookWeight, TreeFile, TreeWritten};
 pub use shuffle::{Shuffle, Unit};
 pub use split::{Share, Shares, Split, SplitBy};

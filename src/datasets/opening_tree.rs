@@ -10,7 +10,7 @@
 //! all rows of a position are together. For [some positions](OpeningTree::moves_of), records are compared with them, and
 //! nothing else is kept; the parts of a run come in the order of games.
 
-use super::opening_tree_parts::{PartReader, PartWriter};
+use super::opening_tree_shards::{PartReader, PartWriter};
 use crate::canonical::{Canonical, castling_files, hash_of_planes};
 use crate::chess::zobrist::en_passant_key;
 use crate::chess::{Color, Move, Position, Square};

@@ -14,8 +14,8 @@ pub mod boards;
 pub(crate) mod codec;
 pub(crate) mod detect;
 pub mod lichess;
-pub mod opening_book;
 pub mod pgn;
+pub mod polyglot_book;
 pub mod tables;
 #[cfg(test)]
 mod test_mutations;

@@ -8,9 +8,9 @@
 
 use crate::columnar::{BLOCK, Described, record_batch, schema};
 use crate::error::{Damage, Error, Reject};
+use crate::formats::codec::fields_from_whole_games::OF_WHOLE_GAMES;
 use crate::formats::codec::game_history::{History, OF_HISTORY};
 use crate::formats::codec::game_selection::find_values_of_all;
-use crate::formats::codec::whole_game_values::OF_WHOLE_GAMES;
 use crate::formats::tables::{Arrays, RowPart};
 use crate::formats::{Chunk, DecodeOptions, Decoded, DroppedValue, DroppedValues, Format, Remarks, Totals};
 use crate::option_setters::setters;

@@ -48,8 +48,8 @@ pub use summary::{FileSummary, RunError, Summary};
 
 use crate::choose::{AtRandom, ByFormula, Choose, FilterCount, GameFilter, RecordFilter, Sample};
 use crate::error::{Error, Reject};
+use crate::formats::codec::fields_from_whole_games::OF_WHOLE_GAMES;
 use crate::formats::codec::game_history::OF_HISTORY;
-use crate::formats::codec::whole_game_values::OF_WHOLE_GAMES;
 use crate::formats::{self, Chunk, DecodeOptions, Format, Totals};
 use crate::games::GameRow;
 use crate::input::{Access, Inputs};

@@ -7,13 +7,13 @@
 
 use super::array::Array;
 use super::column::{Column, Kind};
-use super::evaluations;
 use super::field::{Field, Fields};
 use super::fill::{
     castling, count, elo_difference, en_passant, fen, first, key, material, material_key, mean_elo, month,
     numbers_of_controls, opening, opening_family, per_lane, played_move, plies_left, raw_field, result,
     result_of_mover, san, score, score_of_mover, score_placeholder, side_to_move, speed, squares,
 };
+use super::judgments_and_accuracy;
 use super::move_features::{
     captured, captures, checks, flags_of_moves, mates, moved, numbers_of_moves, pieces_of_moves, quiet,
 };
@@ -562,7 +562,7 @@ pub static COLUMNS: &[Column] = &[
         "win_chance",
         Kind::F64,
         NOTHING,
-        evaluations::win_chances,
+        judgments_and_accuracy::win_chances,
         "White's chance to win by the evaluation of the position, from 0 to 1, as lichess.org has it: 1 / (1 + exp(-0.00368208 * score)); a mate is 0 or 1",
     ),
     made_of(
@@ -570,7 +570,7 @@ pub static COLUMNS: &[Column] = &[
         "loss",
         Kind::F64,
         NOTHING,
-        evaluations::losses,
+        judgments_and_accuracy::losses,
         "how much of the mover's chance to win the move gave away, from 0 to 1",
     ),
     made_of(
@@ -578,7 +578,7 @@ pub static COLUMNS: &[Column] = &[
         "loss_cp",
         Kind::I16,
         NOTHING,
-        evaluations::losses_of_centipawns,
+        judgments_and_accuracy::losses_of_centipawns,
         "the same in centipawns, where both scores are limited to 1000 either way, and a mate is 1000",
     ),
     made_of(
@@ -594,7 +594,7 @@ pub static COLUMNS: &[Column] = &[
         "judgment",
         Kind::Text,
         NOTHING,
-        evaluations::judgments,
+        judgments_and_accuracy::judgments,
         "inaccuracy, mistake or blunder, as lichess.org names moves by the chances to win before and after them",
     ),
     made_of(
@@ -602,7 +602,7 @@ pub static COLUMNS: &[Column] = &[
         "accuracy",
         Kind::F64,
         NOTHING,
-        evaluations::accuracies,
+        judgments_and_accuracy::accuracies,
         "accuracy of the move, from 0 to 100, as lichess.org has it",
     ),
     derived!(

@@ -25,6 +25,7 @@ mod expected;
 mod files;
 mod foreign;
 mod games;
+mod games_across_shards;
 mod games_having;
 mod games_where;
 mod generate;
@@ -63,7 +64,6 @@ mod training_formats;
 mod tree;
 mod unread;
 mod verify;
-mod whole_games_of_shards;
 mod zip;
 
 use assert_cmd::Command;

@@ -84,11 +84,17 @@ fn expected(file: &str, plies: u32, more: &[&str]) -> Vec<String> {
     lines
 }
 
+/// The names of the columns.
+const HEAD: &str = "key,fen,ply,move,san,games,white,draws,black,mean_elo,performance,first_date,last_date";
+
 /// The rows of a tree as CSV.
 fn rows(dir: &Dir, arguments: &[&str]) -> Vec<String> {
     let out = dir.name("tree.csv");
     output(0, &[&["-q", "tree", "-o", &out, "--force"][..], arguments].concat());
-    fs::read_to_string(out).unwrap().lines().skip(1).map(str::to_owned).collect()
+    let text = fs::read_to_string(out).unwrap();
+    let mut lines = text.lines().map(str::to_owned);
+    assert_eq!(lines.next().as_deref(), Some(HEAD));
+    lines.collect()
 }
 
 #[test]
@@ -138,26 +144,14 @@ fn every_format_has_the_same_tree() {
     assert_eq!(text.lines().count(), expected.len());
     for (line, row) in text.lines().zip(&expected) {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
-        let names = [
-            "key",
-            "fen",
-            "ply",
-            "move",
-            "san",
-            "games",
-            "white",
-            "draws",
-            "black",
-            "mean_elo",
-            "performance",
-            "first_date",
-            "last_date",
-        ];
-        let values = names.map(|name| match &line[name] {
-            serde_json::Value::Null => String::new(),
-            serde_json::Value::String(text) => text.clone(),
-            number => number.to_string(),
-        });
+        let names = HEAD.split(',');
+        let values: Vec<String> = names
+            .map(|name| match &line[name] {
+                serde_json::Value::Null => String::new(),
+                serde_json::Value::String(text) => text.clone(),
+                number => number.to_string(),
+            })
+            .collect();
         assert_eq!(values.join(","), *row);
     }
 }
@@ -382,4 +376,37 @@ fn parts_of_shards_make_the_whole() {
     assert!(refused(&[&first, &cut, &third]).contains("cut.tree"));
     assert!(refused(&[&pgn]).contains("not a part of a tree"));
     assert!(!fs::exists(&out).unwrap());
+}
+
+/// A pawn that is pinned stands beside the double step: the square counts in the key, although nobody can take there.
+#[test]
+fn pinned_pawns_count_in_keys() {
+    let dir = Dir::new();
+    let start = "4r2k/3p4/8/4P3/8/8/8/4K3 b - - 0 1";
+    let pgn = dir.file("x.pgn", format!("[SetUp \"1\"]\n[FEN \"{start}\"]\n\n1... d5 2. Kd2 Kg7 1-0\n"));
+    let [moves, deep] = [&["--moves", "d5"][..], &["--depth", "3"]]
+        .map(|options| json(0, &[&["tree", "--json", &pgn, "--fen", start][..], options].concat())["moves"].clone());
+    assert_eq!(moves[0]["san"], "Kd2");
+    assert_eq!(deep[0]["moves"][0]["moves"][0]["san"], "Kg7");
+    let after = "4r2k/8/8/3pP3/8/8/8/4K3 w - d6 0 2";
+    assert_eq!(json(0, &["tree", "--json", &pgn, "--fen", after])["moves"][0]["san"], "Kd2");
+    let book = dir.name("x.bin");
+    output(0, &["-q", "tree", &pgn, "-o", &book, "--to", "bin"]);
+    let shown = json(0, &["tree", "--json", "--book", &book, "--fen", start, "--moves", "d5"]);
+    assert_eq!(shown["moves"][0]["san"], "Kd2");
+}
+
+/// A record of training data has as many bytes as two entries of a book, and sometimes their order, too.
+#[test]
+fn records_of_training_data_are_no_books() {
+    let dir = Dir::new();
+    for format in ["bullet", "marlin"] {
+        let all = dir.name(format);
+        output(0, &["-q", "convert", &sample("lichess-2025-05.pgn"), "-o", &all, "--to", format, "--allow-loss"]);
+        let bytes = fs::read(all).unwrap();
+        for record in bytes.chunks(32) {
+            let found = lanefish::formats::detect(record, true, "x.bin".as_ref(), None);
+            assert!(found.is_ok() || !found.unwrap_err().reason.contains("book"), "{format} {record:?}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use lanefish::choose::expression::Evaluated;
 use lanefish::choose::{Definitions, GameFilter};
 use lanefish::datasets::{OpeningTree, TreeFile};
 use lanefish::formats::boards::{BoardsWriter, Checksum};
-use lanefish::formats::opening_book::OpeningBook;
+use lanefish::formats::polyglot_book::PolyglotBook;
 use lanefish::formats::{Chunk, DecodeOptions, Decoded, Format, Totals, pgn};
 use lanefish::games::GameRow;
 #[cfg(feature = "parquet")]
@@ -658,7 +658,7 @@ pub fn tree(bytes: &[u8]) {
     }
     let path = PLACE.with(|place| place.path().join("input"));
     std::fs::write(&path, bytes).expect("written");
-    if let Ok(mut book) = OpeningBook::open(&path) {
+    if let Ok(mut book) = PolyglotBook::open(&path) {
         let mut wrong = 0_u64;
         let facts = book.verify(|_, what| wrong += u64::from(!what.is_empty())).expect("a file that is there");
         assert!(facts.entries == bytes.len() as u64 / 16 && facts.positions <= facts.entries);

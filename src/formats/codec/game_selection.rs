@@ -15,8 +15,8 @@
 //!
 //! Nothing is copied: a [`Batch`] has a bit for each record that is taken.
 
+use super::fields_from_whole_games::{self, OF_WHOLE_GAMES, Place};
 use super::position_sequence_search::{GameRecords, Searched, SequenceSearch, with_shared};
-use super::whole_game_values::{self, OF_WHOLE_GAMES, Place};
 use crate::chess::Position;
 use crate::choose::{Condition, FilterCount, GameFilter, HAVING, LeftOutBy, ROWS_OF_GAMES, WHERE, hash_on};
 use crate::error::Damage;
@@ -137,7 +137,7 @@ pub(crate) fn select(
         }
     }
     if let Some(fields) = selection.whole_games {
-        whole_game_values::make_room(&mut decoded.batches, fields);
+        fields_from_whole_games::make_room(&mut decoded.batches, fields);
         for (number, run) in selected.runs.iter_mut().enumerate() {
             if is_within(number, run) {
                 find_values(&mut [(&mut decoded.batches, run)], fields);
@@ -253,7 +253,7 @@ fn find_values(game: &mut [(&mut Vec<Batch>, &mut Run)], fields: Fields) {
         rows.extend(run.rows().map(|(batch, row)| Place { part, batch, row }));
     }
     let mut parts: Vec<&mut Vec<Batch>> = game.iter_mut().map(|(batches, _)| &mut **batches).collect();
-    whole_game_values::find(&mut parts, &rows, fields, is_game);
+    fields_from_whole_games::find(&mut parts, &rows, fields, is_game);
     game.iter_mut().for_each(|(_, run)| run.has_values = true);
 }
 
@@ -265,7 +265,7 @@ pub(crate) fn find_values_of_all(decoded: &mut Decoded, fields: Fields) {
         return;
     }
     let selection = GameFilter { whole_games: Some(fields), ..GameFilter::default() };
-    whole_game_values::make_room(&mut decoded.batches, fields);
+    fields_from_whole_games::make_room(&mut decoded.batches, fields);
     for mut run in runs(&decoded.batches, decoded.chains.as_deref(), &selection) {
         find_values(&mut [(&mut decoded.batches, &mut run)], fields);
     }
@@ -888,13 +888,13 @@ pub(crate) fn select_games(
     let tells_rows = search.tells_matches;
     let mut games = std::mem::take(&mut decoded.whole_games);
     if let Some(fields) = selection.whole_games {
-        whole_game_values::make_room(&mut decoded.batches, fields);
+        fields_from_whole_games::make_room(&mut decoded.batches, fields);
         let mut rows = Vec::new();
         let is_any = !decoded.batches.is_empty();
         for game in games.iter().filter(|_| is_any) {
             rows.clear();
             rows.extend(game.main_line().map(|row| Place { part: 0, batch: 0, row }));
-            whole_game_values::find(&mut [&mut decoded.batches], &rows, fields, true);
+            fields_from_whole_games::find(&mut [&mut decoded.batches], &rows, fields, true);
         }
     }
     let by_end: Vec<WholeGame> = match selection.later_condition(false) {

@@ -8,8 +8,8 @@ pub(super) mod decoded_chunk;
 pub(super) mod dropped_values;
 pub(super) mod encode;
 pub(super) mod encoder_columns;
+pub(crate) mod fields_from_whole_games;
 pub(crate) mod game_history;
-
 pub(crate) mod game_selection;
 pub(crate) mod layout;
 pub(super) mod line_records;
@@ -19,4 +19,3 @@ pub(super) mod table_row_parts;
 pub(super) mod unstored_tags;
 pub(super) mod unstored_tags_by_game;
 pub(super) mod whole_file_checks;
-pub(crate) mod whole_game_values;

@@ -4,7 +4,6 @@
 //! The content decides if it is unmistakable: a magic number, or records that are all well-formed as far as they are
 //! checked. Otherwise the extension decides. It can be a weak hint: five unrelated formats use `.bin`.
 
-use crate::formats::opening_book::{BookEntry, OpeningBook};
 use crate::formats::{Format, Layout};
 use crate::input::Compression;
 use crate::text::numbers::counted;
@@ -64,16 +63,12 @@ fn of_content(head: &[u8]) -> Option<Foreign> {
 
 /// The reason why an opening book is not read as positions, and what reads it: the rest of a sentence that begins with the
 /// name of the file.
-pub(in crate::formats) fn book(head: &[u8], all: bool, path: &Path) -> Option<String> {
-    is_book(head, all, path).then(|| {
-        "is a Polyglot opening book, which has moves and no games: `lanefish tree --book FILE` shows them".to_owned()
-    })
-}
+pub(super) const BOOK: &str =
+    "is a Polyglot opening book, which has moves and no games: `lanefish tree --book FILE` shows them";
 
-/// Whether the first bytes are those of an opening book. Two or three entries may be anything, unless the name says so.
-pub(in crate::formats) fn is_book(head: &[u8], all: bool, path: &Path) -> bool {
-    let is_named = extension(path).is_some_and(|extension| matches!(&*extension, "bin" | "bookbin"));
-    (is_named || head.len() >= 4 * BookEntry::LEN) && OpeningBook::is_likely(head, all)
+/// Whether a name is one that opening books have, among others.
+pub(super) fn may_be_book(path: &Path) -> bool {
+    extension(path).is_some_and(|extension| matches!(&*extension, "bin" | "bookbin"))
 }
 
 /// The reason why an archive or container is not read, and what to use instead: the rest of a sentence that begins with
@@ -179,9 +174,7 @@ mod tests {
                 );
             }
         }
-        let book = [[1u8; 16], [2; 16]].concat();
-        assert!(is_book(&book, true, Path::new("x.bin")));
-        assert!(!is_book(&book, true, Path::new("x.dat")));
+        assert!(may_be_book(Path::new("x.bin")) && !may_be_book(Path::new("x.dat")));
     }
 
     #[test]

@@ -10,8 +10,8 @@
 use crate::chess::Square;
 use crate::error::{Place, Reject};
 use crate::formats::codec::decode_records::{BadRecord, DROPPED_EN_PASSANT, PseudoEnPassants, Record};
+use crate::formats::codec::fields_from_whole_games::OF_WHOLE_GAMES;
 use crate::formats::codec::game_history::OF_HISTORY;
-use crate::formats::codec::whole_game_values::OF_WHOLE_GAMES;
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::packed::{Group, Packed};
 use crate::replay::Board;

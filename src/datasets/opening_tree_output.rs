@@ -3,7 +3,7 @@
 use super::opening_tree::{TreeMove, TreePosition};
 #[cfg(feature = "parquet")]
 use crate::columnar::{Described, Ipc, IpcFile, Parquet, ParquetFile, RowBlock, RowBlocks};
-use crate::formats::opening_book::{BookEntry, book_code};
+use crate::formats::polyglot_book::{BookEntry, book_code};
 use crate::jobs::OutputFormat;
 use crate::output::cells::{write_csv_text, write_json_string};
 #[cfg(feature = "parquet")]

@@ -5,7 +5,7 @@
 
 use crate::chess::{Move, MoveKind, Position, Role, Square};
 use crate::error::{Damage, Error};
-use crate::formats::detect::unsupported::is_book;
+use crate::formats::detect::open::is_book;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -81,7 +81,7 @@ impl BookEntry {
 
 /// A book that is open.
 #[derive(Debug)]
-pub struct OpeningBook {
+pub struct PolyglotBook {
     path: Arc<Path>,
     file: BufReader<File>,
     entries: u64,
@@ -116,7 +116,7 @@ pub struct BookFacts {
 /// Number of entries that are looked at to recognize a book.
 const SAMPLE: usize = 64;
 
-impl OpeningBook {
+impl PolyglotBook {
     /// Whether some first bytes are those of a book, and whether they are all of it: entries in order with plausible moves,
     /// of which no two are equal. Other formats do not have numbers that rise so.
     pub(crate) fn is_likely(head: &[u8], all: bool) -> bool {
@@ -186,16 +186,22 @@ impl OpeningBook {
         Ok(BookEntry::from_bytes(bytes))
     }
 
-    /// The entries of a key, in the order of the book.
-    ///
-    /// # Errors
-    /// If the book cannot be read.
-    pub fn entries_of(&mut self, key: u64) -> Result<Vec<BookEntry>, Error> {
+    /// The number of the first entry whose key is not below this one.
+    fn place_of(&mut self, key: u64) -> Result<u64, Error> {
         let (mut low, mut high) = (0, self.entries);
         while low < high {
             let middle = low + (high - low) / 2;
             if self.entry(middle)?.key < key { low = middle + 1 } else { high = middle }
         }
+        Ok(low)
+    }
+
+    /// The entries of a key, in the order of the book.
+    ///
+    /// # Errors
+    /// If the book cannot be read.
+    pub fn entries_of(&mut self, key: u64) -> Result<Vec<BookEntry>, Error> {
+        let mut low = self.place_of(key)?;
         let mut found = Vec::new();
         while low < self.entries {
             let entry = self.entry(low)?;
@@ -208,7 +214,8 @@ impl OpeningBook {
         Ok(found)
     }
 
-    /// The moves that the book has in a position, in its order.
+    /// The moves that the book has in a position, in its order. An en passant square of the position counts in its key, even
+    /// if no capture there is legal; [`play`] keeps such squares.
     ///
     /// # Errors
     /// If the book cannot be read.
@@ -254,21 +261,42 @@ impl OpeningBook {
         let mut seen = std::collections::HashSet::from([Position::standard().polyglot_key()]);
         let mut next = vec![Position::standard()];
         while let Some(position) = next.pop() {
-            for entry in self.moves_of(&position)? {
+            let first = self.place_of(position.polyglot_key())?;
+            for (number, entry) in (first..).zip(self.moves_of(&position)?) {
                 facts.checked += 1;
                 let Some(mv) = entry.mv else {
-                    found(facts.checked, format!("{} is not legal in {position}", entry.uci));
+                    found(number, format!("{} is not legal in {position}", entry.uci));
                     continue;
                 };
                 let mut after = position.clone();
-                after.make(mv);
-                if seen.len() < MOST_SEEN && seen.insert(after.polyglot_key_after(mv)) {
+                play(&mut after, mv);
+                if seen.len() < MOST_SEEN && seen.insert(after.polyglot_key()) {
                     next.push(after);
                 }
             }
         }
         Ok(facts)
     }
+}
+
+/// Plays a move, and keeps the square that it passed over as the en passant square where a pawn stands beside that takes
+/// there, legally or not: so the square counts in the keys of books.
+///
+/// ```
+/// use lanefish::chess::{Move, Position};
+/// use lanefish::formats::polyglot_book::play;
+///
+/// let mut position: Position = "4r2k/3p4/8/4P3/8/8/8/4K3 b - - 0 1".parse().unwrap();
+/// let last = Move::from_uci("d7d5", &position).unwrap();
+/// let mut without = position.clone();
+/// without.make(last);
+/// play(&mut position, last);
+/// assert_eq!(position.polyglot_key(), without.polyglot_key_after(last));
+/// assert_ne!(position.polyglot_key(), without.polyglot_key());
+/// ```
+pub fn play(position: &mut Position, mv: Move) {
+    position.make(mv);
+    position.en_passant = position.en_passant.or_else(|| position.idle_en_passant_after(mv));
 }
 
 /// Most positions that a check follows.

@@ -6,17 +6,23 @@
 //! while their plies rise by one, within a chain; they have no values of whole games, and no repetitions.
 //!
 //! The formulas are those of `docs/time-and-mistakes.md`: time used by the clocks, judgments and accuracy as
-//! lichess.org computes them (`Advice.scala` and `AccuracyPercent.scala` of lila), which [`evaluations`] has.
+//! lichess.org computes them (`Advice.scala` and `AccuracyPercent.scala` of lila), which [`judgments_and_accuracy`] has.
 
 use crate::canonical::{Canonical, keys};
 use crate::chess::Color;
 use crate::games::WholeGameValues;
-use crate::table::evaluations::{self, Evaluation, Judgment};
+use crate::table::judgments_and_accuracy::{self, Evaluation, Judgment};
 use crate::table::{Array, Batch, Clocks, Field, Fields, OF_GAME, TimeBudget, Values, is_sentinel};
 
 /// The values that every record has for itself.
 const OF_RECORDS: Fields =
     Fields::of(&[Field::TimeUsed, Field::ScoreAfter, Field::MateAfter, Field::NextPly, Field::Repetition]);
+
+/// The fields of White and of Black: accuracy, mean loss, and numbers of moves by [`Judgment`].
+const OF_SIDES: [(Field, Field, [Field; Judgment::ALL.len()]); 2] = [
+    (Field::WhiteAccuracy, Field::WhiteAcpl, [Field::WhiteInaccuracies, Field::WhiteMistakes, Field::WhiteBlunders]),
+    (Field::BlackAccuracy, Field::BlackAcpl, [Field::BlackInaccuracies, Field::BlackMistakes, Field::BlackBlunders]),
+];
 
 /// The fields that need whole games.
 pub(crate) const OF_WHOLE_GAMES: Fields = OF_RECORDS.union(Fields::of(&OF_GAME));
@@ -101,7 +107,7 @@ impl Records {
     /// The evaluation of the position of a record; that of the first position is known without one.
     fn evaluation(&self, at: usize) -> Option<Evaluation> {
         let Known { ply, evaluation, .. } = self.known[at];
-        evaluation.or_else(|| (ply == Some(0)).then_some(evaluations::OF_START))
+        evaluation.or_else(|| (ply == Some(0)).then_some(judgments_and_accuracy::OF_START))
     }
 
     /// The time used for the move of each record, in centiseconds.
@@ -128,9 +134,15 @@ impl Records {
             moves.iter().filter(|&&at| self.after(at).is_some_and(|after| after.evaluation.is_some())).count();
         let clocked = moves.iter().filter(|&&at| self.known[at].clock.is_some()).count();
         let small = |count: usize| Some(count.min(u16::MAX.into()) as u64);
-        [values[12], values[13]] = [small(evaluated), small(clocked)];
+        let mut put = |field, value: Option<u64>| {
+            if let Some(place) = OF_GAME.iter().position(|&other| other == field) {
+                values[place] = value;
+            }
+        };
+        put(Field::EvaluatedPlies, small(evaluated));
+        put(Field::ClockedPlies, small(clocked));
         if let Some(times) = times.filter(|_| self.is_whole()) {
-            for (side, value) in values[10..12].iter_mut().enumerate() {
+            for (side, field) in [Field::WhiteTime, Field::BlackTime].into_iter().enumerate() {
                 let own = moves.iter().filter(|&&at| usize::from(self.known[at].is_black) == side);
                 let mut sum = None;
                 for &at in own {
@@ -140,7 +152,7 @@ impl Records {
                     };
                     sum = Some(sum.unwrap_or(0) + u64::from(time));
                 }
-                *value = sum.filter(|&sum| sum <= u32::MAX.into());
+                put(field, sum.filter(|&sum| sum <= u32::MAX.into()));
             }
         }
         // An evaluation stands after every move, or after all but the last one.
@@ -157,13 +169,13 @@ impl Records {
             .iter()
             .map(|known| if known.is_black { Color::Black } else { Color::White })
             .collect();
-        let game = evaluations::of_game(&positions, &movers);
-        for (side, of_side) in game.into_iter().enumerate() {
+        let game = judgments_and_accuracy::of_game(&positions, &movers);
+        for (of_side, (accuracy, acpl, judgments)) in game.into_iter().zip(OF_SIDES) {
             let Some(of_side) = of_side else { continue };
-            values[side] = Some(of_side.accuracy.to_bits());
-            values[2 + side] = Some(of_side.acpl.to_bits());
-            for (judgment, count) in of_side.judgments.into_iter().enumerate() {
-                values[4 + Judgment::ALL.len() * side + judgment] = small(count);
+            put(accuracy, Some(of_side.accuracy.to_bits()));
+            put(acpl, Some(of_side.acpl.to_bits()));
+            for (field, count) in judgments.into_iter().zip(of_side.judgments) {
+                put(field, small(count));
             }
         }
         values
