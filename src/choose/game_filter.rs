@@ -80,6 +80,7 @@ impl GameFilter {
         self.last_of_games
             || self.games_in_order
             || self.whole_games.is_some()
+            || self.moves
             || !self.having.is_empty()
             || self.set_options().any(|option| option.needs_whole_games)
     }
@@ -110,7 +111,7 @@ impl GameFilter {
 
     /// Whether games are chosen once they have been decoded: by their positions, or by their ends.
     pub(crate) fn chooses_whole_games(&self) -> bool {
-        !self.having.is_empty() || self.whole_games.is_some() || self.later_condition(false).is_some()
+        !self.having.is_empty() || self.moves || self.whole_games.is_some() || self.later_condition(false).is_some()
     }
     /// Whether games have to follow one another as wholes: something else than a field of records needs them.
     pub(crate) fn needs_games_in_order(&self) -> bool {

@@ -123,6 +123,9 @@ macro_rules! game_options {
             /// The records of each game have to follow one another. This is not an option either.
             #[cfg_attr(feature = "cluster", serde(skip))]
             pub(crate) games_in_order: bool,
+            /// Rows of games have their moves. This is not an option either.
+            #[cfg_attr(feature = "cluster", serde(skip))]
+            pub(crate) moves: bool,
             /// The condition is true for the game. It comes from [`Choose::filter`](super::Choose::filter) if rows of
             /// games are made.
             #[cfg_attr(feature = "cluster", serde(skip))]

@@ -33,7 +33,7 @@ pub use new_values::Assignments;
 pub(crate) use new_values::Changes;
 pub(crate) use position_sequence::{FoundSequence, HAVING, candidates};
 pub use position_sequence::{PositionSequence, SequenceWord};
-pub(crate) use record_filter::{AtRandom, ByFormula, DrawnUpTo, RecordFilter, choose, draw};
+pub(crate) use record_filter::{AtRandom, ByFormula, DrawnUpTo, RecordFilter, choose, draw, keep};
 pub(crate) use sample::Fraction;
 pub use sample::{Rate, Sample};
 

@@ -95,7 +95,7 @@ impl RecordFilter for ByFormula<'_> {
 }
 
 /// Keeps those records of a mask for which `is` holds.
-fn keep(tile: &Tile<'_>, mask: &mut [u64], is: impl Fn(usize) -> bool) {
+pub(crate) fn keep(tile: &Tile<'_>, mask: &mut [u64], is: impl Fn(usize) -> bool) {
     let before = mask.to_vec();
     for place in rows_of(&before) {
         if !is(tile.start + place) {

@@ -11,6 +11,7 @@ use crate::choose::{Choose, RecordFilter};
 use crate::distinct::{canonical_at, castling_files};
 use crate::error::{Error, Reject};
 use crate::input::Inputs;
+use crate::partition::byte_rows::{ByteRows, Superfluous};
 use crate::partition::distinct_positions::{Collected, Exact};
 use crate::partition::keyed_rows::{PILE_LEN, Partitions, Row, RowBuffer, Store};
 use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunError, RunOptions, Summary, erased, run, run_on, run_to_end};
@@ -21,7 +22,6 @@ use crate::tiers::Analyzer;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::Hasher;
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -284,12 +284,18 @@ macro_rules! entries_are_rows {
 
 entries_are_rows!(Short Long Counted);
 
-/// Whole records as rows of a store: all their fields as bytes, one after the other.
+/// Whole records: their hash, their rank, their place, and their count; and all their fields as bytes, one after the
+/// other.
+type Whole = ByteRows<4, EqualRecords>;
+
+/// Of equal records, one is kept.
 #[derive(Debug, Default)]
-struct Whole {
-    bytes: Vec<u8>,
-    /// For each row: its end, its hash, its rank, its place, and its count.
-    rows: Vec<[u64; 5]>,
+struct EqualRecords;
+
+impl Superfluous<4> for EqualRecords {
+    fn leave_out(rows: &mut Whole) {
+        *rows = distinct(rows);
+    }
 }
 
 /// How many equal records a record stands for.
@@ -301,114 +307,58 @@ fn count_at(batch: &Batch, row: usize) -> u64 {
     }
 }
 
-/// Number of bytes of the data about a row.
-const ROW: usize = size_of::<[u64; 5]>();
-
-impl Whole {
-    fn row(&self, row: usize) -> &[u8] {
-        let start = row.checked_sub(1).map_or(0, |before| self.rows[before][0]);
-        &self.bytes[start as usize..self.rows[row][0] as usize]
-    }
-    /// Adds a record; with `adds_up`, records may differ in their counts.
-    fn push(&mut self, batch: &Batch, row: usize, rank: u64, place: u64, adds_up: bool) {
-        let start = self.bytes.len();
+/// Adds a record; with `adds_up`, records may differ in their counts.
+fn push_whole(rows: &mut Whole, batch: &Batch, row: usize, rank: u64, place: u64, adds_up: bool) {
+    rows.push_with(|bytes| {
+        let start = bytes.len();
         let board = batch.board(row);
         for plane in [board.color, board.types[0], board.types[1], board.types[2]] {
-            self.bytes.extend_from_slice(&plane.to_le_bytes());
+            bytes.extend_from_slice(&plane.to_le_bytes());
         }
-        self.bytes.extend_from_slice(&batch.halfmove[row].to_le_bytes());
-        self.bytes.extend_from_slice(&batch.fullmove[row].to_le_bytes());
+        bytes.extend_from_slice(&batch.halfmove[row].to_le_bytes());
+        bytes.extend_from_slice(&batch.fullmove[row].to_le_bytes());
         // Games are numbered over all inputs, so the number of a game says where it was found.
         let is_compared = |field| field != Field::Game && !(adds_up && field == Field::Count);
         let fields = batch.fields.iter().filter(|&(&field, values)| is_compared(field) && values.is_present(row));
         for (&field, values) in fields {
-            self.bytes.push(field as u8);
+            bytes.push(field as u8);
             match (values.number(row), values.text(row)) {
-                (Some(number), _) => self.bytes.extend_from_slice(&number.to_le_bytes()),
+                (Some(number), _) => bytes.extend_from_slice(&number.to_le_bytes()),
                 (None, text) => {
                     let text = text.unwrap_or_default();
-                    self.bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
-                    self.bytes.extend_from_slice(text.as_bytes());
+                    bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+                    bytes.extend_from_slice(text.as_bytes());
                 }
             }
         }
         let mut hasher = std::hash::DefaultHasher::new();
-        hasher.write(&self.bytes[start..]);
-        self.rows.push([self.bytes.len() as u64, hasher.finish(), rank, place, count_at(batch, row)]);
-    }
-    fn add(&mut self, from: &Self, row: usize) {
-        self.bytes.extend_from_slice(from.row(row));
-        let [_, hash, rank, place, count] = from.rows[row];
-        self.rows.push([self.bytes.len() as u64, hash, rank, place, count]);
-    }
-    /// The number that decides among equal records: the record with the smallest one is kept.
-    fn order(&self, row: usize) -> (u64, u64) {
-        match self.rows[row] {
-            [_, _, _, NEVER, _] => (0, NEVER),
-            [_, _, rank, place, _] => (rank, place),
-        }
-    }
-    /// Keeps one of several equal records.
-    fn distinct(&self) -> Self {
-        let mut kept: HashMap<&[u8], (usize, u64)> = HashMap::new();
-        for row in 0..self.rows.len() {
-            let (known, count) = kept.entry(self.row(row)).or_insert((row, 0));
-            *count += self.rows[row][4];
-            if self.order(row) < self.order(*known) {
-                *known = row;
-            }
-        }
-        let mut rows: Vec<(usize, u64)> = kept.into_values().collect();
-        rows.sort_unstable();
-        let mut distinct = Self::default();
-        for (place, (row, count)) in rows.into_iter().enumerate() {
-            distinct.add(self, row);
-            distinct.rows[place][4] = count;
-        }
-        distinct
-    }
+        hasher.write(&bytes[start..]);
+        [hasher.finish(), rank, place, count_at(batch, row)]
+    });
 }
 
-impl RowBuffer for Whole {
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-    fn keys(&self, keys: &mut Vec<u64>) {
-        keys.extend(self.rows.iter().map(|row| row[1]));
-    }
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.rows.clear();
-    }
-    fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
-        let before = self.bytes.len();
-        rows.iter().for_each(|&row| self.add(from, row as usize));
-        (self.bytes.len() - before + rows.len() * ROW) as u64
-    }
-    fn thin(&mut self) {
-        *self = self.distinct();
-    }
-    fn bytes(&self) -> u64 {
-        (self.bytes.len() + self.rows.len() * ROW) as u64
-    }
-    fn encode(self, to: &mut Vec<u8>) -> io::Result<()> {
-        to.extend_from_slice(&(self.rows.len() as u64).to_ne_bytes());
-        to.extend_from_slice(bytemuck::cast_slice(&self.rows));
-        to.extend_from_slice(&self.bytes);
-        Ok(())
-    }
-    fn decode(bytes: Vec<u8>) -> io::Result<Self> {
-        let wrong = || io::Error::from(io::ErrorKind::UnexpectedEof);
-        let (len, rest) = bytes.split_first_chunk().ok_or_else(wrong)?;
-        let len = (u64::from_ne_bytes(*len) as usize).checked_mul(ROW).ok_or_else(wrong)?;
-        let (rows, bytes) = rest.split_at_checked(len).ok_or_else(wrong)?;
-        let rows: Vec<[u64; 5]> = rows.chunks_exact(ROW).map(bytemuck::pod_read_unaligned).collect();
-        let end = rows.last().map_or(0, |row| row[0]);
-        if !rows.iter().map(|row| row[0]).is_sorted() || end != bytes.len() as u64 {
-            return Err(wrong());
+/// Keeps one of several equal records: the one with the smallest rank, then place.
+fn distinct(all: &Whole) -> Whole {
+    let order = |row: usize| match all.numbers[row] {
+        [_, _, NEVER, _] => (0, NEVER),
+        [_, rank, place, _] => (rank, place),
+    };
+    let mut kept: HashMap<&[u8], (usize, u64)> = HashMap::new();
+    for row in 0..all.len() {
+        let (known, count) = kept.entry(all.bytes_of(row)).or_insert((row, 0));
+        *count += all.numbers[row][3];
+        if order(row) < order(*known) {
+            *known = row;
         }
-        Ok(Self { bytes: bytes.to_vec(), rows })
     }
+    let mut rows: Vec<(usize, u64)> = kept.into_values().collect();
+    rows.sort_unstable();
+    let mut distinct = Whole::default();
+    for (place, (row, count)) in rows.into_iter().enumerate() {
+        distinct.push_of(all, row);
+        distinct.numbers[place][3] = count;
+    }
+    distinct
 }
 
 /// The rule for choosing among equal records, and for records that must not be kept.
@@ -581,28 +531,14 @@ impl Dedup {
         let kept = match self.key {
             Key::Record => {
                 let add = |rows: &mut Whole, batch: &Batch, row, rank, place| {
-                    rows.push(batch, row, rank, place, self.counts);
+                    push_whole(rows, batch, row, rank, place, self.counts);
                 };
-                let places = |rows: Whole| {
-                    let rows = rows.distinct().rows;
-                    rows.into_iter().map(|row| [row[3], row[4]]).collect()
-                };
-                let join = |piles: Vec<Whole>| {
-                    let mut all = Whole::default();
-                    for pile in piles {
-                        (0..pile.rows.len()).for_each(|row| all.add(&pile, row));
-                    }
-                    all
+                let places = |piles: Vec<Whole>| {
+                    let rows = distinct(&Whole::joined(piles)).numbers;
+                    rows.into_iter().map(|[_, _, place, count]| [place, count]).collect()
                 };
                 let fields = Fields::ALL;
-                self.decide(
-                    inputs,
-                    options,
-                    (fields, refusal),
-                    add,
-                    |piles| places(join(piles)),
-                    (&mut summary, &mut done),
-                )
+                self.decide(inputs, options, (fields, refusal), add, places, (&mut summary, &mut done))
             }
             key if self.counts => {
                 let add = |entries: &mut Vec<Counted>, batch: &Batch, row, rank, place| {
@@ -708,7 +644,7 @@ impl Dedup {
         let (exact, store) = (Exact::new(&half)?, Store::<Whole>::new(&half)?);
         let threads = options.threads;
         let ranking = Ranking { keep: &Keep::First, never: false };
-        let add = |rows: &mut Whole, batch: &Batch, row, rank, place| rows.push(batch, row, rank, place, false);
+        let add = |rows: &mut Whole, batch: &Batch, row, rank, place| push_whole(rows, batch, row, rank, place, false);
         let (fields, entered, end, used) = (Fields::ALL, AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
         let enter = Enter { store: &store, ranking, fields, entered, end, add, used, refusal: None };
         let both = Both { enter, exact: &exact };
@@ -722,7 +658,7 @@ impl Dedup {
             .and_then(|leaves| {
                 leaves.for_each(threads, |leaf| {
                     let piles = leaf.piles()?;
-                    let rows = piles.iter().flat_map(|pile| (0..pile.rows.len()).map(move |row| pile.row(row)));
+                    let rows = piles.iter().flat_map(|pile| (0..pile.len()).map(move |row| pile.bytes_of(row)));
                     let distinct: std::collections::HashSet<&[u8]> = rows.collect();
                     records.fetch_add(distinct.len() as u64, Ordering::Relaxed);
                     Ok(())

@@ -8,6 +8,7 @@
 
 mod dedup;
 mod divide_by_keys;
+mod duplicate_games;
 mod interleave;
 mod kept_record_bits;
 mod opening_tree;
@@ -19,6 +20,9 @@ mod split;
 mod tests;
 
 pub use dedup::{Dedup, Deduplicated, Distinct, Keep, Key};
+pub use duplicate_games::{
+    DeduplicatedGames, DuplicateGame, DuplicateGames, GameKeys, GamePlace, KeepGame, OnDuplicate,
+};
 pub use interleave::Interleave;
 pub use opening_tree::{OpeningTree, TreeMove, TreePosition};
 pub use opening_tree_output::{BookWeight, TreeFile, TreeWritten};

@@ -12,7 +12,9 @@ pub(crate) use outcome::{Verdict, dash};
 pub use player_names::PlayerName;
 
 use crate::ParseError;
+use crate::canonical::Canonical;
 use crate::chess::{Move, Position};
+use crate::distinct::canonical_at;
 use crate::table::{Array, Batch, Field, Fields, OF_GAME};
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -152,6 +154,43 @@ pub struct GameMatches {
     pub count: u32,
 }
 
+/// The main line of a game.
+#[derive(Clone, Debug)]
+pub(crate) struct MainLine {
+    /// The position in which it begins.
+    pub(crate) start: Canonical,
+    /// Its moves, as the bits of [`Move`].
+    pub(crate) moves: Vec<u16>,
+    /// Whether every position follows from the one before it by the move that was played there.
+    pub(crate) is_whole: bool,
+}
+
+impl MainLine {
+    /// The main line of the records of a game, in order; `None` if there is no record.
+    pub(crate) fn of<'a>(records: impl Iterator<Item = (&'a Batch, usize)>) -> Option<Self> {
+        let mut line: Option<Self> = None;
+        let (mut ply_before, mut has_move) = (None, true);
+        for (batch, row) in records {
+            let number = |field| batch.values(field).and_then(|values: &Array| values.number(row));
+            let (ply, mv) = (number(Field::Ply), number(Field::Move));
+            match &mut line {
+                None => {
+                    line = Some(Self { start: canonical_at(batch, row), moves: Vec::new(), is_whole: true });
+                }
+                Some(line) => {
+                    line.is_whole &= has_move && ply.zip(ply_before).is_none_or(|(ply, before)| ply == before + 1)
+                }
+            }
+            has_move = mv.is_some();
+            ply_before = ply;
+            if let (Some(line), Some(mv)) = (&mut line, mv) {
+                line.moves.push(mv as u16);
+            }
+        }
+        line
+    }
+}
+
 /// Everything known about a game, for tables of games.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -172,8 +211,12 @@ pub struct GameRow {
     pub matches: Option<Box<GameMatches>>,
     /// The values that are found for whole games, if they are requested.
     pub(crate) values: Option<Box<WholeGameValues>>,
+    /// Its main line, if it is requested.
+    pub(crate) main_line: Option<Box<MainLine>>,
     /// Offset of the game in the chunk; of the first one with what comes before it.
     pub(crate) start: usize,
+    /// Offset of the end of its tags in the chunk.
+    pub(crate) movetext: usize,
     /// Offset of the end of the game in the chunk, where the next game or other text begins.
     pub(crate) end: usize,
 }
@@ -245,7 +288,9 @@ impl GameRow {
             error,
             matches: None,
             values: Self::values_of(batch, row),
+            main_line: None,
             start: 0,
+            movetext: 0,
             end: 0,
         }
     }

@@ -3,7 +3,8 @@
 //! Case and dots do not count, and titles are left out. Before a comma stands the family name, behind it the given names.
 //! Without one, the family name is the last words or the first ones, whichever agrees. Two names agree if the family names
 //! are equal and the given names, word by word as far as both have some, are equal or one is the beginning of the other.
-//! Unknown names (`?` or nothing) agree with each other alone. Hyphens, accents and underscores are letters.
+//! Unknown names (`?` or nothing) agree with each other alone. Hyphens, accents and underscores are letters. Before and
+//! behind the comma, the first eight words count.
 //!
 //! | one | other | agree |
 //! | --- | --- | --- |
@@ -19,6 +20,9 @@ use std::str::FromStr;
 
 /// Titles that are no part of a name.
 const TITLES: [&str; 11] = ["gm", "im", "fm", "cm", "nm", "wgm", "wim", "wfm", "wcm", "wnm", "dr"];
+
+/// Further words of a name do not count.
+const MOST_WORDS: usize = 8;
 
 /// The name of a player, to be compared with others.
 ///
@@ -43,7 +47,7 @@ fn words(text: &str) -> Vec<String> {
     let all: Vec<&str> = plain.split_whitespace().collect();
     let untitled: Vec<&str> = all.iter().copied().filter(|word| !TITLES.contains(word)).collect();
     let kept = if untitled.is_empty() { all } else { untitled };
-    kept.into_iter().map(str::to_owned).collect()
+    kept.into_iter().take(MOST_WORDS).map(str::to_owned).collect()
 }
 
 /// Whether given names agree, as far as both have some.
@@ -72,6 +76,29 @@ impl PlayerName {
     pub fn is_unknown(&self) -> bool {
         self.given.as_ref().is_none_or(Vec::is_empty)
             && self.words.iter().all(|word| word.bytes().all(|byte| byte == b'?'))
+    }
+
+    /// The same name in one spelling: names with equal ones agree with the same others.
+    pub(crate) fn normal_form(&self) -> String {
+        match &self.given {
+            _ if self.is_unknown() => "?".to_owned(),
+            Some(given) => format!("{}, {}", self.words.join(" "), given.join(" ")),
+            None => self.words.join(" "),
+        }
+    }
+
+    /// The words that may be the last one of the family name. Names agree only if they share one.
+    pub(crate) fn ends_of_family_names(&self) -> Vec<&str> {
+        if self.is_unknown() {
+            return vec!["?"];
+        }
+        let mut ends: Vec<&str> = match &self.given {
+            Some(_) => vec![self.words.last().map_or("", String::as_str)],
+            None => self.words.iter().map(String::as_str).collect(),
+        };
+        ends.sort_unstable();
+        ends.dedup();
+        ends
     }
 
     /// Each way to read it: family and given names.

@@ -160,7 +160,7 @@ impl GameColumn {
     }
 
     /// The value as text; empty if the game does not have it.
-    pub(super) fn text<'a>(&self, game: &'a GameRow) -> Cow<'a, str> {
+    pub(crate) fn text<'a>(&self, game: &'a GameRow) -> Cow<'a, str> {
         match &self.value {
             GameValue::Number => game.game.to_string().into(),
             GameValue::Tag(name) => tag(game, name).into(),
@@ -243,7 +243,7 @@ impl GameColumns {
     }
 
     /// The names of the tags that they read; `None` if they may read all of them.
-    pub(super) fn tags(&self) -> Option<Vec<Arc<str>>> {
+    pub(crate) fn tags(&self) -> Option<Vec<Arc<str>>> {
         let mut tags = Vec::new();
         for column in &self.0 {
             match &column.value {
@@ -260,7 +260,7 @@ impl GameColumns {
     }
 
     /// What they need of records.
-    pub(super) fn needs(&self) -> Needs {
+    pub(crate) fn needs(&self) -> Needs {
         let found = self.0.iter().filter(|column| matches!(column.value, GameValue::OfWholeGame(_)));
         found.filter_map(|column| ChosenColumn::named(&column.name)).map(|column| column.needs()).collect()
     }

@@ -3,6 +3,7 @@
 //! [`keyed_rows`] has the method. It divides any [`RowBuffer`](keyed_rows::RowBuffer) of rows: whole
 //! [records](stored_records), entries that decide about records, or [positions](distinct_positions) to be counted.
 
+pub(crate) mod byte_rows;
 pub(crate) mod distinct_positions;
 pub(crate) mod keyed_rows;
 pub(crate) mod stored_records;

@@ -61,6 +61,7 @@ trait Questions<'a>: Sync {
     fn needs(&self) -> Needs;
     fn reads_games(&self) -> bool;
     fn copies_games(&self) -> bool;
+    fn reads_main_lines(&self) -> bool;
     fn game_tags(&self) -> Option<Vec<Arc<str>>>;
     fn reads_lost_tags(&self) -> bool;
     fn passes_blocks_on(&self) -> bool;
@@ -77,6 +78,9 @@ impl<'a, J: Job> Questions<'a> for Mailbox<'a, J> {
     }
     fn copies_games(&self) -> bool {
         self.job.copies_games()
+    }
+    fn reads_main_lines(&self) -> bool {
+        self.job.reads_main_lines()
     }
     fn game_tags(&self) -> Option<Vec<Arc<str>>> {
         self.job.game_tags()
@@ -126,6 +130,9 @@ impl<'a> Job for AnyJob<'a> {
     }
     fn copies_games(&self) -> bool {
         self.0.copies_games()
+    }
+    fn reads_main_lines(&self) -> bool {
+        self.0.reads_main_lines()
     }
     fn game_tags(&self) -> Option<Vec<Arc<str>>> {
         self.0.game_tags()

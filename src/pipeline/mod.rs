@@ -258,6 +258,10 @@ pub trait Job: Sync {
     fn copies_games(&self) -> bool {
         false
     }
+    /// Whether the rows of games that it reads must have the moves of the game.
+    fn reads_main_lines(&self) -> bool {
+        false
+    }
     /// The tags that it reads of rows of games; `None` for all of them.
     fn game_tags(&self) -> Option<Vec<Arc<str>>> {
         None
@@ -360,6 +364,9 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     decode.game_places |= job.copies_games();
     decode.row_tags = job.game_tags().map(Arc::from);
     decode.lost_tags |= job.reads_lost_tags();
+    if job.reads_main_lines() {
+        Arc::make_mut(decode.games.get_or_insert_default()).moves = true;
+    }
     let options_set: Vec<&'static str> = decode.games.iter().flat_map(|games| games.options()).collect();
     let mut choices: Vec<&dyn RecordFilter> = Vec::new();
     choices.extend(filter.iter().map(|filter| filter as &dyn RecordFilter));
@@ -369,7 +376,8 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         Some(Sample::Count(_)) | None => None,
     };
     choices.extend(sample.as_deref());
-    let chosen: Needs = choices.iter().map(|choice| choice.needs()).chain([set.needs()]).collect();
+    let chosen = choices.iter().copied().chain(options.only).map(RecordFilter::needs);
+    let chosen: Needs = chosen.chain([set.needs()]).collect();
     decode.fields = decode.fields.union(chosen.fields);
     let of_job = if of_job.tags.is_empty() { decode.tags.iter().cloned().collect() } else { of_job.tags };
     let of_sequence = decode.games.as_ref().map_or(Needs::NONE, |games| games.having.needs());

@@ -281,9 +281,9 @@ fn judge<J: Job>(
             let lines = settings.knows_lines.then_some(lines);
             job.source(&mut part, chunk, lines);
             let batches = batches.pop_front().unwrap_or_default();
-            let matches = std::mem::take(&mut decoded.game_matches);
+            let found = std::mem::take(&mut decoded.found_in_games);
             let mut games = match settings.makes_game_rows(format) {
-                true => game_selection::rows_of_games(&batches, matches),
+                true => game_selection::rows_of_games(&batches, found),
                 false => Vec::new(),
             };
             let texts = decoded.texts.take();

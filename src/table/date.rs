@@ -100,6 +100,11 @@ impl Date {
         self.month
     }
 
+    /// The day of the month, if it is known.
+    pub const fn day(self) -> Option<u8> {
+        self.day
+    }
+
     /// Days since 1970-01-01, if month and day are known.
     pub fn days(self) -> Option<i32> {
         let (year, month, day) = (i32::from(self.year), i32::from(self.month?), i32::from(self.day?));

@@ -53,7 +53,7 @@ pub struct Decoded {
     /// The games of a chunk of whole games, in which a sequence of positions is still to be searched for.
     pub(crate) whole_games: Vec<game_selection::WholeGame>,
     /// Where the games that rows are made of have the sequence.
-    pub(crate) game_matches: game_selection::Matches,
+    pub(crate) found_in_games: game_selection::FoundInGames,
     /// The games that the records belong to, if games are being selected.
     pub(crate) selected: Option<Box<game_selection::Selected>>,
 }

@@ -21,7 +21,7 @@ use crate::chess::Position;
 use crate::choose::{Condition, FilterCount, GameFilter, HAVING, LeftOutBy, ROWS_OF_GAMES, WHERE, hash_on};
 use crate::error::Damage;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, Remark};
-use crate::games::{Date, Facts, GameMatches, GameRow, Outcome, Variant};
+use crate::games::{Date, Facts, GameMatches, GameRow, MainLine, Outcome, Variant};
 use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, Fields, Values};
 use std::borrow::{Borrow, Cow};
@@ -64,6 +64,8 @@ struct Run {
     /// Whether the sequence of positions has been found in the game, and in its last run, where.
     is_found: bool,
     matches: Option<Box<GameMatches>>,
+    /// In the last run of the game, its main line, if it is requested.
+    main_line: Option<Box<MainLine>>,
     /// Records of a game without the sequence that are not valid positions, and so are rejects.
     bad: u64,
     /// Whether the first record lies in another shard.
@@ -219,6 +221,7 @@ fn runs(batches: &[Batch], chains: Option<&[usize]>, selection: &GameFilter) -> 
                 left_out: Vec::new(),
                 is_found: false,
                 matches: None,
+                main_line: None,
                 bad: 0,
                 of_other_shard: batch.of_other_shard,
                 way,
@@ -412,6 +415,15 @@ fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &GameFilter, sear
         .enumerate()
         .flat_map(|(chunk, (_, run))| run.rows().map(move |(batch, row)| (chunk, batch, row)))
         .collect();
+    if selection.moves {
+        let line = MainLine::of(rows.iter().map(|&(chunk, batch, row)| (&game[chunk].0[batch], row)));
+        if let Some((_, last)) = game.last_mut() {
+            last.main_line = line.map(Box::new);
+        }
+    }
+    let Some((_, first)) = game.first() else {
+        return;
+    };
     let mut left_out = Vec::new();
     let kept = {
         let ply = |at: usize| {
@@ -684,8 +696,9 @@ impl Edges {
                     up_to(&mut run, cut, &mut decoded.batches, selection);
                 }
             }
-            if let Some(matches) = run.matches.take().filter(|_| selection.last_of_games) {
-                decoded.game_matches.extend(run.rows().last().map(|row| (row, matches)));
+            let found = FoundInGame { matches: run.matches.take(), main_line: run.main_line.take() };
+            if selection.last_of_games && (found.matches.is_some() || found.main_line.is_some()) {
+                decoded.found_in_games.extend(run.rows().last().map(|row| (row, found)));
             }
             if run.verdict.is_some_and(|(name, _)| name == ROWS_OF_GAMES) && !run.of_other_shard {
                 decoded.remarks.add(&NO_GAME, run.len() as u64);
@@ -837,16 +850,25 @@ pub(crate) fn keep_games(decoded: &mut Decoded, requested: Range<u64>) -> u64 {
 }
 
 /// The rows of the games whose last records are taken, with the numbers of these records.
-pub(crate) fn rows_of_games(batches: &[Arc<Batch>], mut matches: Matches) -> Vec<(u64, GameRow)> {
+pub(crate) fn rows_of_games(batches: &[Arc<Batch>], mut found: FoundInGames) -> Vec<(u64, GameRow)> {
     let rows = taken(batches).into_iter().map(|(batch, row)| {
         let game = GameRow::of_last_record(&batches[batch], row);
-        (batches[batch].index(row), GameRow { matches: matches.remove(&(batch, row)), ..game })
+        let FoundInGame { matches, main_line } = found.remove(&(batch, row)).unwrap_or_default();
+        (batches[batch].index(row), GameRow { matches, main_line, ..game })
     });
     rows.collect()
 }
 
-/// Where games have the sequence of positions, by the batch and row of their last record.
-pub(crate) type Matches = BTreeMap<(usize, usize), Box<GameMatches>>;
+/// What was found in a game that its last record does not say.
+#[derive(Debug, Default)]
+pub(crate) struct FoundInGame {
+    /// Where it has the sequence of positions.
+    matches: Option<Box<GameMatches>>,
+    main_line: Option<Box<MainLine>>,
+}
+
+/// What was found in games, by the batch and row of their last record.
+pub(crate) type FoundInGames = BTreeMap<(usize, usize), FoundInGame>;
 
 /// A game that was decoded as a whole, in which a sequence of positions is to be searched for.
 #[derive(Debug)]
@@ -917,7 +939,7 @@ pub(crate) fn select_games(
         number(decoded, u64::MAX);
         if selection.having.is_empty() {
             return if tells_rows {
-                complete_rows(about, decoded, &games, BTreeMap::new())
+                complete_rows(about, decoded, &games, BTreeMap::new(), selection.moves)
             };
         }
         if !games.is_empty() {
@@ -1003,7 +1025,7 @@ pub(crate) fn select_games(
     });
     leave_out_games(decoded, &missed);
     if tells_rows {
-        complete_rows(about, decoded, &taken, matches);
+        complete_rows(about, decoded, &taken, matches, selection.moves);
     }
 }
 
@@ -1013,6 +1035,7 @@ fn complete_rows(
     decoded: &mut Decoded,
     games: &[WholeGame],
     mut matches: BTreeMap<u64, Box<GameMatches>>,
+    reads_moves: bool,
 ) {
     let starts: Vec<usize> = games.iter().map(|game| game.start).collect();
     let mut tags = format.tags_of_games(chunk, options, &starts).into_iter();
@@ -1021,6 +1044,9 @@ fn complete_rows(
         row.tags = tags.next().unwrap_or_default();
         row.last = game.last().and_then(|last| decoded.batches.first()?.position(last).ok());
         row.values = game.last().zip(decoded.batches.first()).and_then(|(row, batch)| GameRow::values_of(batch, row));
+        if let Some(batch) = decoded.batches.first().filter(|_| reads_moves) {
+            row.main_line = MainLine::of(game.main_line().map(|row| (batch, row))).map(Box::new);
+        }
     }
 }
 

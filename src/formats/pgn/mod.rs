@@ -76,6 +76,7 @@ pub use game::{BadGame, Game, GameError, Games};
 pub use lex::boundary;
 pub use reading_stages::{ReadingStage, reading_stages};
 pub use tags::Tags;
+pub(crate) use unstored_text::annotations;
 
 pub(super) use comment_values::{LONGEST_MATE, mate_in};
 
@@ -564,7 +565,9 @@ fn row(number: u64, game: &Game<'_>, start: usize, tags: Option<Option<&[Arc<str
         error: game.bad.as_ref().map(|bad| bad.error.to_string()),
         matches: None,
         values: None,
+        main_line: None,
         start,
+        movetext: game.start + game.tags.len(),
         end: game.end,
     }
 }

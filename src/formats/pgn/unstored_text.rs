@@ -10,6 +10,7 @@ use super::records;
 use crate::chess::Color;
 use crate::formats::UnstoredTags;
 use memchr::{memchr, memmem};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 /// Variations; nested ones are part of the outer one.
@@ -24,28 +25,38 @@ const DETAILS: &str = "depths, times and more beside scores of engines";
 /// Longer names of commands are cut off.
 const LONGEST_NAME: usize = 20;
 
-/// Counts the text that records do not keep in a part of a text: a game without its tags. A variation counts as one,
-/// with everything in it, unless variations are read as well.
-pub(super) fn count(bytes: &[u8], part: Range<usize>, reads_variations: bool, lost: &mut UnstoredTags) {
+/// What stands between the moves of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    /// A comment in braces, without them.
+    Comment(&'a [u8]),
+    /// A comment up to the end of its line, without the semicolon.
+    LineComment(&'a [u8]),
+    /// The beginning of a variation, and where it is.
+    Variation(usize),
+    /// The end of a variation, and where it is.
+    VariationEnd(usize),
+    /// A NAG, without its dollar sign.
+    Nag(&'a [u8]),
+}
+
+/// Visits what stands between the moves in a part of a text, a game without its tags; the number is that of the variations
+/// around it.
+pub(super) fn visit_pieces<'a>(bytes: &'a [u8], part: Range<usize>, mut visit: impl FnMut(Piece<'a>, u32)) {
     let mut at = part.start;
     let mut depth = 0u32;
     while at < part.end {
-        let is_read = depth == 0 || reads_variations;
         match bytes[at] {
             b'{' => match lex::comment(bytes, at) {
                 Comment::Closed(end) if end < part.end => {
-                    if is_read {
-                        comment(&bytes[at + 1..end], lost);
-                    }
+                    visit(Piece::Comment(&bytes[at + 1..end]), depth);
                     at = end + 1;
                 }
                 Comment::Closed(_) | Comment::Open(_) => return,
             },
             b';' => {
                 let end = lex::text_line_end(bytes, at).min(part.end);
-                if is_read {
-                    lost.add_text(COMMENTS, u64::from(!bytes[at + 1..end].trim_ascii().is_empty()));
-                }
+                visit(Piece::LineComment(&bytes[at + 1..end]), depth);
                 at = end;
             }
             b'%' if at == 0 || matches!(bytes[at - 1], b'\n' | b'\r') => at = lex::text_line_end(bytes, at),
@@ -56,21 +67,82 @@ pub(super) fn count(bytes: &[u8], part: Range<usize>, reads_variations: bool, lo
                 at += 3;
             }
             b'(' => {
-                lost.add_text(VARIATIONS, u64::from(depth == 0 && !reads_variations));
+                visit(Piece::Variation(at), depth);
                 depth = depth.saturating_add(1);
                 at += 1;
             }
             b')' => {
                 depth = depth.saturating_sub(1);
+                visit(Piece::VariationEnd(at), depth);
                 at += 1;
             }
             b'$' => {
-                lost.add_text(NAGS, is_read.into());
-                at += 1;
+                let start = at + 1;
+                at = (start..part.end).find(|&at| !bytes[at].is_ascii_digit()).unwrap_or(part.end);
+                visit(Piece::Nag(&bytes[start..at]), depth);
             }
             _ => at += 1,
         }
     }
+}
+
+/// Counts the text that records do not keep in a part of a text: a game without its tags. A variation counts as one,
+/// with everything in it, unless variations are read as well.
+pub(super) fn count(bytes: &[u8], part: Range<usize>, reads_variations: bool, lost: &mut UnstoredTags) {
+    visit_pieces(bytes, part, |piece, depth| {
+        let is_read = depth == 0 || reads_variations;
+        match piece {
+            Piece::Variation(_) => lost.add_text(VARIATIONS, u64::from(depth == 0 && !reads_variations)),
+            Piece::Comment(text) if is_read => comment(text, lost),
+            Piece::LineComment(text) if is_read => {
+                lost.add_text(COMMENTS, u64::from(!text.trim_ascii().is_empty()));
+            }
+            Piece::Nag(_) => lost.add_text(NAGS, is_read.into()),
+            Piece::Comment(_) | Piece::LineComment(_) | Piece::VariationEnd(_) => {}
+        }
+    });
+}
+
+/// The comments and variations of a game, whose text without tags this is: how many there are, commands such as
+/// `[%clk]` not counted, and a number that is equal for equal comments, variations and NAGs.
+pub(crate) fn annotations(text: &[u8]) -> (u64, u64) {
+    let (mut count, mut hasher) = (0, DefaultHasher::new());
+    let mut put = |text: &[u8]| {
+        let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        words.for_each(|word| word.hash(&mut hasher));
+    };
+    let mut variation = None;
+    visit_pieces(text, 0..text.len(), |piece, depth| match piece {
+        Piece::Comment(words) | Piece::LineComment(words) => {
+            count += u64::from(has_words(words));
+            put(words);
+        }
+        Piece::Variation(start) => {
+            count += 1;
+            variation.get_or_insert(start);
+        }
+        Piece::VariationEnd(end) if depth == 0 => {
+            if let Some(start) = variation.take() {
+                put(&text[start..end]);
+            }
+        }
+        Piece::VariationEnd(_) => {}
+        Piece::Nag(number) => put(number),
+    });
+    variation.into_iter().for_each(|start| put(&text[start..]));
+    (count, hasher.finish())
+}
+
+/// Whether a comment has text beside commands.
+fn has_words(mut comment: &[u8]) -> bool {
+    while let Some(start) = memmem::find(comment, b"[%") {
+        if !comment[..start].trim_ascii().is_empty() {
+            return true;
+        }
+        let end = memchr(b']', &comment[start..]);
+        comment = end.map_or(&[], |end| &comment[start + end + 1..]);
+    }
+    !comment.trim_ascii().is_empty()
 }
 
 /// Counts the text that records do not keep in a comment, given without its braces.
