@@ -188,7 +188,7 @@ impl Keywords<'_, '_> {
             .set(set.map_err(|wrong| error::message(py, format!("set: {wrong}")))?))
     }
 
-    /// Checks that nothing is given that would choose among the positions of whole games, or would change the last ones.
+    /// Checks that nothing is given that would choose among the positions of whole games, or change the last ones.
     fn check_whole_games(&self) -> Result<(), String> {
         if self.sample.is_some() {
             return Err(format!("sample: {}", choosing_games::WHOLE_GAMES));

@@ -16,15 +16,15 @@ CHOICES = [
     ({}, []),
     ({"having": "in_check"}, ["--having", "in_check"]),
     (
-        {"having": [("having", "in_check"), ("next", "c"), ("then", "move_captures")], "let": {"c": "in_check"}},
-        ["--let", "c=in_check", "--having", "in_check", "--next", "c", "--then", "move_captures"],
+        {"having": [("having", "c"), ("then", "c"), ("next", "move_captures")], "let": {"c": "in_check"}},
+        ["--let", "c=in_check", "--having", "c", "--then", "c", "--next", "move_captures"],
     ),
     ({"where": "mean_elo >= 1500 and plies > 40"}, ["--where", "mean_elo >= 1500 and plies > 40"]),
     ({"where": "strong", "let": {"strong": "white_elo > 1500"}}, ["--let", "strong=white_elo > 1500", "--where", "strong"]),
     ({"games": {"min_elo": 1400, "result": ["1-0", "0-1"]}}, ["--min-elo", "1400", "--result", "1-0,0-1"]),
     (
-        {"games": {"max_elo": 2500}, "where": "result = '1-0'", "having": "checkmate"},
-        ["--max-elo", "2500", "--where", "result = '1-0'", "--having", "checkmate"],
+        {"games": {"max_elo": 1900}, "where": "result = '1-0'", "having": "move_castles"},
+        ["--max-elo", "1900", "--where", "result = '1-0'", "--having", "move_castles"],
     ),
     ({"skip": 3, "limit": 4}, ["--skip", "3", "--limit", "4"]),
     ({"having": "in_check", "skip": 1, "limit": 2}, ["--having", "in_check", "--skip", "1", "--limit", "2"]),
@@ -51,6 +51,7 @@ def damaged(tmp_path):
 def test_rows_are_those_of_the_command_line(keywords, options, command):
     names = NAMES.split(",") + (MATCHES if "having" in keywords else [])
     expected = list(csv.reader(command("games", GAMES, "--columns", ",".join(names), *options).splitlines()))
+    assert len(expected) > 1
     for threads in [1, 2]:
         assert as_csv(lanefish.games(GAMES, names, threads=threads, **keywords)) == expected
     assert as_csv(lanefish.games([GAMES], ",".join(names), **keywords)) == expected
