@@ -20,7 +20,7 @@ CHOICES = [
         ["--let", "c=in_check", "--having", "c", "--then", "c", "--next", "move_captures"],
     ),
     ({"where": "mean_elo >= 1500 and plies > 40"}, ["--where", "mean_elo >= 1500 and plies > 40"]),
-    ({"where": "strong", "let": {"strong": "white_elo > 1500"}}, ["--let", "strong=white_elo > 1500", "--where", "strong"]),
+    ({"where": "w", "let": {"w": "white_elo > 1500"}}, ["--let", "w=white_elo > 1500", "--where", "w"]),
     ({"games": {"min_elo": 1400, "result": ["1-0", "0-1"]}}, ["--min-elo", "1400", "--result", "1-0,0-1"]),
     (
         {"games": {"max_elo": 1900}, "where": "result = '1-0'", "having": "move_castles"},
