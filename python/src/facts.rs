@@ -1,28 +1,46 @@
 //! `columns` and `cpu`: the available columns, and the features of this CPU.
 
 use crate::reading;
+use lanefish::jobs::GameColumn;
 use lanefish::table::{COLUMNS, Columns, TAGS};
 use lanefish::tiers::Tier;
 use lanefish_core::cpu as processor;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 /// Lists all columns: one dict per column, with its name, type and meaning, and whether it is one of the defaults.
 ///
+/// These are the columns of positions, which `compute` and `scan` have, or with `of="games"` those of `lanefish.games`.
+///
 /// >>> import lanefish
 /// >>> [column["type"] for column in lanefish.columns() if column["name"] == "legal_moves"]
 /// ['u16']
+/// >>> [column["type"] for column in lanefish.columns(of="games") if column["name"] == "match_count"]
+/// ['u32']
 #[pyfunction]
-pub(crate) fn columns(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+#[pyo3(signature = (of="positions"))]
+pub(crate) fn columns<'py>(py: Python<'py>, of: &str) -> PyResult<Bound<'py, PyList>> {
     let defaults: Vec<&str> = Columns::DEFAULT.split(',').collect();
+    let mut listed: Vec<([&str; 3], bool)> = match of {
+        "positions" => COLUMNS
+            .iter()
+            .map(|column| ([column.name, column.kind.name(), column.meaning], defaults.contains(&column.name)))
+            .collect(),
+        "games" => GameColumn::all()
+            .iter()
+            .map(|column| ([column.name(), column.kind().name(), column.meaning()], column.is_usual()))
+            .collect(),
+        _ => return Err(PyValueError::new_err("of must be 'positions' or 'games'")),
+    };
+    listed.push(([TAGS.pattern, TAGS.kind.name(), TAGS.meaning], false));
     let all = PyList::empty(py);
-    let listed = COLUMNS.iter().map(|column| [column.name, column.kind.name(), column.meaning]);
-    for [name, kind, meaning] in listed.chain([[TAGS.pattern, TAGS.kind.name(), TAGS.meaning]]) {
+    for ([name, kind, meaning], is_default) in listed {
         let column = PyDict::new(py);
         column.set_item("name", name)?;
         column.set_item("type", kind)?;
         column.set_item("meaning", meaning)?;
-        column.set_item("default", defaults.contains(&name))?;
+        column.set_item("default", is_default)?;
         all.append(column)?;
     }
     Ok(all)

@@ -6,11 +6,11 @@
 //! Work is done without the GIL. A thread that works for a call takes the GIL now and then, only to let Python handle
 //! signals ([`signals`]). The threads of a scan never take it.
 
+mod choosing_games;
 mod compute;
 mod error;
 mod facts;
 mod files;
-mod games;
 mod input;
 mod reading;
 mod scan;
@@ -31,6 +31,7 @@ fn _lanefish(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scan::Scan>()?;
     module.add_function(wrap_pyfunction!(compute::compute, module)?)?;
     module.add_function(wrap_pyfunction!(scan::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(scan::games, module)?)?;
     module.add_function(wrap_pyfunction!(files::stats, module)?)?;
     module.add_function(wrap_pyfunction!(files::convert, module)?)?;
     module.add_function(wrap_pyfunction!(facts::columns, module)?)?;

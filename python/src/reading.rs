@@ -1,12 +1,13 @@
 //! Options that several functions share.
 
-use crate::{error, games};
+use crate::{choosing_games, error};
 use lanefish::chess::Validity;
 use lanefish::choose::{Assignments, Choose, Definitions, GameFilter, Sample};
 use lanefish::formats::{DecodeOptions, Format};
 use lanefish::input::Inputs;
+use lanefish::jobs::GameColumns;
 use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
-use lanefish::table::Columns;
+use lanefish::table::{Columns, ColumnsError};
 use lanefish::tiers::{Analyzer, Tier};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -35,20 +36,22 @@ pub(crate) fn threads(threads: Option<usize>) -> PyResult<usize> {
     }
 }
 
+/// Names of columns, separated by commas: of a string with commas, or of any names.
+fn column_names(names: &Bound<'_, PyAny>) -> PyResult<String> {
+    if names.is_instance_of::<PyString>() {
+        return names.extract();
+    }
+    let names: PyResult<Vec<String>> = names.try_iter()?.map(|name| name?.extract()).collect();
+    Ok(names?.join(","))
+}
+
 /// Columns by name: a string with commas, or any names.
 pub(crate) fn columns(
     py: Python<'_>,
     names: Option<&Bound<'_, PyAny>>,
     definitions: &Definitions,
 ) -> PyResult<Columns> {
-    let names = match names {
-        None => Columns::DEFAULT.to_owned(),
-        Some(names) if names.is_instance_of::<PyString>() => names.extract()?,
-        Some(names) => {
-            let names: PyResult<Vec<String>> = names.try_iter()?.map(|name| name?.extract()).collect();
-            names?.join(",")
-        }
-    };
+    let names = names.map_or_else(|| Ok(Columns::DEFAULT.to_owned()), column_names)?;
     Columns::named_with(&names, |name| definitions.column(name)).map_err(|unknown| {
         let hint = "lanefish.columns() lists all of them";
         error::message(py, format!("{unknown}; {hint}"))
@@ -110,6 +113,7 @@ macro_rules! reading_function {
                 definitions: r#let,
                 seed,
                 set: None,
+                takes_whole_games: false,
             };
             $body
         }
@@ -136,6 +140,8 @@ pub(crate) struct Keywords<'a, 'py> {
     pub(crate) seed: u64,
     /// New values, which only `convert` has.
     pub(crate) set: Option<&'a Bound<'py, PyDict>>,
+    /// Whether whole games are taken, so that `where` is about games, and what chooses among positions is an error.
+    pub(crate) takes_whole_games: bool,
 }
 
 /// `name=expression` of each entry.
@@ -155,12 +161,18 @@ impl Keywords<'_, '_> {
 
     fn choose(&self, py: Python<'_>) -> PyResult<Choose> {
         let definitions = self.definitions(py)?;
-        let mut games = self.games.map(games::filter).transpose()?.unwrap_or_default();
+        let of_games = self.takes_whole_games;
+        let filter = self.games.map(|games| choosing_games::filter(games, of_games));
+        let mut games = filter.transpose()?.unwrap_or_default();
         if let Some(having) = self.having {
-            games = games.having(games::sequence(having, &definitions)?);
+            games = games.having(choosing_games::sequence(having, &definitions)?);
         }
         let games = Some(games).filter(|filter| *filter != GameFilter::default()).map(Arc::new);
-        let condition = self.condition.map(|text| definitions.condition(text)).transpose();
+        let condition = self.condition.map(|text| match of_games {
+            true => definitions.condition_on_games(text),
+            false => definitions.condition(text),
+        });
+        let condition = condition.transpose();
         let sample = self.sample.map(|sample| -> PyResult<Sample> {
             // Of numbers, the type says what they are: 1.0 is a rate.
             let text = if sample.is_instance_of::<PyFloat>() { sample.repr()? } else { sample.str()? };
@@ -176,8 +188,26 @@ impl Keywords<'_, '_> {
             .set(set.map_err(|wrong| error::message(py, format!("set: {wrong}")))?))
     }
 
+    /// Checks that nothing is given that would choose among the positions of whole games, or change the last ones.
+    fn check_whole_games(&self) -> Result<(), String> {
+        if self.sample.is_some() {
+            return Err(format!("sample: {}", choosing_games::WHOLE_GAMES));
+        }
+        if self.seed != 0 {
+            return Err(format!("seed: {}", choosing_games::WHOLE_GAMES));
+        }
+        if self.keep_en_passant {
+            let reason = "final positions have no en passant squares without a legal capture";
+            return Err(format!("keep_en_passant: {reason}"));
+        }
+        Ok(())
+    }
+
     /// The checked options.
     pub(crate) fn check(self, py: Python<'_>) -> PyResult<Reading> {
+        if self.takes_whole_games {
+            self.check_whole_games().map_err(|refusal| error::message(py, refusal))?;
+        }
         let strict = match self.on_bad {
             "raise" => true,
             "skip" => false,
@@ -224,6 +254,19 @@ pub(crate) fn decode(fen_column: Option<String>, validity: &str, keep_en_passant
 }
 
 impl Reading {
+    /// Columns of games by name. Where games are chosen by a sequence of positions, some columns say where it is.
+    pub(crate) fn game_columns(&self, py: Python<'_>, names: Option<&Bound<'_, PyAny>>) -> PyResult<GameColumns> {
+        let names = names.map(column_names).transpose()?;
+        let has_matches = self.read.choose.games.as_ref().is_some_and(|games| !games.having.is_empty());
+        GameColumns::chosen(names.as_deref(), has_matches).map_err(|wrong| {
+            let hint = match wrong {
+                ColumnsError::WithoutHaving(_) => "",
+                _ => "; lanefish.columns(of=\"games\") lists all of them",
+            };
+            error::message(py, format!("columns: {wrong}{hint}"))
+        })
+    }
+
     /// The inputs of these names.
     pub(crate) fn inputs(&self, py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<Inputs> {
         let names: Vec<PathBuf> = match paths.extract::<PathBuf>() {

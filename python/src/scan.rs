@@ -1,7 +1,7 @@
-//! `scan`: columns of files, as a stream of record batches.
+//! `scan` and `games`: columns of files, or of their games, as a stream of record batches.
 
 use crate::error;
-use crate::reading::{self, reading_function};
+use crate::reading::{self, Keywords, reading_function};
 use crate::signals::Signals;
 use crate::table::{RecordBatch, Table, field_of, struct_of};
 use arrow_array::{self as arrow, ArrayRef};
@@ -60,12 +60,60 @@ reading_function! {
         let reading = keywords.check(py)?;
         let analyzer = reading::analyzer(py)?;
         let inputs = reading.inputs(py, paths)?;
-        let scan = jobs::Scan::new(inputs, columns, analyzer, move |options| reading.set(options));
-        Ok(Scan { schema: scan.schema(), scan: Arc::new(Mutex::new(scan)) })
+        Ok(jobs::Scan::new(inputs, columns, analyzer, move |options| reading.set(options)).into())
     }
 }
 
-/// A stream of record batches: what `scan` returns.
+reading_function! {
+    /// Reads the games of files, as a stream of record batches in order: one row for each game.
+    ///
+    /// `paths` are files of any format that has games: PGN, and boards files, tables and training data whose records have
+    /// the number of their game. The result is a stream like that of `scan`, which other packages accept as it is:
+    /// `polars.DataFrame(lanefish.games("games.pgn"))`.
+    ///
+    /// `columns` are the tags, the result, the number of plies, the outcome on the board, the last position (`fen`) and
+    /// the `error` of a damaged game, unless others are named: a string with commas, or any names. "tag:NAME" is any tag,
+    /// "all" are all columns, and `lanefish.columns(of="games")` lists them. A missing value is null.
+    ///
+    /// `having` takes the games with a position for which this is true, or with a sequence of positions,
+    /// `[("having", "in_check"), ("next", "in_check"), ("then", "checkmate")]`. Four more columns say where it is:
+    /// `match_plies` has a ply for each condition, `first_match` and `last_match` the first and the last ply at which a
+    /// match ends, `match_count` the number of such plies. Without `having`, it is an error to name them.
+    ///
+    /// `where` is a condition on games: "mean_elo >= 2400 and outcome = 'checkmate'". `games` has the options that choose
+    /// games, such as `{"min_elo": 2000}`. `skip` and `limit` count games, and with `shard` a game belongs to the share in
+    /// which it begins. The other arguments are those of `scan`. Options that choose among positions are errors, because
+    /// there is one row per whole game: `sample`, `seed`, and those for plies in `games`; so is `keep_en_passant`.
+    ///
+    /// A game that cannot be read to its end has a row, too, with what was read before the damage. With `on_bad="raise"`,
+    /// the first of them raises an `Error`, after the complete batches before it; with "skip", all rows come, and
+    /// `rejected` counts the bad ones. A file without games raises an `Error`. `records` and `rejected` count records:
+    /// the positions of the games.
+    ///
+    /// >>> import lanefish, tempfile, os
+    /// >>> path = os.path.join(tempfile.mkdtemp(), "two.pgn")
+    /// >>> with open(path, "w") as file:
+    /// ...     _ = file.write("1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0\n\n1. d4 d5 *\n")
+    /// >>> lanefish.games(path, "game,result,plies,outcome").read_all().to_pydict()
+    /// {'game': [0, 1], 'result': ['1-0', None], 'plies': [5, 2], 'outcome': ['checkmate', None]}
+    /// >>> lanefish.games(path, ["game", "match_plies"], having="moved_piece = 'K'").read_all().to_pydict()
+    /// {'game': [0], 'match_plies': ['3']}
+    signature(paths, columns=None, *);
+    pub(crate) fn games<'py>(
+        py: Python<'_>,
+        keywords: Keywords, on_bad = "raise";
+        paths: &Bound<'_, PyAny>,
+        columns: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Scan> {
+        let reading = Keywords { takes_whole_games: true, ..keywords }.check(py)?;
+        let columns = reading.game_columns(py, columns)?;
+        let analyzer = reading::analyzer(py)?;
+        let inputs = reading.inputs(py, paths)?;
+        Ok(jobs::Scan::of_games(inputs, columns, analyzer, move |options| reading.set(options)).into())
+    }
+}
+
+/// A stream of record batches: what `scan` and `games` return.
 ///
 /// >>> import lanefish, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "one.epd")
@@ -78,6 +126,12 @@ reading_function! {
 pub(crate) struct Scan {
     schema: SchemaRef,
     scan: Arc<Mutex<jobs::Scan>>,
+}
+
+impl From<jobs::Scan> for Scan {
+    fn from(scan: jobs::Scan) -> Self {
+        Self { schema: scan.schema(), scan: Arc::new(Mutex::new(scan)) }
+    }
 }
 
 fn lock(scan: &Mutex<jobs::Scan>) -> MutexGuard<'_, jobs::Scan> {

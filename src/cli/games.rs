@@ -81,10 +81,10 @@ impl RunCommand for GamesArgs {
         if self.read.reading.keep_en_passant {
             bail!("--keep-en-passant: final positions have no en passant squares without a legal capture");
         }
-        let chosen = self.columns.as_deref().map(super::arguments::value_parsers::game_columns).transpose()?;
-        let shown = RowForm::of(self.format, &self.output, Content::Games)?;
         let has_matches = self.read.reading.chosen.chooses_by_positions();
-        let columns = match (chosen, shown) {
+        let columns = super::arguments::value_parsers::game_columns(self.columns.as_deref(), has_matches)?;
+        let shown = RowForm::of(self.format, &self.output, Content::Games)?;
+        let columns = match (&self.columns, shown) {
             (Some(_), RowForm::Rows(OutputFormat::Pgn)) => {
                 bail!("--columns: PGN is a copy of the games, without columns; rows are csv, jsonl, parquet or arrow")
             }
@@ -93,15 +93,8 @@ impl RunCommand for GamesArgs {
             }
             (None, RowForm::Table) => Some(GameColumns::named(FOR_PEOPLE_FIRST)?),
             (None, RowForm::Rows(OutputFormat::Pgn | OutputFormat::JsonLines)) => None,
-            (None, RowForm::Rows(_)) if has_matches => Some(GameColumns::usual().clone().with_matches()),
-            (Some(all), _) if has_matches && self.names_all() => Some(all.with_matches()),
-            (chosen, _) => chosen,
+            _ => Some(columns),
         };
-        if let Some(column) = columns.iter().flat_map(GameColumns::iter).find(|column| column.is_of_matches())
-            && !has_matches
-        {
-            bail!("--columns: `{}` says where a game has what --having asks for, and that is not given", column.name());
-        }
         if condition.is_some_and(|condition| condition.reads("fen")) {
             invocation.note(format_args!(
                 "--where: `fen` is the last position of a game; --having chooses by any of its positions"
@@ -111,13 +104,6 @@ impl RunCommand for GamesArgs {
         let kinds = columns.iter().flat_map(GameColumns::iter).map(|column| column.kind().into());
         let read = (&self.read.inputs[..], &self.read.reading);
         format_output::write(invocation, read, written, OutputRequest::shown(&self.output, shown, kinds, &self.write))
-    }
-}
-
-impl GamesArgs {
-    /// Whether all columns are requested.
-    fn names_all(&self) -> bool {
-        self.columns.as_deref().is_some_and(|names| names.split(',').any(|name| name.trim() == "all"))
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::arrow_and_parquet_files::{Table, TableBlock, TablePart};
 use super::background_stream::{Sender, Stream};
+use super::game_columns::GameColumns;
 use super::output_content::OutputContent;
 use crate::error::Error;
 use crate::input::Inputs;
@@ -21,7 +22,7 @@ use std::time::Duration;
 /// Maximum number of finished batches that wait to be taken.
 const WAITING: usize = 4;
 
-/// Columns of inputs as record batches, in order.
+/// Columns of inputs, or of their games, as record batches, in order.
 ///
 /// Batches have [`BLOCK`](crate::columnar::BLOCK) rows; the last one may have fewer. After the last one, or an error,
 /// [`Scan::summary`] has the numbers of records.
@@ -67,6 +68,21 @@ pub enum ScanStep {
     End,
 }
 
+/// The columns of the batches.
+enum ScanColumns {
+    OfRecords(Columns),
+    OfGames(GameColumns),
+}
+
+impl ScanColumns {
+    fn content(&self) -> OutputContent<'_> {
+        match self {
+            Self::OfRecords(columns) => OutputContent::Columns(columns, SquareSetStyle::Hex),
+            Self::OfGames(columns) => OutputContent::GameColumns(columns),
+        }
+    }
+}
+
 impl fmt::Debug for Scan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scan").field("schema", &self.schema).field("summary", &self.summary).finish_non_exhaustive()
@@ -82,13 +98,52 @@ impl Scan {
         analyzer: &'static dyn Analyzer,
         set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOptions<'a> + Send + Sync + 'static,
     ) -> Self {
-        let table = Table::batches(OutputContent::Columns(&columns, SquareSetStyle::Hex));
-        let schema = table.schema();
-        drop(table);
+        Self::of(inputs, ScanColumns::OfRecords(columns), analyzer, set)
+    }
+
+    /// A stream with one row for each game. A game with a bad record is a row as well, up to that record; the column
+    /// `error` says what is wrong. The numbers of the [summary](Self::summary) are of records.
+    ///
+    /// Options are those of a job that reads the [rows of games](crate::pipeline::Job::reads_games): `skip` and `limit`
+    /// count games, and conditions are [about games](crate::choose::Definitions::condition_on_games).
+    ///
+    /// ```
+    /// use lanefish::choose::{Choose, Definitions, GameFilter, PositionSequence, SequenceWord};
+    /// use lanefish::jobs::{GameColumns, Scan};
+    /// use lanefish::{input::Inputs, pipeline::ReadOptions, tiers};
+    /// use std::sync::Arc;
+    ///
+    /// let inputs = Inputs::open(["data/lichess-2025-05.pgn"])?;
+    /// let columns = GameColumns::chosen(Some("game,white,match_plies"), true)?;
+    /// let long_castling = [(SequenceWord::Having, "san like 'O-O-O%' and fullmove > 20")];
+    /// let sequence = PositionSequence::parse(long_castling, &Definitions::default()).map_err(|(_, wrong)| wrong)?;
+    /// let games = Some(Arc::new(GameFilter::default().having(sequence)));
+    /// let read = ReadOptions::default().choose(Choose::default().games(games));
+    /// let scan = Scan::of_games(inputs, columns, tiers::best(), |options| options.read(read));
+    /// let rows: usize = scan.map(|batch| batch.map(|batch| batch.num_rows())).sum::<Result<_, _>>()?;
+    /// assert_eq!(rows, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_games(
+        inputs: Inputs,
+        columns: GameColumns,
+        analyzer: &'static dyn Analyzer,
+        set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOptions<'a> + Send + Sync + 'static,
+    ) -> Self {
+        Self::of(inputs, ScanColumns::OfGames(columns), analyzer, set)
+    }
+
+    fn of(
+        inputs: Inputs,
+        columns: ScanColumns,
+        analyzer: &'static dyn Analyzer,
+        set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOptions<'a> + Send + Sync + 'static,
+    ) -> Self {
+        let schema = Table::batches(columns.content()).schema();
         let begin = move |sender: &Sender<RecordBatch>| {
             let mut options = set(RunOptions::new(analyzer));
             options.interrupt = Some(sender.interrupt());
-            read(&inputs, &columns, options, sender)
+            read(&inputs, columns.content(), options, sender)
         };
         Self { schema, state: State::New(Box::new(begin)), summary: None }
     }
@@ -166,9 +221,9 @@ impl Iterator for Scan {
 }
 
 /// Reads all inputs and sends their batches.
-fn read(inputs: &Inputs, columns: &Columns, options: RunOptions<'_>, sender: &Sender<RecordBatch>) -> Summary {
+fn read(inputs: &Inputs, content: OutputContent<'_>, options: RunOptions<'_>, sender: &Sender<RecordBatch>) -> Summary {
     let failed = |source| Error::Write { path: "record batches".into(), source };
-    let job = Table::batches(OutputContent::Columns(columns, SquareSetStyle::Hex));
+    let job = Table::batches(content);
     let mut summary = run_to_end(inputs, options, &job, |part: TablePart| {
         part.blocks().try_for_each(|block| {
             let batch = block.map_err(failed)?.into_batch();

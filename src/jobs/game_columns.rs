@@ -28,6 +28,9 @@ const OF_TAGS: [(&str, &str); 14] = [
     ("Variant", "variant"),
 ];
 
+/// What stands for the names of all columns.
+const ALL_NAMES: &str = "all";
+
 /// A column of a table of games.
 #[derive(Clone, Debug)]
 pub struct GameColumn {
@@ -231,6 +234,32 @@ impl GameColumns {
     pub fn usual() -> &'static Self {
         &USUAL
     }
+    /// The columns of an output: those with these names, as [`Self::named`] has them, or the usual ones.
+    ///
+    /// If games are chosen by a [sequence](crate::choose::GameFilter::having) of positions, `has_matches`, then the usual
+    /// columns, and all of them, are followed by those that [say where](GameColumn::is_of_matches) it is.
+    ///
+    /// # Errors
+    /// If a column is unknown, or named twice, or says where a sequence is although there is none.
+    ///
+    /// ```
+    /// use lanefish::jobs::GameColumns;
+    /// let last = |columns: GameColumns| columns.iter().last().map(|column| column.name().to_owned());
+    /// assert_eq!(last(GameColumns::chosen(None, false)?).as_deref(), Some("error"));
+    /// assert_eq!(last(GameColumns::chosen(None, true)?).as_deref(), Some("match_count"));
+    /// assert_eq!(last(GameColumns::chosen(Some("match_plies,white"), true)?).as_deref(), Some("white"));
+    /// assert!(GameColumns::chosen(Some("match_plies,white"), false).is_err());
+    /// # Ok::<(), lanefish::table::ColumnsError>(())
+    /// ```
+    pub fn chosen(names: Option<&str>, has_matches: bool) -> Result<Self, ColumnsError> {
+        let columns = names.map_or_else(|| Ok(Self::usual().clone()), Self::named)?;
+        let of_matches = columns.iter().find(|column| column.is_of_matches()).map(|column| column.name().to_owned());
+        if let Some(column) = of_matches.filter(|_| !has_matches) {
+            return Err(ColumnsError::WithoutHaving(column));
+        }
+        let has_all = names.is_none_or(|names| names.split(',').any(|name| name.trim() == ALL_NAMES));
+        Ok(if has_matches && has_all { columns.with_matches() } else { columns })
+    }
     /// The same columns, and then those that say where the [sequence](crate::choose::GameFilter::having) is by which games
     /// were chosen, as far as they are not among them.
     #[must_use]
@@ -281,7 +310,7 @@ impl GameColumns {
     pub fn named(names: &str) -> Result<Self, ColumnsError> {
         let mut columns = Vec::new();
         for name in names.split(',').map(str::trim) {
-            if name == "all" {
+            if name == ALL_NAMES {
                 columns.extend(ALL.iter().filter(|column| !column.is_of_matches()).cloned());
             } else {
                 columns.push(GameColumn::named(name).ok_or_else(|| ColumnsError::Unknown(name.to_owned()))?);

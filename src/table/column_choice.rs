@@ -186,6 +186,9 @@ pub enum ColumnsError {
     /// A column is named more than once: tables have only one of a name.
     #[error("the column `{0}` is named twice")]
     Twice(String),
+    /// A column of games says where a sequence of positions is, by which games are not chosen.
+    #[error("`{0}` says where a game has what --having asks for, and that is not given")]
+    WithoutHaving(String),
 }
 
 /// A choice of columns, in the order in which they are written.

@@ -19,6 +19,7 @@ from ._lanefish import (
     compute,
     convert,
     cpu,
+    games,
     scan,
     stats,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "compute",
     "convert",
     "cpu",
+    "games",
     "scan",
     "stats",
 ]

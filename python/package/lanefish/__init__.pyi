@@ -134,6 +134,26 @@ def scan(
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
 ) -> Scan: ...
+def games(
+    paths: _Paths,
+    columns: Union[str, Iterable[str], None] = None,
+    *,
+    on_bad: Literal["raise", "skip"] = "raise",
+    threads: Optional[int] = None,
+    fen_column: Optional[str] = None,
+    from_format: Optional[str] = None,
+    skip: int = 0,
+    limit: Optional[int] = None,
+    shard: Optional[str] = None,
+    validity: _Validity = "playable",
+    keep_en_passant: bool = False,
+    games: Optional[_Games] = None,
+    having: Union[str, Iterable[tuple[Literal["having", "then", "next"], str]], None] = None,
+    where: Optional[str] = None,
+    sample: Union[float, int, str, None] = None,
+    let: Optional[Mapping[str, Union[str, int, float]]] = None,
+    seed: int = 0,
+) -> Scan: ...
 def stats(
     paths: _Paths,
     *,
@@ -182,5 +202,5 @@ def convert(
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
 ) -> _Converted: ...
-def columns() -> list[_Column]: ...
+def columns(of: Literal["positions", "games"] = "positions") -> list[_Column]: ...
 def cpu() -> dict[str, Any]: ...

@@ -160,14 +160,14 @@ pub(crate) fn columns(names: &str, definitions: &Definitions) -> anyhow::Result<
     })
 }
 
-/// The columns of games with these names.
-pub(crate) fn game_columns(names: &str) -> anyhow::Result<GameColumns> {
-    GameColumns::named(names).map_err(|error| {
-        let unknown = names.split(',').map(str::trim).find(|name| {
-            let wrong = GameColumns::named(name);
-            matches!(wrong, Err(ColumnsError::Unknown(_)))
-        });
-        let hint = unknown.map_or_else(String::new, |name| meant_among(name, game_column_names()));
+/// The columns of games with these names, or the usual ones, with those of matches.
+pub(crate) fn game_columns(names: Option<&str>, has_matches: bool) -> anyhow::Result<GameColumns> {
+    GameColumns::chosen(names, has_matches).map_err(|error| {
+        let hint = match &error {
+            ColumnsError::WithoutHaving(_) => return anyhow::anyhow!("--columns: {error}"),
+            ColumnsError::Unknown(name) => meant_among(name, game_column_names()),
+            _ => String::new(),
+        };
         let tags = TAGS.pattern;
         anyhow::anyhow!("--columns: {error}{hint} (--list-columns prints all of them; {tags} is any tag of games)")
     })

@@ -2,17 +2,20 @@
 //! positions.
 
 use crate::error;
-use lanefish::choose::{Definitions, GameFilter, GameOption, PositionSequence, SequenceWord};
+use lanefish::choose::{Definitions, GameFilter, GameOption, GameOptionStage, PositionSequence, SequenceWord};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-/// Reads a filter from a dict.
-pub(crate) fn filter(games: &Bound<'_, PyDict>) -> PyResult<GameFilter> {
+/// Why options that choose among positions are errors where whole games are taken.
+pub(crate) const WHOLE_GAMES: &str = "lanefish.games does not take it, because it has one row per whole game";
+
+/// Reads a filter from a dict. Where whole games are taken, options that choose among their positions are errors.
+pub(crate) fn filter(games: &Bound<'_, PyDict>, takes_whole_games: bool) -> PyResult<GameFilter> {
     let mut filter = GameFilter::default();
     for (name, value) in games {
         let name: String = name.extract()?;
-        set(&mut filter, &name, &value).map_err(|wrong| {
+        set(&mut filter, &name, &value, takes_whole_games).map_err(|wrong| {
             let py = games.py();
             if wrong.is_instance_of::<PyTypeError>(py) {
                 PyTypeError::new_err(format!("games[{name:?}]: {}", wrong.value(py)))
@@ -41,11 +44,14 @@ pub(crate) fn sequence(having: &Bound<'_, PyAny>, definitions: &Definitions) -> 
         .map_err(|(word, wrong)| error::message(having.py(), format!("having: {}: {wrong}", word.name())))
 }
 
-fn set(filter: &mut GameFilter, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+fn set(filter: &mut GameFilter, name: &str, value: &Bound<'_, PyAny>, takes_whole_games: bool) -> PyResult<()> {
     let Some(option) = GameOption::named(name).filter(|_| !name.contains('-')) else {
         let names: Vec<String> = GameOption::ALL.iter().map(|option| option.name.replace('-', "_")).collect();
         return Err(PyValueError::new_err(format!("no such option; there are {}", names.join(", "))));
     };
+    if takes_whole_games && option.stage == GameOptionStage::Positions {
+        return Err(PyValueError::new_err(WHOLE_GAMES));
+    }
     for text in texts(option, value)? {
         option.set(filter, &text).map_err(PyValueError::new_err)?;
     }
