@@ -471,6 +471,11 @@ impl GameOption {
         Self::ALL.iter().find(|option| option.name.replace('-', "_") == name.replace('-', "_"))
     }
 
+    /// Whether the option is set in a filter.
+    pub fn is_set_in(&self, filter: &GameFilter) -> bool {
+        (self.is_set)(filter)
+    }
+
     /// Sets the value in a filter, or adds another one if the option takes several. The text of an option without a value
     /// is not looked at.
     ///

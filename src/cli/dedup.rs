@@ -1,4 +1,4 @@
-//! `dedup`: one of several equal records, or the number of distinct records.
+//! `dedup`: one of several equal records or games, or the number of distinct ones.
 
 use super::SOMETHING_WRONG;
 use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
@@ -6,33 +6,59 @@ use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::run::dataset_summary;
 use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::{Invocation, Nothing, RunOverrides, files_with};
+use super::run::output::Output;
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum, ValueHint};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Command, ValueEnum, ValueHint};
 use comfy_table::{CellAlignment, Table, presets};
-use lanefish::datasets::{Dedup, Deduplicated, Keep, Key};
+use lanefish::Error;
+use lanefish::choose::{GameOption, GameOptionStage};
+use lanefish::datasets::{
+    Dedup, Deduplicated, DeduplicatedGames, DuplicateGame, DuplicateGames, GameKeys, Keep, KeepGame, Key, OnDuplicate,
+};
 use lanefish::formats;
 use lanefish::input::{Inputs, Source};
-use lanefish::jobs::{OutputContent, OutputFormat};
+use lanefish::jobs::{Content, OutputContent, OutputFormat};
 use lanefish::table::{Column, Kind};
 use lanefish_core::text::numbers::{counted, grouped};
 use serde_json::json;
+use std::ffi::OsStr;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Keep one of several equal records, in the input order; without -o, count them
+/// Keep one of several equal records or games, in the input order; without -o, count them
 #[derive(Debug, Args)]
 pub(crate) struct DedupArgs {
-    /// What makes records equal
-    #[arg(long, value_enum, value_name = "KEY", default_value_t = By::Position)]
-    key: By,
+    /// What is compared
+    #[arg(long, value_enum, value_name = "UNIT", default_value_t = By::Record)]
+    by: By,
 
-    /// Which of several equal records is kept: first, last, most:COLUMN or least:COLUMN (ties: the first)
+    /// What makes records equal, or games: for these a list, of which all must hold [default: position, for games moves]
+    ///
+    /// Any other column of games is a key, too: the games have the same text, or both have none.
+    #[arg(long, value_name = "KEY", value_parser = KeyNames)]
+    key: Option<KeyArg>,
+
+    /// Which of several equal records is kept: first, last, most:COLUMN or least:COLUMN; of games first, last, longest,
+    /// most-annotated or highest-rated (ties: the first)
+    ///
+    /// The annotations of a game are its tags, comments, variations, evaluations and clocks. Its rating is the mean of
+    /// both; games without both come last.
     #[arg(long, value_name = "WHICH", default_value = "first", value_parser = keep)]
-    keep: Keep,
+    keep: KeepArg,
 
-    /// Also leave out records that occur in these files
+    /// With the key prefix, a game that may be the beginning of another has at least N plies [default: 20]
+    #[arg(long, value_name = "N")]
+    prefix_plies: Option<u32>,
+
+    /// Also leave out records, or games, that occur in these files
     #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::AnyPath)]
     against: Vec<PathBuf>,
+
+    /// Of games: write a CSV file with those that are left out, the kept ones that they equal, and what differs
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    list: Option<PathBuf>,
 
     /// Add a column `count`: how often each record occurred
     #[arg(long)]
@@ -43,7 +69,7 @@ pub(crate) struct DedupArgs {
     json: bool,
 
     /// Format of the output [default: from the name given with -o]
-    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputName, help_heading = OUTPUT)]
+    #[arg(long, value_name = "FORMAT", value_parser = super::arguments::value_parsers::OutputNameOrPgn, help_heading = OUTPUT)]
     to: Option<OutputFormat>,
 
     #[command(flatten)]
@@ -56,37 +82,99 @@ pub(crate) struct DedupArgs {
     read: ReadArgs,
 }
 
-/// What makes records equal.
+/// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum By {
-    /// The pieces and their squares
-    Board,
-    /// Also the side to move
-    Stm,
-    /// Also castling rights
-    Castling,
-    /// Also en passant squares, if such a capture is legal
-    Position,
-    /// The position as the side to move sees it, with colours exchanged if Black is to move
-    Relative,
-    /// Every field
+    /// Records, with their positions
     Record,
+    /// Whole games; PGN is copied unchanged
+    Game,
 }
 
-impl By {
-    fn key(self) -> Key {
-        match self {
-            Self::Board => Key::Board,
-            Self::Stm => Key::Stm,
-            Self::Castling => Key::Castling,
-            Self::Position => Key::Position,
-            Self::Relative => Key::Relative,
-            Self::Record => Key::Record,
+/// What makes records equal, with a description for help.
+const KEYS: [(&str, Key, &str); 6] = [
+    ("board", Key::Board, "The pieces and their squares"),
+    ("stm", Key::Stm, "Also the side to move"),
+    ("castling", Key::Castling, "Also castling rights"),
+    ("position", Key::Position, "Also en passant squares, if such a capture is legal"),
+    ("relative", Key::Relative, "The position as the side to move sees it, with colours exchanged if Black is to move"),
+    ("record", Key::Record, "Every field"),
+];
+
+/// What makes games equal, with a description for help.
+const KEYS_OF_GAMES: [(&str, &str); 7] = [
+    ("moves", "Games: the same start and the same moves"),
+    (
+        "prefix",
+        "Games: the same start, and the moves of one are all those of the other, or at least --prefix-plies of them",
+    ),
+    ("players", "Games: the names agree (`Carlsen,M` and `GM Magnus Carlsen`)"),
+    ("date", "Games: the same date, as far as both are known"),
+    ("result", "Games: the same result"),
+    ("round", "Games: the same round"),
+    ("tag:NAME", "Games: the same value of a tag"),
+];
+
+/// What makes records equal, or games; a column of games may be the name of a key of records.
+#[derive(Clone, Debug)]
+struct KeyArg {
+    text: String,
+    of_records: Option<Key>,
+    of_games: Option<GameKeys>,
+}
+
+/// Reads a key of records or games.
+#[derive(Clone, Copy, Debug)]
+struct KeyNames;
+
+impl TypedValueParser for KeyNames {
+    type Value = KeyArg;
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<KeyArg, clap::Error> {
+        let text = StringValueParser::new().parse_ref(command, argument, value)?;
+        let of_records = KEYS.iter().find(|(name, ..)| *name == text).map(|&(_, key, _)| key);
+        let of_games = text.parse::<GameKeys>();
+        match (of_records, of_games) {
+            (None, Err(wrong)) => {
+                let names = KEYS.map(|(name, ..)| name).join(", ");
+                let message = format!("--key: {wrong}\n  [keys of records: {names}]");
+                Err(super::arguments::value_parsers::invalid(command, message))
+            }
+            (of_records, of_games) => Ok(KeyArg { text, of_records, of_games: of_games.ok() }),
         }
+    }
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let of_records = KEYS.iter().map(|&(name, _, help)| PossibleValue::new(name).help(help));
+        let of_games = KEYS_OF_GAMES.iter().map(|&(name, help)| PossibleValue::new(name).help(help));
+        Some(Box::new(of_records.chain(of_games)))
     }
 }
 
-fn keep(text: &str) -> Result<Keep, String> {
+/// Which of several equal records or games is kept.
+#[derive(Clone, Debug)]
+struct KeepArg {
+    text: String,
+    of_records: Option<Keep>,
+    of_games: Option<KeepGame>,
+}
+
+/// Which of several equal games is kept.
+const KEPT_GAMES: [(&str, KeepGame); 5] = [
+    ("first", KeepGame::First),
+    ("last", KeepGame::Last),
+    ("longest", KeepGame::Longest),
+    ("most-annotated", KeepGame::MostAnnotated),
+    ("highest-rated", KeepGame::HighestRated),
+];
+
+fn keep(text: &str) -> Result<KeepArg, String> {
+    let of_games = KEPT_GAMES.iter().find(|(name, _)| *name == text).map(|&(_, keep)| keep);
+    match keep_record(text) {
+        Err(wrong) if of_games.is_none() => Err(wrong),
+        of_records => Ok(KeepArg { text: text.to_owned(), of_records: of_records.ok(), of_games }),
+    }
+}
+
+fn keep_record(text: &str) -> Result<Keep, String> {
     let column = |name: &str| {
         let column = Column::named(name).ok_or_else(|| format!("there is no column `{name}`"))?;
         match column.kind {
@@ -99,7 +187,11 @@ fn keep(text: &str) -> Result<Keep, String> {
         None if text == "last" => Ok(Keep::Last),
         Some(("most", name)) => column(name).map(Keep::Most),
         Some(("least", name)) => column(name).map(Keep::Least),
-        _ => Err("expected first, last, most:COLUMN or least:COLUMN".to_owned()),
+        _ => {
+            Err("expected first, last, most:COLUMN or least:COLUMN; of games first, last, longest, most-annotated or \
+                  highest-rated"
+                .to_owned())
+        }
     }
 }
 
@@ -110,17 +202,29 @@ impl RunCommand for DedupArgs {
             "Each position once, with its deepest evaluation, and none of the test data",
             "lanefish dedup evals.jsonl.zst --keep most:depth --against test.boards -o unique.boards",
         ),
+        (
+            "Each game once, and a list of the others",
+            "lanefish dedup --by game twic.pgn own.pgn --keep most-annotated --list others.csv -o unique.pgn",
+        ),
     ];
     const SCOPE: Scope = Scope::WRITES_RECORDS;
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+        if self.by == By::Game {
+            return self.games(invocation);
+        }
+        self.check_records()?;
         if self.output.output.is_none() && self.to.is_none() {
             return self.count(invocation);
         }
         let format = format_output::format_of(self.to, &self.output)?;
+        if format == OutputFormat::Pgn {
+            bail!("--to: PGN holds games: add --by game, or choose a format of records");
+        }
         let reading = &self.read.reading;
         let (against, others) = self.others()?;
-        let dedup = Dedup::default().key(self.key.key()).keep(self.keep.clone()).against(against).counts(self.counts);
+        let dedup =
+            Dedup::default().key(self.record_key()).keep(self.record_keep()).against(against).counts(self.counts);
         let mut deduplicated = Deduplicated::default();
         let (done, written) = format_output::write_by(
             invocation,
@@ -149,16 +253,39 @@ impl DedupArgs {
         let of = if self.against.is_empty() { "" } else { " of each other or of records of --against" };
         let kept = format!("{} of {} kept", grouped(done.kept), counted(done.compared, "record"));
         invocation.note(format_args!("{kept}, {duplicates}{of} left out"));
-        if done.rejected_against > 0 {
-            let bad = counted(done.rejected_against, "bad record");
-            let were = if done.rejected_against == 1 { "was" } else { "were" };
-            invocation.note(format_args!("--against: {bad} {were} not compared"));
+        self.note_on_others(invocation, done.rejected_against);
+    }
+
+    /// What makes records equal.
+    fn record_key(&self) -> Key {
+        self.key.as_ref().and_then(|key| key.of_records).unwrap_or_default()
+    }
+
+    /// Which of several equal records is kept.
+    fn record_keep(&self) -> Keep {
+        self.keep.of_records.clone().unwrap_or_default()
+    }
+
+    /// Refuses what is for games.
+    fn check_records(&self) -> Result<()> {
+        let add = "add --by game";
+        if let Some(key) = self.key.as_ref().filter(|key| key.of_records.is_none()) {
+            bail!("--key: {} is for games: {add}; records have {}", key.text, KEYS.map(|(name, ..)| name).join(", "));
         }
+        if self.keep.of_records.is_none() {
+            bail!("--keep: {} is for games: {add}", self.keep.text);
+        }
+        for (option, is_given) in [("prefix-plies", self.prefix_plies.is_some()), ("list", self.list.is_some())] {
+            if is_given {
+                bail!("--{option} is for games: {add}");
+            }
+        }
+        Ok(())
     }
 
     /// The name of the key.
     fn name(&self) -> String {
-        self.key.to_possible_value().map_or_else(String::new, |key| key.get_name().to_owned())
+        self.key.as_ref().map_or_else(|| "position".to_owned(), |key| key.text.clone())
     }
 
     /// The numbers for JSON.
@@ -178,12 +305,133 @@ impl DedupArgs {
         Ok((against, files))
     }
 
+    /// Compares games.
+    fn games(&self, invocation: &Invocation<'_>) -> Result<u8> {
+        let reading = &self.read.reading;
+        let Some(keep) = self.keep.of_games else {
+            let names = KEPT_GAMES.map(|(name, _)| name).join(", ");
+            bail!("--keep: {} is for records; games have {names}", self.keep.text);
+        };
+        let keys = match &self.key {
+            None => GameKeys::default(),
+            Some(key) => key.of_games.clone().with_context(|| {
+                let names = KEYS_OF_GAMES.map(|(name, _)| name).join(", ");
+                format!("--key: {} is for records; games have {names} and the columns of `games`", key.text)
+            })?,
+        };
+        if self.prefix_plies.is_some() && !keys.has_prefix() {
+            bail!("--prefix-plies is for --key prefix");
+        }
+        let keys = self.prefix_plies.iter().fold(keys, |keys, &plies| keys.prefix_plies(plies));
+        for (option, is_given) in [
+            ("counts", self.counts),
+            ("sample", reading.chosen.takes_sample()),
+            ("keep-en-passant", reading.keep_en_passant),
+        ] {
+            if is_given {
+                bail!("--{option} is for records: `dedup --by game` compares whole games");
+            }
+        }
+        let filter = reading.games.filter();
+        let of_positions = GameOption::ALL.iter().filter(|option| option.stage == GameOptionStage::Positions);
+        let is_set = |option: &GameOption| filter.as_deref().is_some_and(|filter| option.is_set_in(filter));
+        if let Some(option) = of_positions.into_iter().find(|option| is_set(option)) {
+            bail!("--{} chooses among positions: `dedup --by game` compares whole games", option.name);
+        }
+        invocation.takes_whole_games.set(true);
+        let (against, others) = self.others()?;
+        let duplicates = DuplicateGames::default().keys(keys).keep(keep).against(against);
+        let output = self.output.output.as_deref();
+        let format = match (self.to, output) {
+            (None, None) => None,
+            (None, Some(path)) if OutputFormat::of_path(path, Content::Games) == Ok(OutputFormat::Pgn) => {
+                Some(OutputFormat::Pgn)
+            }
+            (to, _) => Some(format_output::format_of(to, &self.output)?),
+        };
+        if format == Some(OutputFormat::Pgn) && reading.chosen.sets_values() {
+            bail!("--set: games are copied unchanged to PGN");
+        }
+        invocation.prepare(&self.read.inputs, reading)?;
+        let mut list = self.list.as_deref().map(|path| List::open(invocation, path)).transpose()?;
+        let mut compared = DeduplicatedGames::default();
+        let mut add = list.as_mut().map(|list| move |game: DuplicateGame| list.put(&game));
+        let add = add.as_mut().map(|add| add as &mut OnDuplicate<'_>);
+        let (done, written) = match format {
+            None => {
+                let done =
+                    invocation.read_by(&self.read.inputs, reading, RunOverrides::default(), |inputs, options| {
+                        let (summary, found) = duplicates.count(inputs, options, add)?;
+                        compared = found;
+                        Ok(summary)
+                    })?;
+                (done, 0)
+            }
+            Some(format) => format_output::write_by(
+                invocation,
+                (&self.read.inputs, reading),
+                match format {
+                    OutputFormat::Pgn => OutputContent::Games,
+                    _ => OutputContent::Records { fen: false },
+                },
+                OutputRequest::records(&self.output, format, &self.write),
+                &others,
+                |inputs, options, job, sink| {
+                    let (summary, found) = duplicates.run(inputs, options, job, sink, add)?;
+                    compared = found;
+                    Ok(summary)
+                },
+            )?,
+        };
+        if done.failure.is_none() {
+            if let Some(list) = list {
+                invocation.commit([list.output])?;
+            }
+            if format.is_none() && !self.json {
+                print_table([(&*duplicates.keys.to_string(), compared.kept)], compared.compared)?;
+            }
+            self.note_on_games(invocation, &compared);
+        }
+        let numbers = [
+            ("games", json!(compared.compared)),
+            ("distinct", json!({ duplicates.keys.to_string(): compared.kept })),
+            ("duplicates", json!(compared.compared - compared.kept)),
+            ("sets", json!(compared.sets)),
+        ];
+        let status = dataset_summary::conclude(invocation, done, self.json, written, numbers)?;
+        Ok(status.max(if compared.rejected_against > 0 { SOMETHING_WRONG } else { 0 }))
+    }
+
+    /// Reports how many games are kept.
+    fn note_on_games(&self, invocation: &Invocation<'_>, done: &DeduplicatedGames) {
+        let left_out = counted(done.compared - done.kept, "game");
+        let sets = counted(done.sets, "set");
+        let kept = format!("{} of {} kept", grouped(done.kept), counted(done.compared, "game"));
+        invocation.note(format_args!("{kept}, {left_out} left out in {sets} of equal games"));
+        for (count, why) in [(done.damaged, "damaged"), (done.without_moves, "without moves")] {
+            if count > 0 {
+                let equal = if count == 1 { "equals" } else { "equal" };
+                invocation.note(format_args!("{} {why} {equal} nothing", counted(count, "game")));
+            }
+        }
+        self.note_on_others(invocation, done.rejected_against);
+    }
+
+    /// Reports bad records of the files to compare with.
+    fn note_on_others(&self, invocation: &Invocation<'_>, rejected: u64) {
+        if rejected > 0 {
+            let bad = counted(rejected, "bad record");
+            let were = if rejected == 1 { "was" } else { "were" };
+            invocation.note(format_args!("--against: {bad} {were} not compared"));
+        }
+    }
+
     /// Counts the distinct records by one key, against other files if some are given.
     fn count_by_key(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let (against, _) = self.others()?;
         let reading = &self.read.reading;
         invocation.prepare(&self.read.inputs, reading)?;
-        let dedup = Dedup::default().key(self.key.key()).against(against);
+        let dedup = Dedup::default().key(self.record_key()).against(against);
         let mut counted = Deduplicated::default();
         let done = invocation.read_by(&self.read.inputs, reading, RunOverrides::default(), |inputs, options| {
             let (summary, done) = dedup.run(inputs, options, &Nothing, |()| Ok(()))?;
@@ -205,7 +453,7 @@ impl DedupArgs {
         if self.counts {
             bail!("--counts is for an output: name a file with -o");
         }
-        if !self.against.is_empty() || self.key == By::Relative {
+        if !self.against.is_empty() || self.record_key() == Key::Relative {
             return self.count_by_key(invocation);
         }
         let reading = &self.read.reading;
@@ -230,11 +478,32 @@ impl DedupArgs {
         }
         let distinct: serde_json::Map<_, _> =
             counts.map(|(key, count)| (key.to_owned(), json!(count))).into_iter().collect();
-        let name = self.key.to_possible_value();
-        let of_key = name.and_then(|name| counts.into_iter().find(|(key, _)| *key == name.get_name()));
+        let name = self.name();
+        let of_key = counts.into_iter().find(|(key, _)| *key == name);
         let (_, kept) = of_key.unwrap_or(("position", counts[3].1));
         let own = [("distinct", json!(distinct)), ("duplicates", json!(records - kept))];
         dataset_summary::conclude(invocation, done, self.json, 0, own)
+    }
+}
+
+/// The list of games that are left out.
+struct List {
+    output: Output,
+}
+
+impl List {
+    fn open(invocation: &Invocation<'_>, path: &Path) -> Result<Self> {
+        let mut list = Self { output: invocation.open_beside(path)? };
+        let named = list.output.named();
+        list.output.write_all(DuplicateGame::CSV_HEADER.as_bytes()).map_err(|source| named.failed(source))?;
+        Ok(list)
+    }
+
+    fn put(&mut self, game: &DuplicateGame) -> Result<(), Error> {
+        let mut line = Vec::new();
+        game.write_csv(&mut line);
+        let named = self.output.named();
+        self.output.write_all(&line).map_err(|source| named.failed(source))
     }
 }
 

@@ -204,7 +204,7 @@ impl GameColumn {
     }
 
     /// The value of a column whose [kind](Self::kind) is one of numbers; of real and signed ones, the bits.
-    pub(super) fn number(&self, game: &GameRow) -> Option<u64> {
+    pub(crate) fn number(&self, game: &GameRow) -> Option<u64> {
         match &self.value {
             GameValue::Number => Some(game.game),
             GameValue::Plies => game.plies.map(u64::from),

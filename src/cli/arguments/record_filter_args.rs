@@ -99,6 +99,16 @@ impl RecordFilterArgs {
         Ok(condition.transpose().map_err(|error| WrongExpression::new("where", error))?)
     }
 
+    /// Whether a part of the records is taken at random.
+    pub(crate) fn takes_sample(&self) -> bool {
+        self.sample.is_some()
+    }
+
+    /// Whether records get new values.
+    pub(crate) fn sets_values(&self) -> bool {
+        !self.set.is_empty()
+    }
+
     /// Whether games are chosen by their positions.
     pub(crate) fn chooses_by_positions(&self) -> bool {
         self.sequence.is_given()

@@ -46,7 +46,7 @@ pub(crate) fn format_names() -> Vec<&'static str> {
 }
 
 /// An error in an argument, printed the way clap prints its own.
-fn invalid(command: &Command, text: String) -> clap::Error {
+pub(crate) fn invalid(command: &Command, text: String) -> clap::Error {
     clap::Error::raw(ErrorKind::InvalidValue, format!("{text}\n")).with_cmd(command)
 }
 
@@ -106,6 +106,23 @@ impl TypedValueParser for OutputName {
     }
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(values(Self::names()))
+    }
+}
+
+/// A format that records can be written in, or PGN, to which games are copied.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputNameOrPgn;
+
+impl TypedValueParser for OutputNameOrPgn {
+    type Value = OutputFormat;
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<OutputFormat, clap::Error> {
+        match value.to_str() {
+            Some(name) if name == OutputFormat::Pgn.name() => Ok(OutputFormat::Pgn),
+            _ => OutputName.parse_ref(command, argument, value),
+        }
+    }
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(values([OutputName::names(), vec![OutputFormat::Pgn.name()]].concat()))
     }
 }
 

@@ -139,18 +139,19 @@ impl Judge<'_> {
         let mut has_equals = vec![false; classes.len()];
         for (number, class) in classes.iter().enumerate() {
             let first = class.rows[0];
-            let is_against = is_against(self.order(first));
-            let head = if is_against { None } else { before.first_equal(number) };
-            has_equals[head.unwrap_or(number)] |= class.has_equals || head.is_some();
-            if head.is_none() {
+            let is_of_others = is_against(self.order(first));
+            let head = before.first_equal(number);
+            has_equals[head.unwrap_or(number)] |= class.has_equals || head.is_some() && !is_of_others;
+            if head.is_none() || is_of_others {
                 before.keep(number);
-                if !is_against {
-                    self.judged.kept.push(self.entries.numbers[first][2]);
-                }
+            }
+            if head.is_none() && !is_of_others {
+                self.judged.kept.push(self.entries.numbers[first][2]);
             }
             if self.lists {
                 let kept = head.map_or(first, |head| classes[head].rows[0]);
-                for &row in class.rows.iter().filter(|&&row| row != kept) {
+                let entries = self.entries;
+                for &row in class.rows.iter().filter(|&&row| row != kept && !is_against(entries.numbers[row][1])) {
                     self.link(row, kept, |of, order| of.keep.place(order) << (u64::BITS - PLACE));
                 }
             }
@@ -169,12 +170,14 @@ impl Judge<'_> {
             let rows = if self.lists { class.rows } else { &class.rows[..1] };
             for &row in rows {
                 let [_, order, game, line, _, _] = self.entries.numbers[row];
-                if !is_against(order) {
-                    equal.iter().for_each(|&other| self.link(row, classes[other].rows[0], key));
+                let is_of_others = is_against(order);
+                if is_of_others && !(row == first && class.has_equals) {
+                    continue;
                 }
+                equal.iter().for_each(|&other| self.link(row, classes[other].rows[0], key));
                 if row != first {
                     self.link(row, first, key);
-                } else if class.has_equals || !is_against(order) {
+                } else {
                     let has_equals = if class.has_equals { HAS_EQUALS } else { 0 };
                     let numbers = [self.of.keep.key(order), order, order, game, game, line, line, has_equals];
                     self.judged.links.push(numbers, b"");
@@ -186,9 +189,6 @@ impl Judge<'_> {
     /// Notes that a game equals one before it.
     fn link(&mut self, row: usize, kept: usize, key: impl Fn(&DuplicateGames, u64) -> u64) {
         let [_, order, game, line, _, _] = self.entries.numbers[row];
-        if is_against(order) {
-            return;
-        }
         let [_, head, game_of_head, line_of_head, _, _] = self.entries.numbers[kept];
         let differs = match self.lists {
             true => differences(parts(self.entries, row)[2], parts(self.entries, kept)[2]),

@@ -22,12 +22,14 @@ use crate::formats::pgn::annotations;
 use crate::formats::{Chunk, Totals};
 use crate::games::GameRow;
 use crate::input::{Bytes, Inputs};
+use crate::jobs::GameColumns;
 use crate::output::ScratchSpace;
+use crate::output::cells::write_csv_text;
 use crate::partition::keyed_rows::{Partitions, RowBuffer, Store};
 use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunError, RunOptions, Summary, erased, run, run_to_end};
 use crate::poisoned_locks::Unpoisoned;
 use crate::queries::Queries;
-use crate::table::{Array, Field, Fields, Needs, OF_GAME, Tile};
+use crate::table::{Array, Field, Fields, Needs, Tile};
 use equal_games::{Entries, HAS_EQUALS, Judged, Links, judge};
 use game_bits::GameBits;
 pub use game_keys::GameKeys;
@@ -121,6 +123,22 @@ pub struct DuplicateGame {
     pub differs: String,
 }
 
+impl DuplicateGame {
+    /// The header of a CSV file of them.
+    pub const CSV_HEADER: &str = "file,game,line,kept_file,kept_game,kept_line,differs\n";
+
+    /// Appends the line of a CSV file.
+    pub fn write_csv(&self, line: &mut Vec<u8>) {
+        for GamePlace { file, game, line: number } in [&self.left_out, &self.kept] {
+            write_csv_text(&file.to_string_lossy(), line);
+            let number = number.map_or_else(String::new, |number| number.to_string());
+            line.extend_from_slice(format!(",{game},{number},").as_bytes());
+        }
+        write_csv_text(&self.differs, line);
+        line.push(b'\n');
+    }
+}
+
 /// Where a game is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -170,11 +188,9 @@ impl KeepGame {
             _ => order << 1,
         }
     }
-    fn needs(self) -> Fields {
-        match self {
-            Self::MostAnnotated => Fields::of(&[Field::EvaluatedPlies, Field::ClockedPlies]),
-            _ => Fields::NONE,
-        }
+    /// The columns of games that its rank is made of.
+    fn columns(self) -> Option<GameColumns> {
+        (self == Self::MostAnnotated).then(|| GameColumns::named("evaluated_plies,clocked_plies").ok()).flatten()
     }
     fn tags(self) -> Option<&'static [&'static str]> {
         match self {
@@ -184,16 +200,12 @@ impl KeepGame {
         }
     }
     /// The rank of a game: the smallest is the first.
-    fn rank(self, game: &GameRow, annotations: u64) -> u64 {
+    fn rank(self, game: &GameRow, columns: Option<&GameColumns>, annotations: u64) -> u64 {
         let number = match self {
             Self::First | Self::Last => return 0,
             Self::Longest => u64::from(game.plies.unwrap_or(0)),
             Self::MostAnnotated => {
-                let found = |field: Field| {
-                    let place = OF_GAME.iter().position(|&other| other == field)?;
-                    game.values.as_ref()?[place]
-                };
-                let of_moves = [Field::EvaluatedPlies, Field::ClockedPlies].into_iter().filter_map(found);
+                let of_moves = columns.into_iter().flat_map(GameColumns::iter).filter_map(|column| column.number(game));
                 game.tags.iter().len() as u64 + of_moves.sum::<u64>() + annotations
             }
             Self::HighestRated => {
@@ -214,6 +226,8 @@ impl KeepGame {
 /// Makes entries of games.
 struct EnterGames<'a> {
     of: &'a DuplicateGames,
+    /// The columns that ranks are made of.
+    ranked: Option<GameColumns>,
     /// Entries have what is needed to say how games differ.
     lists: bool,
 }
@@ -240,8 +254,8 @@ impl Job for EnterGames<'_> {
             true => Fields::of(&[Field::Game, Field::Ply, Field::Move]),
             false => Fields::of(&[Field::Game]),
         };
-        let needs = Needs::new(Queries::NONE, of_moves.union(self.of.keep.needs()));
-        self.of.keys.columns().map_or(Needs::NONE, |columns| columns.needs()).and(needs)
+        let columns = self.of.keys.columns().into_iter().chain(&self.ranked).map(GameColumns::needs);
+        columns.chain([Needs::new(Queries::NONE, of_moves)]).collect()
     }
     fn reads_games(&self) -> bool {
         true
@@ -298,7 +312,7 @@ impl Job for EnterGames<'_> {
                 true => annotations(&bytes[game.movetext..game.end]),
                 false => (0, 0),
             };
-            let order = self.of.keep.rank(game, annotated) << PLACE | place;
+            let order = self.of.keep.rank(game, self.ranked.as_ref(), annotated) << PLACE | place;
             let mut key = Vec::new();
             let [exact, agreeing] = keys.put(game, &mut key);
             let lens = exact as u64 | (agreeing as u64) << 32;
@@ -439,7 +453,7 @@ impl DuplicateGames {
         inputs.check_regular()?;
         let (threads, space) = (options.threads, options.space.clone());
         options.read.choose.sample = None;
-        let enter = EnterGames { of: self, lists: on_duplicate.is_some() };
+        let enter = EnterGames { of: self, ranked: self.keep.columns(), lists: on_duplicate.is_some() };
         let store = Store::<Entries>::new(&space)?;
         let mut games = 0;
         let mut add = |mut part: EnteredGames, is_own: bool| {
@@ -544,17 +558,18 @@ impl DuplicateGames {
                     other != order && is_kept(other)
                 });
                 let has_equals = || of_game.iter().any(|&row| pairs.numbers[row][7] == HAS_EQUALS);
+                let head_of_first = first.map(|row| pairs.numbers[row][2]);
                 let head = match first {
-                    _ if is_against(order) => has_equals().then_some(order),
+                    // What is left out for a game to compare with is left out for the first that this one equals.
+                    _ if is_against(order) => has_equals().then_some(head_of_first.unwrap_or(order)),
                     Some(row) => {
-                        let [_, _, head, ..] = pairs.numbers[row];
                         left.insert(order & LAST_PLACE);
                         if lists {
                             let mut numbers = pairs.numbers[row];
                             numbers[0] = self.keep.place(order) << (u64::BITS - PLACE);
                             found.push(numbers, pairs.bytes_of(row));
                         }
-                        Some(head)
+                        head_of_first
                     }
                     None => {
                         kept.insert(game);
