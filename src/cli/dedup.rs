@@ -34,34 +34,44 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_enum, value_name = "UNIT", default_value_t = By::Record)]
     by: By,
 
-    /// What makes records equal, or games: for these a list, of which all must hold [default: position, for games moves]
+    /// What makes records equal [default: position], or games [default: moves]
     ///
-    /// Any other column of games is a key, too: the games have the same text, or both have none.
-    #[arg(long, value_name = "KEY", value_parser = KeyNames)]
+    /// Records: `board` are the pieces and their squares; `stm` also the side to move, `castling` also castling rights,
+    /// `position` also en passant squares, if such a capture is legal; `relative` is the position as the side to move sees
+    /// it, with colours exchanged if Black is to move; `record` is every field.
+    ///
+    /// Games, of which all keys must hold: `moves` are the same start and the same moves; by `prefix`, the moves of one game
+    /// are all those of the other, or the beginning of those and at least --prefix-plies long; `players` are names that agree
+    /// (`Carlsen,M` and `GM Magnus Carlsen`); `date` the same date, as far as both are known; every other column of `games`
+    /// has the same text, or none in both.
+    #[arg(long, value_name = "KEY", value_parser = KeyNames, hide_possible_values = true)]
     key: Option<KeyArg>,
 
-    /// Which of several equal records is kept: first, last, most:COLUMN or least:COLUMN; of games first, last, longest,
-    /// most-annotated or highest-rated (ties: the first)
+    /// Which is kept: first, last, most:COLUMN or least:COLUMN; of games also longest, most-annotated, highest-rated
     ///
+    /// Of equally good ones, the first is kept.
     /// The annotations of a game are its tags, comments, variations, evaluations and clocks. Its rating is the mean of
     /// both; games without both come last.
     #[arg(long, value_name = "WHICH", default_value = "first", value_parser = keep)]
     keep: KeepArg,
 
     /// With the key prefix, a game that may be the beginning of another has at least N plies [default: 20]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     prefix_plies: Option<u32>,
 
-    /// Also leave out records, or games, that occur in these files
+    /// Also leave out what occurs in these files
     #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::AnyPath)]
     against: Vec<PathBuf>,
 
-    /// Of games: write a CSV file with those that are left out, the kept ones that they equal, and what differs
+    /// Of games: a CSV file with those that are left out, and what differs
+    ///
+    /// A line for each: `file`, `game` (0-based in the file) and `line`; `kept_file`, `kept_game`, `kept_line` of the game
+    /// that it equals; and `differs`: names of tags, `moves`, `comments`.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     list: Option<PathBuf>,
 
     /// Add a column `count`: how often each record occurred
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     counts: bool,
 
     /// Print a summary as JSON
@@ -91,29 +101,18 @@ enum By {
     Game,
 }
 
-/// What makes records equal, with a description for help.
-const KEYS: [(&str, Key, &str); 6] = [
-    ("board", Key::Board, "The pieces and their squares"),
-    ("stm", Key::Stm, "Also the side to move"),
-    ("castling", Key::Castling, "Also castling rights"),
-    ("position", Key::Position, "Also en passant squares, if such a capture is legal"),
-    ("relative", Key::Relative, "The position as the side to move sees it, with colours exchanged if Black is to move"),
-    ("record", Key::Record, "Every field"),
+/// What makes records equal.
+const KEYS: [(&str, Key); 6] = [
+    ("board", Key::Board),
+    ("stm", Key::Stm),
+    ("castling", Key::Castling),
+    ("position", Key::Position),
+    ("relative", Key::Relative),
+    ("record", Key::Record),
 ];
 
-/// What makes games equal, with a description for help.
-const KEYS_OF_GAMES: [(&str, &str); 7] = [
-    ("moves", "Games: the same start and the same moves"),
-    (
-        "prefix",
-        "Games: the same start, and the moves of one are all those of the other, or at least --prefix-plies of them",
-    ),
-    ("players", "Games: the names agree (`Carlsen,M` and `GM Magnus Carlsen`)"),
-    ("date", "Games: the same date, as far as both are known"),
-    ("result", "Games: the same result"),
-    ("round", "Games: the same round"),
-    ("tag:NAME", "Games: the same value of a tag"),
-];
+/// What makes games equal, beside any column of games.
+const KEYS_OF_GAMES: [&str; 7] = ["moves", "prefix", "players", "date", "result", "round", "tag:NAME"];
 
 /// What makes records equal, or games; a column of games may be the name of a key of records.
 #[derive(Clone, Debug)]
@@ -131,11 +130,11 @@ impl TypedValueParser for KeyNames {
     type Value = KeyArg;
     fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<KeyArg, clap::Error> {
         let text = StringValueParser::new().parse_ref(command, argument, value)?;
-        let of_records = KEYS.iter().find(|(name, ..)| *name == text).map(|&(_, key, _)| key);
+        let of_records = KEYS.iter().find(|(name, _)| *name == text).map(|&(_, key)| key);
         let of_games = text.parse::<GameKeys>();
         match (of_records, of_games) {
             (None, Err(wrong)) => {
-                let names = KEYS.map(|(name, ..)| name).join(", ");
+                let names = KEYS.map(|(name, _)| name).join(", ");
                 let message = format!("--key: {wrong}\n  [keys of records: {names}]");
                 Err(super::arguments::value_parsers::invalid(command, message))
             }
@@ -143,9 +142,8 @@ impl TypedValueParser for KeyNames {
         }
     }
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let of_records = KEYS.iter().map(|&(name, _, help)| PossibleValue::new(name).help(help));
-        let of_games = KEYS_OF_GAMES.iter().map(|&(name, help)| PossibleValue::new(name).help(help));
-        Some(Box::new(of_records.chain(of_games)))
+        let names = KEYS.into_iter().map(|(name, _)| name).chain(KEYS_OF_GAMES);
+        Some(Box::new(names.map(PossibleValue::new)))
     }
 }
 
@@ -204,7 +202,7 @@ impl RunCommand for DedupArgs {
         ),
         (
             "Each game once, and a list of the others",
-            "lanefish dedup --by game twic.pgn own.pgn --keep most-annotated --list others.csv -o unique.pgn",
+            "lanefish dedup --by game twic.pgn own.pgn --list others.csv -o unique.pgn",
         ),
     ];
     const SCOPE: Scope = Scope::WRITES_RECORDS;
@@ -270,7 +268,7 @@ impl DedupArgs {
     fn check_records(&self) -> Result<()> {
         let add = "add --by game";
         if let Some(key) = self.key.as_ref().filter(|key| key.of_records.is_none()) {
-            bail!("--key: {} is for games: {add}; records have {}", key.text, KEYS.map(|(name, ..)| name).join(", "));
+            bail!("--key: {} is for games: {add}; records have {}", key.text, KEYS.map(|(name, _)| name).join(", "));
         }
         if self.keep.of_records.is_none() {
             bail!("--keep: {} is for games: {add}", self.keep.text);
@@ -315,7 +313,7 @@ impl DedupArgs {
         let keys = match &self.key {
             None => GameKeys::default(),
             Some(key) => key.of_games.clone().with_context(|| {
-                let names = KEYS_OF_GAMES.map(|(name, _)| name).join(", ");
+                let names = KEYS_OF_GAMES.join(", ");
                 format!("--key: {} is for records; games have {names} and the columns of `games`", key.text)
             })?,
         };
@@ -408,10 +406,12 @@ impl DedupArgs {
         let sets = counted(done.sets, "set");
         let kept = format!("{} of {} kept", grouped(done.kept), counted(done.compared, "game"));
         invocation.note(format_args!("{kept}, {left_out} left out in {sets} of equal games"));
-        for (count, why) in [(done.damaged, "damaged"), (done.without_moves, "without moves")] {
+        let damaged = counted(done.damaged, "damaged game");
+        let without_moves = format!("{} without moves", counted(done.without_moves, "game"));
+        for (count, games) in [(done.damaged, damaged), (done.without_moves, without_moves)] {
             if count > 0 {
                 let equal = if count == 1 { "equals" } else { "equal" };
-                invocation.note(format_args!("{} {why} {equal} nothing", counted(count, "game")));
+                invocation.note(format_args!("{games} {equal} nothing"));
             }
         }
         self.note_on_others(invocation, done.rejected_against);

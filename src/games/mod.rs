@@ -15,7 +15,7 @@ use crate::ParseError;
 use crate::canonical::Canonical;
 use crate::chess::{Move, Position};
 use crate::distinct::canonical_at;
-use crate::table::{Array, Batch, Field, Fields, OF_GAME};
+use crate::table::{Array, Batch, Field, Fields, OF_GAME, Values};
 use std::borrow::Cow;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -170,22 +170,30 @@ impl MainLine {
     pub(crate) fn of<'a>(records: impl Iterator<Item = (&'a Batch, usize)>) -> Option<Self> {
         let mut line: Option<Self> = None;
         let (mut ply_before, mut has_move) = (None, true);
+        let mut columns: Option<(&Batch, [Option<&Values<u16>>; 2])> = None;
         for (batch, row) in records {
-            let number = |field| batch.values(field).and_then(|values: &Array| values.number(row));
-            let (ply, mv) = (number(Field::Ply), number(Field::Move));
-            match &mut line {
-                None => {
-                    line = Some(Self { start: canonical_at(batch, row), moves: Vec::new(), is_whole: true });
-                }
+            let of_batch = columns.filter(|(known, _)| std::ptr::eq(*known, batch)).map(|(_, columns)| columns);
+            let [plies, moves] = of_batch.unwrap_or_else(|| {
+                [Field::Ply, Field::Move].map(|field| match batch.values(field) {
+                    Some(Array::U16(values)) => Some(values),
+                    _ => None,
+                })
+            });
+            columns = Some((batch, [plies, moves]));
+            let get = |values: Option<&Values<u16>>| values.and_then(|values| values.get(row).copied());
+            let (ply, mv) = (get(plies), get(moves));
+            let line = match &mut line {
+                None => line.insert(Self { start: canonical_at(batch, row), moves: Vec::new(), is_whole: true }),
                 Some(line) => {
-                    line.is_whole &= has_move && ply.zip(ply_before).is_none_or(|(ply, before)| ply == before + 1)
+                    let follows =
+                        ply.zip(ply_before).is_none_or(|(ply, before): (u16, u16)| before.checked_add(1) == Some(ply));
+                    line.is_whole &= has_move && follows;
+                    line
                 }
-            }
+            };
             has_move = mv.is_some();
             ply_before = ply;
-            if let (Some(line), Some(mv)) = (&mut line, mv) {
-                line.moves.push(mv as u16);
-            }
+            line.moves.extend(mv);
         }
         line
     }

@@ -37,7 +37,9 @@ fn make_inputs(dir: &Dir) {
     let mut games = fs::read(sample("lichess-2025-05.pgn")).unwrap();
     games.extend_from_slice(STALEMATE.as_bytes());
     let packed = zstd::encode_all(&games[..], 1).unwrap();
-    dir.file("games.pgn", &games);
+    for name in ["games.pgn", "twic.pgn", "own.pgn"] {
+        dir.file(name, &games);
+    }
     dir.file("games.pgn.zst", &packed);
     dir.file("dump.pgn.zst", &packed);
     for name in ["games.boards", "old.boards", "a.boards", "b.boards", "all.boards", "test.boards"] {
@@ -127,6 +129,9 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
         "lanefish dedup games.pgn.zst" => says("position"),
         "lanefish dedup evals.jsonl.zst --keep most:depth --against test.boards -o unique.boards" => {
             assert_eq!(file("unique.boards"), 0);
+        }
+        "lanefish dedup --by game twic.pgn own.pgn --list others.csv -o unique.pgn" => {
+            assert_eq!(lines("others.csv"), 1 + read(&dir.join("unique.pgn")).matches("[Event ").count());
         }
         "lanefish interleave a.boards b.boards -o mixed.boards" => assert_eq!(file("mixed.boards"), 2 * POSITIONS),
         "lanefish split all.boards --parts train=0.98,valid=0.02 -o '{part}.boards'" => {
@@ -297,7 +302,7 @@ fn every_example_selects_what_it_says() {
             if is_remote || !seen.insert(example.to_owned()) {
                 continue;
             }
-            for option in [" -o ", " --html "] {
+            for option in [" -o ", " --html ", " --list "] {
                 if let Some((_, rest)) = example.split_once(option) {
                     let name = rest.split(' ').next().unwrap();
                     let _ = fs::remove_file(dir.path(name));

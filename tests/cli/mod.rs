@@ -18,6 +18,7 @@ mod damage;
 mod datasets;
 #[cfg(all(unix, feature = "parquet"))]
 mod documents;
+mod duplicate_games;
 #[cfg(unix)]
 mod examples;
 mod expected;

@@ -16,6 +16,7 @@ mod equal_games;
 mod game_bits;
 mod game_keys;
 
+use crate::canonical::{ROOTS, fold};
 use crate::choose::{Choose, RecordFilter, keep};
 use crate::error::{Error, Reject};
 use crate::formats::pgn::annotations;
@@ -284,6 +285,7 @@ impl Job for EnterGames<'_> {
         let bytes = chunk.as_deref().unwrap_or_default();
         let (mut counted, mut line) = (0, part.lines.unwrap_or(0));
         let keys = &self.of.keys;
+        let mut key = Vec::new();
         for game in games {
             let place = part.games;
             part.games += 1;
@@ -313,25 +315,29 @@ impl Job for EnterGames<'_> {
                 false => (0, 0),
             };
             let order = self.of.keep.rank(game, self.ranked.as_ref(), annotated) << PLACE | place;
-            let mut key = Vec::new();
+            key.clear();
             let [exact, agreeing] = keys.put(game, &mut key);
             let lens = exact as u64 | (agreeing as u64) << 32;
             if self.lists {
                 put_details(game, hash_of_annotations, &mut key);
             }
-            let mut hasher = DefaultHasher::new();
-            key[..exact].hash(&mut hasher);
+            let hash = hash_on(ROOTS[0], &key[..exact]);
             let mut enter = |hash| part.entries.push([hash, order, game.game, own_line, lens, 0], &key);
             match keys.words_to_divide_by(game) {
-                None => enter(hasher.finish()),
-                Some(words) => words.into_iter().for_each(|word| {
-                    let mut hasher = hasher.clone();
-                    word.hash(&mut hasher);
-                    enter(hasher.finish());
-                }),
+                None => enter(hash),
+                Some(words) => words.into_iter().for_each(|word| enter(hash_on(hash, word.as_bytes()))),
             }
         }
     }
+}
+
+/// Continues a hash with bytes.
+fn hash_on(hash: u64, bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    words.fold(fold(hash ^ bytes.len() as u64, ROOTS[1]), |hash, word| fold(hash ^ word, ROOTS[2]))
 }
 
 /// What a list says about a game: numbers for its annotations and its moves, and its tags.
