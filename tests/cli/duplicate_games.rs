@@ -318,7 +318,11 @@ fn what_is_for_records_is_an_error_for_games() {
         let said = stderr_of(2, &[&["dedup", &games], arguments].concat());
         assert!(said.contains(expected), "{arguments:?}: {said}");
     }
-    lanefish(&["dedup", "--by", "game", "-"]).write_stdin("[Event \"A\"]\n\n1. e4 *\n").assert().code(2);
+    // To keep games, inputs are read twice.
+    for (more, status) in [(&[][..], 0), (&["--to", "pgn"], 2)] {
+        let arguments = [&["dedup", "--by", "game", "-"], more].concat();
+        lanefish(&arguments).write_stdin("[Event \"A\"]\n\n1. e4 *\n").assert().code(status);
+    }
 }
 
 #[test]

@@ -396,7 +396,10 @@ impl DuplicateGames {
         }
         let mut done = DeduplicatedGames::default();
         let mut summary = Summary::default();
-        let kept = match self.decide(inputs, options, on_duplicate, (&mut summary, &mut done)) {
+        let decided = inputs
+            .check_regular()
+            .and_then(|()| self.decide(inputs, options, on_duplicate, (&mut summary, &mut done)));
+        let kept = match decided {
             Ok(kept) => kept,
             Err(error) => {
                 summary.failure = Some(error);
@@ -428,7 +431,7 @@ impl DuplicateGames {
         (Summary { left_out, ..again }, done)
     }
 
-    /// The numbers of equal games, without keeping any of them.
+    /// The numbers of equal games, without keeping any of them. The inputs are read once.
     ///
     /// # Errors
     /// As those of [`Self::run`].
@@ -456,7 +459,6 @@ impl DuplicateGames {
         on_duplicate: Option<&mut OnDuplicate<'_>>,
         (summary, done): (&mut Summary, &mut DeduplicatedGames),
     ) -> Result<GameBits, Error> {
-        inputs.check_regular()?;
         let (threads, space) = (options.threads, options.space.clone());
         options.read.choose.sample = None;
         let enter = EnterGames { of: self, ranked: self.keep.columns(), lists: on_duplicate.is_some() };
