@@ -28,9 +28,10 @@ pub(crate) struct GamesArgs {
 
     /// Sort by a column, from the largest value with `:desc`; --limit then keeps the first of the sorted games
     ///
-    /// COLUMN is any of --list-columns, or tag:NAME. Numbers are compared as numbers, text by its bytes. Games without a
-    /// value come last in both directions, and games with equal values stay in the order of the input. With --shard, each
-    /// share is sorted on its own. What does not fit in --memory goes to temporary files.
+    /// COLUMN is any of --list-columns, or tag:NAME. Numbers are compared as numbers, text by its bytes. Games without
+    /// a value come last in both directions, and games with equal values stay in the order of the input. --skip counts
+    /// sorted games as well. With --shard, each share is sorted on its own. What does not fit in --memory goes to
+    /// temporary files.
     #[arg(long, value_name = "COLUMN[:desc]", hide_possible_values = true, value_parser = super::arguments::value_parsers::GameOrderName)]
     sort: Option<String>,
 

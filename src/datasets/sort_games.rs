@@ -1,8 +1,8 @@
 //! Sorting games by a column.
 //!
 //! The run over the inputs makes a row of each game, with its key and what the job reads of it: the row of the game, or
-//! its text where games are copied. The [sorted](crate::partition::sorted_runs) rows are then made games again, which the
-//! job processes as if they had been read in this order.
+//! its text where games are copied. The [sorted](crate::partition::sorted_runs) rows are then made games again, which
+//! the job processes as if they had been read in this order.
 
 use crate::error::Error;
 use crate::formats::Chunk;
@@ -56,8 +56,8 @@ impl SortGames {
         Self { by }
     }
 
-    /// Reads all inputs, and runs a job on their games in order, which has to be one that [reads](Job::reads_games) games.
-    /// Parts are passed to `sink` in that order on the calling thread. [`skip`](crate::pipeline::ReadOptions::skip) and
+    /// Reads all inputs, and runs a job that [reads](Job::reads_games) games on them in order. Parts are passed to `sink`
+    /// in that order on the calling thread. [`skip`](crate::pipeline::ReadOptions::skip) and
     /// [`limit`](crate::pipeline::ReadOptions::limit) count the sorted games.
     ///
     /// Nothing is passed on unless all inputs could be read.

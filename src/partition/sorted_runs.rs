@@ -149,8 +149,8 @@ impl RunSorter {
         })
     }
 
-    /// The key of the last row that may be needed, once there are enough rows. Of the rows after all that were added, those
-    /// with this key are not needed.
+    /// The key of the last row that may be needed, once there are enough rows. Of the rows after all that were added,
+    /// those with this key are not needed.
     pub(crate) fn last(&self) -> Option<&LastKey> {
         self.last.as_ref()
     }

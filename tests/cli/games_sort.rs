@@ -140,8 +140,8 @@ fn skip_and_limit_count_sorted_games() {
 /// Sorted games are PGN, and everything that is made of it is what is made of the sorted games.
 #[test]
 fn every_output_is_sorted() {
-    const COLUMNS: &str = "event,white,black,date,white_elo,plies,result,outcome,fen,error,elo_difference,white_accuracy,\
-                           white_time,tag:UTCTime,tags";
+    const COLUMNS: &str = "event,white,black,date,white_elo,plies,result,outcome,fen,error,elo_difference,\
+                           white_accuracy,white_time,tag:UTCTime,tags";
     let dir = Dir::new();
     let file = games(&dir, 40);
     let pgn = |text: &str| {
