@@ -177,8 +177,8 @@ fn every_output_is_sorted() {
         }
         let [one, other] = ["one", "other"].map(|name| dir.name(name));
         for (form, _) in forms {
-            let format = ["--format", form, "--columns", COLUMNS, "--force", "-o"];
-            output(status, &[&["games", &sorted_file], &format[..], &[&one], choice].concat());
+            let format = ["--format", form, "--columns", COLUMNS, "-o"];
+            output(status, &[&["games", &sorted_file, "--force"], &format[..], &[&one], choice].concat());
             for way in [["--threads", "1", "--memory", "1G"], ["--threads", "8", "--memory", "64K"]] {
                 output(status, &[&sort, &format[..], &[&other], choice, &way].concat());
                 assert!(fs::read(&one).unwrap() == fs::read(&other).unwrap(), "{form} {sort:?} {way:?}");
@@ -241,7 +241,7 @@ fn inputs_without_games() {
 fn what_cannot_be_sorted_by_is_an_error() {
     let file = sample("lichess-2025-05.pgn");
     for (sort, says) in [
-        ("plys", "--sort: there is no column `plys`; did you mean `plies`?"),
+        ("plie", "--sort: there is no column `plie`; did you mean `plies`?"),
         ("plies:down", "there is no column `plies:down`"),
         ("White_elo:desc", "did you mean `white_elo`?"),
         ("all", "there is no column `all`"),
