@@ -8,6 +8,7 @@ use super::run::format_output::{self, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;
 use anyhow::{Result, bail};
 use clap::Args;
+use lanefish::datasets::SortGames;
 use lanefish::jobs::{Content, GameColumn, GameColumns, OutputContent, OutputFormat};
 use lanefish::table::TAGS;
 
@@ -24,6 +25,15 @@ pub(crate) struct GamesArgs {
     /// A table for people begins with the players and the result, unless columns are chosen.
     #[arg(long, value_name = "NAMES", hide_possible_values = true, value_parser = super::arguments::value_parsers::GameColumnNames)]
     columns: Option<String>,
+
+    /// Sort by a column, from the largest value with `:desc`; --limit then keeps the first of the sorted games
+    ///
+    /// COLUMN is any of --list-columns, or tag:NAME. Numbers are compared as numbers, text by its bytes. Games without
+    /// a value come last in both directions, and games with equal values stay in the order of the input. --skip counts
+    /// sorted games as well. With --shard, each share is sorted on its own. What does not fit in --memory goes to
+    /// temporary files.
+    #[arg(long, value_name = "COLUMN[:desc]", hide_possible_values = true, value_parser = super::arguments::value_parsers::GameOrderName)]
+    sort: Option<String>,
 
     /// List all columns with type and meaning
     #[arg(long)]
@@ -56,6 +66,7 @@ impl RunCommand for GamesArgs {
         ("One row per game", "lanefish games games.pgn -o games.csv"),
         ("Some columns", "lanefish games games.pgn --columns white,black,result,tag:Annotator"),
         ("The games of strong players, unchanged", "lanefish games games.pgn.zst --min-elo 2500 -o strong.pgn.zst"),
+        ("The ten longest games", "lanefish games games.pgn --sort plies:desc --limit 10 --columns plies,white,black"),
         (
             "Games in which White has an isolated queen's pawn, unchanged",
             "lanefish games games.pgn --having \"on('d4', 'P') and white_pawns_mask & 0x1414141414141414 = 0\" -o iqp.pgn",
@@ -67,8 +78,9 @@ impl RunCommand for GamesArgs {
     ];
     const SCOPE: Scope = Scope {
         takes_whole_games: true,
-        refuses: &["sample", "memory", "temp"],
+        refuses: &["sample"],
         reason: "it has one row per whole game",
+        refuses_without: Some((&["memory", "temp"], "sort", "--sort")),
         ..Scope::READS
     };
 
@@ -83,6 +95,8 @@ impl RunCommand for GamesArgs {
         }
         let has_matches = self.read.reading.chosen.chooses_by_positions();
         let columns = super::arguments::value_parsers::game_columns(self.columns.as_deref(), has_matches)?;
+        let sort = self.sort.as_deref().map(|text| super::arguments::value_parsers::game_order(text, has_matches));
+        let sort = sort.transpose()?.map(SortGames::by);
         let shown = RowForm::of(self.format, &self.output, Content::Games)?;
         let columns = match (&self.columns, shown) {
             (Some(_), RowForm::Rows(OutputFormat::Pgn)) => {
@@ -103,7 +117,18 @@ impl RunCommand for GamesArgs {
         let written = columns.as_ref().map_or(OutputContent::Games, OutputContent::GameColumns);
         let kinds = columns.iter().flat_map(GameColumns::iter).map(|column| column.kind().into());
         let read = (&self.read.inputs[..], &self.read.reading);
-        format_output::write(invocation, read, written, OutputRequest::shown(&self.output, shown, kinds, &self.write))
+        let request = OutputRequest::shown(&self.output, shown, kinds, &self.write);
+        let Some(sort) = sort else {
+            return format_output::write(invocation, read, written, request);
+        };
+        let (done, _) =
+            format_output::write_by(invocation, read, written, request, &[], |inputs, options, job, sink| {
+                // Nothing is written before everything was read.
+                invocation.gives_up.set(true);
+                invocation.limits_output.set(true);
+                sort.run(inputs, options, job, sink)
+            })?;
+        invocation.conclude(done)
     }
 }
 

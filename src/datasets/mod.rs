@@ -15,6 +15,7 @@ mod opening_tree;
 mod opening_tree_output;
 mod opening_tree_shards;
 mod shuffle;
+mod sort_games;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -27,4 +28,5 @@ pub use interleave::Interleave;
 pub use opening_tree::{OpeningTree, TreeMove, TreePosition};
 pub use opening_tree_output::{BookWeight, TreeFile, TreeWritten};
 pub use shuffle::{Shuffle, Unit};
+pub use sort_games::SortGames;
 pub use split::{Share, Shares, Split, SplitBy};

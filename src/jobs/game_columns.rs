@@ -150,7 +150,7 @@ impl GameColumn {
     }
 
     /// The column of a name, or of a tag.
-    fn named(name: &str) -> Option<Self> {
+    pub(super) fn named(name: &str) -> Option<Self> {
         if let Some(listed) = ALL.iter().find(|column| column.name == name) {
             return Some(listed.clone());
         }
@@ -228,6 +228,12 @@ impl GameColumn {
 /// A choice of columns of games, in the order of the output.
 #[derive(Clone, Debug)]
 pub struct GameColumns(Vec<GameColumn>);
+
+impl From<GameColumn> for GameColumns {
+    fn from(column: GameColumn) -> Self {
+        Self(vec![column])
+    }
+}
 
 impl GameColumns {
     /// The columns of the usual table of games.

@@ -61,6 +61,7 @@ trait Questions<'a>: Sync {
     fn needs(&self) -> Needs;
     fn reads_games(&self) -> bool;
     fn copies_games(&self) -> bool;
+    fn reads_game_rows(&self) -> bool;
     fn reads_main_lines(&self) -> bool;
     fn game_tags(&self) -> Option<Vec<Arc<str>>>;
     fn reads_lost_tags(&self) -> bool;
@@ -78,6 +79,9 @@ impl<'a, J: Job> Questions<'a> for Mailbox<'a, J> {
     }
     fn copies_games(&self) -> bool {
         self.job.copies_games()
+    }
+    fn reads_game_rows(&self) -> bool {
+        self.job.reads_game_rows()
     }
     fn reads_main_lines(&self) -> bool {
         self.job.reads_main_lines()
@@ -130,6 +134,9 @@ impl<'a> Job for AnyJob<'a> {
     }
     fn copies_games(&self) -> bool {
         self.0.copies_games()
+    }
+    fn reads_game_rows(&self) -> bool {
+        self.0.reads_game_rows()
     }
     fn reads_main_lines(&self) -> bool {
         self.0.reads_main_lines()

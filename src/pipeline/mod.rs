@@ -39,7 +39,6 @@ mod workers;
 
 pub use crate::formats::Refusal;
 pub use crate::input::Shard;
-#[cfg(feature = "parquet")]
 pub(crate) use ordered_tasks::in_order;
 #[cfg(feature = "parquet")]
 pub(crate) use record_judge::judge_chunk;
@@ -254,9 +253,13 @@ pub trait Job: Sync {
     fn reads_games(&self) -> bool {
         false
     }
-    /// Whether it only copies the games, so that the contents of their rows are not needed.
+    /// Whether it copies the text of games.
     fn copies_games(&self) -> bool {
         false
+    }
+    /// Whether it reads what the rows of games say; otherwise only where they are.
+    fn reads_game_rows(&self) -> bool {
+        !self.copies_games()
     }
     /// Whether the rows of games that it reads must have the moves of the game.
     fn reads_main_lines(&self) -> bool {
@@ -361,7 +364,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     let of_job = job.needs();
     decode.fields = decode.fields.union(of_job.fields).union(job.refusal().map_or(Fields::NONE, Refusal::fields));
     decode.game_rows |= job.reads_games();
-    decode.game_places |= job.copies_games();
+    decode.game_places |= !job.reads_game_rows();
     decode.row_tags = job.game_tags().map(Arc::from);
     decode.lost_tags |= job.reads_lost_tags();
     if job.reads_main_lines() {

@@ -28,6 +28,7 @@ mod foreign;
 mod games;
 mod games_across_shards;
 mod games_having;
+mod games_sort;
 mod games_where;
 mod generate;
 mod help;

@@ -51,6 +51,8 @@ pub(crate) struct Scope {
     pub(crate) refuses: &'static [&'static str],
     /// Why these are errors.
     pub(crate) reason: &'static str,
+    /// Options that are errors without another one, which is given by its identifier and as people call it.
+    pub(crate) refuses_without: Option<(&'static [&'static str], &'static str, &'static str)>,
     /// Options that have no effect.
     pub(crate) ignores: &'static [&'static str],
     /// None of the options of all commands has an effect, but for those that say how much is printed.
@@ -65,6 +67,7 @@ impl Scope {
         takes_whole_games: false,
         refuses: &[],
         reason: READS_NOTHING,
+        refuses_without: None,
         ignores: &["color"],
         ignores_global: false,
     };

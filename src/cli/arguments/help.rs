@@ -56,6 +56,12 @@ fn refusal(scope: &Scope, id: &str, given: impl Fn(&str) -> bool) -> Option<Stri
     if scope.takes_whole_games && is_of_positions(id) || scope.refuses.contains(&id) {
         return Some(scope.reason.to_owned());
     }
+    if let Some((options, source, name)) = scope.refuses_without
+        && options.contains(&id)
+        && !given(source)
+    {
+        return Some(format!("it needs little memory without {name}"));
+    }
     if !scope.writes_records && id == SET {
         return Some("it writes no records".to_owned());
     }

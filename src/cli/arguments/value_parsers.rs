@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 use lanefish::ParseError;
 use lanefish::choose::Definitions;
 use lanefish::formats::Format;
-use lanefish::jobs::{Content, GameColumn, GameColumns, OutputFormat};
+use lanefish::jobs::{Content, GameColumn, GameColumns, GameOrder, OutputFormat};
 use lanefish::stats::GroupBy;
 use lanefish::table::{COLUMNS, Columns, ColumnsError, TAGS};
 use std::ffi::OsStr;
@@ -149,6 +149,20 @@ impl TypedValueParser for GameColumnNames {
     }
 }
 
+/// A column of games, and the direction. See [`game_order`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GameOrderName;
+
+impl TypedValueParser for GameOrderName {
+    type Value = String;
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(values(game_column_names().collect()))
+    }
+}
+
 /// Names of columns, separated by commas: any text, since expressions can have names as well. See [`columns`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnNames;
@@ -179,15 +193,26 @@ pub(crate) fn columns(names: &str, definitions: &Definitions) -> anyhow::Result<
 
 /// The columns of games with these names, or the usual ones, with those of matches.
 pub(crate) fn game_columns(names: Option<&str>, has_matches: bool) -> anyhow::Result<GameColumns> {
-    GameColumns::chosen(names, has_matches).map_err(|error| {
-        let hint = match &error {
-            ColumnsError::WithoutHaving(_) => return anyhow::anyhow!("--columns: {error}"),
-            ColumnsError::Unknown(name) => meant_among(name, game_column_names()),
-            _ => String::new(),
-        };
-        let tags = TAGS.pattern;
-        anyhow::anyhow!("--columns: {error}{hint} (--list-columns prints all of them; {tags} is any tag of games)")
-    })
+    GameColumns::chosen(names, has_matches).map_err(|error| wrong_game_column("--columns", &error))
+}
+
+/// The order of games by a column, which may be one of matches.
+pub(crate) fn game_order(text: &str, has_matches: bool) -> anyhow::Result<GameOrder> {
+    let order = text.parse().and_then(|order: GameOrder| match order.column() {
+        column if column.is_of_matches() && !has_matches => Err(ColumnsError::WithoutHaving(column.name().to_owned())),
+        _ => Ok(order),
+    });
+    order.map_err(|error| wrong_game_column("--sort", &error))
+}
+
+fn wrong_game_column(option: &str, error: &ColumnsError) -> anyhow::Error {
+    let hint = match error {
+        ColumnsError::WithoutHaving(_) => return anyhow::anyhow!("{option}: {error}"),
+        ColumnsError::Unknown(name) => meant_among(name, game_column_names()),
+        _ => String::new(),
+    };
+    let tags = TAGS.pattern;
+    anyhow::anyhow!("{option}: {error}{hint} (--list-columns prints all of them; {tags} is any tag of games)")
 }
 
 /// What positions are grouped by.

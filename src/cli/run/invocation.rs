@@ -48,6 +48,8 @@ pub(crate) struct Invocation<'a> {
     compared: Cell<bool>,
     /// Whether the output does not appear if the run fails.
     pub(crate) gives_up: Cell<bool>,
+    /// Whether `--skip` and `--limit` are about the output, so that all inputs are read.
+    pub(crate) limits_output: Cell<bool>,
     /// Whether conditions are about whole games.
     pub(crate) takes_whole_games: Cell<bool>,
 }
@@ -121,6 +123,7 @@ impl<'a> Invocation<'a> {
             prepared: RefCell::default(),
             compared: Cell::default(),
             gives_up: Cell::default(),
+            limits_output: Cell::default(),
             takes_whole_games: Cell::default(),
         })
     }
@@ -467,7 +470,8 @@ impl<'a> Invocation<'a> {
             Some(error) if error.is_of_input() && summary.records > 0 => {
                 let records = grouped(summary.records);
                 let goes_on = summary.files.iter().any(|file| !file.damage.is_empty());
-                let has_limits = self.global.input.limit.is_some()
+                let has_limits = self.limits_output.get()
+                    || self.global.input.limit.is_some()
                     || self.global.input.skip > 0
                     || self.global.input.shard.is_some();
                 let is_all = matches!(error, Error::NoRecord { .. });
