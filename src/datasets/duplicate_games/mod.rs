@@ -396,9 +396,8 @@ impl DuplicateGames {
         }
         let mut done = DeduplicatedGames::default();
         let mut summary = Summary::default();
-        let decided = inputs
-            .check_regular()
-            .and_then(|()| self.decide(inputs, options, on_duplicate, (&mut summary, &mut done)));
+        let decided =
+            inputs.check_regular().and_then(|()| self.decide(inputs, options, on_duplicate, (&mut summary, &mut done)));
         let kept = match decided {
             Ok(kept) => kept,
             Err(error) => {
