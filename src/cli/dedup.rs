@@ -215,10 +215,10 @@ impl RunCommand for DedupArgs {
         if self.output.output.is_none() && self.to.is_none() {
             return self.count(invocation);
         }
-        let format = format_output::format_of(self.to, &self.output)?;
-        if format == OutputFormat::Pgn {
-            bail!("--to: PGN holds games: add --by game, or choose a format of records");
+        if self.to == Some(OutputFormat::Pgn) || self.to.is_none() && self.names_pgn() {
+            bail!("PGN holds games: add --by game, which keeps each game once, or choose a format of records");
         }
+        let format = format_output::format_of(self.to, &self.output)?;
         let reading = &self.read.reading;
         let (against, others) = self.others()?;
         let dedup =
@@ -252,6 +252,12 @@ impl DedupArgs {
         let kept = format!("{} of {} kept", grouped(done.kept), counted(done.compared, "record"));
         invocation.note(format_args!("{kept}, {duplicates}{of} left out"));
         self.note_on_others(invocation, done.rejected_against);
+    }
+
+    /// Whether the name of the output is that of a PGN file.
+    fn names_pgn(&self) -> bool {
+        let output = self.output.output.as_deref();
+        output.is_some_and(|path| OutputFormat::of_path(path, Content::Games) == Ok(OutputFormat::Pgn))
     }
 
     /// What makes records equal.
@@ -342,9 +348,7 @@ impl DedupArgs {
         let output = self.output.output.as_deref();
         let format = match (self.to, output) {
             (None, None) => None,
-            (None, Some(path)) if OutputFormat::of_path(path, Content::Games) == Ok(OutputFormat::Pgn) => {
-                Some(OutputFormat::Pgn)
-            }
+            (None, Some(_)) if self.names_pgn() => Some(OutputFormat::Pgn),
             (to, _) => Some(format_output::format_of(to, &self.output)?),
         };
         if format == Some(OutputFormat::Pgn) && reading.chosen.sets_values() {
@@ -392,6 +396,7 @@ impl DedupArgs {
         }
         let numbers = [
             ("games", json!(compared.compared)),
+            ("kept", json!(compared.kept)),
             ("distinct", json!({ duplicates.keys.to_string(): compared.kept })),
             ("duplicates", json!(compared.compared - compared.kept)),
             ("sets", json!(compared.sets)),

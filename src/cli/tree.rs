@@ -9,7 +9,7 @@ use super::run::output::Output;
 use super::terminal::style::{self, Style};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
-use lanefish::chess::{Color, Position};
+use lanefish::chess::{Color, Position, Validity};
 use lanefish::choose::GameFilter;
 use lanefish::datasets::{BookWeight, OpeningTree, TreeFile, TreeMove, TreePosition, TreeWritten};
 use lanefish::formats::polyglot_book::{self, PolyglotBook};
@@ -231,7 +231,15 @@ impl TreeArgs {
                     "-o: a part has all positions: --min-games is for --merge, and --fen and --moves for other files"
                 );
             }
-            let about = format!("plies {plies:?} {games:?} {:?}", reading.chosen);
+            let global = invocation.global();
+            let about = format!(
+                "plies {plies:?} {games:?} {:?} skip {} limit {:?} {:?} strict PGN {}",
+                reading.chosen,
+                global.input.skip,
+                global.input.limit,
+                invocation.validity(Validity::Playable),
+                global.input.strict_pgn,
+            );
             let tree = OpeningTree::default().plies(plies);
             let mut rows = 0;
             let done =
@@ -317,8 +325,9 @@ impl TreeArgs {
             (Some(name), _) => {
                 OutputFormat::named(name, Content::Rows).map_err(|error| anyhow::anyhow!("--to: {error}"))?
             }
-            (None, Some(path)) => OutputFormat::of_path(path, Content::Rows)
-                .map_err(|error| anyhow::anyhow!(error.to_string().replace("--format", "--to")))?,
+            (None, Some(path)) => OutputFormat::of_path(path, Content::Rows).map_err(|error| {
+                anyhow::anyhow!("{}; books are .bin", error.to_string().replace("--format", "--to"))
+            })?,
             (None, None) => OutputFormat::Csv,
         };
         Ok(FileForm::Rows(format))
@@ -390,7 +399,8 @@ fn note_on(invocation: &Invocation<'_>, written: &TreeWritten, is_book: bool) {
     };
     invocation.note(format_args!("{rows} of {}", counted(written.positions, "position")));
     if written.without_weight > 0 {
-        invocation.note(format_args!("{} without weight left out", counted(written.without_weight, "move")));
+        let moves = counted(written.without_weight, "move");
+        invocation.note(format_args!("{moves} without weight left out (--weight games keeps all moves)"));
     }
 }
 

@@ -84,7 +84,7 @@ impl VerifyArgs {
             };
             let verdict = if wrong == 0 { "ok".to_owned() } else { format!("{} errors", grouped(wrong)) };
             let text = format!(
-                "{}: {verdict}\n  {} entries of {} positions, {} of them checked against their positions\n{listed}{more}",
+                "{}: {verdict}\n  {} entries of {} positions; moves of the book lead to {} of them, whose moves were checked\n{listed}{more}",
                 path.display(),
                 grouped(facts.entries),
                 grouped(facts.positions),

@@ -88,6 +88,9 @@ fn make_inputs(dir: &Dir) {
     }
     let games = sample("lichess-2025-05.pgn");
     let packed = zstd::encode_all(&fs::read(&games).unwrap()[..], 1).unwrap();
+    for name in ["twic.pgn", "own.pgn"] {
+        fs::copy(&games, dir.path(name)).unwrap();
+    }
     dir.file("dump.pgn.zst", &packed);
     for name in ["training.boards", "g.boards", "old.boards", "hub/train/1.parquet"] {
         output(0, &["convert", &games, "-o", &dir.name(name)]);

@@ -11,7 +11,7 @@ mod text;
 #[cfg(feature = "sql")]
 pub(crate) use text::RULED;
 
-use super::arguments::command_scope::{Examples, RunCommand, Scope};
+use super::arguments::command_scope::{Examples, Reads, RunCommand, Scope};
 use super::arguments::common_args::{ReadArgs, Reading};
 use super::arguments::value_parsers;
 use super::run::file_identity::Destination;
@@ -165,7 +165,7 @@ impl RunCommand for StatsArgs {
         ),
         ("Only strong players, without the opening", "lanefish stats --min-elo 2200 --skip-book 16 games.pgn.zst"),
     ];
-    const SCOPE: Scope = Scope { ignores: &[], ..Scope::READS };
+    const SCOPE: Scope = Scope { reads: Reads::Without(&[("merge", "--merge")]), ignores: &[], ..Scope::READS };
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.compare {

@@ -30,6 +30,8 @@ const LEAST: usize = 10;
 pub(crate) struct TableColumn {
     /// Whether its values are numbers, which are aligned to the right.
     is_number: bool,
+    /// Whether its values are real numbers, which are rounded.
+    is_real: bool,
     /// Width that later values may need, whatever those of the first rows need.
     reserve: usize,
 }
@@ -44,7 +46,8 @@ impl From<Kind> for TableColumn {
             Kind::U64 => 7,
             _ => 0,
         };
-        Self { is_number: !matches!(kind, Kind::Text | Kind::Date | Kind::Board), reserve }
+        let is_number = !matches!(kind, Kind::Text | Kind::Date | Kind::Board);
+        Self { is_number, is_real: kind == Kind::F64, reserve }
     }
 }
 
@@ -112,6 +115,16 @@ impl Cell {
         let cell = Self::new(&self.text, width);
         Cow::Owned(Self { is_cut: true, ..cell })
     }
+}
+
+/// A real number with few digits.
+fn rounded(text: &str) -> Option<String> {
+    const DIGITS: i32 = 4;
+    let number: f64 = text.parse().ok().filter(|number: &f64| number.is_finite() && *number != 0.0)?;
+    let decimals = (DIGITS - 1 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    let short = format!("{number:.decimals$}");
+    let short = if short.contains('.') { short.trim_end_matches('0').trim_end_matches('.') } else { &short };
+    (short.len() < text.len()).then(|| short.to_owned())
 }
 
 /// The fields of a line of CSV.
@@ -199,7 +212,12 @@ impl<W: Write> TableWriter<W> {
 
     /// A line of CSV.
     fn line(&mut self, line: &str) -> io::Result<()> {
-        let cells: Vec<Cell> = fields(line).iter().map(|field| Cell::new(field, self.width)).collect();
+        let is_real = |at: usize| self.columns.get(at).is_some_and(|column| column.is_real);
+        let shown = |(at, field): (usize, String)| match rounded(&field).filter(|_| is_real(at)) {
+            Some(short) => Cell::new(&short, self.width),
+            None => Cell::new(&field, self.width),
+        };
+        let cells: Vec<Cell> = fields(line).into_iter().enumerate().map(shown).collect();
         if self.widths.is_some() {
             return self.write_row(&cells);
         }
@@ -300,6 +318,16 @@ mod tests {
             "white     elo  event\n────────────────────\nA, \"x\"    999  Open\n李雷     2000\n               B\n"
         );
         assert_eq!(not_shown, NotShown { columns: 3, shown: 3, cells: 0 });
+    }
+
+    #[test]
+    fn real_numbers_are_rounded() {
+        let csv = "x,y\n95.22621320395672,1\n0.004921875,2\n100.0,3\n0.5,4\n,5\n0.0,6\n123456.789,7\n";
+        let (text, not_shown) = table(csv, &[Kind::F64, Kind::U8], 80);
+        let cells: Vec<&str> = text.lines().skip(2).map(|line| line.split("  ").next().unwrap_or_default()).collect();
+        let column: Vec<&str> = text.lines().skip(2).filter_map(|line| line.get(..8)).map(str::trim).collect();
+        assert_eq!(column, ["95.23", "0.004922", "100", "0.5", "", "0.0", "123457"], "{text} {cells:?}");
+        assert_eq!(not_shown.cells, 0);
     }
 
     #[test]
