@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex};
 /// use lanefish::pipeline::{ReadOptions, RunOptions};
 /// use lanefish::{input::Inputs, tiers};
 ///
-/// let inputs = Inputs::open(["data/sample.pgn"])?;
+/// let inputs = Inputs::open(["data/lichess-2025-05.pgn"])?;
 /// let job = WriteJob::new(OutputContent::Games, OutputFormat::Pgn)?;
 /// let mut longest = Vec::new();
 /// let mut file = job.open(&mut longest)?;

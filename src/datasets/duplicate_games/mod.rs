@@ -65,7 +65,7 @@ pub enum KeepGame {
 /// use lanefish::jobs::{OutputContent, OutputFormat, WriteJob};
 /// use lanefish::{input::Inputs, pipeline::RunOptions, tiers};
 ///
-/// let twice = ["data/sample.pgn".into(), "data/sample.pgn".into()];
+/// let twice = ["data/lichess-2025-05.pgn".into(), "data/lichess-2025-05.pgn".into()];
 /// let inputs = Inputs::resolve(&twice, |_| true)?;
 /// let job = WriteJob::new(OutputContent::Games, OutputFormat::Pgn)?;
 /// let mut pgn = Vec::new();
