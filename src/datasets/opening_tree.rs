@@ -2,8 +2,8 @@
 //!
 //! A position is what its Polyglot key tells apart, compared exactly: the board, the side to move, castling rights, and an
 //! en passant square beside which a pawn stands that takes there, legally or not. Each record with a move adds a row for
-//! its position and move. Each thread adds rows up that it meets often; the first bits of the key divide them into parts
-//! that fit in memory, where equal rows are added up. The parts come in the order of keys.
+//! its position and move; the first bits of the key divide the rows into parts that fit in memory, where equal rows are
+//! added up. The parts come in the order of keys.
 //!
 //! A game that reaches a position twice counts once for it, with the first chosen move played there. Where positions are
 //! chosen by nothing but the beginning of games, [`Field::Repetition`] tells; else rows keep the number of their game until
@@ -11,7 +11,7 @@
 //! nothing else is kept; the parts of a run come in the order of games.
 
 use super::opening_tree_shards::{PartReader, PartWriter};
-use crate::canonical::{Canonical, ROOTS, castling_files, fold, hash_of_planes};
+use crate::canonical::{Canonical, castling_files, hash_of_planes};
 use crate::chess::zobrist::en_passant_key;
 use crate::chess::{Color, Move, Position, Square};
 use crate::error::Error;
@@ -22,14 +22,13 @@ use crate::output::ScratchSpace;
 use crate::packed::Packed;
 use crate::partition::keyed_rows::{Partitions, Row, RowBuffer, Store};
 use crate::pipeline::{Job, RunError, RunOptions, Summary, run};
-use crate::poisoned_locks::Unpoisoned;
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Field, Fields, Needs, Tile, Values};
 use bytemuck::{Pod, Zeroable};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Options of the tree.
 ///
@@ -293,14 +292,10 @@ impl<'a> Facts<'a> {
         plies.is_some_and(|plies| get(self.plies, row).is_some_and(|ply| u32::from(ply) >= plies))
     }
 
-    /// Whether the move of a record is castling in a game of Chess960.
-    fn is_marked(&self, row: usize) -> bool {
-        get(self.moves, row).is_some_and(|bits| is_castling(bits) && bits & Move::CHESS960 != 0)
-    }
-
     /// Whether a record is of a game of Chess960, as far as it tells.
     fn is_chess960(&self, row: usize, position: &Position) -> bool {
-        self.is_marked(row) || !position.castles_as_standard()
+        let is_marked = |bits: u16| is_castling(bits) && bits & Move::CHESS960 != 0;
+        get(self.moves, row).is_some_and(is_marked) || !position.castles_as_standard()
     }
 
     /// The row of a record, without its position; `None` without a move.
@@ -422,88 +417,13 @@ struct Collect<'a> {
     plies: Option<u32>,
     /// Whether positions are chosen by more than the beginning of games.
     keeps_games: bool,
-    /// The sums of chunks that have ended.
-    sums: Mutex<Vec<Sums>>,
 }
 
 /// The rows of a chunk that have not been added to the store, and what has been met.
 #[derive(Default)]
 struct Collected {
     rows: Vec<TreeRow>,
-    sums: Sums,
     met: Met,
-}
-
-/// Number of rows that are added up before they go to the store: they fit into the L2 cache.
-const MOST_SUMS: usize = 1 << 12;
-/// Number of places for them.
-const PLACES: usize = 4 * MOST_SUMS;
-
-/// Rows that are added up before they go to the store, in a hash table: many records are of positions and moves that many
-/// games have, and the key of a position is computed once for all of them.
-#[derive(Debug, Default)]
-struct Sums {
-    rows: Vec<TreeRow>,
-    /// Whether the position of a row has castling rights of Chess960.
-    are_chess960: Vec<bool>,
-    /// For each hash the number of a row, plus one; 0 if there is none.
-    places: Vec<u32>,
-}
-
-impl Sums {
-    /// The place of a row, or the free one where it belongs.
-    fn place(&self, words: &Words, mv: u16) -> usize {
-        let [black, t0, t1, t2, state] = *words;
-        let hash = fold(hash_of_planes([black, t0, t1, t2]) ^ ROOTS[4], state ^ u64::from(mv) << 32 ^ ROOTS[5]);
-        let mut place = hash as usize % PLACES;
-        while let Some(row) = self.places[place].checked_sub(1) {
-            let row = &self.rows[row as usize];
-            if row.words == *words && row.mv == mv {
-                break;
-            }
-            place = (place + 1) % PLACES;
-        }
-        place
-    }
-
-    /// Adds the row of a game, which has no position yet. Returns whether its position has castling rights of Chess960; `None`
-    /// if the words are no position. There must be room.
-    fn add(&mut self, words: Words, own: &TreeRow) -> Option<bool> {
-        if self.places.is_empty() {
-            self.places.resize(PLACES, 0);
-        }
-        let place = self.place(&words, own.mv);
-        if let Some(row) = self.places[place].checked_sub(1) {
-            self.rows[row as usize].add(own);
-            return Some(self.are_chess960[row as usize]);
-        }
-        let (position, key) = position_of(words)?;
-        let is_chess960 = !position.castles_as_standard();
-        self.rows.push(TreeRow { key, words, ..*own });
-        self.are_chess960.push(is_chess960);
-        self.places[place] = self.rows.len() as u32;
-        Some(is_chess960)
-    }
-
-    /// Takes out rows of single games, or all rows if most of them are of several.
-    fn take(&mut self) -> Vec<TreeRow> {
-        let is_often = |row: &TreeRow| row.games > 1;
-        let keeps = self.rows.iter().filter(|row| is_often(row)).count() <= MOST_SUMS / 2;
-        let (rows, are_chess960) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.are_chess960));
-        self.places.fill(0);
-        let mut taken = Vec::with_capacity(rows.len());
-        for (row, is_chess960) in rows.into_iter().zip(are_chess960) {
-            if !(keeps && is_often(&row)) {
-                taken.push(row);
-                continue;
-            }
-            let place = self.place(&row.words, row.mv);
-            self.rows.push(row);
-            self.are_chess960.push(is_chess960);
-            self.places[place] = self.rows.len() as u32;
-        }
-        taken
-    }
 }
 
 /// What the records of a chunk are, besides moves of games.
@@ -565,8 +485,7 @@ impl Job for Collect<'_> {
         Needs::new(Queries::NONE, Fields::of(&FIELDS).union(repetition))
     }
     fn begin(&self) -> Collected {
-        let sums = self.sums.lock().unpoisoned().pop();
-        Collected { sums: sums.unwrap_or_default(), ..Collected::default() }
+        Collected::default()
     }
     fn source(&self, part: &mut Collected, chunk: &Chunk, _: Option<u64>) {
         part.met.path = Some(Arc::clone(&chunk.file));
@@ -587,28 +506,19 @@ impl Job for Collect<'_> {
             }
             let Some(own) = facts.row(row, &mut dates) else { continue };
             let words = words_of(tile.batch, row);
-            let is_chess960 = if self.keeps_games {
-                let Some((position, key)) = position_of(words) else { continue };
-                part.rows.push(TreeRow { key, words, games: game, is_single: 1, ..own });
-                if part.rows.len() == AT_ONCE {
-                    self.add(&mut part.rows);
-                }
-                !position.castles_as_standard()
-            } else {
-                if part.sums.rows.len() == MOST_SUMS {
-                    self.add(&mut part.sums.take());
-                }
-                let Some(is_chess960) = part.sums.add(words, &own) else { continue };
-                is_chess960
-            };
-            if part.met.chess960.is_none() && (is_chess960 || facts.is_marked(row)) {
+            let Some((position, key)) = position_of(words) else { continue };
+            if part.met.chess960.is_none() && facts.is_chess960(row, &position) {
                 part.met.chess960 = Some(tile.batch.index(row));
+            }
+            let games = if self.keeps_games { game } else { 1 };
+            part.rows.push(TreeRow { key, words, games, is_single: self.keeps_games.into(), ..own });
+            if part.rows.len() == AT_ONCE {
+                self.add(&mut part.rows);
             }
         }
     }
     fn end(&self, part: &mut Collected, _: u64) {
         self.add(&mut part.rows);
-        self.sums.lock().unpoisoned().push(std::mem::take(&mut part.sums));
     }
 }
 
@@ -846,16 +756,12 @@ impl OpeningTree {
             || choose.games.as_ref().is_some_and(|games| !games.takes_all_positions())
             || options.read.skip != 0;
         let store = Store::new(&options.space)?;
-        let job = Collect { store: &store, plies: self.plies, keeps_games, sums: Mutex::default() };
+        let job = Collect { store: &store, plies: self.plies, keeps_games };
         let mut all = Met::default();
         let mut summary = run(inputs, Self::in_order(options), &job, |part| {
             all.join(part.met, self.standard_only)?;
             store.check()
         })?;
-        for sums in job.sums.lock().unpoisoned().iter_mut() {
-            job.add(&mut sums.rows);
-        }
-        store.check()?;
         all.report(&mut summary)?;
         Ok((store, summary, all))
     }
