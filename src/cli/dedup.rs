@@ -344,6 +344,13 @@ impl DedupArgs {
         }
         invocation.takes_whole_games.set(true);
         let (against, others) = self.others()?;
+        if let Some(list) = &self.list {
+            if self.output.output.as_ref() == Some(list) {
+                bail!("--list and -o name the same file");
+            }
+            let others: Vec<PathBuf> = others.iter().map(|path| path.to_path_buf()).collect();
+            invocation.compare(Some(list), &others).context("--list")?;
+        }
         let duplicates = DuplicateGames::default().keys(keys).keep(keep).against(against);
         let output = self.output.output.as_deref();
         let format = match (self.to, output) {
@@ -389,7 +396,8 @@ impl DedupArgs {
             if let Some(list) = list {
                 invocation.commit([list.output])?;
             }
-            if format.is_none() && !self.json {
+            // The list may be on standard output.
+            if format.is_none() && !self.json && self.list.as_deref() != Some(Path::new("-")) {
                 print_table([(&*duplicates.keys.to_string(), compared.kept)], compared.compared)?;
             }
             self.note_on_games(invocation, &compared);

@@ -314,6 +314,8 @@ fn what_is_for_records_is_an_error_for_games() {
         (&["--keep", "longest"], "--keep: longest is for games: add --by game"),
         (&["--list", "x.csv"], "--list is for games: add --by game"),
         (&["--to", "pgn"], "PGN holds games: add --by game"),
+        (&["--by", "game", "-o", "x.pgn", "--list", "x.pgn"], "--list and -o name the same file"),
+        (&["--by", "game", "--against", &games, "--list", &games, "--force"], "cannot also be an output"),
     ] {
         let said = stderr_of(2, &[&["dedup", &games], arguments].concat());
         assert!(said.contains(expected), "{arguments:?}: {said}");
