@@ -27,7 +27,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Keep one of several equal records or games, in the input order; without -o, count them
+/// Keep one of several equal records or games; without -o, count them
 #[derive(Debug, Args)]
 pub(crate) struct DedupArgs {
     /// What is compared

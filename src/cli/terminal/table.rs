@@ -120,6 +120,10 @@ impl Cell {
 /// A real number with few digits.
 fn rounded(text: &str) -> Option<String> {
     const DIGITS: i32 = 4;
+    const SHORT: usize = 6;
+    if text.len() <= SHORT {
+        return None;
+    }
     let number: f64 = text.parse().ok().filter(|number: &f64| number.is_finite() && *number != 0.0)?;
     let decimals = (DIGITS - 1 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
     let short = format!("{number:.decimals$}");
@@ -324,9 +328,8 @@ mod tests {
     fn real_numbers_are_rounded() {
         let csv = "x,y\n95.22621320395672,1\n0.004921875,2\n100.0,3\n0.5,4\n,5\n0.0,6\n123456.789,7\n";
         let (text, not_shown) = table(csv, &[Kind::F64, Kind::U8], 80);
-        let cells: Vec<&str> = text.lines().skip(2).map(|line| line.split("  ").next().unwrap_or_default()).collect();
         let column: Vec<&str> = text.lines().skip(2).filter_map(|line| line.get(..8)).map(str::trim).collect();
-        assert_eq!(column, ["95.23", "0.004922", "100", "0.5", "", "0.0", "123457"], "{text} {cells:?}");
+        assert_eq!(column, ["95.23", "0.004922", "100.0", "0.5", "", "0.0", "123457"], "{text}");
         assert_eq!(not_shown.cells, 0);
     }
 
