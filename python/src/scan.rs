@@ -85,7 +85,7 @@ reading_function! {
     /// which it begins. The other arguments are those of `scan`. Options that choose among positions are errors, because
     /// there is one row per whole game: `sample`, `seed`, and those for plies in `games`; so is `keep_en_passant`.
     ///
-    /// A game that cannot be read to its end has a row, too, with what was read before the damage. With `on_bad="raise"`,
+    /// A game that cannot be read to its end also has a row, with what was read before the damage. With `on_bad="raise"`,
     /// the first of them raises an `Error`, after the complete batches before it; with "skip", all rows come, and
     /// `rejected` counts the bad ones. A file without games raises an `Error`. `records` and `rejected` count records:
     /// the positions of the games.

@@ -1,7 +1,7 @@
 //! Sorting games by a column.
 //!
 //! The run over the inputs makes a row of each game, with its key and what the job reads of it: the row of the game, or
-//! its text where games are copied. The [sorted](crate::partition::sorted_runs) rows are then made games again, which
+//! its text where games are copied. The [sorted](crate::partition::external_merge_sort) rows are then made games again, which
 //! the job processes as if they had been read in this order.
 
 use crate::error::Error;
@@ -10,8 +10,8 @@ use crate::games::GameRow;
 use crate::input::{Bytes, Inputs};
 use crate::jobs::GameOrder;
 use crate::output::ScratchSpace;
-use crate::partition::sorted_runs::{KeyRules, LastKey, RowsWithKeys, RunSorter, content};
-use crate::partition::stored_games;
+use crate::partition::external_merge_sort::{KeyRules, LastKey, RowsWithKeys, RunSorter, content};
+use crate::partition::stored_game_rows;
 use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunError, RunOptions, Summary, erased, in_order, run_to_end};
 use crate::poisoned_locks::Unpoisoned;
 use crate::table::{Needs, Tile};
@@ -139,9 +139,9 @@ fn part_of<J: Job>(job: &J, number: u64, rows: &RowsWithKeys, needed: Range<usiz
             true => {
                 let start = texts.len();
                 texts.extend_from_slice(content);
-                GameRow { start, end: texts.len(), ..stored_games::unknown() }
+                GameRow { start, end: texts.len(), ..stored_game_rows::unknown() }
             }
-            false => stored_games::take(content)?,
+            false => stored_game_rows::take(content)?,
         });
     }
     job.source(&mut part, &Chunk::new(Path::new("").into(), Bytes::from(texts)), None);
@@ -222,7 +222,7 @@ impl<J: Job> Job for EnterGames<'_, J> {
                 bytes.extend_from_slice(key.unwrap_or_default());
                 match copies {
                     true => bytes.extend_from_slice(&text[game.start..game.end]),
-                    false => stored_games::put(game, bytes),
+                    false => stored_game_rows::put(game, bytes),
                 }
                 self.rules.row(key, place)
             });

@@ -166,7 +166,7 @@ pub(crate) struct MainLine {
 }
 
 impl MainLine {
-    /// The main line of the records of a game, in order; `None` if there is no record.
+    /// The main line of the records of a game, in order; `None` without records.
     pub(crate) fn of<'a>(records: impl Iterator<Item = (&'a Batch, usize)>) -> Option<Self> {
         let mut line: Option<Self> = None;
         let (mut ply_before, mut has_move) = (None, true);

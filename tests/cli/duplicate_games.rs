@@ -281,6 +281,17 @@ fn records_of_games_are_kept_like_their_text() {
 }
 
 #[test]
+fn records_without_a_game_are_reported() {
+    let dir = Dir::new();
+    let start = super::START;
+    let rows = format!("fen,game,move,ply\n{start},,e2e4,0\n{start},3,e2e4,0\n{start},4,e2e4,0\n");
+    let csv = dir.file("x.csv", rows);
+    let said = stderr_of(0, &["dedup", "--by", "game", &csv, "-o", &dir.name("x.boards")]);
+    assert!(said.contains("1 of 2 games kept"), "{said}");
+    assert!(said.contains("1 record without a game"), "{said}");
+}
+
+#[test]
 fn damaged_games_equal_nothing() {
     let dir = Dir::new();
     let bad = "[Event \"bad\"]\n\n1. e4 e5 2. Ke3 *\n";

@@ -149,7 +149,7 @@ impl TypedValueParser for GameColumnNames {
     }
 }
 
-/// A column of games, and the direction. See [`game_order`].
+/// A column of games, and the direction. See [`sort_order_of_games`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GameOrderName;
 

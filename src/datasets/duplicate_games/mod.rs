@@ -6,15 +6,15 @@
 //!
 //! Games are judged one after the other. A game that equals one of the files to compare with, or a kept one, is left out;
 //! every other game is kept. Games with the same entry are equal and equal the same others, so only the first of them is
-//! compared ([`equal_games`]). Where names are all that has to agree, or names and dates, no hash brings equal games
+//! compared ([`find_equal_games`]). Where names are all that has to agree, or names and dates, no hash brings equal games
 //! together: `Carlsen` agrees with `Magnus Carlsen` and `Carlsen, M`. Then a game has an entry for each word that may
 //! end its white player's family name. Each part finds its pairs, and the pairs are put in the order of judgment to decide.
 //!
 //! A bit for each game is in memory; everything else is divided and goes to temporary files where it has to.
 
-mod equal_games;
-mod game_bits;
-mod game_keys;
+mod find_equal_games;
+mod game_number_set;
+mod what_makes_games_equal;
 
 use crate::canonical::{ROOTS, fold};
 use crate::choose::{Choose, RecordFilter, keep};
@@ -31,14 +31,14 @@ use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunError, RunOptions, Summa
 use crate::poisoned_locks::Unpoisoned;
 use crate::queries::Queries;
 use crate::table::{Array, Field, Fields, Needs, Tile};
-use equal_games::{Entries, HAS_EQUALS, Judged, Links, judge};
-use game_bits::GameBits;
-pub use game_keys::GameKeys;
+use find_equal_games::{Entries, HAS_EQUALS, Judged, Links, judge};
+use game_number_set::GameBits;
 use memchr::memchr_iter;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+pub use what_makes_games_equal::GameKeys;
 
 /// Which of several equal games is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -349,7 +349,7 @@ fn put_details(game: &GameRow, annotations: u64, to: &mut Vec<u8>) {
     to.extend_from_slice(&annotations.to_le_bytes());
     to.extend_from_slice(&hasher.finish().to_le_bytes());
     for text in game.tags.iter().flat_map(|(name, value)| [name, value]) {
-        game_keys::put_text(text, to);
+        what_makes_games_equal::put_text(text, to);
     }
 }
 
@@ -418,7 +418,7 @@ impl DuplicateGames {
             second.on_reject = Some(&mut pass_on);
         }
         second.only = (!job.reads_games()).then_some(&kept);
-        let again = run_to_end(inputs, second, &KeptGames { kept: &kept, job: &job }, sink);
+        let mut again = run_to_end(inputs, second, &KeptGames { kept: &kept, job: &job }, sink);
         if job.reads_games() {
             summary.failure = again.failure;
             if summary.failure.is_none() && again.records != summary.records {
@@ -426,8 +426,16 @@ impl DuplicateGames {
             }
             return (summary, done);
         }
+        let again_remarks = std::mem::take(&mut again.remarks);
         let left_out = std::mem::take(&mut summary.left_out);
-        (Summary { left_out, ..again }, done)
+        let mut summary = Summary { left_out, remarks: summary.remarks, ..again };
+        // Only the first run meets records without a game; only the second one judges all records.
+        for (remark, times) in again_remarks.iter() {
+            if summary.remarks.count(remark) == 0 {
+                summary.remarks.add_with(remark, times, again_remarks.first(remark));
+            }
+        }
+        (summary, done)
     }
 
     /// The numbers of equal games, without keeping any of them. The inputs are read once.

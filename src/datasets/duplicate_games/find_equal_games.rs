@@ -1,9 +1,9 @@
 //! Which games of a part are kept, and which equal which.
 
-use super::game_keys::{AgreeingParts, agreeing_parts, read_text};
+use super::what_makes_games_equal::{AgreeingParts, agreeing_parts, read_text};
 use super::{DuplicateGames, KeepGame, PLACE, is_against};
-use crate::partition::byte_rows::{ByteRows, Superfluous};
 use crate::partition::keyed_rows::RowBuffer;
+use crate::partition::rows_of_any_length::{ByteRows, Superfluous};
 use std::collections::{BTreeMap, HashMap};
 
 /// Games: the hash by which they are divided, their place in the order of judgment, their number, their line, the
@@ -323,7 +323,7 @@ impl<'a> MoveTree<'a> {
     }
 }
 
-/// What differs between two games: the names of tags, `moves`, `comments`.
+/// What differs between two games: names of tags, `moves`, `comments`.
 fn differences(own: &[u8], other: &[u8]) -> String {
     /// Numbers for annotations and moves, and the tags.
     type Details<'a> = ([u64; 2], Vec<(&'a str, &'a str)>);

@@ -8,8 +8,8 @@
 //! Rows with equal keys are in the order of their numbers, and rows without a key come last. If only the first rows are
 //! needed, the others are left out as soon as enough rows before them are known.
 
-use super::byte_rows::ByteRows;
 use super::keyed_rows::RowBuffer;
+use super::rows_of_any_length::ByteRows;
 use crate::error::Error;
 use crate::output::ScratchSpace;
 use crate::output::temp_file::Spill;
