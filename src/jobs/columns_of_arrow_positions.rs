@@ -10,7 +10,7 @@ use crate::columnar::{BLOCK, Described, record_batch, schema};
 use crate::error::{Damage, Error, Reject};
 use crate::formats::codec::fields_from_whole_games::OF_WHOLE_GAMES;
 use crate::formats::codec::game_history::{History, OF_HISTORY};
-use crate::formats::codec::game_selection::find_values_of_all;
+use crate::formats::codec::game_selection::{find_values_of_all, may_be_one_game};
 use crate::formats::tables::{Arrays, RowPart};
 use crate::formats::{Chunk, DecodeOptions, Decoded, DroppedValue, DroppedValues, Format, Remarks, Totals};
 use crate::option_setters::setters;
@@ -179,7 +179,7 @@ struct Piece {
 
 /// What all threads need.
 struct Work<'a> {
-    part: &'a (dyn Fn(u64) -> Option<RowPart> + Sync),
+    part: &'a (dyn Fn(Range<u64>) -> RowPart + Sync),
     columns: &'a Columns,
     described: &'a [Described],
     schema: &'a SchemaRef,
@@ -191,7 +191,8 @@ struct Work<'a> {
 /// Computes columns of the catalogue for positions in memory.
 ///
 /// The result does not depend on the number of threads, nor on how the arrays are divided into chunks. Batches are in
-/// the order of the rows. Every batch except the last covers [`BLOCK`] rows, minus those left out.
+/// the order of the rows, and cover at most [`BLOCK`] rows each. Where columns need whole games, the memory grows with
+/// the longest game.
 ///
 /// # Errors
 /// If there is no column of positions, a row is bad and [`BadRows::Raise`] is set ([`Error::Strict`]), or the work was
@@ -217,10 +218,7 @@ struct Work<'a> {
 pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeOptions<'_>) -> Result<Computed, Error> {
     let needs = columns.needs();
     let decode = options.decode.clone().fields(needs.fields).tags(needs.tags.into_iter().collect());
-    // Games are needed as wholes.
-    let is_whole = decode.fields.intersects(OF_WHOLE_GAMES);
-    let rows_of_piece = if is_whole { positions.len().max(1) } else { BLOCK as u64 };
-    let part = positions.0.parts(rows_of_piece, &decode).map_err(wrong)?;
+    let part = positions.0.parts(&decode).map_err(wrong)?;
     let described: Vec<Described> = columns
         .iter()
         .map(|column| match (Described::of(column), options.on_bad) {
@@ -247,19 +245,25 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
         remarks: Remarks::default(),
         dropped_values: DroppedValues::default(),
     };
-    let pieces = positions.len().div_ceil(rows_of_piece);
-    let threads = (options.threads as u64).min(pieces) as usize;
+    let threads = (options.threads as u64).min(positions.len().div_ceil(BLOCK as u64)) as usize;
     let is_interrupted = || options.interrupt.is_some_and(|interrupt| interrupt());
-    let mut parts = (0..pieces).map_while(&part);
+    let mut start = 0;
+    let next_part = || {
+        if start == positions.len() {
+            return Ok(None);
+        }
+        let end = work.end_of_piece(start, positions.len())?;
+        Ok(Some(part(std::mem::replace(&mut start, end)..end)))
+    };
     // A single thread is the calling one.
     in_order(
         if threads > 1 { threads } else { 0 },
-        || Ok(parts.next()),
+        next_part,
         || vec![GroupResults::default(); TILE],
-        |results, number, part| work.piece(part, work.history_before(number)?, results),
+        |results, _, part| work.piece(part, results),
         is_interrupted,
         |piece| {
-            // A piece of more rows has several batches.
+            // A piece with a long game has several batches.
             let is_left_out = |row: &&u64| options.on_bad == BadRows::Skip && piece.rows.contains(row);
             let bad: Vec<u64> = piece.bad.iter().filter(is_left_out).copied().collect();
             for start in piece.rows.clone().step_by(BLOCK) {
@@ -283,26 +287,54 @@ pub fn compute(positions: &ArrowPositions, columns: &Columns, options: &ComputeO
 }
 
 impl Work<'_> {
-    /// The way to the first row of a piece: earlier pieces are read again, back to where it may begin.
-    fn history_before(&self, number: u64) -> Result<History, Error> {
+    /// The row after the piece that begins with this row. Where games are needed as wholes, it ends with a game.
+    fn end_of_piece(&self, start: u64, all: u64) -> Result<u64, Error> {
+        let end = start.saturating_add(BLOCK as u64).min(all);
+        if !self.decode.fields.intersects(OF_WHOLE_GAMES) {
+            return Ok(end);
+        }
+        // The number of rows from the end that may continue the game is found by trying more, then fewer.
+        let continues = |rows: u64| {
+            let (_, decoded) = decoded((self.part)(end - 1..end + rows), self.decode)?;
+            Ok::<bool, Error>(may_be_one_game(&decoded))
+        };
+        let most = all - end;
+        let (mut known, mut tried) = (0, most.min(1));
+        while known < tried && continues(tried)? {
+            known = tried;
+            tried = tried.saturating_mul(2).min(most);
+        }
+        while known + 1 < tried {
+            let middle = known.midpoint(tried);
+            *if continues(middle)? { &mut known } else { &mut tried } = middle;
+        }
+        Ok(end + known)
+    }
+
+    /// The way to this row: earlier rows are read again, back to where it may begin.
+    fn history_before(&self, row: u64) -> Result<History, Error> {
         let mut history = History::default();
         if !self.decode.fields.intersects(OF_HISTORY) {
             return Ok(history);
         }
         let mut before = Vec::new();
-        for part in (0..number).rev().map_while(self.part) {
-            let (_, decoded) = decoded(part, self.decode)?;
+        let mut end = row;
+        while end > 0 {
+            let start = end.saturating_sub(BLOCK as u64);
+            let (_, decoded) = decoded((self.part)(start..end), self.decode)?;
             let is_one = History::is_one(&decoded.batches);
             before.push(decoded);
             if !is_one {
                 break;
             }
+            end = start;
         }
         before.iter_mut().rev().for_each(|decoded| history.join(decoded));
         Ok(history)
     }
 
-    fn piece(&self, part: RowPart, history: History, results: &mut [GroupResults]) -> Result<Piece, Error> {
+    fn piece(&self, part: RowPart, results: &mut [GroupResults]) -> Result<Piece, Error> {
+        let history = self.history_before(part.rows().start)?;
         let job = Fill(self.columns);
         let JudgedPiece { rows, output: mut cells, mut rejects, remarks, dropped_values } =
             judged(part, history, self.decode, self.analyzer, &job, results)?;
@@ -393,13 +425,11 @@ pub(crate) fn judge<J: Job>(
     job: &J,
     mut take: impl FnMut(J::Part, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let part = positions.0.parts(BLOCK as u64, options).map_err(wrong)?;
+    let part = positions.0.parts(options).map_err(wrong)?;
     let mut results = vec![GroupResults::default(); TILE];
-    for number in 0..positions.len().div_ceil(BLOCK as u64) {
-        let Some(part) = part(number) else {
-            break;
-        };
-        let judged = judged(part, History::default(), options, analyzer, job, &mut results)?;
+    for start in (0..positions.len()).step_by(BLOCK) {
+        let rows = start..positions.len().min(start + BLOCK as u64);
+        let judged = judged(part(rows), History::default(), options, analyzer, job, &mut results)?;
         take(judged.output, judged.rejects.len() as u64)?;
     }
     Ok(())

@@ -18,6 +18,7 @@ use lanefish::packed::Packed;
 use lanefish::table::Columns;
 use lanefish::tiers::Tier;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Texts that are no valid position.
@@ -308,6 +309,63 @@ fn scores_go_on_from_piece_to_piece() {
                 let is_placeholder = score(row) == 0 && scored.iter().any(|at| (begin..row).contains(at));
                 assert_eq!(found, (before, Some(is_placeholder)), "{begins:?}: {row}");
             }
+        }
+    }
+}
+
+/// Games are whole, in whatever pieces their rows are: the score after a record is that of the next one of its game, and
+/// every position counts as often as it was on the board. No batch has more rows than a block.
+#[test]
+fn games_over_several_pieces_are_whole() {
+    let fens = ["4k3/8/8/8/8/8/8/4K3 w - - 0 1", "4k3/8/8/8/8/8/8/3K4 b - - 0 1", "no position"];
+    for begins in [
+        vec![0, BLOCK, 2 * BLOCK + 5],
+        vec![0],
+        vec![0, 3 * BLOCK - 1, 3 * BLOCK, 3 * BLOCK + 1],
+        vec![0, BLOCK - 3, BLOCK + 3, BLOCK + 300],
+    ] {
+        let game = |row: usize| begins.iter().rposition(|&begin| begin <= row).expect("the first begins at 0");
+        let rows = 0..4 * BLOCK - 7;
+        let is_bad = |row: usize| row % 1000 == 7 || (2 * BLOCK - 2..2 * BLOCK + 2).contains(&row);
+        let fen = |row: usize| fens[if is_bad(row) { 2 } else { row % 2 }];
+        // Every second game begins again, so neighbours have different numbers.
+        let numbers: UInt64Array = rows.clone().map(|row| game(row) as u64 % 2).collect();
+        let plies: UInt16Array = rows.clone().map(|row| (row - begins[game(row)]) as u16).collect();
+        let scores: Int16Array = rows.clone().map(|row| (row % 500) as i16).collect();
+        let texts: StringArray = rows.clone().map(|row| Some(fen(row))).collect();
+        let arrays: Vec<ArrayRef> = vec![Arc::new(texts), Arc::new(numbers), Arc::new(plies), Arc::new(scores)];
+        let fields: Vec<_> = ["fen", "game", "ply", "raw_score"]
+            .into_iter()
+            .zip(&arrays)
+            .map(|(name, array)| Field::new(name, array.data_type().clone(), false))
+            .collect();
+        let schema = Schema::new(fields);
+        let batch = RecordBatch::try_new(Arc::new(schema.clone()), arrays).expect("four columns");
+        let chunks: Vec<RecordBatch> = (0..batch.num_rows())
+            .step_by(BLOCK / 3)
+            .map(|start| batch.slice(start, (BLOCK / 3).min(batch.num_rows() - start)))
+            .collect();
+        let good: Vec<usize> = rows.clone().filter(|&row| !is_bad(row)).collect();
+        let mut seen = HashMap::new();
+        let expected: Vec<i16> = good
+            .iter()
+            .map(|&row| {
+                let times: &mut i16 = seen.entry((game(row), row % 2)).or_default();
+                *times = (*times + 1).min(255);
+                *times
+            })
+            .collect();
+        for threads in [1, 3] {
+            let table = ArrowPositions::of_batches(&schema, &chunks).expect("one schema");
+            let options = options().threads(threads).on_bad(BadRows::Skip);
+            let computed = compute(&table, &columns("repetition"), &options).expect("good rows");
+            let batches = computed.batches.iter();
+            let found: Vec<i16> =
+                batches.flat_map(|batch| batch.column(0).as_primitive::<Int16Type>().values().to_vec()).collect();
+            assert_eq!(found.len(), expected.len(), "{begins:?}");
+            let differs = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+            assert_eq!(differs.map(|at| (good[at], found[at], expected[at])), None, "{begins:?}");
+            assert!(computed.batches.iter().all(|batch| batch.num_rows() <= BLOCK));
         }
     }
 }

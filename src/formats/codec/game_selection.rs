@@ -274,6 +274,13 @@ pub(crate) fn find_values_of_all(decoded: &mut Decoded, fields: Fields) {
     }
 }
 
+/// Whether these records may all be of one game, or on one way without a game, as far as whole games are concerned.
+#[cfg(feature = "parquet")]
+pub(crate) fn may_be_one_game(decoded: &Decoded) -> bool {
+    let selection = GameFilter { whole_games: Some(OF_WHOLE_GAMES), ..GameFilter::default() };
+    runs(&decoded.batches, decoded.chains.as_deref(), &selection).len() <= 1
+}
+
 /// A batch with one row of another batch, with these fields.
 fn record(batch: &Batch, row: usize, fields: Fields) -> Batch {
     let mut one = Batch::of_one();

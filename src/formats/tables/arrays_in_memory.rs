@@ -83,29 +83,24 @@ impl Arrays {
         self.chunks.starts.last().copied().unwrap_or(0)
     }
 
-    /// Divides the table into parts with this number of rows, wherever chunks end; the last part may have fewer.
+    /// Finds the part with some of the rows, wherever chunks end.
     ///
     /// # Errors
     /// If there is no column of positions: the rest of a sentence that begins with the name of the data.
     pub(crate) fn parts(
         &self,
-        rows: u64,
         options: &DecodeOptions,
-    ) -> Result<impl Fn(u64) -> Option<RowPart> + Sync + use<>, String> {
+    ) -> Result<impl Fn(Range<u64>) -> RowPart + Sync + use<>, String> {
         let plan = Plan::of(&self.columns, options)?;
-        let all = self.rows();
         let decode: Arc<dyn DecodeRows> = Arc::new(Rows { plan, chunks: Arc::clone(&self.chunks) });
-        Ok(move |number: u64| {
-            let start = number.checked_mul(rows).filter(|&start| start < all)?;
-            Some(RowPart {
-                rows: start..start.saturating_add(rows).min(all),
-                place: 0,
-                bytes: 0,
-                content: Bytes::from(Vec::new()),
-                charges: Vec::new(),
-                decode: Arc::clone(&decode),
-                of_other_shard: false,
-            })
+        Ok(move |rows: Range<u64>| RowPart {
+            rows,
+            place: 0,
+            bytes: 0,
+            content: Bytes::from(Vec::new()),
+            charges: Vec::new(),
+            decode: Arc::clone(&decode),
+            of_other_shard: false,
         })
     }
 }
