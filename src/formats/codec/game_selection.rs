@@ -77,6 +77,10 @@ struct Run {
 }
 
 impl Run {
+    /// Whether its records are of one game or on one way: others have nothing to do with one another.
+    fn is_connected(&self) -> bool {
+        self.game.is_some() || self.way.is_some()
+    }
     fn len(&self) -> usize {
         self.parts.iter().map(|(_, rows)| rows.len()).sum()
     }
@@ -246,9 +250,7 @@ fn runs(batches: &[Batch], chains: Option<&[usize]>, selection: &GameFilter) -> 
 
 /// Finds the values of a game, whose records are in several chunks, that need all of them.
 fn find_values(game: &mut [(&mut Vec<Batch>, &mut Run)], fields: Fields) {
-    // Other records have nothing to do with one another.
-    let is_connected = |run: &Run| run.game.is_some() || run.way.is_some();
-    let is_wanted = |run: &Run| run.verdict.is_none() && !run.has_values && is_connected(run);
+    let is_wanted = |run: &Run| run.verdict.is_none() && !run.has_values && run.is_connected();
     let Some(first) = game.first().map(|(_, run)| &**run).filter(|run| is_wanted(run)) else { return };
     let is_game = first.game.is_some();
     let mut rows = Vec::with_capacity(game.iter().map(|(_, run)| run.len()).sum());
@@ -278,7 +280,11 @@ pub(crate) fn find_values_of_all(decoded: &mut Decoded, fields: Fields) {
 #[cfg(feature = "parquet")]
 pub(crate) fn may_be_one_game(decoded: &Decoded) -> bool {
     let selection = GameFilter { whole_games: Some(OF_WHOLE_GAMES), ..GameFilter::default() };
-    runs(&decoded.batches, decoded.chains.as_deref(), &selection).len() <= 1
+    match &runs(&decoded.batches, decoded.chains.as_deref(), &selection)[..] {
+        [] => true,
+        [run] => run.is_connected(),
+        _ => false,
+    }
 }
 
 /// A batch with one row of another batch, with these fields.
