@@ -13,6 +13,7 @@ use parquet::basic::Compression;
 use parquet::column::page::{self, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::page_index::offset_index::PageLocation;
 use parquet::file::serialized_reader::SerializedPageReader;
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -96,7 +97,10 @@ impl Ready {
                     column = column.set_compression(Compression::UNCOMPRESSED);
                 }
                 let (pieces, column) = (Arc::new(pieces), column.build()?);
-                SerializedPageReader::new(pieces, &column, page.rows as usize, None)?.get_next_page()
+                // With its place, the library takes the page as it lies in memory instead of reading it into a buffer.
+                let compressed_page_size = i32::try_from(len)?;
+                let place = PageLocation { offset: 0, compressed_page_size, first_row_index: 0 };
+                SerializedPageReader::new(pieces, &column, page.rows as usize, Some(vec![place]))?.get_next_page()
             })?
             .ok_or("there is none")?;
             if u64::from(found.num_values()) != page.rows {
