@@ -283,6 +283,11 @@ fn file_facts(invocation: &Invocation<'_>, source: &Source) -> Result<Object> {
         facts.insert("records".to_owned(), json!(table.rows));
         facts.insert("columns".to_owned(), json!(columns));
         facts.insert("groups".to_owned(), json!(table.groups));
+        let rows = match table.kind {
+            Ok(kind) => kind.evidence,
+            Err(reason) => format!("neither games nor positions: it {reason}"),
+        };
+        facts.insert("rows".to_owned(), json!(rows));
         if compression.is_none() && !table.codecs.is_empty() {
             facts.insert("compression".to_owned(), json!(table.codecs.join(", ")));
         }

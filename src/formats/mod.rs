@@ -142,6 +142,11 @@ pub(crate) trait Codec: fmt::Debug + Sync {
     /// Decodes a chunk.
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded;
 
+    /// The codec of those tables of this format whose rows are games.
+    fn of_games(&self) -> Option<&'static dyn Codec> {
+        None
+    }
+
     /// The tags, as far as rows of games need them, of the games that begin at some places, in formats whose decoder does
     /// not read them for rows of games that are chosen later.
     fn tags_of_games(&self, _chunk: &Chunk, _options: &DecodeOptions, _starts: &[usize]) -> Vec<GameTags> {
@@ -356,6 +361,11 @@ impl Format {
             Layout::Tables(tables) => Some(tables::Tables::new(tables)),
             Layout::Text(_) | Layout::Records(_) | Layout::Chains(_) | Layout::Sections(_) => None,
         }
+    }
+
+    /// The format of those tables of this format whose rows are games, which has the same name.
+    pub(crate) fn of_games(self) -> Self {
+        self.0.of_games().map_or(self, Self)
     }
 
     /// Encodes records; `None` if the format cannot be written.

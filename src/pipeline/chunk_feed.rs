@@ -346,6 +346,8 @@ impl Feed<'_> {
             Err(TableError::Damaged(damage)) => Err(Some(Error::Damaged { path: Arc::clone(&path), damage })),
             Err(TableError::Columns(reason)) => return Err(Error::Columns { path, reason }),
         };
+        let has_games = table.as_ref().is_ok_and(|table| table.kind().has_games);
+        let (format, is_enough) = if has_games { (format.of_games(), None) } else { (format, is_enough) };
         if let Ok(table) = &table {
             self.check_selection(&path, format, table.fields())?;
         }

@@ -391,6 +391,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     if !of_whole_games.is_empty() {
         Arc::make_mut(decode.games.get_or_insert_default()).whole_games = Some(of_whole_games);
     }
+    decode.game_texts = job.copies_games();
     let chooses_later = decode.games.as_ref().is_some_and(|games| games.chooses_whole_games());
     // Decoders do not know which records are chosen, so they list what each game or record loses.
     decode.lost_of_each = decode.lost_tags

@@ -374,6 +374,7 @@ impl<'a, J: Job> RecordJudge<'a, J> {
     fn reject(&mut self, batch: &Batch, row: usize, reasons: Vec<&'static str>, message: String) {
         let origin = batch.origin(row);
         let bytes = &self.chunk.bytes;
+        let rows_are_games = self.format.about().has_games && self.chunk.rows().is_some();
         let (from, lines) = match self.counted {
             counted @ (from, _) if from <= origin => counted,
             _ => (0, 0),
@@ -387,7 +388,7 @@ impl<'a, J: Job> RecordJudge<'a, J> {
                 (raw.to_vec(), self.lines_before.map(|before| before + lines + line))
             }
             None => {
-                let place = batch.ordinal(row) as usize;
+                let place = if rows_are_games { origin } else { batch.ordinal(row) as usize };
                 let text = self.texts.and_then(|texts| texts.text(place));
                 (text.unwrap_or_else(|| planes(batch, row)), None)
             }
@@ -405,7 +406,10 @@ impl<'a, J: Job> RecordJudge<'a, J> {
                 game: number(Field::Game).map(|game| game as u64),
                 ply: number(Field::Ply).map(|ply| ply as u16),
                 frame: self.chunk.frame,
-                row: self.chunk.rows().map(|part| part.rows().start + batch.ordinal(row)),
+                row: self
+                    .chunk
+                    .rows()
+                    .map(|part| part.rows().start + if rows_are_games { origin as u64 } else { batch.ordinal(row) }),
             },
             reasons,
             message: Cow::Owned(message),

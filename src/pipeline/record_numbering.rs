@@ -342,14 +342,16 @@ impl Count {
         if settings.selection(format).is_some() {
             return;
         }
+        let rows_are_games = format.about().has_games && chunk.rows().is_some();
         if decoded.records > left
+            && !rows_are_games
             && let Some(rows) = chunk.rows()
         {
             let extent = Extent::Rows(rows.up_to(left));
             let chunk = Chunk { extent, ..chunk.clone() };
             *decoded = settings.decode_chunk(format, &chunk, Some(&self.totals));
         }
-        if decoded.records < left || !format.layout().can_be_shortened() {
+        if decoded.records < left || !(format.layout().can_be_shortened() || rows_are_games) {
             return;
         }
         // Where the last good record that is requested begins, and the first one that is not.
@@ -362,6 +364,10 @@ impl Count {
         let end = if decoded.games == 0 {
             others.first().map(|&(_, origin)| origin)
         } else {
+            if rows_are_games {
+                *decoded = settings.decode_chunk(format, &up_to(chunk, last + 1), Some(&self.totals));
+                return;
+            }
             let ask = DecodeOptions { game_rows: true, ..settings.decode.clone() };
             let games = format.decode(chunk, &ask).game_rows;
             games.iter().map(|game| game.end).find(|&end| end > last)
@@ -402,7 +408,10 @@ impl Count {
         if decoded.game_rows.len() as u64 >= left {
             let end = match left {
                 0 => 0,
-                left => decoded.game_rows[left as usize - 1].end,
+                left => {
+                    let last = &decoded.game_rows[left as usize - 1];
+                    if chunk.rows().is_some() { last.game as usize + 1 } else { last.end }
+                }
             };
             *decoded = settings.decode_chunk(format, &up_to(chunk, end), Some(&self.totals));
         }
@@ -464,8 +473,11 @@ pub(super) fn before_reject(
     }
     let part = match chunk.rows() {
         Some(rows) => {
-            let rows = rows.up_to(reject.place.record.saturating_sub(before.records));
-            Chunk { extent: Extent::Rows(rows), ..chunk.clone() }
+            let end = match reject.place.row.filter(|_| format.about().has_games) {
+                Some(row) => row.saturating_sub(rows.rows().start),
+                None => reject.place.record.saturating_sub(before.records),
+            };
+            Chunk { extent: Extent::Rows(rows.up_to(end)), ..chunk.clone() }
         }
         None if format.layout().can_be_shortened() => {
             let len = reject.place.offset.saturating_sub(chunk.offset);
@@ -476,8 +488,11 @@ pub(super) fn before_reject(
     Some(settings.decode_chunk(format, &part, Some(&before)))
 }
 
-/// The first bytes of a chunk.
+/// The first bytes of a chunk, or the first rows of a part of a table.
 fn up_to(chunk: &Chunk, end: usize) -> Chunk {
+    if let Some(rows) = chunk.rows() {
+        return Chunk { extent: Extent::Rows(rows.up_to(end as u64)), ..chunk.clone() };
+    }
     Chunk { bytes: chunk.bytes.slice(0..end), truncated: chunk.truncated && end == chunk.bytes.len(), ..chunk.clone() }
 }
 

@@ -279,7 +279,10 @@ fn judge<J: Job>(
         let mut last = None;
         let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded, lines: u64| {
             let lines = settings.knows_lines.then_some(lines);
-            job.source(&mut part, chunk, lines);
+            match decoded.game_texts.take() {
+                Some(bytes) => job.source(&mut part, &Chunk { bytes, ..chunk.clone() }, lines),
+                None => job.source(&mut part, chunk, lines),
+            }
             let batches = batches.pop_front().unwrap_or_default();
             let found = std::mem::take(&mut decoded.found_in_games);
             let mut games = match settings.makes_game_rows(format) {

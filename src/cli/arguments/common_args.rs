@@ -209,6 +209,14 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "NAME", help_heading = READING, hide_short_help = true)]
     pub(crate) fen_column: Option<String>,
 
+    /// Column of Parquet and Arrow tables that holds the moves of games, which makes each row a game
+    #[arg(long, value_name = "NAME", help_heading = READING, hide_short_help = true, conflicts_with = "fen_column")]
+    pub(crate) moves_column: Option<String>,
+
+    /// Column of such tables that holds the FENs of the positions in which games begin
+    #[arg(long, value_name = "NAME", help_heading = READING, hide_short_help = true, conflicts_with = "fen_column")]
+    pub(crate) start_column: Option<String>,
+
     /// Keep en passant squares as given, even if no such capture is legal
     #[arg(long, help_heading = READING, hide_short_help = true)]
     pub(crate) keep_en_passant: bool,

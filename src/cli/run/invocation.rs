@@ -343,7 +343,9 @@ impl<'a> Invocation<'a> {
             .strict_pgn(self.global.input.strict_pgn)
             .max_record(self.global.input.max_record)
             .max_memory(self.global.input.max_memory)
-            .fen_column(reading.fen_column.as_deref().map(Arc::from));
+            .fen_column(reading.fen_column.as_deref().map(Arc::from))
+            .moves_column(reading.moves_column.as_deref().map(Arc::from))
+            .start_column(reading.start_column.as_deref().map(Arc::from));
         let read = ReadOptions::default().from(reading.from).access(self.access()).decode(decode);
         let choose = Choose::default().games(reading.games.filter()).seed(reading.games.seed());
         Ok(read.strict(self.global.records.strict).choose(reading.chosen.apply(choose, self.takes_whole_games.get())?))

@@ -61,6 +61,9 @@ pub struct DecodeOptions {
     /// Whether boards files give batches whose fields are still in their [block](crate::table::Batch::block).
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub(crate) blocks: bool,
+    /// Tables of games: write their games as text, which rows of games refer to.
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub(crate) game_texts: bool,
     /// Accept only what the PGN standard allows, not the common deviations.
     pub strict_pgn: bool,
     /// The largest allowed record (a line, a game) in bytes; longer ones are rejected.
@@ -69,6 +72,10 @@ pub struct DecodeOptions {
     pub max_memory: u64,
     /// The column of a table (also in text) that holds the positions as FEN, instead of `board` or `fen`.
     pub fen_column: Option<Arc<str>>,
+    /// The column of a Parquet or Arrow table that holds the moves of games, which makes its rows games.
+    pub moves_column: Option<Arc<str>>,
+    /// The column of such a table that holds the FENs of the positions in which games begin.
+    pub start_column: Option<Arc<str>>,
 }
 
 /// The default of [`DecodeOptions::max_record`].
@@ -90,10 +97,13 @@ impl Default for DecodeOptions {
             lost_tags: false,
             lost_of_each: false,
             blocks: false,
+            game_texts: false,
             strict_pgn: false,
             max_record: MAX_RECORD,
             max_memory: MAX_MEMORY,
             fen_column: None,
+            moves_column: None,
+            start_column: None,
         }
     }
 }
@@ -111,6 +121,8 @@ setters!(DecodeOptions {
     max_record: usize,
     max_memory: u64,
     fen_column: Option<Arc<str>>,
+    moves_column: Option<Arc<str>>,
+    start_column: Option<Arc<str>>,
 });
 
 impl DecodeOptions {

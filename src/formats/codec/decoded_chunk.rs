@@ -7,6 +7,7 @@ use crate::choose::LeftOutBy;
 use crate::error::{Damage, Reject};
 use crate::formats::{Chunk, DroppedValue, UnstoredTags, UnstoredTagsByGame};
 use crate::games::GameRow;
+use crate::input::Bytes;
 use crate::table::{Array, Batch, Field, StoredGames};
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub struct Decoded {
     pub(crate) evidence: Option<Evidence>,
     /// The texts of the records, where they are not in the bytes of the chunk.
     pub(crate) texts: Option<Arc<dyn RecordTexts>>,
+    /// The games of a table as PGN, if they are [requested](super::chunk::DecodeOptions::game_texts).
+    pub(crate) game_texts: Option<Bytes>,
     /// The rows with which chains begin, in formats that have chains. Records before a chain are not on the way to its
     /// positions.
     pub(crate) chains: Option<Vec<usize>>,

@@ -1054,7 +1054,8 @@ fn complete_rows(
     let mut tags = format.tags_of_games(chunk, options, &starts).into_iter();
     for (row, game) in decoded.game_rows.iter_mut().zip(games) {
         row.matches = matches.remove(&row.game);
-        row.tags = tags.next().unwrap_or_default();
+        // Rows of tables have had their tags since they were decoded.
+        row.tags = tags.next().unwrap_or_else(|| std::mem::take(&mut row.tags));
         row.last = game.last().and_then(|last| decoded.batches.first()?.position(last).ok());
         row.values = game.last().zip(decoded.batches.first()).and_then(|(row, batch)| GameRow::values_of(batch, row));
         if let Some(batch) = decoded.batches.first().filter(|_| reads_moves) {

@@ -64,6 +64,8 @@ pub struct Facts {
     pub columns: Vec<(String, String)>,
     /// The codecs of compressed pages or buffers, in alphabetical order.
     pub codecs: Vec<String>,
+    /// What the rows are, or why they cannot be read.
+    pub kind: Result<RowKind, String>,
 }
 
 /// The reason why a table cannot be read.
@@ -82,10 +84,22 @@ impl From<Damage> for TableError {
     }
 }
 
+/// What the rows of a table are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RowKind {
+    /// Whether each has a game, instead of a position.
+    pub has_games: bool,
+    /// What shows this: the column that holds the positions or moves.
+    pub evidence: String,
+}
+
 /// An open table.
 pub(crate) trait TableReader: fmt::Debug + Send {
     /// The next part, in the order of the file. If the file is damaged there, the part decodes to the damage.
     fn next(&mut self) -> Option<RowPart>;
+    /// What the rows are, and why.
+    fn kind(&self) -> RowKind;
     /// A note for the user, on columns that are not read.
     fn note(&self) -> Option<String>;
     /// The requested fields for which it has columns.

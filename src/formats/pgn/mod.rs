@@ -64,6 +64,8 @@ mod lex;
 mod movetext_scan;
 mod reading_stages;
 mod records;
+#[cfg(feature = "parquet")]
+mod table_games;
 mod tag_columns;
 mod tag_counts;
 mod tag_syntax;
@@ -75,6 +77,8 @@ mod unstored_text;
 pub use game::{BadGame, Game, GameError, Games};
 pub use lex::boundary;
 pub use reading_stages::{ReadingStage, reading_stages};
+#[cfg(feature = "parquet")]
+pub(super) use table_games::{TagSections, decode_rows};
 pub use tags::Tags;
 pub(crate) use unstored_text::annotations;
 
@@ -98,6 +102,7 @@ use crate::text::one_line;
 use memchr::{memchr, memchr_iter};
 use records::{LaterRow, Records, Requested, estimated_rows, rows_of_whole};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 use tag_columns::GameColumns;
 use tag_counts::TagCounts;
@@ -106,6 +111,19 @@ use tags::Name;
 /// The codec of PGN.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pgn;
+
+/// The fields that the text of games may have.
+pub(super) const OF_GAMES: Fields = Fields::ALL
+    .without(Field::Operations)
+    .without(Field::PuzzleId)
+    .without(Field::PuzzleRating)
+    .without(Field::Themes)
+    .without(Field::Depth)
+    .without(Field::Knodes)
+    .without(Field::Popularity)
+    .without(Field::Plays)
+    .without(Field::RatingDeviation)
+    .without(Field::Count);
 
 impl Codec for Pgn {
     fn about(&self) -> &'static About {
@@ -116,17 +134,7 @@ impl Codec for Pgn {
             has_games: true,
             can_be_empty: false,
             selects: true,
-            carries: Fields::ALL
-                .without(Field::Operations)
-                .without(Field::PuzzleId)
-                .without(Field::PuzzleRating)
-                .without(Field::Themes)
-                .without(Field::Depth)
-                .without(Field::Knodes)
-                .without(Field::Popularity)
-                .without(Field::Plays)
-                .without(Field::RatingDeviation)
-                .without(Field::Count),
+            carries: OF_GAMES,
         };
         &ABOUT
     }
@@ -285,12 +293,106 @@ fn decode(chunk: &Chunk, options: &DecodeOptions) -> Decoded {
 
 /// Decodes a run of games, with or without lanes.
 fn decode_with(chunk: &Chunk, options: &DecodeOptions, lanes: bool) -> Decoded {
+    let truncated = chunk.truncated && {
+        let bytes: &[u8] = &chunk.bytes;
+        !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()))
+    };
+    decode_source(options, lanes, truncated, |played_now| TextGames::new(chunk, options, truncated, played_now))
+}
+
+/// The games of a chunk, one after the other: of a text, or in the rows of a table.
+trait GameSource<'a> {
+    /// Reads the next game and records its positions; `None` after the last one.
+    fn next(&mut self, records: &mut Records) -> Option<Game<'a>>;
+    /// The text in which the last game lies.
+    fn text(&self) -> &'a [u8];
+    /// The part of the chunk that belongs to the last game: bytes, or a row.
+    fn extent(&self, game: &Game<'_>) -> Range<usize>;
+    /// The place of a byte of the last game's text, for the record with this number.
+    fn place(&mut self, offset: usize, record: u64) -> Place;
+    /// Number of bytes that have been read, and of all.
+    fn progress(&self) -> (usize, usize);
+    /// The end of the chunk, as [extents](Self::extent) count.
+    fn end(&self) -> usize;
+    /// Whether rows of games have their tags, also if the rest of them is completed later.
+    fn keeps_tags(&self) -> bool;
+    /// The number of positions, as far as a beginning of the text tells.
+    fn likely_positions(&self) -> usize;
+    /// Number of line feeds in the text.
+    fn lines(&mut self) -> u64;
+}
+
+/// The games of a text.
+struct TextGames<'a> {
+    games: Games<'a>,
+    chunk: &'a Chunk,
+    lines: Lines<'a>,
+    at: usize,
+}
+
+impl<'a> TextGames<'a> {
+    fn new(chunk: &'a Chunk, options: &DecodeOptions, truncated: bool, played_now: Vec<usize>) -> Self {
+        let variations = options.games.as_ref().is_some_and(|games| games.variations);
+        let games = Games::new(&chunk.bytes, variations, options.strict_pgn);
+        let games = games.limited(options.max_record, truncated).played_now(played_now);
+        Self { games, chunk, lines: Lines { bytes: &chunk.bytes, at: 0, count: 0 }, at: 0 }
+    }
+}
+
+impl<'a> GameSource<'a> for TextGames<'a> {
+    #[inline(always)]
+    fn next(&mut self, records: &mut Records) -> Option<Game<'a>> {
+        let game = self.games.next(records)?;
+        self.at = game.end;
+        Some(game)
+    }
+    #[inline(always)]
+    fn text(&self) -> &'a [u8] {
+        &self.chunk.bytes
+    }
+    #[inline(always)]
+    fn extent(&self, game: &Game<'_>) -> Range<usize> {
+        game.start..game.end
+    }
+    fn place(&mut self, offset: usize, record: u64) -> Place {
+        let line = Some(self.lines.up_to(offset) + 1);
+        Place { line, offset: offset as u64, record, ..Place::start_of(Arc::clone(&self.chunk.file)) }
+    }
+    #[inline(always)]
+    fn progress(&self) -> (usize, usize) {
+        (self.at, self.chunk.bytes.len())
+    }
+    fn end(&self) -> usize {
+        self.chunk.bytes.len()
+    }
+    fn keeps_tags(&self) -> bool {
+        false
+    }
+    fn likely_positions(&self) -> usize {
+        estimated_rows(&self.chunk.bytes, self.chunk.bytes.len())
+    }
+    fn lines(&mut self) -> u64 {
+        self.lines.up_to(self.chunk.bytes.len())
+    }
+}
+
+/// Decodes games, with or without lanes. `source` begins with the first of them; those whose extents begin at these places
+/// are played as they are read.
+fn decode_source<'a, S: GameSource<'a>>(
+    options: &DecodeOptions,
+    lanes: bool,
+    truncated: bool,
+    source: impl Fn(Vec<usize>) -> S,
+) -> Decoded {
     // Everything is read once more if the lanes could not play some games, which are then played at once.
     let mut played_now = lanes.then(Vec::new);
     loop {
-        match decode_games(chunk, options, played_now.as_ref()) {
+        let games = source(played_now.clone().unwrap_or_default());
+        match decode_games(games, options, played_now.is_some(), truncated) {
             Ok(decoded) => return decoded,
-            Err(games) => {
+            Err(mut games) => {
+                games.extend(played_now.iter().flatten());
+                games.sort_unstable();
                 // Lanes that fail again named the wrong games, and might do so forever.
                 let failed_before = played_now.is_some_and(|games| !games.is_empty());
                 debug_assert!(!failed_before, "the lanes named the wrong games");
@@ -300,16 +402,16 @@ fn decode_with(chunk: &Chunk, options: &DecodeOptions, lanes: bool) -> Decoded {
     }
 }
 
-/// Decodes a run of games, all of them without lanes, or those that begin at some places.
+/// Decodes games, with or without lanes.
 ///
 /// # Errors
-/// If the lanes could not play some other games: where these begin.
-fn decode_games(
-    chunk: &Chunk,
+/// If the lanes could not play some games: where these begin.
+fn decode_games<'a>(
+    mut games: impl GameSource<'a>,
     options: &DecodeOptions,
-    played_now: Option<&Vec<usize>>,
+    lanes: bool,
+    truncated: bool,
 ) -> Result<Decoded, Vec<usize>> {
-    let bytes: &[u8] = &chunk.bytes;
     let everything = GameFilter::default();
     let selection = options.games.as_deref().unwrap_or(&everything);
     // If games are chosen once they are decoded, so are positions.
@@ -335,13 +437,12 @@ fn decode_games(
         texts: options.lost_tags,
         lanes: false,
     };
-    let truncated = chunk.truncated && !(bytes.ends_with(b"\n") && lex::ends_with_result(bytes.trim_ascii_end()));
     let needs_boards = requested.openings || truncated || selects && selection.max_per_game.is_some();
-    let requested = Requested { lanes: played_now.is_some() && !needs_boards, ..requested };
-    let played_now = played_now.map_or(&[][..], |games| games);
-    let rows = estimated_rows(bytes);
+    let requested = Requested { lanes: lanes && !needs_boards, ..requested };
+    let (_, all_bytes) = games.progress();
+    let rows = games.likely_positions();
     // After some games, the number of rows is estimated once more.
-    let mut estimates_again_at = bytes.len() / 8;
+    let mut estimates_again_at = all_bytes / 8;
     let mut records = Records::new(requested, rows);
     let mut columns = GameColumns::new(fields, &options.tags, rows);
     let mut lost_tags = TagCounts::new(options.lost_of_each);
@@ -350,9 +451,6 @@ fn decode_games(
     // Ranges of rows, with the number of the first one if numbers differ from rows.
     let mut numbers: Vec<(usize, u64)> = Vec::new();
     let mut origins = Vec::with_capacity(rows);
-    let mut lines = Lines { bytes, at: 0, count: 0 };
-    let games = Games::new(bytes, selection.variations, options.strict_pgn);
-    let mut games = games.limited(options.max_record, truncated).played_now(played_now);
     let mut last_game_is_open = None;
     // The rows of games whose last position is known later.
     let mut later: Vec<(usize, LaterRow)> = Vec::new();
@@ -363,32 +461,36 @@ fn decode_games(
         let Some(mut game) = games.next(&mut records) else {
             break;
         };
-        extend_row(decoded.game_rows.last_mut(), between, game.start);
+        let text = games.text();
+        let extent = games.extent(&game);
+        extend_row(decoded.game_rows.last_mut(), between, extent.start);
         let before = between;
-        between = game.end;
-        if game.end >= estimates_again_at {
+        between = extent.end;
+        let (read_bytes, _) = games.progress();
+        if read_bytes >= estimates_again_at {
             estimates_again_at = usize::MAX;
-            let rows = rows_of_whole(records.len(), game.end, bytes.len());
+            let rows = rows_of_whole(records.len(), read_bytes, all_bytes);
             records.reserve(rows);
             columns.reserve(rows);
             origins.reserve_exact(rows.saturating_sub(origins.len()));
         }
-        last_game_is_open = Some(!game.terminated && !game.stray && game.end == bytes.len());
+        last_game_is_open = Some(!game.terminated && !game.stray && game.end == text.len());
         if game.stray
             && let Some(bad) = &game.bad
         {
-            let reject = reject(chunk, &game, bad, None, decoded.records, &mut lines);
+            let place = games.place(bad.offset, decoded.records);
+            let reject = reject(text, &game, bad, place);
             decoded.rejects.push(reject);
             numbers.push((start, decoded.records));
             decoded.records += 1;
             continue;
         }
-        if truncated && game.end == bytes.len() && !game.is_too_long() {
+        if truncated && game.end == text.len() && !game.is_too_long() {
             // Its last move may have lost a letter and still look valid.
             records.truncate(start);
             game.bad = Some(Box::new(BadGame {
                 error: GameError::CutOff,
-                offset: bytes.len(),
+                offset: text.len(),
                 ply: game.plies,
                 position: game.last.clone(),
             }));
@@ -431,7 +533,7 @@ fn decode_games(
         }) {
             leave_out(name, 1, positions);
             decoded.left_out.entry(name).or_default().unknown += u64::from(unknown);
-            records.leave_out(start, game.start);
+            records.leave_out(start, extent.start);
             continue;
         }
         if requested.openings {
@@ -444,19 +546,19 @@ fn decode_games(
         if is_dropped {
             // Among positions the game still counts, as bad; among games it is left out.
             leave_out("drop-bad-games", u64::from(options.game_rows), positions);
-            records.leave_out(start, game.start);
+            records.leave_out(start, extent.start);
         } else if selects {
             let hash = if selection.max_per_game.is_some() { records.hash(start) } else { 0 };
             let keep = selection.positions(records.plies(start), hash, &mut |name, positions| {
                 leave_out(name, 0, positions);
             });
-            records.retain(start, game.start, |row| keep[row]);
+            records.retain(start, extent.start, |row| keep[row]);
         }
         let kept = records.len() - start;
         if selects_later && !is_dropped {
             decoded.whole_games.push(WholeGame {
                 number,
-                start: game.start,
+                start: extent.start,
                 rows: start..records.len(),
                 apart: records.take_variations(),
                 values: later_condition.map(|condition| Box::new(record(&game, condition, number))),
@@ -465,38 +567,36 @@ fn decode_games(
         if requested.moves && game.is_chess960() {
             records.is_chess960(start);
         }
-        origins.resize(records.len(), game.start as u32);
+        origins.resize(records.len(), extent.start as u32);
         columns.extend(&game, number, kept);
         // Rows of games have a result, too.
         let reads_result = options.game_rows && !options.game_places && !is_dropped && !fields.contains(Field::Result);
         let of_row = if reads_result { game.unread_result() } else { None };
         let of_row = of_row.map(|text| (DroppedKind::Value(Field::Result), text.to_vec()));
         for (kind, value) in columns.take_unread().filter(|_| kept != 0).chain(of_row) {
-            let place = Place {
-                line: Some(lines.up_to(game.start) + 1),
-                offset: game.start as u64,
-                record: decoded.records,
-                ..Place::start_of(Arc::clone(&chunk.file))
-            };
+            let place = games.place(game.start, decoded.records);
             decoded.dropped_values.push(DroppedValue::new(kind, place, &value));
         }
         if options.lost_tags && kept != 0 {
             lost_tags.game(&game.tags, number);
             if records.may_lose_text() {
                 let end = game.bad.as_ref().map_or(game.end, |bad| bad.offset.min(game.end));
-                let text = game.start + game.tags.len()..end;
-                unstored_text::count(bytes, text, selection.variations, &mut lost_texts);
+                let part = game.movetext..end;
+                unstored_text::count(text, part, selection.variations, &mut lost_texts);
             }
             lost_tags.end_game(decoded.records..decoded.records + kept as u64, &mut lost_texts);
         }
         if options.game_rows && !is_dropped {
-            let place = if before == 0 { 0 } else { game.start };
+            let place = if before == 0 { 0 } else { extent.start };
             // Rows of games that are chosen later are completed then.
             let is_place = options.game_places || selects_later;
             if let Some(last) = records.last_row().filter(|_| !is_place) {
                 later.push((decoded.game_rows.len(), last));
             }
-            decoded.game_rows.push(row(number, &game, place, (!is_place).then_some(options.row_tags.as_deref())));
+            let place = place..extent.end;
+            let has_tags = !options.game_places && (!is_place || games.keeps_tags());
+            let tags = has_tags.then_some(options.row_tags.as_deref());
+            decoded.game_rows.push(row(number, &game, place, tags));
         }
         numbers.push((start, decoded.records));
         if kept > 0 {
@@ -505,7 +605,8 @@ fn decode_games(
         }
         decoded.records += kept as u64;
         if let Some(bad) = &game.bad {
-            let reject = reject(chunk, &game, bad, Some(number), decoded.records, &mut lines);
+            let place = Place { game: Some(number), ..games.place(bad.offset, decoded.records) };
+            let reject = reject(text, &game, bad, place);
             decoded.rejects.push(reject);
             decoded.records += 1;
         }
@@ -518,15 +619,11 @@ fn decode_games(
                 decoded.game_rows[game].last = position;
             }
         }
-        Err(mut failed) => {
-            failed.extend(played_now);
-            failed.sort_unstable();
-            return Err(failed);
-        }
+        Err(failed) => return Err(failed),
     }
-    extend_row(decoded.game_rows.last_mut(), between, bytes.len());
+    extend_row(decoded.game_rows.last_mut(), between, games.end());
     decoded.evidence = last_game_is_open.map(|is_open| Box::new(is_open) as Evidence);
-    decoded.lines = lines.up_to(bytes.len());
+    decoded.lines = games.lines();
     let len = records.len();
     let mut batch = records.into_batch(fields);
     columns.finish(&mut batch);
@@ -553,9 +650,9 @@ fn extend_row(row: Option<&mut GameRow>, end: usize, next: usize) {
     }
 }
 
-/// The known facts of a game whose text begins at `start`, with all tags or those of some names; `None`: only its place and
+/// The known facts of a game at a place of the chunk, with all tags or those of some names; `None`: only its place and
 /// little more.
-fn row(number: u64, game: &Game<'_>, start: usize, tags: Option<Option<&[Arc<str>]>>) -> GameRow {
+fn row(number: u64, game: &Game<'_>, place: Range<usize>, tags: Option<Option<&[Arc<str>]>>) -> GameRow {
     GameRow {
         game: number,
         tags: tags.map_or_else(GameTags::default, |wanted| pairs(&game.tags, wanted)),
@@ -566,9 +663,9 @@ fn row(number: u64, game: &Game<'_>, start: usize, tags: Option<Option<&[Arc<str
         matches: None,
         values: None,
         main_line: None,
-        start,
-        movetext: game.start + game.tags.len(),
-        end: game.end,
+        start: place.start,
+        movetext: game.movetext,
+        end: place.end,
     }
 }
 
@@ -655,33 +752,18 @@ impl Lines<'_> {
     }
 }
 
+/// The reject of a game in a text.
 #[cold]
-fn reject(
-    chunk: &Chunk,
-    game: &Game<'_>,
-    bad: &BadGame,
-    number: Option<u64>,
-    record: u64,
-    lines: &mut Lines<'_>,
-) -> Reject {
+fn reject(text: &[u8], game: &Game<'_>, bad: &BadGame, place: Place) -> Reject {
     let message = match &bad.position {
         Some(position) => format!("{} in {position}", bad.error),
         None => bad.error.to_string(),
     };
     let end = if game.is_too_long() { game.end.min(game.start + RAW_OF_TOO_LONG) } else { game.end };
     Reject {
-        place: Place {
-            file: Arc::clone(&chunk.file),
-            line: Some(lines.up_to(bad.offset) + 1),
-            offset: bad.offset as u64,
-            record,
-            game: number,
-            ply: Some(bad.ply.min(u16::MAX.into()) as u16),
-            frame: None,
-            row: None,
-        },
+        place: Place { ply: Some(bad.ply.min(u16::MAX.into()) as u16), ..place },
         reasons: bad.error.names(),
         message: Cow::Owned(message),
-        raw: chunk.bytes[game.start..end].trim_ascii().to_vec(),
+        raw: text[game.start..end].trim_ascii().to_vec(),
     }
 }

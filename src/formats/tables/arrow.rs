@@ -1,20 +1,22 @@
 //! Arrow files and streams (IPC).
 
-use super::column_map::{Column, Kind, Plan};
-use super::decode::{ReadColumns, decode};
+use super::column_map::{Column, Kind};
+use super::decode::ReadColumns;
 use super::dictionaries::Dictionaries;
 use super::dictionary_values::{self, DictionaryValues, Known};
 use super::fields_from_values::{most_texts, refusal};
+use super::games_or_positions::{KEY, ReadRows, kind_of, rows_of};
 use super::ipc_buffer_checks::{self, Needs, Use};
 use super::ipc_messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
 use super::panic_guard::guarded;
 use super::values::Numbers;
 use super::{
-    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowPart, ShardOfTable, TableError, TableReader,
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowKind, RowPart, ShardOfTable, TableError, TableReader,
 };
 use crate::columnar::check_columns;
 use crate::error::Damage;
 use crate::formats::codec::memory_budget::Charge;
+use crate::formats::pgn::OF_GAMES;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
 use crate::input::{Bytes, RandomAccess};
 use crate::table::{Field, Fields};
@@ -32,7 +34,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrow;
 
-/// Number of rows of a part.
+/// Number of rows of a part, unless rows are long.
 const ROWS: u64 = 32 << 10;
 /// Number of bytes that a piece of a dictionary takes besides its values.
 const BYTES_OF_PIECE: u64 = 512;
@@ -59,6 +61,37 @@ impl Codec for Arrow {
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         super::decode(self, chunk, options)
     }
+    fn of_games(&self) -> Option<&'static dyn Codec> {
+        Some(&GamesInArrow)
+    }
+}
+
+/// Arrow files and streams with a game in each row.
+#[derive(Clone, Copy, Debug)]
+struct GamesInArrow;
+
+impl Codec for GamesInArrow {
+    fn about(&self) -> &'static About {
+        static ABOUT: About = About {
+            name: "arrow",
+            title: "Arrow file or stream with a game in each row",
+            extensions: &[],
+            has_games: true,
+            can_be_empty: true,
+            selects: true,
+            carries: OF_GAMES,
+        };
+        &ABOUT
+    }
+    fn likeness(&self, _: &[u8]) -> Likeness {
+        Likeness::No
+    }
+    fn layout(&self) -> Layout {
+        Layout::Tables(&Arrow)
+    }
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        super::decode(&Arrow, chunk, options)
+    }
 }
 
 /// Whether bytes are the beginning of a stream: a message whose metadata are plausible.
@@ -84,7 +117,8 @@ impl OpenTable for Arrow {
         let numbers = Dictionaries::of(schema).map_err(|what| damage(0, what))?;
         let fields = messages.schema.fields().iter();
         let columns: Vec<Column> = fields.map(|field| column_of(field)).collect();
-        let plan = Plan::of(&columns, options).map_err(TableError::Columns)?;
+        let said = messages.schema.metadata.get(KEY).map(|said| &**said);
+        let plan = rows_of(&columns, said, options).map_err(TableError::Columns)?;
         let mut projection = plan.columns();
         projection.sort_unstable();
         // Text is read as bytes, so that invalid UTF-8 makes a bad row, not a bad batch.
@@ -96,7 +130,7 @@ impl OpenTable for Arrow {
         Ok(Box::new(ArrowTable {
             messages,
             schema,
-            plan: Arc::new(plan),
+            plan,
             projection: projection.into(),
             shard,
             numbers,
@@ -119,7 +153,9 @@ impl OpenTable for Arrow {
     fn facts(&self, source: RandomAccess) -> Result<Facts, Damage> {
         let mut messages = Messages::open(source)?;
         let fields = messages.schema.fields().iter();
-        let columns = fields.map(|field| column_of(field)).map(|column| (column.name, column.data)).collect();
+        let columns: Vec<Column> = fields.map(|field| column_of(field)).collect();
+        let kind = kind_of(&columns, messages.schema.metadata.get(KEY).map(|said| &**said));
+        let columns = columns.into_iter().map(|column| (column.name, column.data)).collect();
         let (mut rows, mut groups) = (0u64, 0);
         let mut codecs = BTreeSet::new();
         while let Some(message) = messages.next() {
@@ -129,7 +165,7 @@ impl OpenTable for Arrow {
                 codecs.extend(codec);
             }
         }
-        Ok(Facts { rows, groups, columns, codecs: codecs.into_iter().map(str::to_owned).collect() })
+        Ok(Facts { rows, groups, columns, codecs: codecs.into_iter().map(str::to_owned).collect(), kind })
     }
 }
 
@@ -173,7 +209,7 @@ struct ArrowTable {
     messages: Messages,
     /// The schema with which batches are decoded: it has numbers in place of the values of dictionaries.
     schema: SchemaRef,
-    plan: Arc<Plan>,
+    plan: Arc<dyn ReadRows>,
     /// Numbers of the columns that are read, in ascending order.
     projection: Arc<[usize]>,
     shard: Option<ShardOfTable>,
@@ -227,7 +263,7 @@ struct Batch {
     source: Arc<RandomAccess>,
     schema: SchemaRef,
     version: MetadataVersion,
-    plan: Arc<Plan>,
+    plan: Arc<dyn ReadRows>,
     projection: Arc<[usize]>,
     /// The dictionaries of the columns that are read.
     words: Vec<Option<Known>>,
@@ -376,7 +412,7 @@ impl ArrowTable {
         let batch = message.header_as_record_batch().ok_or("a record batch is missing")?;
         let fields = self.messages.schema.fields();
         ipc_buffer_checks::check(source, at, batch, self.messages.version, fields, |number| {
-            let is_position = self.plan.positions.column() == number;
+            let is_position = self.plan.columns().first() == Some(&number);
             match self.projection.binary_search(&number) {
                 Ok(_) if self.plan.reads_bytes(number) && !is_position => Use::Keep,
                 // Operations.
@@ -424,10 +460,10 @@ impl ArrowTable {
             texts: 2 * needs.texts.min(self.texts),
             decoded: OnceLock::new(),
         };
-        let part = batch.memory_of(ROWS.min(rows));
+        let part = batch.memory_of(batch.rows_of_part().min(rows));
         // Mapped data needs no memory, but the limit should not depend on how a file is read.
         let mapped = if batch.source.is_whole() {
-            (at.head + at.body).saturating_add(batch.content_of(ROWS.min(rows)))
+            (at.head + at.body).saturating_add(batch.content_of(batch.rows_of_part().min(rows)))
         } else {
             0
         };
@@ -524,11 +560,14 @@ impl TableReader for ArrowTable {
     fn note(&self) -> Option<String> {
         self.plan.note()
     }
+    fn kind(&self) -> RowKind {
+        self.plan.kind()
+    }
     fn fields(&self) -> Fields {
-        self.plan.carried()
+        self.plan.fields()
     }
     fn dropped_values(&self) -> &[(Field, String)] {
-        &self.plan.dropped_values
+        self.plan.dropped_values()
     }
 
     fn check(&self) -> io::Result<()> {
@@ -539,7 +578,7 @@ impl TableReader for ArrowTable {
 impl Current {
     /// The last part.
     fn last(mut self) -> Option<RowPart> {
-        self.row = self.batch.rows.saturating_sub(ROWS);
+        self.row = self.batch.rows.saturating_sub(self.batch.rows_of_part());
         self.next()
     }
     fn next(&mut self) -> Option<RowPart> {
@@ -547,7 +586,7 @@ impl Current {
         if self.row == batch.rows {
             return None;
         }
-        let rows = self.row..batch.rows.min(self.row + ROWS);
+        let rows = self.row..batch.rows.min(self.row + batch.rows_of_part());
         self.row = rows.end;
         let all = batch.at.head + batch.at.body;
         let share = |row: u64| (u128::from(all) * u128::from(row) / u128::from(batch.rows)) as u64;
@@ -569,6 +608,13 @@ impl Current {
 }
 
 impl Batch {
+    /// Number of rows of a part.
+    fn rows_of_part(&self) -> u64 {
+        let of_bytes = |bytes: u64| u128::from(self.rows) * u128::from(bytes) / u128::from(self.at.body.max(1));
+        // Games are so long that few rows suffice for a part.
+        self.plan.bytes_of_part().map_or(ROWS, |bytes| of_bytes(bytes).clamp(1, ROWS.into()) as u64)
+    }
+
     /// Number of bytes of memory that a part with this many rows needs for itself.
     fn memory_of(&self, rows: u64) -> u64 {
         let content = if self.source.is_whole() { 0 } else { self.content_of(rows) };
@@ -625,7 +671,7 @@ impl Batch {
 impl DecodeRows for Batch {
     fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         match self.decoded() {
-            Ok(_) => decode(&self.plan, self, rows, self.first, chunk, options),
+            Ok(_) => self.plan.decode(self, rows, self.first, chunk, options),
             Err(what) => {
                 // The first part of the batch reports the error.
                 let what = what.filter(|_| rows.start == self.first);

@@ -25,6 +25,9 @@ pub(in crate::formats) enum Kind {
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no durations"))]
     Duration(i64),
     Date,
+    /// Times of day, or dates with times: only tags of games have them.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no types"))]
+    Time,
     /// All values are missing.
     Null,
     Other,
@@ -50,13 +53,14 @@ impl Kind {
                 TimeUnit::Microsecond => 1_000_000,
                 TimeUnit::Nanosecond => 1_000_000_000,
             }),
+            DataType::Time32(_) | DataType::Time64(_) | DataType::Timestamp(..) | DataType::Date64 => Self::Time,
             DataType::Null => Self::Null,
             DataType::Float32 | DataType::Float64 => Self::Float,
             data if data.is_integer() => Self::Integer,
             _ => Self::Other,
         }
     }
-    fn is_text(self) -> bool {
+    pub(in crate::formats) fn is_text(self) -> bool {
         matches!(self, Self::Text | Self::Cell | Self::Bytes)
     }
     fn is_board(self) -> bool {
@@ -74,7 +78,7 @@ pub(in crate::formats) struct Column {
 }
 
 impl Column {
-    fn described(&self) -> String {
+    pub(in crate::formats) fn described(&self) -> String {
         match (&*self.name, &*self.data) {
             ("", "") => "one without a name".to_owned(),
             (name, "") => format!("`{}`", one_line::of(name)),
@@ -117,6 +121,10 @@ pub(in crate::formats) struct Plan {
     left: Vec<String>,
     /// The requested fields whose columns have other types, with descriptions of these columns.
     pub(in crate::formats) dropped_values: Vec<(Field, String)>,
+    /// A description of the column of the positions.
+    pub(in crate::formats) described: String,
+    /// A column that may hold the moves of games, which are not read.
+    pub(in crate::formats) moves_beside: Option<String>,
 }
 
 impl Plan {
@@ -131,6 +139,8 @@ impl Plan {
             line: None,
             left: Vec::new(),
             dropped_values: Vec::new(),
+            described: String::new(),
+            moves_beside: None,
         }
     }
 
@@ -142,18 +152,7 @@ impl Plan {
         let find = |name: &str| columns.iter().position(|column| column.name == name);
         let has = |at: usize, fits: fn(Kind) -> bool| fits(columns[at].kind);
         let described = |at: usize| columns[at].described();
-        let all = || match columns {
-            [] => "it has no columns".to_owned(),
-            _ => {
-                let most = 40;
-                let names: Vec<_> = (0..columns.len().min(most)).map(described).collect();
-                let more = match columns.len().saturating_sub(most) {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                format!("its columns are {}{more}", names.join(", "))
-            }
-        };
+        let all = || all_of(columns);
         let puzzles = || find("Moves").and(find("FEN"));
         // Header lines of text files differ in their use of capital letters.
         let any_case = || {
@@ -195,6 +194,7 @@ impl Plan {
         };
         let raw_score = || find(RAW_SCORE).or_else(|| find(SCORE_SENTINEL));
         let mut plan = Self::only(positions);
+        plan.described = described(plan.positions.column());
         plan.raw_score = raw_score().filter(|&at| matches!(columns[at].kind, Kind::Integer | Kind::Cell));
         // Rows with these columns are puzzles, just like lines of CSV with them.
         if let (Positions::Fen(fen), Some(moves)) = (&plan.positions, find("Moves"))
@@ -293,15 +293,34 @@ impl Plan {
 
     /// The note on the columns that are not read.
     pub(in crate::formats) fn note(&self) -> Option<String> {
-        const MOST: usize = 8;
-        let more = match self.left.len() {
-            0 => return None,
-            len if len > MOST => format!(" and {} more", len - MOST),
-            _ => String::new(),
-        };
-        let shown = &self.left[..self.left.len().min(MOST)];
-        Some(format!("columns not read: {}{more}", shown.join(", ")))
+        note_on(&self.left)
     }
+}
+
+/// The note on columns that are not read.
+pub(in crate::formats) fn note_on(left: &[String]) -> Option<String> {
+    const MOST: usize = 8;
+    let more = match left.len() {
+        0 => return None,
+        len if len > MOST => format!(" and {} more", len - MOST),
+        _ => String::new(),
+    };
+    let shown = &left[..left.len().min(MOST)];
+    Some(format!("columns not read: {}{more}", shown.join(", ")))
+}
+
+/// The columns of a table, for messages: a part of a sentence.
+pub(in crate::formats) fn all_of(columns: &[Column]) -> String {
+    const MOST: usize = 40;
+    if columns.is_empty() {
+        return "it has no columns".to_owned();
+    }
+    let names: Vec<_> = columns.iter().take(MOST).map(Column::described).collect();
+    let more = match columns.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("its columns are {}{more}", names.join(", "))
 }
 
 /// The field for the name of a column: a name of ours, or one used in other people's files of evaluations and puzzles.

@@ -97,7 +97,7 @@ impl OddTexts {
 
 /// Texts of the part's positions, which stay in memory until the part is judged.
 #[derive(Debug, Default)]
-struct Raws(Vec<Column>);
+pub(super) struct Raws(pub(super) Vec<Column>);
 
 impl RecordTexts for Raws {
     fn text(&self, record: usize) -> Option<Vec<u8>> {

@@ -73,6 +73,12 @@ pub(super) fn metadata(source: &RandomAccess) -> Result<Arc<ParquetMetaData>, Da
     Ok(Arc::new(metadata))
 }
 
+/// The value of a key of the metadata of a file.
+pub(super) fn value_of<'a>(metadata: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
+    let pairs = metadata.file_metadata().key_value_metadata()?;
+    pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+}
+
 /// The columns of a file, and the numbers of the leaves of those that are not nested.
 pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<usize>)>, Damage> {
     let schema = metadata.file_metadata().schema_descr();

@@ -1,4 +1,4 @@
-//! Tables: Parquet and Arrow files with a column of positions.
+//! Tables: Parquet and Arrow files with a column of positions, or with one of games.
 //!
 //! Position sets on data hubs are tables: a column of FENs, and further columns about them. Such a file has an index of
 //! its own and columns that are compressed separately, so it cannot be cut into runs of bytes. The layout of such a
@@ -23,6 +23,12 @@
 //! of puzzles. If there is also a column with our own name, that one counts. If the positions are in a column
 //! `FEN` and there is a text column `Moves`, the rows are [puzzles](super::lichess::puzzles): a record is the position after the
 //! first of the moves, its `move` is the second one, and a row whose moves cannot be played is rejected.
+//!
+//! # Games
+//!
+//! A row may also be a game: movetext in a column, and tags in others (`game_rows`). `games_or_positions` decides what the
+//! rows of a file are. Games become records exactly as those of [PGN](super::pgn), which gets the text of each row where
+//! it lies. A part then has so many rows that their texts have about a mebibyte.
 //!
 //! # Parquet
 //!
@@ -73,6 +79,10 @@ mod dictionary_values;
 pub(super) mod fields_from_values;
 #[cfg(feature = "parquet")]
 mod footer;
+#[cfg(feature = "parquet")]
+mod game_rows;
+#[cfg(feature = "parquet")]
+mod games_or_positions;
 pub(super) mod hive_folders;
 #[cfg(feature = "parquet")]
 mod ipc_buffer_checks;
@@ -107,7 +117,7 @@ pub(super) use parquet::Parquet;
 pub(crate) use super::codec::memory_budget::Budget;
 #[cfg(feature = "parquet")]
 use super::codec::table_row_parts::DecodeRows;
-pub use super::codec::table_row_parts::{Facts, RowPart, TableError};
+pub use super::codec::table_row_parts::{Facts, RowKind, RowPart, TableError};
 pub(crate) use super::codec::table_row_parts::{OpenTable, RecordTexts, ShardOfTable, TableReader};
 
 use super::DecodeOptions;
@@ -115,6 +125,8 @@ use super::DecodeOptions;
 use super::{Chunk, Decoded};
 use crate::error::Damage;
 use crate::input::RandomAccess;
+#[cfg(feature = "parquet")]
+use crate::table;
 use std::ops::Range;
 
 /// Maximum number of rows of a part, unless a page or dictionary is very large. Parts have about a fourth of that where
@@ -178,7 +190,7 @@ fn decode(tables: &dyn OpenTable, chunk: &Chunk, options: &DecodeOptions) -> Dec
         return part.decode(chunk, options);
     }
     let mut all = Decoded::default();
-    let mut table = match tables.open(RandomAccess::of(chunk.bytes.clone()), options, None) {
+    let mut opened = match tables.open(RandomAccess::of(chunk.bytes.clone()), options, None) {
         Ok(table) => table,
         Err(error) => {
             all.damage.push(match error {
@@ -188,14 +200,21 @@ fn decode(tables: &dyn OpenTable, chunk: &Chunk, options: &DecodeOptions) -> Dec
             return all;
         }
     };
-    while let Some(part) = table.next() {
+    while let Some(part) = opened.next() {
         let mut decoded = part.decode(chunk, options);
         for batch in &mut decoded.batches {
             batch.first_index += all.records;
+            if let Some(table::Array::U64(games)) =
+                batch.fields.get_mut(&table::Field::Game).filter(|_| decoded.games != 0)
+            {
+                games.add(all.games);
+            }
         }
+        decoded.game_rows.iter_mut().for_each(|row| row.game += all.games);
         for reject in &mut decoded.rejects {
             reject.place.record += all.records;
             reject.place.offset += part.place();
+            reject.place.game = reject.place.game.map(|game| game + all.games);
         }
         for damage in &mut decoded.damage {
             damage.offset += part.place();
@@ -203,7 +222,9 @@ fn decode(tables: &dyn OpenTable, chunk: &Chunk, options: &DecodeOptions) -> Dec
         all.batches.append(&mut decoded.batches);
         all.rejects.append(&mut decoded.rejects);
         all.damage.append(&mut decoded.damage);
+        all.game_rows.append(&mut decoded.game_rows);
         all.records += decoded.records;
+        all.games += decoded.games;
         all.remarks.merge(&decoded.remarks);
     }
     all

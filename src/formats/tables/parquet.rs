@@ -1,20 +1,22 @@
 //! Reads Parquet files.
 
-use super::column_map::{Column, Plan};
-use super::decode::{ReadColumns, decode};
+use super::column_map::Column;
+use super::decode::ReadColumns;
 use super::fields_from_values::{most_texts, refusal};
-use super::footer::{MAGIC, footer_damage, leaves, metadata};
+use super::footer::{MAGIC, footer_damage, leaves, metadata, value_of};
+use super::games_or_positions::{KEY, ReadRows, kind_of, rows_of};
 use super::page_checks::Written;
 use super::page_subset::OneColumn;
 use super::page_unpack::{Queue, Ready};
 use super::panic_guard::guarded;
 use super::parquet_page_headers::{self, Page, Pages};
 use super::{
-    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowPart, ShardOfTable, TableError,
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowKind, RowPart, ShardOfTable, TableError,
     TableReader, dictionary_values,
 };
 use crate::error::Damage;
 use crate::formats::codec::memory_budget::Charge;
+use crate::formats::pgn::OF_GAMES;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
 use crate::input::RandomAccess;
 use crate::table::{Field, Fields};
@@ -70,6 +72,37 @@ impl Codec for Parquet {
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
         super::decode(self, chunk, options)
     }
+    fn of_games(&self) -> Option<&'static dyn Codec> {
+        Some(&GamesInParquet)
+    }
+}
+
+/// Parquet files with a game in each row.
+#[derive(Clone, Copy, Debug)]
+struct GamesInParquet;
+
+impl Codec for GamesInParquet {
+    fn about(&self) -> &'static About {
+        static ABOUT: About = About {
+            name: "parquet",
+            title: "Parquet with a game in each row",
+            extensions: &[],
+            has_games: true,
+            can_be_empty: true,
+            selects: true,
+            carries: OF_GAMES,
+        };
+        &ABOUT
+    }
+    fn likeness(&self, _: &[u8]) -> Likeness {
+        Likeness::No
+    }
+    fn layout(&self) -> Layout {
+        Layout::Tables(&Parquet)
+    }
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        super::decode(&Parquet, chunk, options)
+    }
 }
 
 impl OpenTable for Parquet {
@@ -82,11 +115,11 @@ impl OpenTable for Parquet {
         let metadata = metadata(&source)?;
         let leaves = leaves(&metadata)?;
         let columns: Vec<Column> = leaves.iter().map(|(column, _)| column.clone()).collect();
-        let plan = Plan::of(&columns, options).map_err(TableError::Columns)?;
-        let mut reads = Vec::new();
+        let plan = rows_of(&columns, value_of(&metadata, KEY), options).map_err(TableError::Columns)?;
+        let mut reads: Vec<ReadColumn> = Vec::new();
         for column in plan.columns() {
             let leaf = leaves[column].1.unwrap_or_default();
-            let kind = (plan.reads_bytes(column), plan.positions.column() == column);
+            let kind = (plan.reads_bytes(column), reads.is_empty());
             let mut read =
                 ReadColumn::of(&metadata, column, leaf, kind).map_err(|what| footer_damage(&source, what))?;
             // Texts of positions may have operations.
@@ -114,7 +147,8 @@ impl OpenTable for Parquet {
 
     fn facts(&self, source: RandomAccess) -> Result<Facts, Damage> {
         let metadata = metadata(&source)?;
-        let columns = leaves(&metadata)?.into_iter();
+        let columns: Vec<Column> = leaves(&metadata)?.into_iter().map(|(column, _)| column).collect();
+        let kind = kind_of(&columns, value_of(&metadata, KEY));
         let chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
         let codecs: BTreeSet<String> = chunks
             .map(|chunk| chunk.compression())
@@ -126,7 +160,8 @@ impl OpenTable for Parquet {
             codecs: codecs.into_iter().collect(),
             rows: metadata.file_metadata().num_rows() as u64,
             groups: metadata.num_row_groups() as u64,
-            columns: columns.map(|(column, _)| (column.name, column.data)).collect(),
+            columns: columns.into_iter().map(|column| (column.name, column.data)).collect(),
+            kind,
         })
     }
 }
@@ -205,8 +240,8 @@ impl ReadColumn {
 struct FileOfGroups {
     source: RandomAccess,
     metadata: Arc<ParquetMetaData>,
-    plan: Plan,
-    /// The columns of the plan; that of the positions is first.
+    plan: Arc<dyn ReadRows>,
+    /// The columns of the plan; that of the positions or moves is first.
     reads: Vec<ReadColumn>,
     /// The memory limits for everything, and for the texts of a part.
     most: u64,
@@ -424,11 +459,14 @@ impl TableReader for ParquetTable {
     fn note(&self) -> Option<String> {
         self.file.plan.note()
     }
+    fn kind(&self) -> RowKind {
+        self.file.plan.kind()
+    }
     fn fields(&self) -> Fields {
-        self.file.plan.carried()
+        self.file.plan.fields()
     }
     fn dropped_values(&self) -> &[(Field, String)] {
-        &self.file.plan.dropped_values
+        self.file.plan.dropped_values()
     }
 
     fn check(&self) -> io::Result<()> {
@@ -445,12 +483,18 @@ impl Current {
         let longest = group.pages.iter().map(longest).max().unwrap_or(0);
         let least = longest.div_ceil(PARTS_OF_PAGE);
         let none = || group.pages.iter().map(|_| None).collect();
+        // Games are so long that few rows suffice for a part.
+        let of_bytes = group.file.plan.bytes_of_part().zip(group.pages.first()).map(|(bytes, pages)| {
+            let all: u64 = pages.data.iter().map(|page| page.unpacked).sum();
+            (u128::from(rows) * u128::from(bytes) / u128::from(all.max(1))).clamp(1, ROWS.into()) as u64
+        });
+        let wanted = of_bytes.unwrap_or(ROWS);
         Self {
             row: 0,
             page: 0,
             rows,
-            wanted: ROWS.max(least),
-            most: MOST_ROWS.max(least),
+            wanted: wanted.max(least),
+            most: of_bytes.map_or(MOST_ROWS, |rows| 2 * rows).max(least),
             bytes,
             counted: 0,
             dictionaries: none(),
@@ -637,7 +681,7 @@ impl DecodeRows for Rows {
         if is_damaged {
             return Decoded { damage, records: rows.end - rows.start, ..Decoded::default() };
         }
-        decode(&group.file.plan, self, rows, group.first, chunk, options)
+        group.file.plan.decode(self, rows, group.first, chunk, options)
     }
 }
 

@@ -61,6 +61,12 @@ pub enum GameError {
     /// A game with more bytes than the limit.
     #[error("longer than {0} bytes; --max-record SIZE sets the limit")]
     TooLong(usize),
+    /// There is no text of moves, not even an empty one.
+    #[error("there are no moves: the value is null")]
+    NoMoves,
+    /// A text of one game goes on after the game.
+    #[error("`{0}` follows after the end of the game")]
+    AfterEnd(String),
     /// Text with two bytes per letter, such as UTF-16.
     #[error("the text is UTF-16; convert it to UTF-8")]
     Utf16,
@@ -88,7 +94,8 @@ impl GameError {
             Self::OpenTag => "open_tag",
             Self::VariationTooDeep => "variation_too_deep",
             Self::TooManyMoves => "too_many_moves",
-            Self::NoStart(_) => "moves_after_result",
+            Self::NoStart(_) | Self::AfterEnd(_) => "moves_after_result",
+            Self::NoMoves => "no_moves",
             Self::TooLong(_) => "record_too_long",
             Self::Utf16 => "utf16",
         }]

@@ -47,10 +47,14 @@ pub struct Game<'a> {
     pub end: usize,
     /// The tags of the game.
     pub tags: Tags<'a>,
+    /// Offset of the text after its tags.
+    pub(super) movetext: usize,
     /// Number of plies played in the main line.
     pub plies: u32,
     /// The result token at its end; `None` if it is missing, `*`, or neither a win nor a draw.
     pub outcome: Option<Outcome>,
+    /// Whether its `Result` tag counts before that token, which is so in tables.
+    pub(super) tag_has_result: bool,
     /// The token at its end, if its points are neither those of a win nor those of a draw.
     pub(super) unequal: Option<&'a [u8]>,
     /// Whether a result token (`*` included) ends it, rather than the next game or the end of the text.
@@ -82,6 +86,9 @@ pub(super) struct Skipped {
 impl<'a> Game<'a> {
     /// The result of the game: the token at its end, or else its `Result` tag.
     pub fn result(&self) -> Option<Outcome> {
+        if self.tag_has_result {
+            return Outcome::from_token(self.tags.value(RESULT)?);
+        }
         if self.unequal.is_some() {
             return None;
         }
@@ -107,6 +114,29 @@ impl<'a> Game<'a> {
     pub(super) fn is_chess960(&self) -> bool {
         let variant = self.tags.variant().and_then(Variant::from_tag);
         self.castles_as_chess960 || variant == Some(Variant::Chess960)
+    }
+
+    /// A game of which only the tags are known: there is no text with its moves.
+    #[cfg(feature = "parquet")]
+    pub(super) fn without_moves(tags: &Tags<'a>) -> Self {
+        Self {
+            start: 0,
+            end: 0,
+            tags: *tags,
+            movetext: 0,
+            plies: 0,
+            outcome: None,
+            tag_has_result: false,
+            unequal: None,
+            terminated: false,
+            stray: false,
+            last: None,
+            dropped_castling: 0,
+            castles_as_chess960: false,
+            has_fen_rest: false,
+            skipped: None,
+            bad: Some(Box::new(BadGame { error: GameError::NoMoves, offset: 0, ply: 0, position: None })),
+        }
     }
 
     /// Whether the game has more bytes than a record may have.
@@ -160,7 +190,7 @@ pub struct Games<'a> {
     /// The part of a line, up to its end, in which no line feed was found.
     line: Range<usize>,
     /// Places of games, in order, that are not played later.
-    played_now: &'a [usize],
+    played_now: Vec<usize>,
     /// Signatures of names of tags that have been looked at.
     usual_names: tags::UsualNames,
 }
@@ -220,13 +250,13 @@ impl<'a> Games<'a> {
             enough: ENOUGH,
             slow_until: 0,
             line: 0..0,
-            played_now: &[],
+            played_now: Vec::new(),
             usual_names: tags::UsualNames::default(),
         }
     }
 
     /// Games that begin at these places, in order, are not played later.
-    pub(super) fn played_now(mut self, games: &'a [usize]) -> Self {
+    pub(super) fn played_now(mut self, games: Vec<usize>) -> Self {
         self.played_now = games;
         self
     }
@@ -314,11 +344,12 @@ impl<'a> Games<'a> {
             }
             let (start, rows) = (self.at, records.len());
             let later = self.quick && records.may_play_later() && self.played_now.binary_search(&start).is_err();
-            let game = self.game(records, if later { Plays::Later } else { Plays::Now }).unwrap_or_else(|PlaysAgain| {
+            let plays = if later { Plays::Later } else { Plays::Now };
+            let game = self.game(records, plays, None).unwrap_or_else(|PlaysAgain| {
                 records.truncate(rows);
                 self.at = start;
                 self.slow_until = start;
-                self.game(records, Plays::Now).unwrap_or_default()
+                self.game(records, Plays::Now, None).unwrap_or_default()
             });
             if game.is_some() {
                 return game;
@@ -326,17 +357,67 @@ impl<'a> Games<'a> {
         }
     }
 
+    /// The tags of a section that stands apart from the moves.
+    #[cfg(feature = "parquet")]
+    pub(super) fn tags_of(&mut self, section: &'a [u8]) -> Tags<'a> {
+        self.begin_text(section);
+        self.tag_section()
+    }
+
+    /// Reads the game of a text that has no other, and whose tags are these; records its positions. What follows after
+    /// its end is an error.
+    #[cfg(feature = "parquet")]
+    pub(super) fn only_game(
+        &mut self,
+        tags: &Tags<'a>,
+        text: &'a [u8],
+        later: bool,
+        records: &mut Records,
+    ) -> Game<'a> {
+        let rows = records.len();
+        let plays = if later && self.quick && records.may_play_later() { Plays::Later } else { Plays::Now };
+        self.begin_text(text);
+        let game = self.game(records, plays, Some(tags)).unwrap_or_else(|PlaysAgain| {
+            records.truncate(rows);
+            self.begin_text(text);
+            self.game(records, Plays::Now, Some(tags)).unwrap_or_default()
+        });
+        // A text with tags, even without any, is a game.
+        let mut game = game.unwrap_or_else(|| Game::without_moves(tags));
+        game.tag_has_result = tags.verdict().is_some();
+        if game.bad.is_none() && self.find_game() {
+            let error = GameError::AfterEnd(shown(&text[self.at..]));
+            game.bad = Some(Box::new(BadGame { error, offset: self.at, ply: game.plies, position: None }));
+        }
+        game.end = text.len();
+        game
+    }
+
+    #[cfg(feature = "parquet")]
+    fn begin_text(&mut self, text: &'a [u8]) {
+        (self.bytes, self.at, self.slow_until, self.line) = (text, 0, 0, 0..0);
+    }
+
     /// Reads the game that begins here; `None` if there are only leftovers of a game.
     ///
     /// # Errors
     /// If the moves were to be played later, and have to be played as they are read.
-    fn game(&mut self, records: &mut Records, plays: Plays) -> Result<Option<Game<'a>>, PlaysAgain> {
+    fn game(
+        &mut self,
+        records: &mut Records,
+        plays: Plays,
+        tags_apart: Option<&Tags<'a>>,
+    ) -> Result<Option<Game<'a>>, PlaysAgain> {
         let bytes = self.bytes;
         let start = self.at;
         let first_record = records.len();
         records.begin_game();
         let utf16 = is_utf16(&bytes[start..]);
-        let tags = if utf16 { Tags::new(&[], tags::Marked::default()) } else { self.tag_section() };
+        let tags = match tags_apart {
+            Some(tags) => *tags,
+            None if utf16 => Tags::new(&[], tags::Marked::default()),
+            None => self.tag_section(),
+        };
         if tags.has_comments() {
             records.has_more_text();
         }
@@ -349,7 +430,7 @@ impl<'a> Games<'a> {
             record_before: None,
             branch: None,
             depth: 0,
-            tagless: !tags.has_any(),
+            tagless: tags_apart.is_none() && !tags.has_any(),
             number: None,
             bad: None,
             skipped: None,
@@ -380,7 +461,7 @@ impl<'a> Games<'a> {
                 }
             }
             Err(error) => {
-                let offset = start + tags.start_offset();
+                let offset = if tags_apart.is_some() { start } else { start + tags.start_offset() };
                 state.bad = Some(Box::new(BadGame { error, offset, ply: 0, position: None }));
             }
         }
@@ -390,7 +471,8 @@ impl<'a> Games<'a> {
         }
         let end = self.movetext(&mut state, &tags, records, start);
         // This must not depend on where the text ends: a chunk must decode to the same games as the whole file.
-        if end == End::NextGame && state.ply == 0 && state.bad.is_none() && tags.is_cut_off() {
+        let is_cut_off = || tags_apart.is_none() && tags.is_cut_off();
+        if end == End::NextGame && state.ply == 0 && state.bad.is_none() && is_cut_off() {
             state.bad = Some(Box::new(BadGame { error: GameError::OpenTag, offset: start, ply: 0, position: None }));
         }
         if state.depth > 0 || !self.lines.is_empty() {
@@ -407,7 +489,8 @@ impl<'a> Games<'a> {
         let too_long = end == End::TooLong || self.at - start > self.max_record;
         if too_long {
             let from = start.saturating_add(self.max_record);
-            self.at = lex::resume(self.bytes, from, true).unwrap_or(self.bytes.len());
+            let next = if tags_apart.is_some() { None } else { lex::resume(self.bytes, from, true) };
+            self.at = next.unwrap_or(self.bytes.len());
             // The place where reading stopped depends on more than this game.
             terminated = lex::ends_with_result(bytes[start..self.at].trim_ascii_end());
             records.drop_game(first_record);
@@ -445,11 +528,13 @@ impl<'a> Games<'a> {
             start,
             end: self.at,
             tags,
+            movetext: if tags_apart.is_some() { start } else { start + tags.len() },
             plies: state.ply,
             outcome: match end {
                 End::Result(Verdict::Outcome(outcome), _) if !too_long => Some(outcome),
                 _ => None,
             },
+            tag_has_result: false,
             unequal: match end {
                 End::Result(Verdict::Unequal, token) if !too_long => Some(&bytes[token]),
                 _ => None,

@@ -151,13 +151,13 @@ impl Unread {
     }
 }
 
-/// The number of positions of a text, estimated from its beginning.
-pub(super) fn estimated_rows(text: &[u8]) -> usize {
+/// The number of positions of `all` bytes of text, estimated from the beginning of the text.
+pub(super) fn estimated_rows(text: &[u8], all: usize) -> usize {
     /// Bytes of a position in games of Lichess with clocks, and in games without comments.
     const WITH_COMMENTS: usize = 30;
     const PLAIN: usize = 14;
     let beginning = &text[..text.len().min(1 << 12)];
-    text.len() / if beginning.contains(&b'{') { WITH_COMMENTS } else { PLAIN }
+    all / if beginning.contains(&b'{') { WITH_COMMENTS } else { PLAIN }
 }
 
 /// The number of positions of a text, estimated from those of its beginning, with some more for what differs.

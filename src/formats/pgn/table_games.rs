@@ -1,0 +1,216 @@
+//! Games in the rows of tables: each is a text of its own, and its tags are columns.
+//!
+//! Everything is as in a file of PGN, except that a text has one game. What follows after its end is an error, so that no
+//! game is lost. The tags of a row are written as the tag section that the game would have, because they are read in the
+//! same way; the moves are read where they are.
+
+use super::game::{Game, Games};
+use super::records::{Records, estimated_rows};
+use super::tags::Name;
+use super::{GameSource, decode_source, lex};
+use crate::error::Place;
+use crate::formats::{Chunk, DecodeOptions, Decoded};
+use crate::replay::are_lanes_faster;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The tags of the games of some rows.
+#[derive(Debug, Default)]
+pub(in crate::formats) struct TagSections {
+    text: Vec<u8>,
+    /// The end of each row's section.
+    ends: Vec<usize>,
+}
+
+impl TagSections {
+    /// Adds a tag to the row that is being written; control characters become blanks.
+    pub(in crate::formats) fn push(&mut self, name: &str, value: &[u8]) {
+        self.begin_tag(name.as_bytes());
+        for &byte in value {
+            match byte {
+                b'"' | b'\\' => self.text.extend_from_slice(&[b'\\', byte]),
+                0..b' ' => self.text.push(b' '),
+                _ => self.text.push(byte),
+            }
+        }
+        self.text.extend_from_slice(b"\"]\n");
+    }
+
+    /// Adds the tags at the beginning of a text, except those with some names; returns where the moves begin.
+    pub(in crate::formats) fn push_leading(&mut self, text: &[u8], is_known: impl Fn(&[u8]) -> bool) -> usize {
+        let start = text.len() - text.trim_ascii_start().len();
+        let tags = Games::new(text, false, false).tags_at(start);
+        for (name, value) in tags.pairs().filter(|(name, _)| !is_known(name)) {
+            self.begin_tag(name);
+            self.text.extend(value.iter().map(|&byte| if byte < b' ' { b' ' } else { byte }));
+            self.text.extend_from_slice(b"\"]\n");
+        }
+        start + tags.len()
+    }
+
+    fn begin_tag(&mut self, name: &[u8]) {
+        self.text.push(b'[');
+        self.text.extend_from_slice(name);
+        self.text.extend_from_slice(b" \"");
+    }
+
+    /// Ends the row.
+    pub(in crate::formats) fn end_row(&mut self) {
+        self.ends.push(self.text.len());
+    }
+
+    /// The section of a row.
+    fn row(&self, row: usize) -> &[u8] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[row]]
+    }
+}
+
+/// Decodes the games of the rows of a table from `first` on. A row without a text has no game.
+pub(in crate::formats) fn decode_rows(
+    chunk: &Chunk,
+    first: u64,
+    texts: &[Option<&[u8]>],
+    tags: &TagSections,
+    options: &DecodeOptions,
+) -> Decoded {
+    let bytes = texts.iter().flatten().map(|text| text.len()).sum();
+    let mut decoded = decode_source(options, are_lanes_faster(), false, |played_now| {
+        let variations = options.games.as_ref().is_some_and(|games| games.variations);
+        let games = Games::new(&[], variations, options.strict_pgn).limited(options.max_record, false);
+        RowGames { games, played_now, chunk, first, texts, tags, row: 0, read: 0, bytes }
+    });
+    if options.game_texts {
+        let mut text = Vec::new();
+        for game in &mut decoded.game_rows {
+            let row = game.game as usize;
+            game.start = text.len();
+            game.movetext = write_game(tags.row(row), texts[row].unwrap_or_default(), &mut text);
+            game.end = text.len();
+        }
+        decoded.game_texts = Some(text.into());
+    }
+    decoded
+}
+
+/// Writes a game as PGN: its tags, its moves as they are, and its result; returns where the moves begin.
+fn write_game(section: &[u8], moves: &[u8], out: &mut Vec<u8>) -> usize {
+    let tags = Games::new(&[], false, false).tags_of(section);
+    let moves = moves.trim_ascii();
+    let last_word = moves.iter().rev().take_while(|byte| !byte.is_ascii_whitespace()).count();
+    let (before, last_word) = moves.split_at(moves.len() - last_word);
+    let last = Some(last_word).filter(|_| lex::ends_with_result(moves));
+    // Where they differ the tag counts, but a reader of PGN believes the end of the text.
+    let tag = tags.value(const { Name::new("Result") }).filter(|value| lex::ends_with_result(value));
+    let result = tag.or(last).unwrap_or(b"*");
+    out.extend_from_slice(section);
+    if section.is_empty() {
+        // Without any tag, a game without moves would be no game.
+        out.extend_from_slice(b"[Result \"");
+        out.extend_from_slice(result);
+        out.extend_from_slice(b"\"]\n");
+    }
+    if tags.fen().is_some() && tags.get("SetUp").is_none() {
+        out.extend_from_slice(b"[SetUp \"1\"]\n");
+    }
+    out.push(b'\n');
+    let start = out.len();
+    let moves = if last.is_some() { before.trim_ascii_end() } else { moves };
+    out.extend_from_slice(moves);
+    if !moves.is_empty() {
+        out.push(b' ');
+    }
+    out.extend_from_slice(result);
+    out.extend_from_slice(b"\n\n");
+    start
+}
+
+/// The games of rows.
+struct RowGames<'a> {
+    games: Games<'a>,
+    /// The rows whose games are not played later.
+    played_now: Vec<usize>,
+    chunk: &'a Chunk,
+    /// The number of the first row.
+    first: u64,
+    texts: &'a [Option<&'a [u8]>],
+    tags: &'a TagSections,
+    /// Number of rows that have been read.
+    row: usize,
+    /// Bytes of their texts, and of all.
+    read: usize,
+    bytes: usize,
+}
+
+impl<'a> GameSource<'a> for RowGames<'a> {
+    #[inline]
+    fn next(&mut self, records: &mut Records) -> Option<Game<'a>> {
+        let row = self.row;
+        let text = *self.texts.get(row)?;
+        self.row += 1;
+        let tags = self.games.tags_of(self.tags.row(row));
+        let Some(text) = text else {
+            records.begin_game();
+            return Some(Game::without_moves(&tags));
+        };
+        self.read += text.len();
+        let later = self.played_now.binary_search(&row).is_err();
+        Some(self.games.only_game(&tags, text, later, records))
+    }
+    #[inline(always)]
+    fn text(&self) -> &'a [u8] {
+        self.texts[self.row - 1].unwrap_or_default()
+    }
+    #[inline(always)]
+    fn extent(&self, _: &Game<'_>) -> Range<usize> {
+        self.row - 1..self.row
+    }
+    fn place(&mut self, _: usize, record: u64) -> Place {
+        let row = self.row - 1;
+        Place {
+            offset: row as u64,
+            record,
+            row: Some(self.first + row as u64),
+            ..Place::start_of(Arc::clone(&self.chunk.file))
+        }
+    }
+    #[inline(always)]
+    fn progress(&self) -> (usize, usize) {
+        (self.read, self.bytes)
+    }
+    fn end(&self) -> usize {
+        self.texts.len()
+    }
+    fn keeps_tags(&self) -> bool {
+        true
+    }
+    fn likely_positions(&self) -> usize {
+        let sample = self.texts.iter().flatten().find(|text| !text.is_empty());
+        // In files of PGN, about a fifth of the bytes are tags.
+        sample.map_or(0, |sample| estimated_rows(sample, self.bytes + self.bytes / 4)) + self.texts.len()
+    }
+    fn lines(&mut self) -> u64 {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::pgn::tag_syntax;
+
+    #[test]
+    fn leading_tags_do_not_replace_columns() {
+        let mut tags = TagSections::default();
+        tags.push("White", b"a \"b\" \\ c\nd");
+        let text = b"\n[White \"x\"]\n[Site \"y \\\"z\\\"\"]\n\n1. e4";
+        let moves = tags.push_leading(text, |name| name == b"White");
+        tags.end_row();
+        assert_eq!(text[moves..].trim_ascii_start(), b"1. e4");
+        let section = tags.row(0).to_vec();
+        let mut games = Games::new(&section, false, false);
+        let tags = games.tags_of(&section);
+        let text = |name| tag_syntax::text(tags.get(name).unwrap_or_default());
+        assert_eq!((text("White"), text("Site")), ("a \"b\" \\ c d".to_owned(), "y \"z\"".to_owned()));
+    }
+}
