@@ -1,11 +1,12 @@
 //! Games in Parquet and Arrow tables give what the same games give as PGN: the PGN is the truth.
 
 use super::{Dir, json, lanefish, output, sample, stderr_of};
-use crate::support::{Random, shared_data, shared_text};
+use crate::support::{FAMOUS, Random, shared_data, shared_text};
 use arrow_array::builder::{BinaryBuilder, LargeStringBuilder, StringBuilder, StringViewBuilder};
 use arrow_array::types::Int16Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
+use lanefish::chess::{MoveKind, Position};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -311,6 +312,94 @@ fn damaged_rows_are_rejected_with_their_places() {
     }
 }
 
+/// Moves in UCI and in SAN give the games of their PGN, from every start and with castling in both spellings.
+#[test]
+fn moves_are_read_in_uci_and_san() {
+    let dir = Dir::new();
+    let mut random = Random::new(960);
+    let (mut pgn, mut uci, mut san, mut starts) = (String::new(), Vec::new(), Vec::new(), Vec::new());
+    for number in 0..300 {
+        let chess960 = number % 3 == 1;
+        let mut position = match number % 3 {
+            0 => Position::standard(),
+            1 => {
+                let number = random.below(960) as u16;
+                Position::chess960(number, number).expect("there are 960")
+            }
+            _ => FAMOUS[random.below(6) as usize].parse().expect("a position"),
+        };
+        let fen = (number % 3 != 0).then(|| position.to_string());
+        let (mut in_uci, mut in_san) = (Vec::new(), Vec::new());
+        for _ in 0..random.below(100) {
+            let moves = position.legal_moves();
+            let castling = moves.iter().find(|mv| mv.kind == MoveKind::Castle);
+            let Some(&mv) = castling.or_else(|| moves.get(random.below(moves.len().max(1) as u64) as usize)) else {
+                break;
+            };
+            in_uci.push(mv.uci_as(chess960 || random.below(2) == 0).to_string());
+            in_san.push(mv.san(&position));
+            position.make(mv);
+        }
+        pgn += &format!("[White \"{number}\"]\n");
+        if let Some(fen) = &fen {
+            let variant = if chess960 { "[Variant \"Chess960\"]\n" } else { "" };
+            pgn += &format!("{variant}[SetUp \"1\"]\n[FEN \"{fen}\"]\n");
+        }
+        pgn += &format!("\n{} *\n\n", in_san.join(" "));
+        (uci.push(in_uci.join(" ")), san.push(in_san.join(" ")));
+        starts.push(fen);
+    }
+    let pgn = dir.file("x.pgn", pgn);
+    for (name, texts) in [("moves", &uci), ("moves_san", &san), ("transcript", &uci), ("San", &san)] {
+        let white: StringArray = (0..300).map(|number| Some(number.to_string())).collect();
+        let variant: StringArray = (0..300).map(|number| (number % 3 == 1).then_some("Chess960")).collect();
+        let starts: StringArray = starts.iter().map(Option::as_deref).collect();
+        let texts: StringArray = texts.iter().map(|text| Some(&**text)).collect();
+        let columns: [(&str, ArrayRef); 4] = [
+            ("white", Arc::new(white)),
+            ("variant", Arc::new(variant)),
+            ("initial_fen", Arc::new(starts)),
+            (name, Arc::new(texts)),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).expect("four columns");
+        let table = dir.file("x.parquet", write_parquet(&batch, 37, Compression::SNAPPY));
+        assert_equal(&pgn, &table, &COMMANDS[..9], &["1", "2"]);
+        let table = dir.file("x.arrow", write_arrow(&batch, 100));
+        assert_equal(&pgn, &table, &COMMANDS[..1], &["2"]);
+    }
+}
+
+/// What is wrong with a word of UCI is said with its place, and ends the game there.
+#[test]
+fn wrong_moves_in_uci_are_rejected() {
+    let dir = Dir::new();
+    let rows = [
+        ("e2e4 e7e5 1-0", 3, ""),
+        ("e2e4 e7e5 1-0 g1f3", 3, "`g1f3` follows after the end of the game"),
+        ("e2e4 e7e6e5", 2, "unexpected token `e7e6e5`"),
+        ("e2e4 e5", 2, "unexpected token `e5`"),
+        ("e2e4 0000 e1e2", 4, ""),
+        ("e2e4 e7e5 e1g1", 3, "illegal move `e1g1`"),
+        ("e2e4 e7e5 a7a8q", 3, "illegal move `a7a8q`"),
+        ("0000", 2, ""),
+        ("", 1, ""),
+        ("  e2e4\te7e5\n ", 3, ""),
+        ("e2e4 e7e5", 3, ""),
+    ];
+    let moves: ArrayRef = Arc::new(rows.iter().map(|(moves, ..)| Some(*moves)).collect::<StringArray>());
+    let batch = RecordBatch::try_from_iter([("uci", moves)]).expect("a column");
+    let table = dir.file("x.parquet", write_parquet(&batch, 3, Compression::SNAPPY));
+    let found = output(1, &["compute", "--columns", "game", "--format", "csv", &table]);
+    let messages = stderr_of(1, &["compute", "--columns", "game", "--format", "csv", &table]);
+    for (row, (moves, positions, message)) in rows.iter().enumerate() {
+        assert_eq!(found.lines().filter(|line| *line == row.to_string()).count(), *positions, "{moves}");
+        let place = format!("(row {row}, ");
+        let told = messages.lines().find(|line| line.contains(&place));
+        assert_eq!(told.is_some(), !message.is_empty(), "{moves}: {told:?}");
+        assert!(told.is_none_or(|told| told.contains(message)), "{moves}: {told:?}");
+    }
+}
+
 /// Files that are cut off or have flipped bits are errors, or give other moves, and nothing panics.
 #[test]
 fn damaged_files_are_not_taken_for_shorter_ones() {
@@ -347,6 +436,9 @@ fn samples_are_the_games_of_their_pgn() {
     for (pgn, table, commands) in [
         ("pgn/lichess_db_1000k.pgn", "game-tables/hub", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 11][..]),
         ("game-tables/mixed.pgn", "game-tables/mixed-movetext.parquet", &[2, 3, 4, 5, 6]),
+        ("game-tables/mixed.pgn", "game-tables/mixed-uci.parquet", &[2, 3, 4, 5]),
+        ("pgn/lichess_db_1000k.pgn", "game-tables/uci.parquet", &[2, 3, 4, 5]),
+        ("pgn/lichess_db_1000k.pgn", "game-tables/san.parquet", &[2, 3, 4, 5]),
     ] {
         let (Some(pgn), Some(table)) = (shared_data(pgn), shared_data(table)) else { return };
         let [pgn, table] = [pgn, table].map(|path: PathBuf| path.display().to_string());

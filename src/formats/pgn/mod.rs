@@ -78,7 +78,7 @@ pub use game::{BadGame, Game, GameError, Games};
 pub use lex::boundary;
 pub use reading_stages::{ReadingStage, reading_stages};
 #[cfg(feature = "parquet")]
-pub(super) use table_games::{TagSections, decode_rows};
+pub(super) use table_games::{Form, TagSections, decode_rows};
 pub use tags::Tags;
 pub(crate) use unstored_text::annotations;
 

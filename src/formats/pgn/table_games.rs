@@ -4,7 +4,7 @@
 //! game is lost. The tags of a row are written as the tag section that the game would have, because they are read in the
 //! same way; the moves are read where they are.
 
-use super::game::{Game, Games};
+use super::game::{Game, Games, are_moves_by_squares};
 use super::records::{Records, estimated_rows};
 use super::tags::Name;
 use super::{GameSource, decode_source, lex};
@@ -66,19 +66,41 @@ impl TagSections {
     }
 }
 
+/// The form of a column of moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) enum Form {
+    /// What follows the tags in PGN, and tags before it.
+    Movetext,
+    /// Moves only: as in PGN, or by their squares if the first one is.
+    Moves,
+    /// Either of these.
+    Any,
+}
+
 /// Decodes the games of the rows of a table from `first` on. A row without a text has no game.
 pub(in crate::formats) fn decode_rows(
     chunk: &Chunk,
     first: u64,
-    texts: &[Option<&[u8]>],
+    texts: (&[Option<&[u8]>], Form),
     tags: &TagSections,
     options: &DecodeOptions,
 ) -> Decoded {
+    decode_rows_with((chunk, options), first, texts, tags, are_lanes_faster())
+}
+
+/// Decodes the games of rows with or without lanes.
+fn decode_rows_with(
+    (chunk, options): (&Chunk, &DecodeOptions),
+    first: u64,
+    (texts, form): (&[Option<&[u8]>], Form),
+    tags: &TagSections,
+    lanes: bool,
+) -> Decoded {
     let bytes = texts.iter().flatten().map(|text| text.len()).sum();
-    let mut decoded = decode_source(options, are_lanes_faster(), false, |played_now| {
+    let mut decoded = decode_source(options, lanes, false, |played_now| {
         let variations = options.games.as_ref().is_some_and(|games| games.variations);
         let games = Games::new(&[], variations, options.strict_pgn).limited(options.max_record, false);
-        RowGames { games, played_now, chunk, first, texts, tags, row: 0, read: 0, bytes }
+        RowGames { games, played_now, chunk, first, texts, form, tags, row: 0, read: 0, bytes }
     });
     if options.game_texts {
         let mut text = Vec::new();
@@ -134,6 +156,7 @@ struct RowGames<'a> {
     /// The number of the first row.
     first: u64,
     texts: &'a [Option<&'a [u8]>],
+    form: Form,
     tags: &'a TagSections,
     /// Number of rows that have been read.
     row: usize,
@@ -155,7 +178,12 @@ impl<'a> GameSource<'a> for RowGames<'a> {
         };
         self.read += text.len();
         let later = self.played_now.binary_search(&row).is_err();
-        Some(self.games.only_game(&tags, text, later, records))
+        Some(match self.form {
+            Form::Moves | Form::Any if are_moves_by_squares(text) => {
+                self.games.game_by_squares(&tags, text, later, records)
+            }
+            _ => self.games.only_game(&tags, text, later, records),
+        })
     }
     #[inline(always)]
     fn text(&self) -> &'a [u8] {
@@ -197,7 +225,10 @@ impl<'a> GameSource<'a> for RowGames<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chess::random::Random;
+    use crate::chess::{MoveKind, Position};
     use crate::formats::pgn::tag_syntax;
+    use crate::table::{Field, Fields};
 
     #[test]
     fn leading_tags_do_not_replace_columns() {
@@ -212,5 +243,72 @@ mod tests {
         let tags = games.tags_of(&section);
         let text = |name| tag_syntax::text(tags.get(name).unwrap_or_default());
         assert_eq!((text("White"), text("Site")), ("a \"b\" \\ c d".to_owned(), "y \"z\"".to_owned()));
+    }
+
+    /// Random games by their squares, of which many have a word that is not right: the lanes decode what one board does,
+    /// which is what the same moves in SAN give.
+    #[test]
+    fn lanes_play_moves_by_squares_as_one_board() {
+        let mut random = Random::new(67);
+        let mut below = |end: usize| random.below(end as u32) as usize;
+        let (mut uci, mut san) = (Vec::new(), Vec::new());
+        let mut wrong = 0;
+        for _ in 0..400 {
+            let mut position = Position::standard();
+            let mut words: Vec<String> = Vec::new();
+            let mut sans = String::new();
+            for _ in 0..below(160) {
+                let moves = position.legal_moves();
+                let castling = moves.iter().find(|mv| mv.kind == MoveKind::Castle);
+                let rare = moves.iter().find(|mv| matches!(mv.kind, MoveKind::Promotion(_) | MoveKind::EnPassant));
+                let Some(&mv) = castling.or(rare).or_else(|| moves.get(below(moves.len().max(1)))) else { break };
+                words.push(mv.uci_as(below(2) == 0).to_string());
+                sans += &format!("{} ", mv.san(&position));
+                position.make(mv);
+            }
+            let mut text = words.join(" ");
+            if below(3) == 0 && !words.is_empty() {
+                let at = below(words.len());
+                const WORDS: [&str; 12] =
+                    ["0000", "e2e4", "e1g1", "e8a8", "a7a8", "a7a8q", "e1e2", "x", "1-0", "e7e5n", "a1h8", "Nf3"];
+                words[at] = WORDS[below(WORDS.len())].to_owned();
+                text = words.join([" ", "  ", "\n"][below(3)]);
+                wrong += 1;
+            } else {
+                let result = ["", " 1-0", " 0-1", " *"][below(4)];
+                text += result;
+                san.push((uci.len(), sans + result));
+            }
+            uci.push(text);
+        }
+        let mut tags = TagSections::default();
+        uci.iter().for_each(|_| tags.end_row());
+        let texts: Vec<Option<&[u8]>> = uci.iter().map(|text| Some(text.as_bytes())).collect();
+        let chunk = Chunk::new(Arc::from(std::path::Path::new("x")), Vec::new().into());
+        let options =
+            DecodeOptions::default().fields(Fields::of(&[Field::Game, Field::Ply, Field::Move, Field::Result]));
+        let decode = |texts: &[Option<&[u8]>], lanes| {
+            decode_rows_with((&chunk, &options), 5, (texts, Form::Moves), &tags, lanes)
+        };
+        let [slow, fast] = [false, true].map(|lanes| decode(&texts, lanes));
+        assert!(slow.rejects.len() > wrong / 3 && slow.records > 10_000);
+        assert_eq!(format!("{:?}", slow.rejects), format!("{:?}", fast.rejects));
+        let records = |decoded: &Decoded, row: Option<usize>| -> Vec<String> {
+            let batch = &decoded.batches[0];
+            let rows = (0..batch.len()).filter(|&at| row.is_none_or(|row| batch.origin(at) == row));
+            rows.map(|at| {
+                let fields = [Field::Ply, Field::Move, Field::Result].map(|field| batch.values(field)?.number(at));
+                format!("{} {fields:?} {}", batch.origin(at), batch.position(at).expect("a position"))
+            })
+            .collect()
+        };
+        assert_eq!(records(&slow, None), records(&fast, None));
+        // The games that were not changed, in SAN.
+        let mut in_san = vec![None; uci.len()];
+        san.iter().for_each(|(row, text)| in_san[*row] = Some(text.as_bytes()));
+        let in_san = decode(&in_san, true);
+        for (row, _) in &san {
+            assert_eq!(records(&fast, Some(*row)), records(&in_san, Some(*row)), "{}", uci[*row]);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Rows of tables that are games: a column of moves, and columns of tags.
 //!
-//! The moves are movetext: what follows the tags in PGN. Columns named as tags of PGN are the tags, whatever the case of
+//! The moves are movetext (what follows the tags in PGN), or moves alone, in SAN or in UCI. Columns named as tags of PGN are the tags, whatever the case of
 //! their letters, and with or without `_`. Numbers, dates and times are written as PGN writes them: a rating 1028.0 as
 //! `1028`, a difference of ratings 5 as `+5`, a day as `2025.05.01`. Tags are read for the fields and options of a run only.
 
@@ -12,7 +12,7 @@ use super::games_or_positions::ReadRows;
 use super::values::{Floats, Numbers, Texts};
 use crate::chess::Validity;
 use crate::error::Damage;
-use crate::formats::pgn::{TagSections, decode_rows};
+use crate::formats::pgn::{Form, TagSections, decode_rows};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::games::Date;
 use crate::table::{Field, Fields, TAGS};
@@ -27,8 +27,17 @@ use arrow_schema::{DataType, TimeUnit};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The names of columns that hold the text of games, in the order in which they are looked for.
-pub(super) const MOVES: [&str; 2] = ["movetext", "pgn"];
+/// The names of columns that hold the moves of games, in the order in which they are looked for, and their forms.
+pub(super) const MOVES: [(&str, Form); 8] = [
+    ("movetext", Form::Movetext),
+    ("pgn", Form::Movetext),
+    ("moves", Form::Moves),
+    ("moves_uci", Form::Moves),
+    ("uci", Form::Moves),
+    ("moves_san", Form::Moves),
+    ("san", Form::Moves),
+    ("transcript", Form::Moves),
+];
 /// The names of columns that hold the FENs of the positions in which games begin.
 const STARTS: [&str; 3] = ["start_fen", "initial_fen", "starting_fen"];
 /// Bytes of text that a part should have.
@@ -114,6 +123,7 @@ fn can_be_tag(kind: Kind) -> bool {
 #[derive(Debug)]
 pub(super) struct GameColumns {
     moves: usize,
+    form: Form,
     /// A description of that column.
     described: String,
     /// The tags that are read, each with its column, in the order of PGN.
@@ -148,14 +158,16 @@ impl GameColumns {
             Some(name) => text(name, "--moves-column")?,
             None => MOVES
                 .into_iter()
-                .find_map(find)
+                .find_map(|(name, _)| find(name))
                 .ok_or_else(|| format!("has no column of moves; {}; name it with --moves-column", all_of(columns)))?,
         };
+        let known = MOVES.into_iter().find(|(name, _)| is_named(&columns[moves], name));
+        let form = known.map_or(Form::Any, |(_, form)| form);
         let start = match &options.start_column {
             Some(name) => Some(text(name, "--start-column")?),
             None => STARTS.into_iter().find_map(find).or_else(|| {
                 let fen = columns.iter().position(|column| column.name == "FEN" && column.kind.is_text());
-                fen.filter(|_| MOVES.iter().any(|name| is_named(&columns[moves], name)))
+                fen.filter(|_| form == Form::Movetext)
             }),
         };
         let mut tags: Vec<(Box<str>, usize)> = Vec::new();
@@ -177,6 +189,7 @@ impl GameColumns {
         let texts = tags.iter().map(|&(_, at)| at).filter(is_text).chain([moves]).collect();
         Ok(Self {
             moves,
+            form,
             described: columns[moves].described(),
             tags,
             texts,
@@ -217,7 +230,12 @@ fn is_needed(tag: &str, options: &DecodeOptions) -> bool {
 
 impl ReadRows for GameColumns {
     fn kind(&self) -> RowKind {
-        RowKind { has_games: true, evidence: format!("games as movetext in the column {}", self.described) }
+        let form = match self.form {
+            Form::Movetext => "as movetext ",
+            Form::Moves => "as moves ",
+            Form::Any => "",
+        };
+        RowKind { has_games: true, evidence: format!("games {form}in the column {}", self.described) }
     }
     fn columns(&self) -> Vec<usize> {
         let mut columns = vec![self.moves];
@@ -288,14 +306,15 @@ impl GameColumns {
             }
             if let Some(text) = text {
                 *text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-                if text.trim_ascii_start().starts_with(b"[") && text.len() <= options.max_record {
+                let begins_with_tag = self.form != Form::Moves && text.trim_ascii_start().starts_with(b"[");
+                if begins_with_tag && text.len() <= options.max_record {
                     let is_known = |name: &[u8]| self.known.iter().any(|known| known.as_bytes() == name);
                     *text = &text[sections.push_leading(text, is_known)..];
                 }
             }
             sections.end_row();
         }
-        let mut decoded = decode_rows(chunk, first, &texts, &sections, options);
+        let mut decoded = decode_rows(chunk, first, (&texts, self.form), &sections, options);
         if options.validity == Validity::Strict {
             // Positions may still be rejected.
             decoded.texts = Some(Arc::new(Raws(moves.iter().map(|(_, array)| array.clone()).collect())));

@@ -60,7 +60,8 @@ pub(super) fn rows_of(
     let games = || -> Result<Arc<dyn ReadRows>, String> { Ok(Arc::new(GameColumns::of(columns, options)?)) };
     let positions = || -> Result<Arc<dyn ReadRows>, String> {
         let mut plan = Plan::of(columns, options)?;
-        plan.moves_beside = columns.iter().find(|column| is_moves(column)).map(|column| column.name.clone());
+        let moves = columns.iter().find(|column| is_moves(column) && plan.set_up.is_none());
+        plan.moves_beside = moves.map(|column| column.name.clone());
         Ok(Arc::new(plan))
     };
     let has = |name: &str| columns.iter().any(|column| column.name == name);
@@ -75,7 +76,7 @@ pub(super) fn rows_of(
         _ => Err(format!(
             "has neither positions (a column `fen` or `board`; --fen-column names another) nor games (a column of text \
              {}; --moves-column names another); {}",
-            quoted(&MOVES),
+            quoted(&MOVES.map(|(name, _)| name)),
             all_of(columns)
         )),
     }
@@ -83,12 +84,13 @@ pub(super) fn rows_of(
 
 /// Whether a column has the name and the type of one that holds the moves of games.
 fn is_moves(column: &Column) -> bool {
-    MOVES.iter().any(|name| is_named(column, name)) && column.kind.is_text()
+    MOVES.iter().any(|(name, _)| is_named(column, name)) && column.kind.is_text()
 }
 
 fn quoted(names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(" or ")
+    let (others, last) = names.split_at(names.len() - 1);
+    format!("{} or {}", others.join(", "), last.concat())
 }
 
 /// What the rows of a file are, without options.

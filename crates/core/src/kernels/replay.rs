@@ -13,6 +13,7 @@
 
 use super::rays::Rays;
 use super::{FILE_A, RANK_1, RANK_3, RANK_6, RANK_8};
+use crate::chess::CastlingSide;
 use crate::packed::Group;
 use crate::simd::{Lanes, Simd, inlined};
 
@@ -68,6 +69,15 @@ impl Order {
     pub const START: Self = Self { origin: 0, bits: 1 << 21 };
     /// A row that is not for the lanes.
     pub const NONE: Self = Self { origin: 0, bits: 1 << 22 };
+
+    /// Castling to a side.
+    pub const fn castling(side: CastlingSide) -> Self {
+        let bits = match side {
+            CastlingSide::King => Self::SHORT,
+            CastlingSide::Queen => Self::LONG,
+        };
+        Self { origin: 0, bits }
+    }
 
     /// The places of the codes, and of the move's bits.
     pub(crate) const CODE: u32 = 6;

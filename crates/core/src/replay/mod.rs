@@ -423,7 +423,7 @@ impl Board {
 
 impl Board {
     /// The board after a move in UCI form, except castling, and the move's bits, if the fast path finds it.
-    fn play_squares(self, text: &[u8]) -> Option<(Self, u16)> {
+    pub fn play_squares(self, text: &[u8]) -> Option<(Self, u16)> {
         let [from_file, from_rank, to_file, to_rank, ref promotion @ ..] = *text else {
             return None;
         };
@@ -448,10 +448,8 @@ impl Board {
             code => code,
         };
         let passing = self.en_passant & all_if(usize::from(code) == PAWN);
-        let mut san = San { to, origin, ..San::of_piece(code, (self.occupied() | passing) & target != 0) };
-        if promotion != 0 {
-            san.promote(promotion);
-        }
+        let captures = (self.occupied() | passing) & target != 0;
+        let san = San::of_squares(code, [from, to], captures, promotion);
         if code == 0 || is_promoted(code, to / 8) != (promotion != 0) {
             return None;
         }

@@ -129,10 +129,31 @@ impl San {
         }
     }
 
+    /// The move of the piece with a code from a square to another; a pawn becomes the piece with the code `promotion`,
+    /// unless that is 0.
+    #[inline(always)]
+    pub const fn of_squares(code: u8, [from, to]: [u8; 2], captures: bool, promotion: u8) -> Self {
+        let mut san = Self { to, origin: 1 << from, ..Self::of_piece(code, captures) };
+        if promotion != 0 {
+            san.promote(promotion);
+        }
+        san
+    }
+
+    /// The order that says this move, which is not castling.
+    #[inline(always)]
+    pub fn order(self) -> Order {
+        let captures = if self.captures { Order::CAPTURES } else { 0 };
+        let codes = u64::from(self.code) << Order::CODE | u64::from(self.arrives) << Order::ARRIVES;
+        let mv = u64::from(self.kind) | u64::from(self.to) << 6;
+        let bits = u64::from(self.to) | codes | captures | Order::kinds(self.code) | mv << Order::MOVE;
+        Order { origin: self.origin, bits }
+    }
+
     /// Makes the move a promotion to the piece with this code.
-    pub fn promote(&mut self, code: u8) {
+    pub const fn promote(&mut self, code: u8) {
         self.arrives = code;
-        self.kind = 1 << 14 | (u16::from(code) - 2) << 12;
+        self.kind = 1 << 14 | (code as u16 - 2) << 12;
     }
 
     /// Parses the first `len` bytes of `word` (at least 2, at most 8), without check and annotation

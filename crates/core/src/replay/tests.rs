@@ -203,15 +203,8 @@ macro_rules! each_token {
 fn order(text: &str) -> Option<Order> {
     let san = San::of_word(format!("{text}        ").as_bytes(), 0, text.len());
     match san.castles {
-        Some(CastlingSide::King) => Some(Order { origin: 0, bits: Order::SHORT }),
-        Some(CastlingSide::Queen) => Some(Order { origin: 0, bits: Order::LONG }),
-        None => (san.origin != 0).then(|| {
-            let captures = if san.captures { Order::CAPTURES } else { 0 };
-            let codes = u64::from(san.code) << Order::CODE | u64::from(san.arrives) << Order::ARRIVES;
-            let mv = u64::from(san.kind) | u64::from(san.to) << 6;
-            let bits = u64::from(san.to) | codes | captures | Order::kinds(san.code) | mv << Order::MOVE;
-            Order { origin: san.origin, bits }
-        }),
+        Some(side) => Some(Order::castling(side)),
+        None => (san.origin != 0).then(|| san.order()),
     }
 }
 

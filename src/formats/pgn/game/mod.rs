@@ -13,6 +13,8 @@
 
 mod error;
 mod main_line;
+#[cfg(feature = "parquet")]
+mod moves_by_squares;
 mod movetext;
 mod movetext_words;
 mod tag_section;
@@ -21,6 +23,8 @@ mod tests;
 mod tokens;
 
 pub use error::{BadGame, GameError};
+#[cfg(feature = "parquet")]
+pub(super) use moves_by_squares::are_moves_by_squares;
 
 use super::lex::{self, Comment};
 use super::movetext_scan::{ENOUGH, Scan};
@@ -28,12 +32,14 @@ use super::records::Records;
 use super::tags::{self, Name, Tags};
 use crate::chess::Position;
 use crate::games::{Outcome, Variant, Verdict};
+#[cfg(feature = "parquet")]
+use crate::kernels::replay::Order;
 use crate::replay::{Board, San};
 use crate::simd::bmi2::Bmi2;
 use movetext::End;
 use movetext_words::{result, shown};
 use std::ops::Range;
-use tag_section::start_position;
+use tag_section::start_board;
 
 /// The name of the tag that has the result.
 const RESULT: Name<'static> = Name::new("Result");
@@ -191,6 +197,9 @@ pub struct Games<'a> {
     line: Range<usize>,
     /// Places of games, in order, that are not played later.
     played_now: Vec<usize>,
+    /// The orders of a game.
+    #[cfg(feature = "parquet")]
+    orders: Vec<Order>,
     /// Signatures of names of tags that have been looked at.
     usual_names: tags::UsualNames,
 }
@@ -251,6 +260,8 @@ impl<'a> Games<'a> {
             slow_until: 0,
             line: 0..0,
             played_now: Vec::new(),
+            #[cfg(feature = "parquet")]
+            orders: Vec::new(),
             usual_names: tags::UsualNames::default(),
         }
     }
@@ -421,7 +432,11 @@ impl<'a> Games<'a> {
         if tags.has_comments() {
             records.has_more_text();
         }
-        let board = Board::new(&Position::standard());
+        let start_board = start_board(&tags, self.strict);
+        let board = match &start_board {
+            Ok(start) => start.board,
+            Err(_) => Board::new(&Position::standard()),
+        };
         let mut state = State {
             board,
             before: board,
@@ -441,18 +456,12 @@ impl<'a> Games<'a> {
         let mut dropped_castling = 0;
         let mut has_fen_rest = false;
         let mut castles_as_chess960 = false;
-        match start_position(&tags, self.strict) {
+        match start_board {
             Ok(start) => {
-                if let Some(start) = start {
-                    state.board = Board::new(&start.position);
-                    let passed = start.written_en_passant;
-                    state.board.mark(start.position.pseudo_en_passant(passed));
-                    castles_as_chess960 = !start.position.castles_as_standard();
-                    dropped_castling = start.dropped_castling;
-                    has_fen_rest = !start.rest.is_empty();
-                }
+                castles_as_chess960 = start.castles_as_chess960;
+                dropped_castling = start.dropped_castling;
+                has_fen_rest = start.has_fen_rest;
                 has_start = true;
-                state.before = state.board;
                 if plays == Plays::Later && !state.tagless && tags.fen().is_none() && tags.variant().is_none() {
                     state.plays = Plays::Later;
                     state.record = Some(records.push_start());

@@ -5,13 +5,14 @@
 //! `Event` after an empty line or for the second time, and at a paragraph that repeats a name.
 
 use super::{GameError, Games};
-use crate::chess::Validity;
 use crate::chess::fen::{self, Expected, Fen, FenError, FenField, FenOptions};
+use crate::chess::{Position, Validity};
 use crate::formats::codec::line_records::are_moves;
 use crate::formats::pgn::lex::{self, Comment};
 use crate::formats::pgn::tag_syntax;
 use crate::formats::pgn::tags::{self, Tags};
 use crate::games::Variant;
+use crate::replay::Board;
 use std::collections::HashSet;
 
 impl<'a> Games<'a> {
@@ -240,8 +241,39 @@ fn add_names<'a>(bytes: &'a [u8], at: usize, names: &mut HashSet<&'a [u8]>, stop
     false
 }
 
+/// The board on which a game begins.
+pub(super) struct StartBoard {
+    pub(super) board: Board,
+    pub(super) dropped_castling: u64,
+    pub(super) has_fen_rest: bool,
+    pub(super) castles_as_chess960: bool,
+}
+
+/// The board on which the game of these tags begins.
+///
+/// # Errors
+/// If it begins on none that games can be read from.
+pub(super) fn start_board(tags: &Tags<'_>, strict: bool) -> Result<StartBoard, GameError> {
+    let Some(start) = start_position(tags, strict)? else {
+        return Ok(StartBoard {
+            board: Board::new(&Position::standard()),
+            dropped_castling: 0,
+            has_fen_rest: false,
+            castles_as_chess960: false,
+        });
+    };
+    let mut board = Board::new(&start.position);
+    board.mark(start.position.pseudo_en_passant(start.written_en_passant));
+    Ok(StartBoard {
+        board,
+        dropped_castling: start.dropped_castling,
+        has_fen_rest: !start.rest.is_empty(),
+        castles_as_chess960: !start.position.castles_as_standard(),
+    })
+}
+
 /// The position of the FEN tag, or `None` for the standard one.
-pub(super) fn start_position<'a>(tags: &Tags<'a>, strict: bool) -> Result<Option<Fen<'a>>, GameError> {
+fn start_position<'a>(tags: &Tags<'a>, strict: bool) -> Result<Option<Fen<'a>>, GameError> {
     if let Some(variant) = tags.variant()
         && Variant::from_tag(variant).is_none()
     {

@@ -110,6 +110,14 @@ impl Records {
         count
     }
 
+    /// Adds a row for each order; they will be played later. The first leads to a position of this ply.
+    #[cfg(feature = "parquet")]
+    pub(in crate::formats::pgn) fn push_orders(&mut self, ply: u32, found: &[Order]) {
+        let Some(orders) = &mut self.orders else { return };
+        found.iter().for_each(|&order| orders.push(order));
+        self.push_rows(ply, found.len());
+    }
+
     /// Makes room for rows that will be played later.
     fn push_rows(&mut self, ply: u32, count: usize) {
         let len = self.len() + count;

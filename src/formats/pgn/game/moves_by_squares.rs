@@ -1,0 +1,261 @@
+//! Games whose moves are named by their squares, as UCI writes them: `e2e4`, `a7a8q`, `e1g1` or `e1h1` for castling, and
+//! `0000` for a null move, with blanks between them. A result may be the last word.
+//!
+//! No such word is ambiguous, and all of a game's moves have this form if the first one has. Where the lanes play games
+//! later, the pieces are followed on a mailbox, from the start position on: that tells which piece moves and whether it
+//! captures, which is all that an [`Order`] says besides the squares. The lanes find out whether the move is legal. Other
+//! games, and those with a move that is not, are played move by move.
+
+use super::error::MOST_PLIES;
+use super::movetext_words::{result, shown};
+use super::tag_section::start_board;
+use super::{BadGame, Game, GameError, Games};
+use crate::chess::{CastlingSide, Move, MoveError};
+use crate::formats::pgn::records::Records;
+use crate::formats::pgn::tags::Tags;
+use crate::games::Verdict;
+use crate::kernels::replay::Order;
+use crate::replay::{Board, San};
+
+/// The codes of pieces on the squares of the start position, which are those of words.
+const START: [u8; 64] = {
+    let mut codes = [0; 64];
+    let behind = [4, 2, 3, 5, 6, 3, 2, 4];
+    let mut file = 0;
+    while file < 8 {
+        (codes[file], codes[56 + file]) = (behind[file], behind[file]);
+        (codes[8 + file], codes[48 + file]) = (1, 1);
+        file += 1;
+    }
+    codes
+};
+const PAWN: u8 = 1;
+const ROOK: u8 = 4;
+const KING: u8 = 6;
+
+/// A word of a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    /// From, to, and the code of the piece that a pawn becomes, or 0.
+    Squares(u8, u8, u8),
+    Null,
+}
+
+impl Word {
+    /// `None` if a word is no move.
+    #[inline]
+    fn of(word: &[u8]) -> Option<Self> {
+        let square = |file: u8, rank: u8| {
+            let (file, rank) = (file.wrapping_sub(b'a'), rank.wrapping_sub(b'1'));
+            (file | rank < 8).then(|| 8 * rank + file)
+        };
+        let (squares, promotion) = match *word {
+            [a, b, c, d] => ([a, b, c, d], 0),
+            [a, b, c, d, letter] => {
+                let code = match letter.to_ascii_lowercase() {
+                    b'n' => 2,
+                    b'b' => 3,
+                    b'r' => 4,
+                    b'q' => 5,
+                    _ => return None,
+                };
+                ([a, b, c, d], code)
+            }
+            _ => return None,
+        };
+        if squares == *b"0000" && promotion == 0 {
+            return Some(Self::Null);
+        }
+        let [a, b, c, d] = squares;
+        Some(Self::Squares(square(a, b)?, square(c, d)?, promotion))
+    }
+}
+
+/// Whether the moves of a text are named by their squares: its first word is such a move.
+pub(in crate::formats::pgn) fn are_moves_by_squares(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let len = text.iter().take(6).take_while(|byte| !byte.is_ascii_whitespace()).count();
+    Word::of(&text[..len]).is_some()
+}
+
+/// The pieces of a game that began in the start position.
+struct Mailbox([u8; 64]);
+
+impl Mailbox {
+    /// The order of a move, which is made; `None` for a move that no order says, or that is surely not legal.
+    #[inline]
+    fn order(&mut self, from: u8, to: u8, promotion: u8) -> Option<Order> {
+        let board = &mut self.0;
+        let (origin, target) = (usize::from(from & 63), usize::from(to & 63));
+        let code = board[origin];
+        if code == KING && from / 8 == to / 8 && from % 8 == 4 && (board[target] == ROOK || from.abs_diff(to) == 2) {
+            // Where the rook is not the king's own, this is refused by the lanes.
+            let is_rook = board[target] == ROOK;
+            if is_rook && !matches!(to % 8, 0 | 7) || promotion != 0 {
+                return None;
+            }
+            let side = if to > from { CastlingSide::King } else { CastlingSide::Queen };
+            let rank = origin & 56;
+            let (rook, king_goal, rook_goal) = match side {
+                CastlingSide::King => (rank + 7, rank + 6, rank + 5),
+                CastlingSide::Queen => (rank, rank + 2, rank + 3),
+            };
+            (board[origin], board[rook]) = (0, 0);
+            (board[king_goal], board[rook_goal]) = (KING, ROOK);
+            return Some(Order::castling(side));
+        }
+        let is_last_rank = matches!(to / 8, 0 | 7);
+        if code == 0 || (promotion != 0) != (code == PAWN && is_last_rank) {
+            return None;
+        }
+        let is_diagonal = from % 8 != to % 8;
+        let captures = if code == PAWN { is_diagonal } else { board[target] != 0 };
+        if code == PAWN && is_diagonal && board[target] == 0 {
+            // En passant.
+            board[origin & 56 | target & 7] = 0;
+        }
+        let san = San::of_squares(code, [from, to], captures, promotion);
+        (board[origin], board[target]) = (0, if promotion == 0 { code } else { promotion });
+        Some(san.order())
+    }
+}
+
+/// The words of a text, and where each begins.
+fn words(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let len = text[at..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        let start = at;
+        at += len;
+        (len > 0).then(|| (start, &text[start..at]))
+    })
+}
+
+impl<'a> Games<'a> {
+    /// Reads the game of a text of moves by their squares, whose tags are these; records its positions.
+    pub(in crate::formats::pgn) fn game_by_squares(
+        &mut self,
+        tags: &Tags<'a>,
+        text: &'a [u8],
+        later: bool,
+        records: &mut Records,
+    ) -> Game<'a> {
+        records.begin_game();
+        let mut game = Game { end: text.len(), bad: None, ..Game::without_moves(tags) };
+        game.tag_has_result = tags.verdict().is_some();
+        if text.len() > self.max_record {
+            let error = GameError::TooLong(self.max_record);
+            game.bad = Some(Box::new(BadGame { error, offset: 0, ply: 0, position: None }));
+            return game;
+        }
+        let is_usual = tags.fen().is_none() && tags.variant().is_none();
+        if later && is_usual && records.may_play_later() && self.play_later(text, &mut game, records) {
+            return game;
+        }
+        match start_board(tags, self.strict) {
+            Ok(start) => {
+                game.dropped_castling = start.dropped_castling;
+                game.has_fen_rest = start.has_fen_rest;
+                game.castles_as_chess960 = start.castles_as_chess960;
+                play_now(start.board, text, self.strict, &mut game, records);
+            }
+            Err(error) => game.bad = Some(Box::new(BadGame { error, offset: 0, ply: 0, position: None })),
+        }
+        game
+    }
+
+    /// Adds the orders of a game for the lanes; false if it has to be played move by move.
+    fn play_later(&mut self, text: &'a [u8], game: &mut Game<'a>, records: &mut Records) -> bool {
+        let mut mailbox = Mailbox(START);
+        self.orders.clear();
+        for (at, word) in words(text) {
+            match Word::of(word) {
+                Some(Word::Squares(from, to, promotion)) => match mailbox.order(from, to, promotion) {
+                    Some(order) => self.orders.push(order),
+                    None => return false,
+                },
+                Some(Word::Null) => return false,
+                None => match result(word, self.strict) {
+                    Some((verdict, len)) if len == word.len() && text[at + len..].trim_ascii().is_empty() => {
+                        end(game, verdict, word);
+                    }
+                    _ => return false,
+                },
+            }
+        }
+        if self.orders.len() > MOST_PLIES as usize {
+            return false;
+        }
+        records.push_start();
+        records.push_orders(1, &self.orders);
+        game.plies = self.orders.len() as u32;
+        true
+    }
+}
+
+/// Notes the result at the end of a text.
+fn end<'a>(game: &mut Game<'a>, verdict: Verdict, token: &'a [u8]) {
+    game.terminated = true;
+    match verdict {
+        Verdict::Outcome(outcome) => game.outcome = Some(outcome),
+        Verdict::Unequal => game.unequal = Some(token),
+        Verdict::Unknown => {}
+    }
+}
+
+/// Plays a game from a position, move by move.
+fn play_now<'a>(mut board: Board, text: &'a [u8], strict: bool, game: &mut Game<'a>, records: &mut Records) {
+    let mut row = Some(records.push(board, 0));
+    let mut words = words(text).peekable();
+    while let Some((offset, word)) = words.next() {
+        let error = match Word::of(word) {
+            Some(_) if game.plies == MOST_PLIES => GameError::TooManyMoves,
+            Some(found) => match play(board, found, word) {
+                Ok((next, bits)) => {
+                    if let Some(bits) = bits {
+                        records.played(row, bits);
+                    }
+                    board = next;
+                    game.plies += 1;
+                    let before = row;
+                    row = Some(records.push(board, game.plies));
+                    records.comes_after(before);
+                    continue;
+                }
+                Err(()) => GameError::Illegal(shown(word)),
+            },
+            None => match result(word, strict).filter(|(_, len)| *len == word.len()) {
+                Some((verdict, _)) => {
+                    end(game, verdict, word);
+                    match words.peek() {
+                        None => break,
+                        Some((_, word)) => GameError::AfterEnd(shown(word)),
+                    }
+                }
+                None => GameError::Token(shown(word)),
+            },
+        };
+        let position = (!matches!(error, GameError::AfterEnd(_))).then(|| board.position());
+        game.bad = Some(Box::new(BadGame { error, offset, ply: game.plies, position }));
+        break;
+    }
+    game.last = Some(board.position());
+}
+
+/// The board after a move, and the bits of the move, which a null move does not have.
+fn play(board: Board, found: Word, word: &[u8]) -> Result<(Board, Option<u16>), ()> {
+    let Word::Squares(..) = found else {
+        return board.null_move().map(|board| (board, None)).map_err(|_| ());
+    };
+    if let Some((next, bits)) = board.play_squares(word) {
+        return Ok((next, Some(bits)));
+    }
+    let mut position = board.position();
+    let text = std::str::from_utf8(word).map_err(|_| ())?;
+    let mv = Move::from_uci(text, &position).map_err(|_: MoveError| ())?;
+    position.make(mv);
+    let mut next = Board::new(&position);
+    next.mark(position.idle_en_passant_after(mv));
+    Ok((next, Some(mv.to_bits())))
+}
