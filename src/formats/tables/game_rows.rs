@@ -1,8 +1,9 @@
 //! Rows of tables that are games: a column of moves, and columns of tags.
 //!
-//! The moves are movetext (what follows the tags in PGN), or moves alone, in SAN or in UCI. Columns named as tags of PGN are the tags, whatever the case of
-//! their letters, and with or without `_`. Numbers, dates and times are written as PGN writes them: a rating 1028.0 as
-//! `1028`, a difference of ratings 5 as `+5`, a day as `2025.05.01`. Tags are read for the fields and options of a run only.
+//! The moves are movetext (what follows the tags in PGN), or moves alone, in SAN or in UCI. Columns named as tags of PGN
+//! are the tags, whatever the case of their letters, and with or without `_`. Numbers, dates and times are written as PGN
+//! writes them: a rating 1028.0 as `1028`, a difference of ratings 5 as `+5`, a day as `2025.05.01`. Tags are read for the
+//! fields and options of a run only.
 
 use super::RowKind;
 use super::column_map::{Column, Kind, all_of, note_on};
