@@ -346,7 +346,8 @@ fn moves_are_read_in_uci_and_san() {
             pgn += &format!("{variant}[SetUp \"1\"]\n[FEN \"{fen}\"]\n");
         }
         pgn += &format!("\n{} *\n\n", in_san.join(" "));
-        (uci.push(in_uci.join(" ")), san.push(in_san.join(" ")));
+        uci.push(in_uci.join(" "));
+        san.push(in_san.join(" "));
         starts.push(fen);
     }
     let pgn = dir.file("x.pgn", pgn);

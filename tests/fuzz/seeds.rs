@@ -33,6 +33,31 @@ fn batch(rows: usize) -> RecordBatch {
     .expect("columns of one length")
 }
 
+/// Games: as movetext, and as moves in UCI and SAN, some of them wrong.
+fn games() -> [RecordBatch; 2] {
+    let movetexts = [
+        Some("1. e4 { [%clk 0:01:00] [%eval 0.3] } 1... e5 (1... c5) 2. Nf3 $1 1-0"),
+        Some("[White \"a\"]\n\n1. d4 d5 *"),
+        None,
+        Some(""),
+        Some("1. e4 e5 2. Ke3"),
+    ];
+    let moves = [Some("e2e4 e7e5 e1e2 0000"), Some("e4 e5 Nf3"), Some("e2e4 e9"), None, Some("e2e4 e7e5 g1f3 1-0")];
+    let elos = Int16Array::from(vec![Some(1500), None, Some(-1), Some(2800), Some(0)]);
+    let results = StringArray::from(vec![Some("0-1"), None, Some("*"), Some("x"), Some("1/2-1/2")]);
+    let starts = StringArray::from(vec![None, Some(FENS[2]), Some("x"), None, None]);
+    let batch = |name: &str, texts: [Option<&str>; 5]| {
+        RecordBatch::try_from_iter([
+            (name, Arc::new(StringArray::from(texts.to_vec())) as ArrayRef),
+            ("white_elo", Arc::new(elos.clone())),
+            ("Result", Arc::new(results.clone())),
+            ("start_fen", Arc::new(starts.clone())),
+        ])
+        .expect("columns of one length")
+    };
+    [batch("movetext", movetexts), batch("moves", moves)]
+}
+
 /// Parquet files.
 pub(super) fn parquet() -> Vec<Vec<u8>> {
     let written = |properties: WriterProperties| {
@@ -82,6 +107,16 @@ pub(super) fn parquet() -> Vec<Vec<u8>> {
         }
     }
     seeds.push(written(WriterProperties::builder().set_statistics_enabled(EnabledStatistics::Page).build()));
+    for batch in games() {
+        for properties in [base().build(), base().set_dictionary_enabled(false).build()] {
+            let mut bytes = Vec::new();
+            let writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties));
+            let mut writer = writer.expect("a schema that can be written");
+            writer.write(&batch).expect("writing to memory");
+            writer.close().expect("writing to memory");
+            seeds.push(bytes);
+        }
+    }
     seeds
 }
 
@@ -143,5 +178,9 @@ pub(super) fn arrow() -> Vec<Vec<u8>> {
     let replaced = [coded(&FENS[..2], 9), coded(&FENS[2..], 9)];
     seeds.push(stream(&replaced, options(None)));
     seeds.push(stream(&replaced, options(Some(CompressionType::LZ4_FRAME))));
+    for batch in games() {
+        seeds.push(file(std::slice::from_ref(&batch), options(None)));
+        seeds.push(stream(&[batch], options(None)));
+    }
     seeds
 }

@@ -227,7 +227,9 @@ mod tests {
     use super::*;
     use crate::chess::random::Random;
     use crate::chess::{MoveKind, Position};
+    use crate::formats::Format;
     use crate::formats::pgn::tag_syntax;
+    use crate::formats::test_mutations::each_change;
     use crate::table::{Field, Fields};
 
     #[test]
@@ -243,6 +245,55 @@ mod tests {
         let tags = games.tags_of(&section);
         let text = |name| tag_syntax::text(tags.get(name).unwrap_or_default());
         assert_eq!((text("White"), text("Site")), ("a \"b\" \\ c d".to_owned(), "y \"z\"".to_owned()));
+    }
+
+    /// Whatever is changed in a text, its neighbours stay as they are, lanes find what is found without them, and the
+    /// positions are those that PGN has as long as it finds one game.
+    #[test]
+    fn changed_texts_are_read_as_pgn_and_leave_others_alone() {
+        let good: &[u8] = b"1. e4 e5 2. Nf3 { [%clk 0:01:00] [%eval 0.3] } 1-0";
+        let mut tags = TagSections::default();
+        for _ in 0..3 {
+            tags.push("Event", b"a");
+            tags.end_row();
+        }
+        let options = DecodeOptions { fields: Fields::ALL, lost_tags: true, ..DecodeOptions::default() };
+        let records = |decoded: &Decoded, origin: usize| -> Vec<String> {
+            let Some(batch) = decoded.batches.first() else { return Vec::new() };
+            let rows = (0..batch.len()).filter(|&at| batch.origin(at) == origin);
+            rows.map(|at| {
+                let fields = [Field::Ply, Field::Move, Field::Score, Field::Mate, Field::Clock];
+                let values = fields.map(|field| batch.values(field)?.number(at));
+                format!("{values:?} {}", batch.position(at).expect("a position"))
+            })
+            .collect()
+        };
+        let chunk = |text: Vec<u8>| Chunk::new(Arc::from(std::path::Path::new("x")), text.into());
+        let mut random = Random::new(6);
+        let (mut as_pgn, mut with_errors) = (0, 0);
+        for text in [
+            "1. e4 {[%clk 0:01:09] [%eval 0.35]} e5 2. Nf3 $1 (2. Bc4 {no}) 2... Nc6 3. Bb5 a6 4. O-O Nf6 1/2-1/2",
+            "e4 e5 Nf3 Nc6 Bb5 a6 Bxc6 dxc6 O-O Bg4",
+            "1. d4 d5 0-1\n\n1. e4",
+        ] {
+            each_change(text, b" abefhx18NBRQKO-=+#{}()[].;\n\"*$0%", &mut random, |changed, _, _| {
+                let texts = [Some(good), Some(&changed[..]), Some(good)];
+                let [found, expected] = [true, false].map(|lanes| {
+                    decode_rows_with((&chunk(Vec::new()), &options), 0, (&texts, Form::Movetext), &tags, lanes)
+                });
+                assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+                assert_eq!(found.games, 3);
+                assert_eq!((records(&found, 0).len(), records(&found, 0)), (4, records(&found, 2)));
+                with_errors += found.rejects.len();
+                let pgn = [b"[Event \"a\"]\n\n", &changed[..]].concat();
+                let pgn = Format::PGN.decode(&chunk(pgn), &options);
+                if pgn.games == 1 && pgn.rejects.len() == found.rejects.len() {
+                    as_pgn += 1;
+                    assert_eq!(records(&found, 1), records(&pgn, 0), "{}", String::from_utf8_lossy(&changed));
+                }
+            });
+        }
+        assert!(as_pgn > 6_000 && with_errors > 3_000, "{as_pgn} {with_errors}");
     }
 
     /// Random games by their squares, of which many have a word that is not right: the lanes decode what one board does,

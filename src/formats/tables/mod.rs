@@ -176,6 +176,13 @@ impl Tables {
 #[derive(Debug)]
 pub struct RowParts(Box<dyn TableReader>);
 
+impl RowParts {
+    /// What the rows are.
+    pub fn kind(&self) -> RowKind {
+        self.0.kind()
+    }
+}
+
 impl Iterator for RowParts {
     type Item = RowPart;
     fn next(&mut self) -> Option<RowPart> {
