@@ -72,9 +72,9 @@ macro_rules! reading_function {
         $(#[$attribute])*
         #[pyfunction]
         #[pyo3(signature = (
-            $($signature)*, on_bad=$on_bad, threads=None, fen_column=None, from_format=None, skip=0, limit=None,
-            shard=None, validity="playable", keep_en_passant=false, games=None, having=None, r#where=None, sample=None,
-            r#let=None, seed=0
+            $($signature)*, on_bad=$on_bad, threads=None, fen_column=None, moves_column=None, start_column=None,
+            from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false, games=None,
+            having=None, r#where=None, sample=None, r#let=None, seed=0
         ))]
         #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
         pub(crate) fn $name<$py_life>(
@@ -83,6 +83,8 @@ macro_rules! reading_function {
             on_bad: &str,
             threads: Option<usize>,
             fen_column: Option<String>,
+            moves_column: Option<String>,
+            start_column: Option<String>,
             from_format: Option<&str>,
             skip: u64,
             limit: Option<u64>,
@@ -100,6 +102,8 @@ macro_rules! reading_function {
                 on_bad,
                 threads,
                 fen_column,
+                moves_column,
+                start_column,
                 from_format,
                 skip,
                 limit,
@@ -126,6 +130,8 @@ pub(crate) struct Keywords<'a, 'py> {
     pub(crate) on_bad: &'a str,
     pub(crate) threads: Option<usize>,
     pub(crate) fen_column: Option<String>,
+    pub(crate) moves_column: Option<String>,
+    pub(crate) start_column: Option<String>,
     pub(crate) from_format: Option<&'a str>,
     pub(crate) skip: u64,
     pub(crate) limit: Option<u64>,
@@ -216,7 +222,14 @@ impl Keywords<'_, '_> {
         let from = self.from_format.map(|name| name.parse::<Format>()).transpose();
         let shard = self.shard.map(|shard| shard.parse::<Shard>()).transpose();
         let choose = self.choose(py)?;
-        let decode = decode(self.fen_column, self.validity, self.keep_en_passant)?;
+        if self.fen_column.is_some() && (self.moves_column.is_some() || self.start_column.is_some()) {
+            let message =
+                "fen_column is for rows with positions, moves_column and start_column are for rows with games";
+            return Err(PyValueError::new_err(message));
+        }
+        let decode = decode(self.fen_column, self.validity, self.keep_en_passant)?
+            .moves_column(self.moves_column.map(Arc::from))
+            .start_column(self.start_column.map(Arc::from));
         Ok(Reading {
             threads: threads(self.threads)?,
             read: ReadOptions::default()

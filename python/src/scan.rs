@@ -29,6 +29,7 @@ reading_function! {
     /// With `on_bad="raise"`, the first bad record raises an `Error`, after the complete batches before it; with "skip",
     /// bad records are left out, and `rejected` counts them. `skip` and `limit` count records, `shard="0/8"` is the first
     /// of eight shares, `from_format` names the format, `fen_column` the column of positions in a Parquet or Arrow file.
+    /// If rows of such a file are games, `moves_column` and `start_column` name their columns.
     ///
     /// `games` chooses games and their positions by the options of the command line, as a dict with underscores:
     /// `{"min_elo": 2000, "time_control": ["blitz", "rapid"], "plies": (16, None), "max_per_game": 4, "seed": 1}`. They

@@ -224,6 +224,26 @@ def test_ctrl_c(work, long, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_games_in_tables(tmp_path):
+    pa, parquet = package("pyarrow"), package("pyarrow.parquet")
+    start = "8/8/8/8/8/8/6k1/4K2R w K - 0 1"
+    columns = {"White": ["a", "b"], "moves": ["e4 e5 Nf3 1-0", "e1g1"], "start_fen": [None, start]}
+    path = tmp_path / "games.parquet"
+    parquet.write_table(pa.table(columns), path)
+    expected = {"game": [0, 0, 0, 0, 1, 1], "ply": [0, 1, 2, 3, 0, 1], "white": ["a"] * 4 + ["b"] * 2}
+    assert lanefish.scan(path, "game,ply,white").read_all().to_pydict() == expected
+    assert lanefish.games(path, "white,result").read_all().to_pydict() == {"white": ["a", "b"], "result": ["1-0", None]}
+    other = tmp_path / "other.parquet"
+    parquet.write_table(pa.table({"White": columns["White"], "x": columns["moves"], "y": columns["start_fen"]}), other)
+    named = {"moves_column": "x", "start_column": "y"}
+    assert lanefish.scan(other, "game,ply,white", **named).read_all().to_pydict() == expected
+    assert lanefish.stats(other, **named)["positions"] == 6
+    with pytest.raises(lanefish.Error, match="has neither positions .* nor games"):
+        lanefish.stats(other)
+    with pytest.raises(ValueError, match="moves_column and start_column are for rows with games"):
+        lanefish.stats(other, fen_column="y", **named)
+
+
 def test_games_are_chosen_in_every_format(tmp_path):
     pgn = tmp_path / "two.pgn"
     elos = [(2100, 2200), (1500, 2200)]

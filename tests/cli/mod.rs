@@ -28,6 +28,7 @@ mod foreign;
 mod games;
 mod games_across_shards;
 mod games_having;
+#[cfg(feature = "parquet")]
 mod games_in_tables;
 mod games_sorted_by_column;
 mod games_where;
