@@ -226,7 +226,7 @@ def test_ctrl_c(work, long, tmp_path):
 
 def test_games_in_tables(tmp_path):
     pa, parquet = package("pyarrow"), package("pyarrow.parquet")
-    start = "8/8/8/8/8/8/6k1/4K2R w K - 0 1"
+    start = "4k3/8/8/8/8/8/8/4K2R w K - 0 1"
     columns = {"White": ["a", "b"], "moves": ["e4 e5 Nf3 1-0", "e1g1"], "start_fen": [None, start]}
     path = tmp_path / "games.parquet"
     parquet.write_table(pa.table(columns), path)
