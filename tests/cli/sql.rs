@@ -449,7 +449,7 @@ fn other_columns_of_later_files_are_found_first() {
             assert!(stderr.contains(&expected), "{stderr}");
             // The type does not matter where nothing asks for the column.
             assert_eq!(output(0, &["compute", &large, &typed, "--columns", "fen"]).lines().count(), 81_966);
-            for (pattern, message) in [("[12]", "has no column `fen`"), ("[13]", "cannot be read together with")] {
+            for (pattern, message) in [("[12]", "column `fen`"), ("[13]", "cannot be read together with")] {
                 let table = dir.name(&format!("{pattern}-*.{extension}"));
                 let stderr = stderr_of(2, &["sql", &format!("select sum(score) from '{table}' where fen > ''")]);
                 assert!(stderr.contains(message) && !stderr.contains("before that place"), "{stderr}");
