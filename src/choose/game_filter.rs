@@ -16,6 +16,10 @@ pub(crate) const ROWS_OF_GAMES: &str = "";
 /// The option of the condition.
 pub(crate) const WHERE: &str = "where";
 
+/// The fields of clocks and evaluations.
+pub(crate) const CLOCKS_AND_EVALUATIONS: Fields =
+    Fields::of(&[Field::Clock, Field::MoveTime, Field::Score, Field::Mate]);
+
 impl GameFilter {
     /// Sets the first ply to take.
     #[must_use]
@@ -107,6 +111,21 @@ impl GameFilter {
             condition.needs_whole_game() || of_records && condition.needs().fields.contains(Field::GamePlies)
         };
         self.condition.as_ref().filter(needs_end)
+    }
+
+    /// Whether everything is taken, and games are read as wholes only for the values of those with clocks or evaluations.
+    pub(crate) fn only_finds_values(&self) -> bool {
+        let chooses = self.set_options().next().is_some() || !self.having.is_empty() || self.condition.is_some();
+        self.only_annotated && !chooses && !self.last_of_games && !self.games_in_order && !self.moves
+    }
+    /// Whether something is chosen among records with these fields, or found for their games.
+    pub(crate) fn selects_records_of(&self, carried: Fields) -> bool {
+        !self.only_finds_values() || carried.contains(Field::Game) && carried.intersects(CLOCKS_AND_EVALUATIONS)
+    }
+    /// Whether all positions are taken of the games that are decoded as wholes.
+    pub(crate) fn takes_decoded_games(&self) -> bool {
+        let is_chosen_later = !self.having.is_empty() || self.later_condition(false).is_some();
+        self.takes_all_positions() && !is_chosen_later && !self.moves
     }
 
     /// Whether games are chosen once they have been decoded: by their positions, or by their ends.

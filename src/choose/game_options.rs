@@ -120,6 +120,9 @@ macro_rules! game_options {
             /// something else looks at the way to a position. This is not an option either.
             #[cfg_attr(feature = "cluster", serde(skip))]
             pub(crate) whole_games: Option<Fields>,
+            /// The fields of whole games are only found for games with clocks or evaluations. Nor is this an option.
+            #[cfg_attr(feature = "cluster", serde(skip))]
+            pub(crate) only_annotated: bool,
             /// The records of each game have to follow one another. This is not an option either.
             #[cfg_attr(feature = "cluster", serde(skip))]
             pub(crate) games_in_order: bool,

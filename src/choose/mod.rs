@@ -26,7 +26,7 @@ mod sample;
 pub use expression::{Condition, Definitions, ExpressionError, Formula};
 pub use expression_option_error::ExpressionOptionError;
 pub use filter_counts::{FilterCount, LeftOutBy};
-pub(crate) use game_filter::{ROWS_OF_GAMES, WHERE, hash_on};
+pub(crate) use game_filter::{CLOCKS_AND_EVALUATIONS, ROWS_OF_GAMES, WHERE, hash_on};
 pub use game_option_values::{EcoRange, Plies, TimeControl};
 pub use game_options::{GameFilter, GameOption, GameOptionStage};
 pub use new_values::Assignments;

@@ -9,7 +9,7 @@ use crate::poisoned_locks::Unpoisoned;
 use crate::report::{GroupValue, Groups, OtherGroups, Report};
 use crate::stats::{
     ANNOTATIONS, GameOrder, GameResults, Games, GroupBy, GroupSizes, Grouped, InputNames, LargestGroups, MOST_GROUPS,
-    MOST_VALUES, Stats,
+    MOST_VALUES, Stats, TIMES_AND_MISTAKES,
 };
 use crate::table::{Field, Fields, Needs, Tile};
 use std::collections::{BTreeMap, HashMap};
@@ -57,6 +57,8 @@ impl Statistics {
         Field::Date,
         Field::Termination,
         Field::Move,
+        Field::Clock,
+        Field::MoveTime,
     ]);
 
     /// Plain statistics.
@@ -203,6 +205,9 @@ impl Job for Statistics {
         let details = if self.details { Self::DETAILS } else { Fields::NONE };
         let by = self.by.as_ref().map(GroupBy::needs).unwrap_or_default();
         Needs::new(Stats::QUERIES, Self::FIELDS.union(details)).and(by)
+    }
+    fn needs_of_annotated_games(&self) -> Fields {
+        if self.details { TIMES_AND_MISTAKES } else { Fields::NONE }
     }
     fn begin(&self) -> Counted {
         let mut shelf = self.shelf.lock().unpoisoned();

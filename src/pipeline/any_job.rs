@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::formats::Chunk;
 use crate::games::GameRow;
 use crate::poisoned_locks::Unpoisoned;
-use crate::table::{Needs, Tile};
+use crate::table::{Fields, Needs, Tile};
 use std::sync::{Arc, Mutex};
 
 /// Where the parts of a job are delivered, one at a time.
@@ -59,6 +59,7 @@ impl<J: Job> PartOfChunk for Part<'_, J> {
 /// What the pipeline asks of a job; see [`Job`].
 trait Questions<'a>: Sync {
     fn needs(&self) -> Needs;
+    fn needs_of_annotated_games(&self) -> Fields;
     fn reads_games(&self) -> bool;
     fn copies_games(&self) -> bool;
     fn reads_game_rows(&self) -> bool;
@@ -73,6 +74,9 @@ trait Questions<'a>: Sync {
 impl<'a, J: Job> Questions<'a> for Mailbox<'a, J> {
     fn needs(&self) -> Needs {
         self.job.needs()
+    }
+    fn needs_of_annotated_games(&self) -> Fields {
+        self.job.needs_of_annotated_games()
     }
     fn reads_games(&self) -> bool {
         self.job.reads_games()
@@ -128,6 +132,9 @@ impl<'a> Job for AnyJob<'a> {
     type Part = Box<dyn PartOfChunk + 'a>;
     fn needs(&self) -> Needs {
         self.0.needs()
+    }
+    fn needs_of_annotated_games(&self) -> Fields {
+        self.0.needs_of_annotated_games()
     }
     fn reads_games(&self) -> bool {
         self.0.reads_games()

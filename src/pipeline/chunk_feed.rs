@@ -5,6 +5,7 @@
 
 use super::chunker::{Chunker, CutChunk};
 use super::scheduler::{Step, Supply};
+use crate::choose::GameFilter;
 use crate::error::Error;
 use crate::formats::codec::game_selection::cannot_select;
 use crate::formats::tables::{Budget, OpenTable, RowPart, ShardOfTable, TableError, TableReader};
@@ -368,8 +369,10 @@ impl Feed<'_> {
 
     /// Whether games are taken as wholes by the shard in which they begin, although they go on in others.
     fn takes_whole_games(&self, format: Format) -> bool {
-        let is_needed = self.decode.games.as_ref().is_some_and(|games| games.needs_whole_games());
-        self.shard.is_some() && is_needed && !format.about().selects && format.about().carries.contains(Field::Game)
+        let carried = format.about().carries;
+        let needs = |games: &Arc<GameFilter>| games.needs_whole_games() && games.selects_records_of(carried);
+        let is_needed = self.decode.games.as_ref().is_some_and(needs);
+        self.shard.is_some() && is_needed && !format.about().selects && carried.contains(Field::Game)
     }
 
     /// Checks whether the records of an input carry the fields that the selection reads.

@@ -16,7 +16,7 @@ use crate::output::ScratchSpace;
 use crate::partition::keyed_rows::{Partition, Partitions, Store};
 use crate::partition::stored_records::{JoinedBuffers, KeyedRows, Place, Records};
 use crate::poisoned_locks::Unpoisoned;
-use crate::table::{Batch, Needs, Tile};
+use crate::table::{Batch, Fields, Needs, Tile};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -145,6 +145,9 @@ impl<J: Job> Job for Sampled<'_, J> {
     fn needs(&self) -> Needs {
         self.job.needs()
     }
+    fn needs_of_annotated_games(&self) -> Fields {
+        self.job.needs_of_annotated_games()
+    }
     fn begin(&self) -> Self::Part {
         (self.job.begin(), Vec::new())
     }
@@ -173,6 +176,9 @@ impl<J: Job> Job for Candidates<'_, J> {
     type Part = Chosen;
     fn needs(&self) -> Needs {
         self.job.needs().without_queries()
+    }
+    fn needs_of_annotated_games(&self) -> Fields {
+        self.job.needs_of_annotated_games()
     }
     fn reads_lost_tags(&self) -> bool {
         self.job.reads_lost_tags()

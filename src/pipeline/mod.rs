@@ -249,6 +249,11 @@ pub trait Job: Sync {
     type Part: Send;
     /// What it needs of records. Other fields are not decoded.
     fn needs(&self) -> Needs;
+    /// Fields that are found for whole games, which it also reads where games have clocks or evaluations. Other games are
+    /// not read as wholes for them.
+    fn needs_of_annotated_games(&self) -> Fields {
+        Fields::NONE
+    }
     /// Whether it reads the rows of games, instead of records.
     fn reads_games(&self) -> bool {
         false
@@ -387,9 +392,12 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     let tags = of_job.into_iter().chain(chosen.tags).chain(of_sequence.tags);
     decode.tags = tags.collect::<BTreeSet<_>>().into_iter().collect();
     let of_games = decode.games.as_ref().map_or(Fields::NONE, |games| games.fields());
-    let of_whole_games = decode.fields.union(of_games).intersection(OF_WHOLE_GAMES);
+    let of_all_games = decode.fields.union(of_games).intersection(OF_WHOLE_GAMES);
+    let of_whole_games = of_all_games.union(job.needs_of_annotated_games().intersection(OF_WHOLE_GAMES));
     if !of_whole_games.is_empty() {
-        Arc::make_mut(decode.games.get_or_insert_default()).whole_games = Some(of_whole_games);
+        decode.fields = decode.fields.union(of_whole_games);
+        let games = Arc::make_mut(decode.games.get_or_insert_default());
+        (games.whole_games, games.only_annotated) = (Some(of_whole_games), of_all_games.is_empty());
     }
     decode.game_texts = job.copies_games();
     let chooses_later = decode.games.as_ref().is_some_and(|games| games.chooses_whole_games());

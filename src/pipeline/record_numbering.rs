@@ -161,9 +161,13 @@ impl Count {
                 self.limit_records(decoded, *format, chunk, settings);
                 self.limit_games(decoded, *format, chunk, settings);
                 self.skip_lost_tags(decoded, *format, chunk, settings);
+                if decoded.selected.is_none() && self.edges.has_open_records() {
+                    settings.select_always(*format, chunk, decoded, Some(&self.totals));
+                }
                 let needs_games = settings.selection(*format).is_some_and(GameFilter::needs_games_in_order);
                 let needs_history = settings.decode_records.fields.intersects(OF_HISTORY) && !format.about().selects;
-                let finds_values = settings.selection(*format).is_some_and(|games| games.whole_games.is_some());
+                let finds = |games: &GameFilter| games.whole_games.is_some() && !games.only_annotated;
+                let finds_values = settings.selection(*format).is_some_and(finds);
                 if (needs_games || needs_history || finds_values)
                     && let Some((record, game)) = self.games_in_order.add(decoded)
                 {
@@ -339,7 +343,8 @@ impl Count {
     /// those of records do not depend on where chunks end.
     fn limit_records(&self, decoded: &mut Decoded, format: Format, chunk: &Chunk, settings: &Settings<'_>) {
         let left = settings.records.end.saturating_sub(self.totals.records);
-        if settings.selection(format).is_some() {
+        let is_chosen = |games: &GameFilter| !games.only_finds_values() || decoded.selected.is_some();
+        if settings.selection(format).is_some_and(is_chosen) {
             return;
         }
         let rows_are_games = format.about().has_games && chunk.rows().is_some();
@@ -468,7 +473,7 @@ pub(super) fn before_reject(
     before: Totals,
     settings: &Settings<'_>,
 ) -> Option<Decoded> {
-    if settings.selection(format).is_some() {
+    if settings.selection(format).is_some_and(|games| !games.only_finds_values()) {
         return None;
     }
     let part = match chunk.rows() {

@@ -96,7 +96,12 @@ impl Settings<'_> {
     /// The selection for a format that does not select while it decodes.
     pub(super) fn selection(&self, format: Format) -> Option<&GameFilter> {
         let selection = self.decode_records.games.as_deref();
-        selection.filter(|_| !format.about().selects)
+        selection.filter(|selection| !format.about().selects && selection.selects_records_of(format.about().carries))
+    }
+    /// Whether the records of a chunk are taken as they are, although those of others are not: it has no game with clocks
+    /// or evaluations. A shard tells its records from those of others in every chunk.
+    fn takes_chunk_as_it_is(&self, selection: &GameFilter, decoded: &Decoded) -> bool {
+        self.knows_lines && selection.only_finds_values() && !game_selection::has_annotated_games(&decoded.batches)
     }
     /// Whether rows of games are made from the records of this format.
     pub(super) fn makes_game_rows(&self, format: Format) -> bool {
@@ -104,6 +109,15 @@ impl Settings<'_> {
     }
     /// Selects among the records of a chunk, as far as games are known as a whole.
     pub(super) fn select(&self, format: Format, chunk: &Chunk, decoded: &mut Decoded, before: Option<&Totals>) {
+        if let Some(selection) = self.selection(format)
+            && self.takes_chunk_as_it_is(selection, decoded)
+        {
+            return;
+        }
+        self.select_always(format, chunk, decoded, before);
+    }
+    /// Selects among the records of a chunk, also if they could be taken as they are.
+    pub(super) fn select_always(&self, format: Format, chunk: &Chunk, decoded: &mut Decoded, before: Option<&Totals>) {
         let mut search = self.search(format, before, decoded.games != 0);
         if let Some(selection) = self.selection(format) {
             let fields = self.fields;

@@ -271,7 +271,7 @@ impl Fact for Board {
 /// Number of independent observations on which a fact is based.
 fn observations(report: &Report, fact: &impl Fact) -> f64 {
     let (.., unit) = fact.name();
-    if unit == Unit::Games {
+    if matches!(unit, Unit::Games | Unit::Sides) {
         return fact.total() as f64;
     }
     let (positions, games) = (report.positions, report.game_results.total());

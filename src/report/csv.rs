@@ -1,6 +1,7 @@
 //! A report as tidy CSV files: one row per count, one file per distribution.
 
-use super::{GroupValue, Report, decimal};
+use super::time_and_mistakes::{class_name, first_rating};
+use super::{Details, GroupValue, PHASE_WIDTH, PLY_WIDTH, Report, decimal};
 use crate::chess::Square;
 use crate::distinct::LEVELS;
 use crate::output::cells::write_csv_text;
@@ -88,6 +89,43 @@ impl Files {
                 [level.to_owned(), estimate.to_string(), exact.unwrap_or_default()]
             });
             self.write("distinct", ["level", "estimate", "exact"], group, rows);
+            self.add_time_and_mistakes(details, group);
+        }
+    }
+
+    /// Adds the rows about time, mistakes and accuracy: those with counts.
+    fn add_time_and_mistakes(&mut self, details: &Details, group: &[String]) {
+        if let Some(times) = &details.times_used {
+            let bands =
+                times.moves.iter().enumerate().flat_map(|(band, classes)| {
+                    classes.iter().enumerate().map(move |(class, moves)| (band, class, moves))
+                });
+            let rows = bands.filter(|(.., moves)| moves.moves > 0).map(|(band, class, moves)| {
+                let ply = band * usize::from(PLY_WIDTH);
+                let [count, time] = [moves.moves, moves.centiseconds].map(|number| number.to_string());
+                [ply.to_string(), class_name(class).to_owned(), count, time]
+            });
+            self.write("time_used", ["first_ply", "time_control", "moves", "centiseconds"], group, rows);
+        }
+        let rating = |band: usize| first_rating(band).map_or(String::new(), |first| first.to_string());
+        if let Some(mistakes) = &details.mistakes {
+            let bands =
+                mistakes.moves.iter().enumerate().flat_map(|(phase, ratings)| {
+                    ratings.iter().enumerate().map(move |(band, moves)| (phase, band, moves))
+                });
+            let rows = bands.filter(|(.., moves)| moves.moves > 0).map(|(phase, band, moves)| {
+                let [inaccuracies, mistakes, blunders] = moves.judgments.map(|count| count.to_string());
+                let phase = (phase * PHASE_WIDTH).to_string();
+                [phase, rating(band), moves.moves.to_string(), inaccuracies, mistakes, blunders]
+            });
+            let header = ["first_phase", "first_rating", "moves", "inaccuracies", "mistakes", "blunders"];
+            self.write("mistakes", header, group, rows);
+        }
+        if let Some(accuracies) = &details.accuracies {
+            let rows = accuracies.percent.iter().enumerate().flat_map(|(band, percent)| {
+                percent.iter().map(move |(percent, count)| [rating(band), percent.to_string(), count.to_string()])
+            });
+            self.write("accuracy_by_rating", ["first_rating", "accuracy", "count"], group, rows);
         }
     }
 

@@ -31,6 +31,7 @@ mod position_and_move_counts;
 mod puzzles_and_evaluations;
 mod remarks;
 mod text_counts;
+mod time_and_mistakes;
 
 pub use compare::{Comparison, Difference, Distance, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
@@ -41,6 +42,10 @@ pub use position_and_move_counts::{MoveCounts, Number, PositionCounts};
 pub use puzzles_and_evaluations::{Evaluations, Magnitudes, Puzzles};
 pub use remarks::{Remark, Severity};
 pub use text_counts::Kinds;
+pub use time_and_mistakes::{
+    Accuracies, CLASSES, JudgedMoves, Mistakes, PHASE_BANDS, PHASE_WIDTH, PLY_BANDS, PLY_WIDTH, RATING_BANDS,
+    TimedMoves, TimesUsed, phase_band, ply_band, rating_band,
+};
 
 use crate::distinct::Sketches;
 use crate::table::{OF_GAMES, TAGS};
@@ -257,6 +262,12 @@ pub struct Details {
     pub exact_distinct: Option<[u64; 4]>,
     /// Games whose first position is among the records.
     pub games: Games,
+    /// The time that moves took, if it is known of any.
+    pub times_used: Option<Box<TimesUsed>>,
+    /// Mistakes, if any move has evaluations before and after it.
+    pub mistakes: Option<Box<Mistakes>>,
+    /// The accuracy of players, if any game has evaluations.
+    pub accuracies: Option<Box<Accuracies>>,
 }
 
 /// The width of a column of [`Details::phase_scores`], in centipawns.
@@ -549,6 +560,15 @@ impl Details {
         self.distinct.merge(&other.distinct);
         self.exact_distinct = None;
         self.games.merge(&other.games);
+        if let Some(theirs) = &other.times_used {
+            self.times_used.get_or_insert_default().merge(theirs);
+        }
+        if let Some(theirs) = &other.mistakes {
+            self.mistakes.get_or_insert_default().merge(theirs);
+        }
+        if let Some(theirs) = &other.accuracies {
+            self.accuracies.get_or_insert_default().merge(theirs);
+        }
     }
 }
 

@@ -3,9 +3,13 @@
 //! Text, HTML, CSV and comparisons are all generated from these lists, so that a fact has the same key, title and unit
 //! everywhere. Facts about data that the positions do not have (scores, games) are not listed.
 
-use super::{Details, Games, Histogram, Matrix, Report, SCORE_MOST, SCORE_WIDTH, Squares};
+use super::time_and_mistakes::{class_name, phase_label, ply_label, rating_label};
+use super::{
+    Accuracies, CLASSES, Details, Games, Histogram, JudgedMoves, Matrix, Mistakes, PHASE_BANDS, RATING_BANDS, Report,
+    SCORE_MOST, SCORE_WIDTH, Squares, TimedMoves, TimesUsed,
+};
 use crate::games::Speed;
-use crate::text::numbers::counted;
+use crate::text::numbers::{counted, decimal, grouped, percent, tenths};
 
 /// A count and the whole of which it is a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub enum Unit {
     Moves,
     /// Games.
     Games,
+    /// Sides of games.
+    Sides,
 }
 
 impl Unit {
@@ -42,6 +48,7 @@ impl Unit {
             Self::Positions => "positions",
             Self::Moves => "legal moves",
             Self::Games => "games",
+            Self::Sides => "sides",
         }
     }
 
@@ -288,6 +295,7 @@ impl Report {
             if !histogram.is_empty() {
                 let unit = match key {
                     "game_length" | "white_elo" | "black_elo" | "elo_difference" => Unit::Games,
+                    "accuracy" => Unit::Sides,
                     _ => Unit::Positions,
                 };
                 let (title, axis) = (self.title(title), self.title(axis));
@@ -321,6 +329,9 @@ impl Report {
             add("black_elo", "Black's rating", "Elo", 50, black);
             let differences = details.games.elo_differences.clone();
             add("elo_difference", "Difference of ratings", "Elo, White's minus Black's", 25, differences);
+            if let Some(accuracies) = &details.accuracies {
+                add("accuracy", "Accuracy", "percent", 2, accuracies.of_all());
+            }
         }
         plots
     }
@@ -445,6 +456,155 @@ impl Report {
         add("phase_score", "Score by phase", phase(), score, &details.phase_scores);
         tables
     }
+}
+
+/// Numbers for people that are not counts: means, and shares of the counts of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NumberTable {
+    /// The name of the table.
+    pub key: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// What the numbers are.
+    pub note: String,
+    /// The names of the columns.
+    pub head: Vec<&'static str>,
+    /// The cells, the first of each row being its name.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Report {
+    /// The time that moves took, mistakes, and accuracy, if anything is known of them.
+    pub fn number_tables(&self) -> Vec<NumberTable> {
+        let Some(details) = &self.details else {
+            return Vec::new();
+        };
+        let mut tables = Vec::new();
+        tables.extend(details.times_used.as_deref().map(times_table));
+        tables.extend(details.mistakes.as_deref().map(phases_table));
+        let (mistakes, accuracies) = (details.mistakes.as_deref(), details.accuracies.as_deref());
+        if mistakes.is_some() || accuracies.is_some() {
+            tables.push(ratings_table(mistakes, accuracies));
+        }
+        tables.extend(mistakes.and_then(blunders_table));
+        tables
+    }
+}
+
+/// Stands for a number that there is not.
+const NOTHING: &str = "–";
+
+/// The names of judgments.
+const JUDGMENTS: [&str; 3] = ["inaccuracies", "mistakes", "blunders"];
+
+fn seconds(moves: TimedMoves) -> String {
+    moves.mean_seconds().map_or(NOTHING.to_owned(), decimal)
+}
+
+/// The number of moves, and the shares of those that are bad.
+fn judged(moves: JudgedMoves) -> [String; 4] {
+    let share = |count: u64| if moves.moves == 0 { NOTHING.to_owned() } else { percent(count, moves.moves) };
+    let [inaccuracies, mistakes, blunders] = moves.judgments.map(share);
+    [grouped(moves.moves), inaccuracies, mistakes, blunders]
+}
+
+/// The mean time by ply and class of time control.
+fn times_table(times: &TimesUsed) -> NumberTable {
+    let classes: Vec<usize> = (0..CLASSES).filter(|&class| times.of_class(class).moves > 0).collect();
+    let row = |name: String, of: &dyn Fn(usize) -> TimedMoves| {
+        std::iter::once(name).chain(classes.iter().map(|&class| seconds(of(class)))).collect::<Vec<_>>()
+    };
+    let bands = times.moves.iter().enumerate().filter(|(_, band)| band.iter().any(|moves| moves.moves > 0));
+    let mut rows: Vec<Vec<String>> = bands.map(|(at, band)| row(ply_label(at), &|class| band[class])).collect();
+    rows.push(row("all".to_owned(), &|class| times.of_class(class)));
+    let moves = classes.iter().map(|&class| times.of_class(class).moves).sum();
+    NumberTable {
+        key: "time_used",
+        title: "Time used for a move",
+        note: format!("mean of {}, in seconds, by ply and class of time control", counted(moves, "move")),
+        head: std::iter::once("ply").chain(classes.iter().map(|&class| class_name(class))).collect(),
+        rows,
+    }
+}
+
+/// Bad moves by phase.
+fn phases_table(mistakes: &Mistakes) -> NumberTable {
+    let known = (0..PHASE_BANDS).rev().filter(|&band| mistakes.of_phase(band).moves > 0);
+    let rows = known.map(|band| std::iter::once(phase_label(band)).chain(judged(mistakes.of_phase(band))).collect());
+    let moves = (0..PHASE_BANDS).map(|band| mistakes.of_phase(band).moves).sum();
+    NumberTable {
+        key: "mistakes_by_phase",
+        title: "Mistakes by phase",
+        note: format!("shares of {} with an evaluation before and after", counted(moves, "move")),
+        head: ["phase", "moves"].into_iter().chain(JUDGMENTS).collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// Accuracy and bad moves by rating.
+fn ratings_table(mistakes: Option<&Mistakes>, accuracies: Option<&Accuracies>) -> NumberTable {
+    let of = |band: usize| {
+        let moves = mistakes.map_or(JudgedMoves::default(), |mistakes| mistakes.of_rating(band));
+        (moves, accuracies.map_or(0, |accuracies| accuracies.percent[band].total()))
+    };
+    let known = (0..RATING_BANDS).filter(|&band| of(band).0.moves + of(band).1 > 0);
+    let rows = known.map(|band| {
+        let (moves, sides) = of(band);
+        let mut row = vec![rating_label(band)];
+        if let Some(accuracies) = accuracies {
+            let number = |number: Option<f64>| number.map_or(NOTHING.to_owned(), tenths);
+            let median = accuracies.percent[band].summary().median;
+            row.extend([grouped(sides), number(accuracies.mean(band)), number(median)]);
+        }
+        if mistakes.is_some() {
+            row.extend(judged(moves));
+        }
+        row
+    });
+    let mut head = vec!["rating"];
+    if accuracies.is_some() {
+        head.extend(["sides", "accuracy", "median"]);
+    }
+    if mistakes.is_some() {
+        head.push("moves");
+        head.extend(JUDGMENTS);
+    }
+    let sides: u64 = (0..RATING_BANDS).map(|band| of(band).1).sum();
+    NumberTable {
+        key: "accuracy_and_mistakes_by_rating",
+        title: "Accuracy and mistakes by rating",
+        note: match sides {
+            0 => "shares of the judged moves, by the rating of the mover".to_owned(),
+            _ => format!(
+                "mean and median accuracy of {}, and shares of the judged moves",
+                counted(sides, "side of a game")
+            ),
+        },
+        rows: rows.collect(),
+        head,
+    }
+}
+
+/// Shares of blunders by rating and phase, if there are ratings.
+fn blunders_table(mistakes: &Mistakes) -> Option<NumberTable> {
+    const NAMES: [&str; PHASE_BANDS] = ["phase 0 to 5", "6 to 11", "12 to 17", "18 to 23", "from 24"];
+    let known: Vec<usize> = (0..RATING_BANDS).filter(|&band| mistakes.of_rating(band).moves > 0).collect();
+    let phases: Vec<usize> = (0..PHASE_BANDS).rev().filter(|&phase| mistakes.of_phase(phase).moves > 0).collect();
+    if known == [RATING_BANDS - 1] {
+        return None;
+    }
+    let rows = known.into_iter().map(|band| {
+        let shares = phases.iter().map(|&phase| judged(mistakes.moves[phase][band])[3].clone());
+        std::iter::once(rating_label(band)).chain(shares).collect()
+    });
+    Some(NumberTable {
+        key: "blunders_by_rating_and_phase",
+        title: "Blunders by rating and phase",
+        note: "shares of the judged moves of a rating and a phase".to_owned(),
+        rows: rows.collect(),
+        head: std::iter::once("rating").chain(phases.iter().map(|&phase| NAMES[phase])).collect(),
+    })
 }
 
 impl Games {

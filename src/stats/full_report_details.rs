@@ -7,6 +7,7 @@ use super::game_details::{GameColumns, Games};
 use super::heat_maps::EventMaps;
 use super::joint_tables::{BEYOND, BEYOND_MOVES, Joint, MOST_PHASE, Numbers};
 use super::tally::{NarrowTally, Tally};
+use super::time_and_mistakes::{Columns, TimeAndMistakes};
 use super::{sentinels, words};
 use crate::distinct::Sketches;
 use crate::kernels::{BoardCounts, NO_SIGNATURE};
@@ -58,11 +59,12 @@ pub(super) struct Details {
     events: Box<EventMaps>,
     distinct: Sketches,
     games: Games,
+    time_and_mistakes: TimeAndMistakes,
 }
 
 /// The phase of the board with these counts.
 #[inline(always)]
-fn phase_of(counts: u64) -> usize {
+pub(super) fn phase_of(counts: u64) -> usize {
     Numbers::of(counts).phase.min(MOST_PHASE)
 }
 
@@ -148,6 +150,13 @@ impl Details {
                 }
             }
         }
+        if let Some(columns) = Columns::of(batch, start..batch.len().min(start + 64 * mask.len())) {
+            for (word, (&mask, counts)) in mask.iter().zip(counts.clone()).enumerate() {
+                for row in rows_of(&[mask]) {
+                    self.time_and_mistakes.add(&columns, start + 64 * word + row, counts[row]);
+                }
+            }
+        }
         if let Some(Array::I16(column)) = batch.values(Field::Score) {
             for ((values, present, counted), counts) in words(column, start, mask).zip(counts) {
                 for row in rows_of(&[present & counted & !sentinels(values)]) {
@@ -191,6 +200,7 @@ impl Details {
         self.events.merge(&other.events);
         self.distinct.merge(&other.distinct);
         self.games.merge(&other.games);
+        self.time_and_mistakes.merge(&other.time_and_mistakes);
     }
 
     /// The number of boards of each kind of material. The pieces and material of boards that are not yet in the joint
@@ -247,6 +257,9 @@ impl Details {
             distinct: self.distinct.clone(),
             exact_distinct: None,
             games: self.games.report(),
+            times_used: self.time_and_mistakes.times(),
+            mistakes: self.time_and_mistakes.mistakes(),
+            accuracies: self.time_and_mistakes.accuracies(),
         }
     }
 }

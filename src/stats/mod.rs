@@ -23,6 +23,7 @@ mod results_by_game;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod time_and_mistakes;
 
 pub use group_by::GroupBy;
 pub(crate) use group_ids::MOST_VALUES;
@@ -30,6 +31,7 @@ pub(crate) use grouped_statistics::{GroupSizes, Grouped};
 pub use grouped_statistics::{LargestGroups, MOST_GROUPS};
 pub(crate) use puzzles_and_evaluations::ANNOTATIONS;
 pub(crate) use results_by_game::{GameOrder, GameResults, Games, InputNames};
+pub(crate) use time_and_mistakes::TIMES_AND_MISTAKES;
 
 use crate::chess::Color;
 use crate::kernels::BoardCounts;

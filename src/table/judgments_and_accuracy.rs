@@ -5,7 +5,8 @@
 //! doubles, and `exp` is that of `libm`, so that results are the same bits on every CPU.
 
 use super::array::{Array, Texts};
-use super::field::Field;
+use super::batch::Batch;
+use super::field::{Field, is_sentinel};
 use super::fill::{raw_field, words};
 use super::tile::{Tile, rows_of};
 use super::values::Values;
@@ -252,6 +253,42 @@ impl Evaluations {
         let before =
             evaluation(&self.before, side).or_else(|| (self.plies.number(row) == Some(0)).then_some(OF_START))?;
         Some((before, after, side))
+    }
+}
+
+/// The columns of a batch that tell which moves have evaluations before and after them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JudgedMoves<'a> {
+    batch: &'a Batch,
+    before: [Option<&'a Values<i16>>; 2],
+    after: [Option<&'a Values<i16>>; 2],
+    plies: Option<&'a Values<u16>>,
+    distances: Option<&'a Values<u16>>,
+}
+
+impl<'a> JudgedMoves<'a> {
+    pub(crate) fn of(batch: &'a Batch) -> Self {
+        Self {
+            batch,
+            before: [Field::Score, Field::Mate].map(|field| batch.column(field)),
+            after: [Field::ScoreAfter, Field::MateAfter].map(|field| batch.column(field)),
+            plies: batch.column(Field::Ply),
+            distances: batch.column(Field::NextPly),
+        }
+    }
+
+    /// The side that moves, and what its move is called, if anything; `None` if the move is not judged.
+    pub(crate) fn judgment(&self, row: usize) -> Option<(Color, Option<Judgment>)> {
+        let after = self.after.map(|values| values?.get(row).copied());
+        if after == [None; 2] || self.distances?.get(row) != Some(&1) {
+            return None;
+        }
+        let side = self.batch.board(row).side_to_move();
+        let after = Evaluation::of(after[0], after[1], !side)?;
+        let [score, mate] = self.before.map(|values| values?.get(row).copied());
+        let before = Evaluation::of(score.filter(|&score| !is_sentinel(score)), mate, side);
+        let before = before.or_else(|| (self.plies?.get(row) == Some(&0)).then_some(OF_START))?;
+        Some((side, Judgment::of(before, after, side)))
     }
 }
 

@@ -18,7 +18,9 @@
 use super::fields_from_whole_games::{self, OF_WHOLE_GAMES, Place};
 use super::position_sequence_search::{GameRecords, Searched, SequenceSearch, with_shared};
 use crate::chess::Position;
-use crate::choose::{Condition, FilterCount, GameFilter, HAVING, LeftOutBy, ROWS_OF_GAMES, WHERE, hash_on};
+use crate::choose::{
+    CLOCKS_AND_EVALUATIONS, Condition, FilterCount, GameFilter, HAVING, LeftOutBy, ROWS_OF_GAMES, WHERE, hash_on,
+};
 use crate::error::Damage;
 use crate::formats::{Chunk, DecodeOptions, Decoded, Extent, Format, Remark};
 use crate::games::{Date, Facts, GameMatches, GameRow, MainLine, Outcome, Variant};
@@ -173,6 +175,12 @@ pub(crate) fn select(
         }
     }
     decoded.selected = Some(Box::new(selected));
+}
+
+/// Whether some record has a game and a clock or an evaluation.
+pub(crate) fn has_annotated_games(batches: &[Batch]) -> bool {
+    let has = |batch: &Batch, field| batch.values(field).is_some_and(|values| values.count_present() != 0);
+    batches.iter().any(|batch| has(batch, Field::Game) && CLOCKS_AND_EVALUATIONS.iter().any(|field| has(batch, field)))
 }
 
 /// The runs of some batches.
@@ -620,6 +628,11 @@ impl Edges {
             if self.held <= MOST_HELD {
                 return Ok(ready);
             }
+            if selection.only_finds_values() {
+                // It is too long to be a game.
+                ready.extend(self.close(selection, search));
+                return Ok(ready);
+            }
             self.open.clear();
             self.held = 0;
             let what = format!(
@@ -655,6 +668,11 @@ impl Edges {
             self.open.push(PendingGame { format, chunk: decoded_chunk(chunk), decoded, lines });
         }
         Ok(ready)
+    }
+
+    /// Whether records are held back.
+    pub(crate) fn has_open_records(&self) -> bool {
+        !self.open.is_empty()
     }
 
     /// The format of the records that are held back.
@@ -923,14 +941,24 @@ pub(crate) fn select_games(
     let tells_rows = search.tells_matches;
     let mut games = std::mem::take(&mut decoded.whole_games);
     if let Some(fields) = selection.whole_games {
-        fields_from_whole_games::make_room(&mut decoded.batches, fields);
+        let is_any = match selection.only_annotated {
+            true => has_annotated_games(&decoded.batches),
+            false => !decoded.batches.is_empty(),
+        };
+        if is_any || !selection.only_annotated {
+            fields_from_whole_games::make_room(&mut decoded.batches, fields);
+        }
         let mut rows = Vec::new();
-        let is_any = !decoded.batches.is_empty();
         for game in games.iter().filter(|_| is_any) {
             rows.clear();
             rows.extend(game.main_line().map(|row| Place { part: 0, batch: 0, row }));
             fields_from_whole_games::find(&mut [&mut decoded.batches], &rows, fields, true);
         }
+    }
+    if selection.takes_decoded_games() && !tells_rows {
+        // Nothing is left out, so that the records keep their numbers.
+        decoded.batches.iter_mut().for_each(|batch| batch.fields.retain(|&field, _| fields.contains(field)));
+        return;
     }
     let by_end: Vec<WholeGame> = match selection.later_condition(false) {
         None => Vec::new(),

@@ -9,7 +9,7 @@ use super::markup::{Escaped, Head, Prose, Table, bar, foot, stack, unbroken};
 use super::plot::Plot;
 use super::{About, Input, Run};
 use crate::distinct::Sketch;
-use crate::report::plots_and_tables::{Bars, Plot as Facts, Unit};
+use crate::report::plots_and_tables::{Bars, NumberTable, Plot as Facts, Unit};
 use crate::text::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
 use std::fmt::{self, Write};
 
@@ -17,6 +17,7 @@ use std::fmt::{self, Write};
 const RESULTS: &[&str] = &["score", "mate_distance", "depth"];
 const MATERIAL: &[&str] = &["pieces", "phase", "material_balance", "material_white", "material_black"];
 const GAMES: &[&str] = &["game_length", "white_elo", "black_elo", "elo_difference"];
+const TIME_AND_MISTAKES: &[&str] = &["accuracy"];
 const PUZZLES: &[&str] = &["puzzle_rating", "rating_deviation", "popularity"];
 /// The keys of the bars that have sections of their own, or are elsewhere.
 const BARS_OF_PUZZLES: &[&str] = &["theme", "plays"];
@@ -57,6 +58,7 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
         add("joint", "Joint distributions", &|out| joints(out, report))?;
         add("puzzles", "Puzzles", &|out| puzzles(out, report, bars))?;
         add("games", "Games", &|out| games(out, report, bars))?;
+        add("mistakes", "Time and mistakes", &|out| time_and_mistakes(out, report))?;
     }
     if let Some(by) = &report.groups {
         add("groups", "Groups", &|out| groups(out, report, by))?;
@@ -244,7 +246,7 @@ fn mean_scores(out: &mut String, report: &Report) -> fmt::Result {
 
 fn positions(out: &mut String, report: &Report) -> fmt::Result {
     let mut figures = String::new();
-    plots(&mut figures, report, |key| ![RESULTS, MATERIAL, GAMES, PUZZLES].concat().contains(&key))?;
+    plots(&mut figures, report, |key| ![RESULTS, MATERIAL, GAMES, TIME_AND_MISTAKES, PUZZLES].concat().contains(&key))?;
     let mut tables = String::new();
     for unit in [Unit::Games, Unit::Moves, Unit::Positions] {
         let shares = report.shares().into_iter().filter(|share| share.unit == unit);
@@ -265,6 +267,7 @@ fn positions(out: &mut String, report: &Report) -> fmt::Result {
             Unit::Games => ("Shares of the games", counted(report.game_results.total(), "game")),
             Unit::Positions => ("Shares of the positions", counted(report.positions, "position")),
             Unit::Moves => ("Shares of the legal moves", counted(report.moves(), "legal move")),
+            Unit::Sides => continue,
         };
         write!(tables, "<figure class=\"bars\"><figcaption><h3>{title}</h3><p>of {whole}</p></figcaption>")?;
         let table = Table { caption: title, head: &["", "count", "share", ""], rows };
@@ -357,6 +360,21 @@ fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
             bars::figure(&mut figures, all, most.then_some(15))?;
         }
     }
+    grid(out, "plots", &figures);
+    Ok(())
+}
+
+/// Means and shares as tables, and the distribution of accuracy.
+fn time_and_mistakes(out: &mut String, report: &Report) -> fmt::Result {
+    let mut figures = String::new();
+    for NumberTable { title, note, head, rows, .. } in report.number_tables() {
+        write!(figures, "<figure class=\"bars\"><figcaption><h3>{title}</h3><p>{}</p></figcaption>", Escaped(&note))?;
+        Table { caption: title, head: &head, rows }.write(&mut figures)?;
+        figures.push_str("</figure>\n");
+    }
+    grid(out, "columns", &figures);
+    let mut figures = String::new();
+    plots(&mut figures, report, |key| TIME_AND_MISTAKES.contains(&key))?;
     grid(out, "plots", &figures);
     Ok(())
 }

@@ -6,10 +6,12 @@
 
 mod puzzles_and_evaluations;
 mod reader;
+mod time_and_mistakes;
 
 use super::{
-    Castling, Comparison, Details, Difference, Evaluations, Games, GroupColumn, GroupValue, Groups, HeatMap, Histogram,
-    Mates, Matrix, MoveCounts, Number, OpenGame, OtherGroups, PositionCounts, Puzzles, Report, Results, Signature,
+    Accuracies, Castling, Comparison, Details, Difference, Evaluations, Games, GroupColumn, GroupValue, Groups,
+    HeatMap, Histogram, Mates, Matrix, Mistakes, MoveCounts, Number, OpenGame, OtherGroups, PositionCounts, Puzzles,
+    Report, Results, Signature, TimesUsed,
 };
 use crate::choose::FilterCount;
 use crate::distinct::{LEVELS, Sketch, Sketches};
@@ -386,21 +388,31 @@ impl Details {
         if let Some(exact) = self.exact_distinct {
             distinct.insert("exact".to_owned(), named(LEVELS, exact));
         }
-        json!({
-            "ply": summary(&self.ply, counts),
-            "pieces_moves": rows(&self.pieces_moves),
-            "material": pairs_of(&self.material),
-            "phase_results": rows(&self.phase_results),
-            "phase_scores": rows(&self.phase_scores),
-            "phase_score_sums": self.phase_score_sums,
-            "signatures": object(signatures),
-            "other_signatures": self.other_signatures,
-            "checkers": squares(&self.checkers),
-            "en_passant": squares(&self.en_passant),
-            "castling_rooks": squares(&self.castling_rooks),
-            "distinct": distinct,
-            "games": self.games.to_json(),
-        })
+        let mut details = object([
+            ("ply", summary(&self.ply, counts)),
+            ("pieces_moves", rows(&self.pieces_moves)),
+            ("material", pairs_of(&self.material)),
+            ("phase_results", rows(&self.phase_results)),
+            ("phase_scores", rows(&self.phase_scores)),
+            ("phase_score_sums", json!(self.phase_score_sums)),
+            ("signatures", object(signatures).into()),
+            ("other_signatures", json!(self.other_signatures)),
+            ("checkers", squares(&self.checkers)),
+            ("en_passant", squares(&self.en_passant)),
+            ("castling_rooks", squares(&self.castling_rooks)),
+            ("distinct", distinct.into()),
+            ("games", self.games.to_json()),
+        ]);
+        for (key, value) in [
+            ("time_used", self.times_used.as_ref().map(|times| times.to_json())),
+            ("mistakes", self.mistakes.as_ref().map(|mistakes| mistakes.to_json())),
+            ("accuracy", self.accuracies.as_ref().map(|accuracies| accuracies.to_json())),
+        ] {
+            value.into_iter().for_each(|value| {
+                details.insert(key.to_owned(), value);
+            });
+        }
+        details.into()
     }
 
     fn from_json(root: &Reader<'_>, positions: u64) -> Result<Self, ReportError> {
@@ -443,6 +455,21 @@ impl Details {
             distinct: Sketches(distinct.named("registers", LEVELS, Reader::sketch)?),
             exact_distinct: exact.transpose()?,
             games: Games::from_json(&root.get("games")?, positions)?,
+            times_used: root
+                .find("time_used")
+                .map(|found| TimesUsed::from_json(&found, positions))
+                .transpose()?
+                .map(Box::new),
+            mistakes: root
+                .find("mistakes")
+                .map(|found| Mistakes::from_json(&found, positions))
+                .transpose()?
+                .map(Box::new),
+            accuracies: root
+                .find("accuracy")
+                .map(|found| Accuracies::from_json(&found, positions))
+                .transpose()?
+                .map(Box::new),
         })
     }
 }

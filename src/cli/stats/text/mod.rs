@@ -57,6 +57,7 @@ impl Text<'_> {
         self.results(out)?;
         self.spreads(out)?;
         self.distinct(out)?;
+        self.number_tables(out)?;
         // The table has the material.
         let is_shown = |plot: &Plot| !plot.key.starts_with("material_") || plot.key == "material_balance";
         for plot in report.plots().iter().filter(|plot| is_shown(plot)) {

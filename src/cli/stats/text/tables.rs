@@ -4,6 +4,7 @@ use super::Text;
 use crate::cli::terminal::style::wrapped;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
+use lanefish::report::plots_and_tables::NumberTable;
 use lanefish::report::{GroupValue, Histogram, Mates, Report, Results, Severity};
 use lanefish_core::text::numbers::{grouped, percent};
 use std::fmt::Write;
@@ -194,6 +195,36 @@ impl Text<'_> {
             table.add_row([Cell::new(name), right(grouped(count)), right(share)]);
         }
         writeln!(out, "\n{}", table.trim_fmt())
+    }
+
+    /// The time that moves took, mistakes, and accuracy. Columns that do not fit are left out.
+    pub(super) fn number_tables(&self, out: &mut String) -> std::fmt::Result {
+        for NumberTable { title, note, head, rows, .. } in self.report.number_tables() {
+            let text = |columns: usize| {
+                let mut table = Table::new();
+                table.load_style(RULED);
+                let cell = |at: usize, text: &str| if at == 0 { Cell::new(text) } else { right(text) };
+                table.set_header(head.iter().take(columns).enumerate().map(|(at, name)| cell(at, name)));
+                for row in &rows {
+                    table.add_row(row.iter().take(columns).enumerate().map(|(at, text)| cell(at, text)));
+                }
+                table.trim_fmt()
+            };
+            let fits = |text: &String| text.lines().all(|line| line.chars().count() <= self.width);
+            let mut columns = head.len();
+            while columns > 2 && !fits(&text(columns)) {
+                columns -= 1;
+            }
+            self.heading(out, title)?;
+            writeln!(out, "{}", self.style.faint(&wrapped(&note, self.width, "")))?;
+            writeln!(out, "{}", text(columns))?;
+            if columns < head.len() {
+                let names = head[columns..].join(", ");
+                let left_out = format!("Left out because they do not fit: {names}. --csv and --html have all.");
+                writeln!(out, "{}", self.style.faint(&wrapped(&left_out, self.width, "")))?;
+            }
+        }
+        Ok(())
     }
 
     /// The remarks, in lines that fit.
