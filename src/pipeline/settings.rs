@@ -101,7 +101,10 @@ impl Settings<'_> {
     /// Whether the records of a chunk are taken as they are, although those of others are not: it has no game with clocks
     /// or evaluations. A shard tells its records from those of others in every chunk.
     fn takes_chunk_as_it_is(&self, selection: &GameFilter, decoded: &Decoded) -> bool {
-        self.knows_lines && selection.only_finds_values() && !game_selection::has_annotated_games(&decoded.batches)
+        let batches = &decoded.batches;
+        let may_have_values =
+            game_selection::has_annotated_games(batches) || game_selection::ends_with_first_record(batches);
+        self.knows_lines && selection.only_finds_values() && !may_have_values
     }
     /// Whether rows of games are made from the records of this format.
     pub(super) fn makes_game_rows(&self, format: Format) -> bool {

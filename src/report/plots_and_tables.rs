@@ -9,7 +9,7 @@ use super::{
     SCORE_MOST, SCORE_WIDTH, Squares, TimedMoves, TimesUsed,
 };
 use crate::games::Speed;
-use crate::text::numbers::{counted, decimal, grouped, percent, tenths};
+use crate::text::numbers::{counted, grouped, percent, tenths};
 
 /// A count and the whole of which it is a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -483,11 +483,9 @@ impl Report {
         let mut tables = Vec::new();
         tables.extend(details.times_used.as_deref().map(times_table));
         tables.extend(details.mistakes.as_deref().map(phases_table));
-        let (mistakes, accuracies) = (details.mistakes.as_deref(), details.accuracies.as_deref());
-        if mistakes.is_some() || accuracies.is_some() {
-            tables.push(ratings_table(mistakes, accuracies));
-        }
-        tables.extend(mistakes.and_then(blunders_table));
+        tables.extend(details.mistakes.as_deref().map(ratings_table));
+        tables.extend(details.mistakes.as_deref().and_then(blunders_table));
+        tables.extend(details.accuracies.as_deref().map(accuracies_table));
         tables
     }
 }
@@ -499,7 +497,7 @@ const NOTHING: &str = "–";
 const JUDGMENTS: [&str; 3] = ["inaccuracies", "mistakes", "blunders"];
 
 fn seconds(moves: TimedMoves) -> String {
-    moves.mean_seconds().map_or(NOTHING.to_owned(), decimal)
+    moves.mean_seconds().map_or(NOTHING.to_owned(), tenths)
 }
 
 /// The number of moves, and the shares of those that are bad.
@@ -542,53 +540,41 @@ fn phases_table(mistakes: &Mistakes) -> NumberTable {
     }
 }
 
-/// Accuracy and bad moves by rating.
-fn ratings_table(mistakes: Option<&Mistakes>, accuracies: Option<&Accuracies>) -> NumberTable {
-    let of = |band: usize| {
-        let moves = mistakes.map_or(JudgedMoves::default(), |mistakes| mistakes.of_rating(band));
-        (moves, accuracies.map_or(0, |accuracies| accuracies.percent[band].total()))
-    };
-    let known = (0..RATING_BANDS).filter(|&band| of(band).0.moves + of(band).1 > 0);
-    let rows = known.map(|band| {
-        let (moves, sides) = of(band);
-        let mut row = vec![rating_label(band)];
-        if let Some(accuracies) = accuracies {
-            let number = |number: Option<f64>| number.map_or(NOTHING.to_owned(), tenths);
-            let median = accuracies.percent[band].summary().median;
-            row.extend([grouped(sides), number(accuracies.mean(band)), number(median)]);
-        }
-        if mistakes.is_some() {
-            row.extend(judged(moves));
-        }
-        row
-    });
-    let mut head = vec!["rating"];
-    if accuracies.is_some() {
-        head.extend(["sides", "accuracy", "median"]);
-    }
-    if mistakes.is_some() {
-        head.push("moves");
-        head.extend(JUDGMENTS);
-    }
-    let sides: u64 = (0..RATING_BANDS).map(|band| of(band).1).sum();
+/// Bad moves by rating.
+fn ratings_table(mistakes: &Mistakes) -> NumberTable {
+    let known = (0..RATING_BANDS).filter(|&band| mistakes.of_rating(band).moves > 0);
+    let rows = known.map(|band| std::iter::once(rating_label(band)).chain(judged(mistakes.of_rating(band))).collect());
     NumberTable {
-        key: "accuracy_and_mistakes_by_rating",
-        title: "Accuracy and mistakes by rating",
-        note: match sides {
-            0 => "shares of the judged moves, by the rating of the mover".to_owned(),
-            _ => format!(
-                "mean and median accuracy of {}, and shares of the judged moves",
-                counted(sides, "side of a game")
-            ),
-        },
+        key: "mistakes_by_rating",
+        title: "Mistakes by rating",
+        note: "shares of the same moves, by the rating of the mover".to_owned(),
+        head: ["rating", "moves"].into_iter().chain(JUDGMENTS).collect(),
         rows: rows.collect(),
-        head,
+    }
+}
+
+/// Accuracy by rating.
+fn accuracies_table(accuracies: &Accuracies) -> NumberTable {
+    let known = (0..RATING_BANDS).filter(|&band| !accuracies.percent[band].is_empty());
+    let number = |number: Option<f64>| number.map_or(NOTHING.to_owned(), tenths);
+    let rows = known.map(|band| {
+        let percent = &accuracies.percent[band];
+        let (mean, median) = (accuracies.mean(band), percent.summary().median);
+        vec![rating_label(band), grouped(percent.total()), number(mean), number(median)]
+    });
+    let sides = accuracies.of_all().total();
+    NumberTable {
+        key: "accuracy_by_rating",
+        title: "Accuracy by rating",
+        note: format!("in percent, of {} of games with an evaluation after every move", counted(sides, "side")),
+        head: vec!["rating", "sides", "mean", "median"],
+        rows: rows.collect(),
     }
 }
 
 /// Shares of blunders by rating and phase, if there are ratings.
 fn blunders_table(mistakes: &Mistakes) -> Option<NumberTable> {
-    const NAMES: [&str; PHASE_BANDS] = ["phase 0 to 5", "6 to 11", "12 to 17", "18 to 23", "from 24"];
+    const NAMES: [&str; PHASE_BANDS] = ["0 to 5", "6 to 11", "12 to 17", "18 to 23", "from 24"];
     let known: Vec<usize> = (0..RATING_BANDS).filter(|&band| mistakes.of_rating(band).moves > 0).collect();
     let phases: Vec<usize> = (0..PHASE_BANDS).rev().filter(|&phase| mistakes.of_phase(phase).moves > 0).collect();
     if known == [RATING_BANDS - 1] {
@@ -603,7 +589,7 @@ fn blunders_table(mistakes: &Mistakes) -> Option<NumberTable> {
         title: "Blunders by rating and phase",
         note: "shares of the judged moves of a rating and a phase".to_owned(),
         rows: rows.collect(),
-        head: std::iter::once("rating").chain(phases.iter().map(|&phase| NAMES[phase])).collect(),
+        head: std::iter::once("rating, phase").chain(phases.iter().map(|&phase| NAMES[phase])).collect(),
     })
 }
 

@@ -199,6 +199,7 @@ impl Array {
     ///
     /// # Panics
     /// When the row is out of range.
+    #[inline]
     pub(crate) fn set_bits(&mut self, row: usize, bits: u64) {
         match self {
             Self::Flag(values) => values.set(row, bits != 0),

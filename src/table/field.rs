@@ -260,6 +260,10 @@ impl Fields {
     pub const fn without(self, field: Field) -> Self {
         Self(self.0 & !(1 << (field as u8)))
     }
+    /// The set without those of another one.
+    pub(crate) const fn without_all(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
     /// The fields that both sets have.
     pub(crate) const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)

@@ -296,3 +296,174 @@ fn merged_shards_count_each_game_once() {
     });
     assert_eq!(merged(&parts), json!({"white": 2000, "draw": 2000, "black": 2000, "unknown": 0}));
 }
+
+/// The beginning of the range of a rating, as the report names it.
+fn rating_band(rating: &str) -> String {
+    match rating.parse::<u32>() {
+        Err(_) => "unknown".to_owned(),
+        Ok(rating) if rating < 1000 => "0".to_owned(),
+        Ok(rating) => (rating / 200 * 200).min(2600).to_string(),
+    }
+}
+
+/// The parts of a report about time, mistakes and accuracy, counted from the columns of `compute`.
+fn time_and_mistakes(file: &str) -> [Map<String, Value>; 3] {
+    const COLUMNS: &str =
+        "ply,stm,phase,speed,time_used,loss,judgment,white_elo,black_elo,white_accuracy,black_accuracy";
+    let mut times: BTreeMap<String, [[u64; 10]; 2]> = BTreeMap::new();
+    let mut mistakes: BTreeMap<u64, BTreeMap<String, [u64; 4]>> = BTreeMap::new();
+    let mut accuracies: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for row in rows(file, COLUMNS) {
+        let ply: usize = row[0].parse().unwrap();
+        if let Ok(time) = row[4].parse::<u64>() {
+            let speed = if row[3].is_empty() { "unknown" } else { &row[3] };
+            let [moves, centiseconds] = times.entry(speed.to_owned()).or_default();
+            moves[(ply / 10).min(9)] += 1;
+            centiseconds[(ply / 10).min(9)] += time;
+        }
+        if !row[5].is_empty() {
+            let phase = (row[2].parse::<u64>().unwrap() / 6).min(4) * 6;
+            let band = rating_band(if row[1] == "w" { &row[7] } else { &row[8] });
+            let counts = mistakes.entry(phase).or_default().entry(band).or_default();
+            counts[0] += 1;
+            let names = ["inaccuracy", "mistake", "blunder"];
+            names.into_iter().position(|name| name == row[6]).into_iter().for_each(|at| counts[at + 1] += 1);
+        }
+        for (accuracy, rating) in [(&row[9], &row[7]), (&row[10], &row[8])].into_iter().filter(|_| ply == 0) {
+            if let Ok(accuracy) = accuracy.parse::<f64>() {
+                accuracies.entry(rating_band(rating)).or_default().push((accuracy * 100.0) as u64);
+            }
+        }
+    }
+    let times = times.into_iter().map(|(speed, [moves, centiseconds])| {
+        let mean = |(moves, time): (u64, u64)| (moves > 0).then(|| time as f64 / moves as f64 / 100.0);
+        let means: Vec<Option<f64>> = moves.into_iter().zip(centiseconds).map(mean).collect();
+        (speed, json!({ "moves": moves, "centiseconds": centiseconds, "mean_seconds": means }))
+    });
+    let of_rating = |(band, [moves, inaccuracies, mistakes, blunders]): (String, [u64; 4])| {
+        let counts =
+            json!({ "moves": moves, "inaccuracies": inaccuracies, "mistakes": mistakes, "blunders": blunders });
+        (band, counts)
+    };
+    let is_any = !mistakes.is_empty();
+    let phases = (0..5u64).filter(|_| is_any).map(|band| {
+        let ratings = mistakes.remove(&(6 * band)).unwrap_or_default().into_iter().map(of_rating);
+        ((6 * band).to_string(), Value::Object(ratings.collect()))
+    });
+    let phases = phases.collect();
+    let accuracies = accuracies.into_iter().map(|(band, mut all)| {
+        all.sort_unstable();
+        let percent: Vec<String> = all.iter().map(|accuracy| (accuracy / 100).to_string()).collect();
+        let (sum, count) = (all.iter().sum::<u64>(), all.len());
+        let middle = |at: usize| (all[at] / 100) as f64;
+        let value = json!({
+            "count": count,
+            "mean": sum as f64 / count as f64 / 100.0,
+            "median": (middle((count - 1) / 2) + middle(count / 2)) / 2.0,
+            "sum_of_hundredths": sum,
+            "histogram": pairs(percent.iter()),
+        });
+        (band, value)
+    });
+    [times.collect(), phases, accuracies.collect()]
+}
+
+#[test]
+fn time_and_mistakes_are_counted() {
+    let dir = Dir::new();
+    let names = ["pgn/lichess_db_1000k.pgn", "wrappers/lichess_db_100k.pgn"];
+    let shared = names.into_iter().filter_map(shared_data).map(|path| path.display().to_string());
+    for file in shared.chain([sample("lichess-2025-05.pgn")]) {
+        let report = report(&dir, &file);
+        for (key, expected) in ["time_used", "mistakes", "accuracy"].into_iter().zip(time_and_mistakes(&file)) {
+            let found = &report["details"][key];
+            let found = if key == "time_used" { &found["classes"] } else { found };
+            match expected.is_empty() {
+                true => assert!(report["details"].get(key).is_none(), "{file}: {key}"),
+                false => assert_eq!(*found, Value::Object(expected), "{file}: {key}"),
+            }
+        }
+        for threads in ["2", "8"] {
+            let again = json(0, &["-q", "stats", "--json", "--details", "--threads", threads, &file]);
+            assert_eq!(again["details"], report["details"], "{file}: {threads} threads");
+        }
+        // The groups make up the whole.
+        let groups = json(0, &["-q", "stats", "--json", "--details", "--by", "phase", &file]);
+        for (key, whole) in ["time_used", "mistakes", "accuracy"].map(|key| (key, &report["details"][key])) {
+            assert_eq!(groups["details"][key], *whole, "{file}: {key}");
+        }
+        let groups = groups["groups"]["values"].as_array().unwrap();
+        let sum = |moves: &Value| {
+            moves.as_object().map_or(0, |all| all.values().map(|all| all["moves"].as_u64().unwrap()).sum())
+        };
+        let of_phase = |group: &Value| {
+            let phase = group["value"].as_u64().unwrap();
+            let mistakes = group["stats"]["details"]["mistakes"].as_object();
+            mistakes.into_iter().flatten().filter(|(_, moves)| sum(moves) > 0).for_each(|(band, _)| {
+                assert_eq!(*band, ((phase / 6).min(4) * 6).to_string(), "{file}: phase {phase}");
+            });
+            mistakes.into_iter().flatten().map(|(_, moves)| sum(moves)).sum::<u64>()
+        };
+        let all: u64 =
+            report["details"]["mistakes"].as_object().into_iter().flatten().map(|(_, moves)| sum(moves)).sum();
+        assert_eq!(groups.iter().map(of_phase).sum::<u64>(), all, "{file}");
+    }
+}
+
+/// Games without clocks and evaluations have nothing about them, and neither have records that are alone.
+#[test]
+fn time_and_mistakes_need_clocks_or_evaluations() {
+    let dir = Dir::new();
+    let text = std::fs::read_to_string(sample("lichess-2025-05.pgn")).unwrap();
+    let mut bare = String::new();
+    for part in text.split('{') {
+        bare.push_str(part.split_once('}').map_or(part, |(_, rest)| rest));
+    }
+    let bare = dir.file("bare.pgn", bare);
+    let boards = dir.name("bare.boards");
+    output(0, &["-q", "convert", "-o", &boards, &bare]);
+    for file in [bare, boards, sample("sample.epd"), sample("sample.boards")] {
+        let report = json(0, &["-q", "stats", "--json", "--details", &file]);
+        for key in ["time_used", "mistakes", "accuracy"] {
+            assert!(report["details"].get(key).is_none(), "{file}: {key}");
+        }
+        let text = output(0, &["-q", "stats", "--details", &file]);
+        assert!(!text.contains("Time used for a move") && !text.contains("Mistakes by phase"), "{file}");
+    }
+}
+
+/// What is left out does not change what the other moves are; comparisons and pages have accuracy, too.
+#[test]
+fn time_and_mistakes_are_found_before_anything_is_left_out() {
+    let dir = Dir::new();
+    let file = sample("lichess-2025-05.pgn");
+    let all = json(0, &["-q", "stats", "--json", "--details", &file]);
+    let white = json(0, &["-q", "stats", "--json", "--details", "--where", "stm = 'w'", &file]);
+    let black = json(0, &["-q", "stats", "--json", "--details", "--where", "stm = 'b'", &file]);
+    let centiseconds = |report: &Value| -> u64 {
+        let classes = report["details"]["time_used"]["classes"].as_object().unwrap();
+        classes
+            .values()
+            .flat_map(|class| class["centiseconds"].as_array().unwrap())
+            .map(|time| time.as_u64().unwrap())
+            .sum()
+    };
+    assert_eq!(centiseconds(&white) + centiseconds(&black), centiseconds(&all));
+    let compared = json(0, &["-q", "stats", "--json", "--details", "--compare", &file, &file]);
+    let distances = compared["comparisons"][0]["distances"].as_array().unwrap();
+    assert!(distances.iter().any(|distance| distance["key"] == "accuracy" && distance["difference"] == 0.0));
+    let (page, tables) = (dir.name("x.html"), dir.name("tables"));
+    output(0, &["-q", "stats", "--html", &page, "--csv", &tables, &file]);
+    let page = std::fs::read_to_string(page).unwrap();
+    for title in
+        ["Time and mistakes", "Time used for a move", "Mistakes by phase", "Mistakes by rating", "Accuracy by rating"]
+    {
+        assert!(page.contains(title), "{title}");
+    }
+    let table = std::fs::read_to_string(format!("{tables}/time_used.csv")).unwrap();
+    let sum: u64 = table.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse::<u64>().unwrap()).sum();
+    assert_eq!(sum, centiseconds(&all));
+    for name in ["mistakes.csv", "accuracy.csv", "accuracy_by_rating.csv"] {
+        assert!(std::fs::exists(format!("{tables}/{name}")).unwrap(), "{name}");
+    }
+}

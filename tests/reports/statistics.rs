@@ -360,6 +360,10 @@ impl Plain {
         details.phase_score_sums = self.sums.clone();
         details.games.elo = self.elo.each_ref().map(|counts| histogram(counts, 0));
         details.distinct = theirs.distinct.clone();
+        // `cli::stats_sources` counts these from columns.
+        details.times_used.clone_from(&theirs.times_used);
+        details.mistakes.clone_from(&theirs.mistakes);
+        details.accuracies.clone_from(&theirs.accuracies);
         details.exact_distinct = Some(truth);
         self.report.details = Some(Box::new(self.details));
         self.report

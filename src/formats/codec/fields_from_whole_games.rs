@@ -14,6 +14,10 @@ use crate::games::WholeGameValues;
 use crate::table::judgments_and_accuracy::{self, Evaluation, Judgment};
 use crate::table::{Array, Batch, Clocks, Field, Fields, OF_GAME, TimeBudget, Values, is_sentinel};
 
+/// The fields that games without evaluations have no values for, or none that matters.
+const OF_EVALUATIONS: Fields =
+    Fields::of(&[Field::ScoreAfter, Field::MateAfter, Field::NextPly]).union(Fields::of(&OF_GAME));
+
 /// The values that every record has for itself.
 const OF_RECORDS: Fields =
     Fields::of(&[Field::TimeUsed, Field::ScoreAfter, Field::MateAfter, Field::NextPly, Field::Repetition]);
@@ -35,6 +39,13 @@ pub(super) fn make_room(batches: &mut [Batch], fields: Fields) {
             batch.fields.entry(field).or_insert_with(|| field.column(len));
         }
     }
+}
+
+/// The same where games without clocks and evaluations are passed over.
+pub(super) fn make_room_for_annotated(batches: &mut [Batch], fields: Fields) {
+    let has = |batch: &Batch, field| batch.values(field).is_some_and(|values| values.count_present() != 0);
+    let has_evaluations = batches.iter().any(|batch| has(batch, Field::Score) || has(batch, Field::Mate));
+    make_room(batches, if has_evaluations { fields } else { fields.without_all(OF_EVALUATIONS) });
 }
 
 /// What is known of a record.
@@ -251,11 +262,33 @@ impl Place {
 /// Finds the values of these fields for the records of a game, which has a number or is only a way of positions. There is
 /// [room](make_room) for them.
 pub(super) fn find(parts: &mut [&mut Vec<Batch>], rows: &[Place], fields: Fields, is_game: bool) {
+    find_with(parts, rows, fields, is_game, Records::of);
+}
+
+/// The same for a game with clocks or evaluations; other games get no values, and neither does a record without others of
+/// its game beside it.
+pub(super) fn find_of_annotated(parts: &mut [&mut Vec<Batch>], rows: &[Place], fields: Fields) {
+    if rows.len() < 2 {
+        return;
+    }
+    let records = Records::of(parts, rows);
+    let has_evaluations = records.known.iter().any(|known| known.evaluation.is_some());
+    let fields = if has_evaluations { fields } else { fields.without_all(OF_EVALUATIONS) };
+    find_with(parts, rows, fields, true, |_, _| records);
+}
+
+fn find_with(
+    parts: &mut [&mut Vec<Batch>],
+    rows: &[Place],
+    fields: Fields,
+    is_game: bool,
+    records_of: impl FnOnce(&[&mut Vec<Batch>], &[Place]) -> Records,
+) {
     if !fields.intersects(OF_WHOLE_GAMES) || rows.is_empty() {
         return;
     }
     let only_repetitions = fields.intersection(OF_WHOLE_GAMES).without(Field::Repetition).is_empty();
-    let records = if only_repetitions { Records::default() } else { Records::of(parts, rows) };
+    let records = if only_repetitions { Records::default() } else { records_of(parts, rows) };
     let times_are_needed =
         [Field::TimeUsed, Field::WhiteTime, Field::BlackTime].iter().any(|&field| fields.contains(field));
     let times = times_are_needed.then(|| records.times_used());

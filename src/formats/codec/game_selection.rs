@@ -145,10 +145,16 @@ pub(crate) fn select(
         }
     }
     if let Some(fields) = selection.whole_games {
-        fields_from_whole_games::make_room(&mut decoded.batches, fields);
+        match selection.only_annotated {
+            false => fields_from_whole_games::make_room(&mut decoded.batches, fields),
+            true if ends_with_first_record(&decoded.batches) => {
+                fields_from_whole_games::make_room(&mut decoded.batches, fields);
+            }
+            true => fields_from_whole_games::make_room_for_annotated(&mut decoded.batches, fields),
+        }
         for (number, run) in selected.runs.iter_mut().enumerate() {
             if is_within(number, run) {
-                find_values(&mut [(&mut decoded.batches, run)], fields);
+                find_values(&mut [(&mut decoded.batches, run)], fields, selection.only_annotated);
             }
         }
     }
@@ -183,10 +189,17 @@ pub(crate) fn has_annotated_games(batches: &[Batch]) -> bool {
     batches.iter().any(|batch| has(batch, Field::Game) && CLOCKS_AND_EVALUATIONS.iter().any(|field| has(batch, field)))
 }
 
+/// Whether the last record is the first of a game, whose evaluations all come later.
+pub(crate) fn ends_with_first_record(batches: &[Batch]) -> bool {
+    let last = batches.last().filter(|batch| !batch.is_empty());
+    last.is_some_and(|batch| batch.values(Field::Ply).and_then(|plies| plies.number(batch.len() - 1)) == Some(0))
+}
+
 /// The runs of some batches.
 fn runs(batches: &[Batch], chains: Option<&[usize]>, selection: &GameFilter) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let needs_whole = selection.needs_whole_games();
+    let finds_values = selection.only_finds_values();
     let mut rows_before = 0;
     for (number, batch) in batches.iter().enumerate() {
         let begins_chain = |row: usize| chains.is_some_and(|chains| chains.binary_search(&(rows_before + row)).is_ok());
@@ -202,10 +215,14 @@ fn runs(batches: &[Batch], chains: Option<&[usize]>, selection: &GameFilter) -> 
         while start < batch.len() {
             let mut end = (start + 1..batch.len()).find(|&row| !same(row - 1, row)).unwrap_or(batch.len());
             let game = batch.values(Field::Game).and_then(|games| games.number(start)).map(|game| game as u64);
+            // Where games are shuffled, most records are alone, and nothing is found for them.
+            let is_alone = finds_values && end - start == 1 && start > 0 && end < batch.len();
+            let game = game.filter(|_| !is_alone);
             // Records without a game follow one another while their plies rise by one.
             let mut way = None;
             if game.is_none()
                 && selection.whole_games.is_some()
+                && !selection.only_annotated
                 && let Some(first) = ply(start)
             {
                 let follows = |row: usize| {
@@ -216,6 +233,7 @@ fn runs(batches: &[Batch], chains: Option<&[usize]>, selection: &GameFilter) -> 
                 way = Some((first, ply(end - 1).unwrap_or(first)));
             }
             let verdict = match game {
+                _ if finds_values => None,
                 None if selection.last_of_games => Some((ROWS_OF_GAMES, false)),
                 None if !selection.having.is_empty() => Some((HAVING, false)),
                 _ => selection.leaves_out(&Row::new(batch, start)).or_else(|| {
@@ -257,8 +275,9 @@ fn runs(batches: &[Batch], chains: Option<&[usize]>, selection: &GameFilter) -> 
 }
 
 /// Finds the values of a game, whose records are in several chunks, that need all of them.
-fn find_values(game: &mut [(&mut Vec<Batch>, &mut Run)], fields: Fields) {
-    let is_wanted = |run: &Run| run.verdict.is_none() && !run.has_values && run.is_connected();
+fn find_values(game: &mut [(&mut Vec<Batch>, &mut Run)], fields: Fields, only_annotated: bool) {
+    let is_connected = |run: &Run| run.game.is_some() || run.is_connected() && !only_annotated;
+    let is_wanted = |run: &Run| run.verdict.is_none() && !run.has_values && is_connected(run);
     let Some(first) = game.first().map(|(_, run)| &**run).filter(|run| is_wanted(run)) else { return };
     let is_game = first.game.is_some();
     let mut rows = Vec::with_capacity(game.iter().map(|(_, run)| run.len()).sum());
@@ -266,7 +285,10 @@ fn find_values(game: &mut [(&mut Vec<Batch>, &mut Run)], fields: Fields) {
         rows.extend(run.rows().map(|(batch, row)| Place { part, batch, row }));
     }
     let mut parts: Vec<&mut Vec<Batch>> = game.iter_mut().map(|(batches, _)| &mut **batches).collect();
-    fields_from_whole_games::find(&mut parts, &rows, fields, is_game);
+    match only_annotated {
+        false => fields_from_whole_games::find(&mut parts, &rows, fields, is_game),
+        true => fields_from_whole_games::find_of_annotated(&mut parts, &rows, fields),
+    }
     game.iter_mut().for_each(|(_, run)| run.has_values = true);
 }
 
@@ -280,7 +302,7 @@ pub(crate) fn find_values_of_all(decoded: &mut Decoded, fields: Fields) {
     let selection = GameFilter { whole_games: Some(fields), ..GameFilter::default() };
     fields_from_whole_games::make_room(&mut decoded.batches, fields);
     for mut run in runs(&decoded.batches, decoded.chains.as_deref(), &selection) {
-        find_values(&mut [(&mut decoded.batches, &mut run)], fields);
+        find_values(&mut [(&mut decoded.batches, &mut run)], fields, false);
     }
 }
 
@@ -394,6 +416,20 @@ fn settle(game: &mut [(&mut Vec<Batch>, &mut Run)], searched: Searched, selectio
     }
 }
 
+/// Takes all records of a run.
+fn take_all(run: &Run, batches: &mut [Batch]) {
+    for (batch, rows) in &run.parts {
+        let Some(words) = &mut batches[*batch].selected else { continue };
+        let mut rows = rows.clone();
+        while !rows.is_empty() {
+            let bit = rows.start % 64;
+            let len = rows.len().min(64 - bit);
+            words[rows.start / 64] |= (u64::MAX >> (64 - len)) << bit;
+            rows.start += len;
+        }
+    }
+}
+
 /// Decides which positions of a game are taken: its records in several chunks, in order.
 fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &GameFilter, search: Option<&mut SequenceSearch<'_>>) {
     // A game belongs to the shard in which it begins.
@@ -407,7 +443,14 @@ fn decide(game: &mut [(&mut Vec<Batch>, &mut Run)], selection: &GameFilter, sear
         }
     }
     if let Some(fields) = selection.whole_games {
-        find_values(game, fields);
+        find_values(game, fields, selection.only_annotated);
+    }
+    if selection.only_finds_values() && game.first().is_some_and(|(_, first)| first.verdict.is_none()) {
+        for (batches, run) in game {
+            take_all(run, batches);
+            run.decided = true;
+        }
+        return;
     }
     if let Some((_, first)) = game.first()
         && let Some(search) = search
@@ -945,14 +988,19 @@ pub(crate) fn select_games(
             true => has_annotated_games(&decoded.batches),
             false => !decoded.batches.is_empty(),
         };
-        if is_any || !selection.only_annotated {
-            fields_from_whole_games::make_room(&mut decoded.batches, fields);
+        match selection.only_annotated {
+            false => fields_from_whole_games::make_room(&mut decoded.batches, fields),
+            true if is_any => fields_from_whole_games::make_room_for_annotated(&mut decoded.batches, fields),
+            true => {}
         }
         let mut rows = Vec::new();
         for game in games.iter().filter(|_| is_any) {
             rows.clear();
             rows.extend(game.main_line().map(|row| Place { part: 0, batch: 0, row }));
-            fields_from_whole_games::find(&mut [&mut decoded.batches], &rows, fields, true);
+            match selection.only_annotated {
+                false => fields_from_whole_games::find(&mut [&mut decoded.batches], &rows, fields, true),
+                true => fields_from_whole_games::find_of_annotated(&mut [&mut decoded.batches], &rows, fields),
+            }
         }
     }
     if selection.takes_decoded_games() && !tells_rows {
