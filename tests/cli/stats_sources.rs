@@ -306,6 +306,16 @@ fn rating_band(rating: &str) -> String {
     }
 }
 
+/// Numbers rounded to nine digits: a reader of JSON may change the last one.
+fn rounded(value: &Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => json!(format!("{:.9e}", number.as_f64().unwrap())),
+        Value::Array(all) => all.iter().map(rounded).collect(),
+        Value::Object(all) => all.iter().map(|(key, value)| (key.clone(), rounded(value))).collect(),
+        other => other.clone(),
+    }
+}
+
 /// The parts of a report about time, mistakes and accuracy, counted from the columns of `compute`.
 fn time_and_mistakes(file: &str) -> [Map<String, Value>; 3] {
     const COLUMNS: &str =
@@ -380,7 +390,7 @@ fn time_and_mistakes_are_counted() {
             let found = if key == "time_used" { &found["classes"] } else { found };
             match expected.is_empty() {
                 true => assert!(report["details"].get(key).is_none(), "{file}: {key}"),
-                false => assert_eq!(*found, Value::Object(expected), "{file}: {key}"),
+                false => assert_eq!(rounded(found), rounded(&Value::Object(expected)), "{file}: {key}"),
             }
         }
         for threads in ["2", "8"] {
