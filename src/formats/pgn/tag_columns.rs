@@ -3,6 +3,7 @@
 use super::tag_syntax;
 use super::tags::{Name, rating};
 use super::{Game, Pgn, date};
+use crate::formats::codec::fields_from_whole_games::OF_WHOLE_GAMES;
 use crate::formats::tables::fields_from_values::is_understood;
 use crate::formats::{Codec, DroppedKind};
 use crate::games::Outcome;
@@ -28,9 +29,17 @@ impl GameColumns {
         let columns = fields.iter().filter(|field| {
             let of_position = matches!(
                 field,
-                Field::Score | Field::Mate | Field::Move | Field::Ply | Field::Clock | Field::KeyEnPassant
+                Field::Score
+                    | Field::Mate
+                    | Field::Move
+                    | Field::Ply
+                    | Field::Clock
+                    | Field::MoveTime
+                    | Field::KeyEnPassant
             );
-            (Pgn.about().carries.contains(*field) || *field == Field::GamePlies) && !of_position
+            // What needs whole games is found later.
+            let is_own = !of_position && !OF_WHOLE_GAMES.contains(*field);
+            (Pgn.about().carries.contains(*field) || *field == Field::GamePlies) && is_own
         });
         let columns = columns.map(|field| {
             let mut values = field.column(0);
