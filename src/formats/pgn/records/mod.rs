@@ -196,7 +196,8 @@ impl Records {
             moves: room(requested.moves, rows),
             plies: room(requested.plies, rows),
             scores: Vec::new(),
-            clocks: room(requested.clocks, rows),
+            // Many games have none.
+            clocks: Vec::new(),
             move_times: Vec::new(),
             pseudo_en_passants: Vec::new(),
             openings: room(requested.openings, rows),
@@ -230,7 +231,7 @@ impl Records {
         reserve(true, &mut self.fullmove, rows);
         reserve(moves, &mut self.moves, rows);
         reserve(plies, &mut self.plies, rows);
-        reserve(clocks, &mut self.clocks, rows);
+        reserve(clocks && !self.clocks.is_empty(), &mut self.clocks, rows);
         reserve(openings, &mut self.openings, rows);
         reserve(scores_before, &mut self.scores_before, rows);
         reserve(scores_before, &mut self.last_scores, rows);
