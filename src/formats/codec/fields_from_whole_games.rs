@@ -262,11 +262,11 @@ impl Place {
 /// Finds the values of these fields for the records of a game, which has a number or is only a way of positions. There is
 /// [room](make_room) for them.
 pub(super) fn find(parts: &mut [&mut Vec<Batch>], rows: &[Place], fields: Fields, is_game: bool) {
-    find_with(parts, rows, fields, is_game, Records::of);
+    find_with(parts, rows, fields, (is_game, rows), Records::of);
 }
 
-/// The same for a game with clocks or evaluations; other games get no values, and neither does a record without others of
-/// its game beside it.
+/// The same for a game with clocks or evaluations, where the values of the game itself are set in its first record only.
+/// Other games get no values, and neither does a record without others of its game beside it.
 pub(super) fn find_of_annotated(parts: &mut [&mut Vec<Batch>], rows: &[Place], fields: Fields) {
     if rows.len() < 2 {
         return;
@@ -274,14 +274,15 @@ pub(super) fn find_of_annotated(parts: &mut [&mut Vec<Batch>], rows: &[Place], f
     let records = Records::of(parts, rows);
     let has_evaluations = records.known.iter().any(|known| known.evaluation.is_some());
     let fields = if has_evaluations { fields } else { fields.without_all(OF_EVALUATIONS) };
-    find_with(parts, rows, fields, true, |_, _| records);
+    find_with(parts, rows, fields, (true, &rows[..1]), |_, _| records);
 }
 
+/// The same, with the rows in which the values of a game are set.
 fn find_with(
     parts: &mut [&mut Vec<Batch>],
     rows: &[Place],
     fields: Fields,
-    is_game: bool,
+    (is_game, rows_of_game): (bool, &[Place]),
     records_of: impl FnOnce(&[&mut Vec<Batch>], &[Place]) -> Records,
 ) {
     if !fields.intersects(OF_WHOLE_GAMES) || rows.is_empty() {
@@ -332,7 +333,7 @@ fn find_with(
         let values = records.values_of_game(times.as_deref());
         for (field, value) in OF_GAME.into_iter().zip(values) {
             if fields.contains(field) {
-                set(parts, rows, field, |_| value);
+                set(parts, rows_of_game, field, |_| value);
             }
         }
     }
