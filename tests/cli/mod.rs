@@ -29,7 +29,7 @@ mod games;
 mod games_across_shards;
 mod games_having;
 #[cfg(feature = "parquet")]
-mod games_in_tables;
+mod games_in_parquet_and_arrow;
 mod games_sorted_by_column;
 mod games_where;
 mod generate;

@@ -60,12 +60,12 @@
 mod comment_values;
 mod engine_comments;
 mod game;
+#[cfg(feature = "parquet")]
+mod games_in_table_rows;
 mod lex;
 mod movetext_scan;
 mod reading_stages;
 mod records;
-#[cfg(feature = "parquet")]
-mod table_games;
 mod tag_columns;
 mod tag_counts;
 mod tag_syntax;
@@ -75,10 +75,10 @@ mod tests;
 mod unstored_text;
 
 pub use game::{BadGame, Game, GameError, Games};
+#[cfg(feature = "parquet")]
+pub(super) use games_in_table_rows::{Form, TagSections, decode_rows};
 pub use lex::boundary;
 pub use reading_stages::{ReadingStage, reading_stages};
-#[cfg(feature = "parquet")]
-pub(super) use table_games::{Form, TagSections, decode_rows};
 pub use tags::Tags;
 pub(crate) use unstored_text::annotations;
 

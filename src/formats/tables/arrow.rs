@@ -2,21 +2,21 @@
 
 use super::column_map::{Column, Kind};
 use super::decode::ReadColumns;
+use super::detect_games_or_positions::{KEY, ReadRows, kind_of, rows_of};
 use super::dictionaries::Dictionaries;
 use super::dictionary_values::{self, DictionaryValues, Known};
 use super::fields_from_values::{most_texts, refusal};
-use super::games_or_positions::{KEY, ReadRows, kind_of, rows_of};
 use super::ipc_buffer_checks::{self, Needs, Use};
 use super::ipc_messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
 use super::panic_guard::guarded;
 use super::values::Numbers;
 use super::{
-    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowKind, RowPart, ShardOfTable, TableError, TableReader,
+    BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowKind, RowPart, ShardOfTable, TableError,
+    TableOfGames, TableReader,
 };
 use crate::columnar::check_columns;
 use crate::error::Damage;
 use crate::formats::codec::memory_budget::Charge;
-use crate::formats::pgn::OF_GAMES;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
 use crate::input::{Bytes, RandomAccess};
 use crate::table::{Field, Fields};
@@ -62,35 +62,9 @@ impl Codec for Arrow {
         super::decode(self, chunk, options)
     }
     fn of_games(&self) -> Option<&'static dyn Codec> {
-        Some(&GamesInArrow)
-    }
-}
-
-/// Arrow files and streams with a game in each row.
-#[derive(Clone, Copy, Debug)]
-struct GamesInArrow;
-
-impl Codec for GamesInArrow {
-    fn about(&self) -> &'static About {
-        static ABOUT: About = About {
-            name: "arrow",
-            title: "Arrow file or stream with a game in each row",
-            extensions: &[],
-            has_games: true,
-            can_be_empty: true,
-            selects: true,
-            carries: OF_GAMES,
-        };
-        &ABOUT
-    }
-    fn likeness(&self, _: &[u8]) -> Likeness {
-        Likeness::No
-    }
-    fn layout(&self) -> Layout {
-        Layout::Tables(&Arrow)
-    }
-    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        super::decode(&Arrow, chunk, options)
+        static ABOUT: About = TableOfGames::about("arrow", "Arrow file or stream with a game in each row");
+        static OF_GAMES: TableOfGames = TableOfGames { about: &ABOUT, tables: &Arrow };
+        Some(&OF_GAMES)
     }
 }
 

@@ -26,9 +26,9 @@
 //!
 //! # Games
 //!
-//! A row may also be a game: movetext in a column, and tags in others (`game_rows`). `games_or_positions` decides what the
-//! rows of a file are. Games become records exactly as those of [PGN](super::pgn), which gets the text of each row where
-//! it lies. A part then has so many rows that their texts have about a mebibyte.
+//! A row may also be a game: movetext in a column, and tags in others (`game_table_columns`). `detect_games_or_positions`
+//! decides what the rows of a file are. Games become records exactly as those of [PGN](super::pgn), which gets the text of each row where
+//! it lies. The texts of a part then have about a mebibyte.
 //!
 //! # Parquet
 //!
@@ -73,6 +73,8 @@ pub(super) mod column_map;
 mod decode;
 pub(super) mod delimited;
 #[cfg(feature = "parquet")]
+mod detect_games_or_positions;
+#[cfg(feature = "parquet")]
 mod dictionaries;
 #[cfg(feature = "parquet")]
 mod dictionary_values;
@@ -80,9 +82,7 @@ pub(super) mod fields_from_values;
 #[cfg(feature = "parquet")]
 mod footer;
 #[cfg(feature = "parquet")]
-mod game_rows;
-#[cfg(feature = "parquet")]
-mod games_or_positions;
+mod game_table_columns;
 pub(super) mod hive_folders;
 #[cfg(feature = "parquet")]
 mod ipc_buffer_checks;
@@ -122,7 +122,9 @@ pub(crate) use super::codec::table_row_parts::{OpenTable, RecordTexts, ShardOfTa
 
 use super::DecodeOptions;
 #[cfg(feature = "parquet")]
-use super::{Chunk, Decoded};
+use super::pgn::OF_GAMES;
+#[cfg(feature = "parquet")]
+use super::{About, Chunk, Codec, Decoded, Layout, Likeness};
 use crate::error::Damage;
 use crate::input::RandomAccess;
 #[cfg(feature = "parquet")]
@@ -187,6 +189,37 @@ impl Iterator for RowParts {
     type Item = RowPart;
     fn next(&mut self) -> Option<RowPart> {
         self.0.next()
+    }
+}
+
+/// The codec of those tables of a format whose rows are games.
+#[cfg(feature = "parquet")]
+#[derive(Debug)]
+struct TableOfGames {
+    about: &'static About,
+    tables: &'static dyn OpenTable,
+}
+
+#[cfg(feature = "parquet")]
+impl TableOfGames {
+    const fn about(name: &'static str, title: &'static str) -> About {
+        About { name, title, extensions: &[], has_games: true, can_be_empty: true, selects: true, carries: OF_GAMES }
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl Codec for TableOfGames {
+    fn about(&self) -> &'static About {
+        self.about
+    }
+    fn likeness(&self, _: &[u8]) -> Likeness {
+        Likeness::No
+    }
+    fn layout(&self) -> Layout {
+        Layout::Tables(self.tables)
+    }
+    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
+        decode(self.tables, chunk, options)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::column_map::Column;
 use super::decode::ReadColumns;
+use super::detect_games_or_positions::{KEY, ReadRows, kind_of, rows_of};
 use super::fields_from_values::{most_texts, refusal};
 use super::footer::{MAGIC, footer_damage, leaves, metadata, value_of};
-use super::games_or_positions::{KEY, ReadRows, kind_of, rows_of};
 use super::page_checks::Written;
 use super::page_subset::OneColumn;
 use super::page_unpack::{Queue, Ready};
@@ -12,11 +12,10 @@ use super::panic_guard::guarded;
 use super::parquet_page_headers::{self, Page, Pages};
 use super::{
     BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowKind, RowPart, ShardOfTable, TableError,
-    TableReader, dictionary_values,
+    TableOfGames, TableReader, dictionary_values,
 };
 use crate::error::Damage;
 use crate::formats::codec::memory_budget::Charge;
-use crate::formats::pgn::OF_GAMES;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
 use crate::input::RandomAccess;
 use crate::table::{Field, Fields};
@@ -73,35 +72,9 @@ impl Codec for Parquet {
         super::decode(self, chunk, options)
     }
     fn of_games(&self) -> Option<&'static dyn Codec> {
-        Some(&GamesInParquet)
-    }
-}
-
-/// Parquet files with a game in each row.
-#[derive(Clone, Copy, Debug)]
-struct GamesInParquet;
-
-impl Codec for GamesInParquet {
-    fn about(&self) -> &'static About {
-        static ABOUT: About = About {
-            name: "parquet",
-            title: "Parquet with a game in each row",
-            extensions: &[],
-            has_games: true,
-            can_be_empty: true,
-            selects: true,
-            carries: OF_GAMES,
-        };
-        &ABOUT
-    }
-    fn likeness(&self, _: &[u8]) -> Likeness {
-        Likeness::No
-    }
-    fn layout(&self) -> Layout {
-        Layout::Tables(&Parquet)
-    }
-    fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        super::decode(&Parquet, chunk, options)
+        static ABOUT: About = TableOfGames::about("parquet", "Parquet with a game in each row");
+        static OF_GAMES: TableOfGames = TableOfGames { about: &ABOUT, tables: &Parquet };
+        Some(&OF_GAMES)
     }
 }
 

@@ -61,7 +61,7 @@ pub enum GameError {
     /// A game with more bytes than the limit.
     #[error("longer than {0} bytes; --max-record SIZE sets the limit")]
     TooLong(usize),
-    /// There is no text of moves, not even an empty one.
+    /// The text of the moves is missing; an empty one would be a game without moves.
     #[error("there are no moves: the value is null")]
     NoMoves,
     /// A text of one game goes on after the game.

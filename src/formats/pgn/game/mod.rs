@@ -13,18 +13,18 @@
 
 mod error;
 mod main_line;
-#[cfg(feature = "parquet")]
-mod moves_by_squares;
 mod movetext;
 mod movetext_words;
 mod tag_section;
 #[cfg(test)]
 mod tests;
 mod tokens;
+#[cfg(feature = "parquet")]
+mod uci_moves;
 
 pub use error::{BadGame, GameError};
 #[cfg(feature = "parquet")]
-pub(super) use moves_by_squares::are_moves_by_squares;
+pub(super) use uci_moves::are_uci_moves;
 
 use super::lex::{self, Comment};
 use super::movetext_scan::{ENOUGH, Scan};
@@ -122,7 +122,7 @@ impl<'a> Game<'a> {
         self.castles_as_chess960 || variant == Some(Variant::Chess960)
     }
 
-    /// A game of which only the tags are known: there is no text with its moves.
+    /// A game of which only the tags are known: its moves are missing.
     #[cfg(feature = "parquet")]
     pub(super) fn without_moves(tags: &Tags<'a>) -> Self {
         Self {

@@ -201,6 +201,10 @@ impl Codec for TextTable {
         })
     }
     fn begin(&self, header: Option<&[u8]>, options: &DecodeOptions) -> Result<Option<String>, String> {
+        if options.moves_column.is_some() || options.start_column.is_some() {
+            let reason = "has positions: --moves-column and --start-column are for games in Parquet and Arrow";
+            return Err(reason.to_owned());
+        }
         let columns = header
             .and_then(|header| self.0.columns(header))
             .ok_or_else(|| format!("does not begin with {}", self.first_line()))?;

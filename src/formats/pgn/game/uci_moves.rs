@@ -72,7 +72,7 @@ impl Word {
 }
 
 /// Whether the moves of a text are named by their squares: its first word is such a move.
-pub(in crate::formats::pgn) fn are_moves_by_squares(text: &[u8]) -> bool {
+pub(in crate::formats::pgn) fn are_uci_moves(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let len = text.iter().take(6).take_while(|byte| !byte.is_ascii_whitespace()).count();
     Word::of(&text[..len]).is_some()
@@ -134,7 +134,7 @@ fn words(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 
 impl<'a> Games<'a> {
     /// Reads the game of a text of moves by their squares, whose tags are these; records its positions.
-    pub(in crate::formats::pgn) fn game_by_squares(
+    pub(in crate::formats::pgn) fn uci_game(
         &mut self,
         tags: &Tags<'a>,
         text: &'a [u8],

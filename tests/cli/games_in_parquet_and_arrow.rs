@@ -283,6 +283,9 @@ fn games_and_positions_are_told_apart() {
     let error = stderr_of(2, &["stats", &neither, "--moves-column", "movetext"]);
     assert!(error.contains("does not hold text"), "{error}");
     lanefish(&["stats", &neither, "--moves-column", "x", "--fen-column", "x"]).assert().code(2);
+    let csv = dir.file("x.csv", "fen,movetext\n4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,1. e4\n");
+    let error = stderr_of(2, &["stats", &csv, "--moves-column", "movetext"]);
+    assert!(error.contains("--moves-column and --start-column are for games in Parquet and Arrow"), "{error}");
 }
 
 /// Damaged rows keep the positions before the damage, and their neighbours are untouched.

@@ -9,7 +9,7 @@
 use super::RowKind;
 use super::column_map::{Column, Plan, all_of};
 use super::decode::ReadColumns;
-use super::game_rows::{GameColumns, MOVES, is_named};
+use super::game_table_columns::{GameTableColumns, MOVES, is_named};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::table::{Field, Fields};
 use crate::text::one_line;
@@ -57,7 +57,7 @@ pub(super) fn rows_of(
     said: Option<&str>,
     options: &DecodeOptions,
 ) -> Result<Arc<dyn ReadRows>, String> {
-    let games = || -> Result<Arc<dyn ReadRows>, String> { Ok(Arc::new(GameColumns::of(columns, options)?)) };
+    let games = || -> Result<Arc<dyn ReadRows>, String> { Ok(Arc::new(GameTableColumns::of(columns, options)?)) };
     let positions = || -> Result<Arc<dyn ReadRows>, String> {
         let mut plan = Plan::of(columns, options)?;
         let moves = columns.iter().find(|column| is_moves(column) && plan.set_up.is_none());

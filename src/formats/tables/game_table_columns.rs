@@ -8,8 +8,8 @@
 use super::RowKind;
 use super::column_map::{Column, Kind, all_of, note_on};
 use super::decode::{Raws, ReadColumns};
+use super::detect_games_or_positions::ReadRows;
 use super::dictionary_values;
-use super::games_or_positions::ReadRows;
 use super::values::{Floats, Numbers, Texts};
 use crate::chess::Validity;
 use crate::error::Damage;
@@ -28,7 +28,7 @@ use arrow_schema::{DataType, TimeUnit};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The names of columns that hold the moves of games, in the order in which they are looked for, and their forms.
+/// The names of columns that hold the moves of games, the first that a table has counts, and their forms.
 pub(super) const MOVES: [(&str, Form); 8] = [
     ("movetext", Form::Movetext),
     ("pgn", Form::Movetext),
@@ -122,7 +122,7 @@ fn can_be_tag(kind: Kind) -> bool {
 
 /// The columns of a table with a game in each row.
 #[derive(Debug)]
-pub(super) struct GameColumns {
+pub(super) struct GameTableColumns {
     moves: usize,
     form: Form,
     /// A description of that column.
@@ -137,7 +137,7 @@ pub(super) struct GameColumns {
     note: Option<String>,
 }
 
-impl GameColumns {
+impl GameTableColumns {
     /// Chooses among the columns of a file.
     ///
     /// # Errors
@@ -229,7 +229,7 @@ fn is_needed(tag: &str, options: &DecodeOptions) -> bool {
         || options.tags.iter().any(|name| name.strip_prefix(TAGS.prefix).unwrap_or(name).eq_ignore_ascii_case(tag))
 }
 
-impl ReadRows for GameColumns {
+impl ReadRows for GameTableColumns {
     fn kind(&self) -> RowKind {
         let form = match self.form {
             Form::Movetext => "as movetext ",
@@ -277,7 +277,7 @@ impl ReadRows for GameColumns {
     }
 }
 
-impl GameColumns {
+impl GameTableColumns {
     fn read(
         &self,
         columns: &dyn ReadColumns,

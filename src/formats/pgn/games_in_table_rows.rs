@@ -4,7 +4,7 @@
 //! game is lost. The tags of a row are written as the tag section that the game would have, because they are read in the
 //! same way; the moves are read where they are.
 
-use super::game::{Game, Games, are_moves_by_squares};
+use super::game::{Game, Games, are_uci_moves};
 use super::records::{Records, estimated_rows};
 use super::tags::Name;
 use super::{GameSource, decode_source, lex};
@@ -179,9 +179,7 @@ impl<'a> GameSource<'a> for RowGames<'a> {
         self.read += text.len();
         let later = self.played_now.binary_search(&row).is_err();
         Some(match self.form {
-            Form::Moves | Form::Any if are_moves_by_squares(text) => {
-                self.games.game_by_squares(&tags, text, later, records)
-            }
+            Form::Moves | Form::Any if are_uci_moves(text) => self.games.uci_game(&tags, text, later, records),
             _ => self.games.only_game(&tags, text, later, records),
         })
     }
@@ -299,7 +297,7 @@ mod tests {
     /// Random games by their squares, of which many have a word that is not right: the lanes decode what one board does,
     /// which is what the same moves in SAN give.
     #[test]
-    fn lanes_play_moves_by_squares_as_one_board() {
+    fn lanes_play_uci_moves_as_one_board() {
         let mut random = Random::new(67);
         let mut below = |end: usize| random.below(end as u32) as usize;
         let (mut uci, mut san) = (Vec::new(), Vec::new());
