@@ -112,8 +112,9 @@ fn write_arrow(batch: &RecordBatch, rows: usize) -> Vec<u8> {
 }
 
 /// Commands whose output depends on every part of reading.
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "compute --columns all --format csv",
+    "compute --columns all --format csv --variations",
     "compute --columns fen,tag:UTCTime,tag:Event,tag:WhiteRatingDiff --format csv",
     "compute --columns game,ply,fen --format csv --min-elo 1200 --plies 10..30 --every 3",
     "compute --columns game,ply,fen --format csv --skip 100 --limit 333",
@@ -367,7 +368,7 @@ fn moves_are_read_in_uci_and_san() {
         ];
         let batch = RecordBatch::try_from_iter(columns).expect("four columns");
         let table = dir.file("x.parquet", write_parquet(&batch, 37, Compression::SNAPPY));
-        assert_equal(&pgn, &table, &COMMANDS[..9], &["1", "2"]);
+        assert_equal(&pgn, &table, &COMMANDS[..10], &["1", "2"]);
         let table = dir.file("x.arrow", write_arrow(&batch, 100));
         assert_equal(&pgn, &table, &COMMANDS[..1], &["2"]);
     }
@@ -438,11 +439,11 @@ fn damaged_files_are_not_taken_for_shorter_ones() {
 #[test]
 fn samples_are_the_games_of_their_pgn() {
     for (pgn, table, commands) in [
-        ("pgn/lichess_db_1000k.pgn", "game-tables/hub", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 11][..]),
-        ("game-tables/mixed.pgn", "game-tables/mixed-movetext.parquet", &[2, 3, 4, 5, 6]),
-        ("game-tables/mixed.pgn", "game-tables/mixed-uci.parquet", &[2, 3, 4, 5]),
-        ("pgn/lichess_db_1000k.pgn", "game-tables/uci.parquet", &[2, 3, 4, 5]),
-        ("pgn/lichess_db_1000k.pgn", "game-tables/san.parquet", &[2, 3, 4, 5]),
+        ("pgn/lichess_db_1000k.pgn", "game-tables/hub", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12][..]),
+        ("game-tables/mixed.pgn", "game-tables/mixed-movetext.parquet", &[3, 4, 5, 6, 7]),
+        ("game-tables/mixed.pgn", "game-tables/mixed-uci.parquet", &[3, 4, 5, 6]),
+        ("pgn/lichess_db_1000k.pgn", "game-tables/uci.parquet", &[3, 4, 5, 6]),
+        ("pgn/lichess_db_1000k.pgn", "game-tables/san.parquet", &[3, 4, 5, 6]),
     ] {
         let (Some(pgn), Some(table)) = (shared_data(pgn), shared_data(table)) else { return };
         let [pgn, table] = [pgn, table].map(|path: PathBuf| path.display().to_string());

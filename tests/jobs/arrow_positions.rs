@@ -223,14 +223,15 @@ fn boards_and_tables_are_positions() {
 fn work_can_be_interrupted() {
     let texts = texts(5 * BLOCK, false);
     let array: ArrayRef = Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>());
-    for threads in [1, 2] {
+    // Positions without games are computed in pieces, too, where columns need whole games.
+    for (threads, names) in [(1, "legal_moves"), (2, "legal_moves"), (1, "repetition"), (2, "repetition")] {
         let calls = Cell::new(0);
         let interrupt = || {
             calls.set(calls.get() + 1);
             calls.get() == 2
         };
         let options = options().threads(threads).interrupt(Some(&interrupt));
-        let done = compute(&of_array(Arc::clone(&array)), &columns("legal_moves"), &options);
+        let done = compute(&of_array(Arc::clone(&array)), &columns(names), &options);
         assert!(matches!(done, Err(Error::Interrupted)), "{done:?}");
     }
 }

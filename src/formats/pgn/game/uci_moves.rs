@@ -149,7 +149,7 @@ impl<'a> Games<'a> {
             game.bad = Some(Box::new(BadGame { error, offset: 0, ply: 0, position: None }));
             return game;
         }
-        let is_usual = tags.fen().is_none() && tags.variant().is_none();
+        let is_usual = self.quick && tags.fen().is_none() && tags.variant().is_none();
         if later && is_usual && records.may_play_later() && self.play_later(text, &mut game, records) {
             return game;
         }
