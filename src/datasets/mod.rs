@@ -14,6 +14,7 @@ mod kept_record_bits;
 mod opening_tree;
 mod opening_tree_output;
 mod opening_tree_shards;
+mod opening_tree_sums;
 mod shuffle;
 mod sort_games;
 mod split;

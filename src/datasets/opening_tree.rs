@@ -11,8 +11,9 @@
 //! nothing else is kept; the parts of a run come in the order of games.
 
 use super::opening_tree_shards::{PartReader, PartWriter};
+use super::opening_tree_sums::{Front, OneGame, Pile, TreeRow, Words, add_up, is_black};
 use crate::canonical::{Canonical, castling_files, hash_of_planes};
-use crate::chess::zobrist::en_passant_key;
+use crate::chess::zobrist::KeysOfPlanes;
 use crate::chess::{Color, Move, Position, Square};
 use crate::error::Error;
 use crate::formats::{Chunk, Remark};
@@ -20,15 +21,15 @@ use crate::games::{Date, Outcome};
 use crate::input::Inputs;
 use crate::output::ScratchSpace;
 use crate::packed::Packed;
-use crate::partition::keyed_rows::{Partitions, Row, RowBuffer, Store};
+use crate::partition::keyed_rows::{Partitions, RowBuffer, Store};
 use crate::pipeline::{Job, RunError, RunOptions, Summary, run};
+use crate::poisoned_locks::Unpoisoned;
 use crate::queries::Queries;
 use crate::table::{Array, Batch, Field, Fields, Needs, Tile, Values};
-use bytemuck::{Pod, Zeroable};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Options of the tree.
 ///
@@ -102,100 +103,9 @@ impl TreePosition {
     }
 }
 
-/// A position as rows have it: its planes, and the side to move, castling rights and en passant square.
-type Words = [u64; 5];
-
-/// The counts of a position and a move.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct TreeRow {
-    key: u64,
-    words: Words,
-    mv: u16,
-    ply: u16,
-    /// The row is a single game, whose number stands in place of the number of games.
-    is_single: u32,
-    games: u64,
-    /// Won by White, drawn, won by Black.
-    results: [u64; 3],
-    /// The sum and number of the ratings of the mover.
-    elos: [u64; 2],
-    /// Of games with a result and the opponent's rating: the sum of these ratings, half points of the mover, number.
-    opponents: [u64; 3],
-    /// The first and the last day, as numbers that sort; 0 if there is none.
-    dates: [u32; 2],
-}
-
-impl TreeRow {
-    fn order(&self) -> (u64, &Words, u16) {
-        (self.key, &self.words, self.mv)
-    }
-    fn add(&mut self, other: &Self) {
-        self.ply = self.ply.min(other.ply);
-        self.games += other.games;
-        for (own, other) in self.results.iter_mut().zip(other.results) {
-            *own += other;
-        }
-        for (own, other) in self.elos.iter_mut().zip(other.elos) {
-            *own += other;
-        }
-        for (own, other) in self.opponents.iter_mut().zip(other.opponents) {
-            *own += other;
-        }
-        self.dates = match (self.dates, other.dates) {
-            (own, [0, _]) => own,
-            ([0, _], other) => other,
-            ([first, last], [other_first, other_last]) => [first.min(other_first), last.max(other_last)],
-        };
-    }
-}
-
-impl Row for TreeRow {
-    fn key(&self) -> u64 {
-        self.key
-    }
-    fn thin(rows: &mut Vec<Self>) {
-        if rows.iter().all(|row| row.is_single == 0) {
-            add_up(rows);
-        }
-    }
-}
-
-/// Sorts rows, and adds up those of the same position and move. Rows are long, so that their places are sorted.
-fn add_up(rows: &mut Vec<TreeRow>) {
-    let mut order: Vec<(u64, u32)> = rows.iter().zip(0..).map(|(row, place)| (row.key, place)).collect();
-    order.sort_unstable();
-    let mut sums: Vec<TreeRow> = Vec::with_capacity(rows.len());
-    for of_key in order.chunk_by_mut(|one, other| one.0 == other.0) {
-        if of_key.len() > 1 {
-            of_key.sort_unstable_by_key(|&(_, place)| {
-                let row = &rows[place as usize];
-                (row.words, row.mv)
-            });
-        }
-        for &mut (_, place) in of_key {
-            let row = &rows[place as usize];
-            match sums.last_mut() {
-                Some(sum) if sum.order() == row.order() => sum.add(row),
-                _ => sums.push(*row),
-            }
-        }
-    }
-    *rows = sums;
-}
-
-/// Of the rows of single games, keeps the first of each position and game.
-fn one_of_each_game(rows: &mut Vec<TreeRow>) {
-    rows.sort_unstable_by_key(|row| (row.key, row.words, row.games, row.ply));
-    rows.dedup_by_key(|row| (row.key, row.words, row.games));
-    for row in rows {
-        (row.games, row.is_single) = (1, 0);
-    }
-}
-
-/// The en passant square of a board, if a pawn stands beside that takes there.
-fn counted_en_passant(batch: &Batch, row: usize, board: &Packed) -> u64 {
-    let idle = || batch.values(Field::KeyEnPassant)?.number(row).map(|square| Square::new(square as u8 & 63));
+/// The en passant square of a board, if a pawn stands beside that takes there; `idle` is that of [`Field::KeyEnPassant`].
+fn counted_en_passant(board: &Packed, idle: impl FnOnce() -> Option<i64>) -> u64 {
+    let idle = || idle().map(|square| Square::new(square as u8 & 63));
     let Some(square) = board.en_passant().or_else(idle) else { return 0 };
     let bit = 1_u64 << square.index();
     let [west, east] = [bit >> 1 & 0x7F7F_7F7F_7F7F_7F7F, bit << 1 & 0xFEFE_FEFE_FEFE_FEFE];
@@ -208,13 +118,6 @@ fn counted_en_passant(batch: &Batch, row: usize, board: &Packed) -> u64 {
     if rank & planes.pawns() & own == 0 { 0 } else { bit }
 }
 
-/// The words of a record.
-fn words_of(batch: &Batch, row: usize) -> Words {
-    let board = batch.board(row);
-    let canonical = Canonical::of(&board, false);
-    words(&canonical, counted_en_passant(batch, row, &board))
-}
-
 fn words(canonical: &Canonical, en_passant: u64) -> Words {
     let [black, t0, t1, t2] = canonical.board;
     let castling = u64::from(castling_files(canonical.castling));
@@ -225,31 +128,57 @@ fn words(canonical: &Canonical, en_passant: u64) -> Words {
 /// The words of a position.
 fn words_of_position(position: &Position) -> Option<Words> {
     let board = Packed::pack(position).ok()?;
-    let mut batch = Batch::new();
-    batch.push(board, 0, 1);
-    Some(words_of(&batch, 0))
+    Some(words(&Canonical::of(&board, false), counted_en_passant(&board, || None)))
 }
 
-/// The position of some words, and its key.
-fn position_of([black, t0, t1, t2, state]: Words) -> Option<(Position, u64)> {
-    // The files of the first rank, then those of the eighth, as `castling_files` has them.
-    let castling = state >> 8 & 0xFF | (state >> 16 & 0xFF) << 56;
-    let occupied = t0 | t1 | t2;
-    let is_black = state >> 63 != 0;
-    let free = !occupied & !0x0000_FF00_00FF_0000;
-    let sentinel = if is_black { free & free.wrapping_neg() } else { 0 };
+/// The castling rooks of some words: the files of the first rank, then those of the eighth, as `castling_files` has them.
+fn castling_rooks(words: &Words) -> u64 {
+    words[4] >> 8 & 0xFF | (words[4] >> 16 & 0xFF) << 56
+}
+
+/// The empty squares on which a bit can say that Black is to move.
+fn free_squares(&[_, t0, t1, t2, _]: &Words) -> u64 {
+    !(t0 | t1 | t2 | 0x0000_FF00_00FF_0000)
+}
+
+/// The en passant square of some words, which counts.
+fn en_passant_of(words: &Words) -> Option<Square> {
+    (words[4] & 0xFF).checked_sub(1).map(|square| Square::new(square as u8))
+}
+
+/// The Polyglot key of some words.
+fn key_of(keys: &mut KeysOfPlanes, words: &Words) -> u64 {
+    let &[black, t0, t1, t2, _] = words;
+    // A board without such a square is read as one with White to move.
+    let side_to_move = if is_black(words) && free_squares(words) != 0 { Color::Black } else { Color::White };
+    keys.of([black, t0, t1, t2], castling_rooks(words), side_to_move, en_passant_of(words))
+}
+
+/// Whether the castling rights of some words are those of standard chess, as [`Position::castles_as_standard`] has it.
+fn castles_as_standard(words: &Words) -> bool {
+    let castling = castling_rooks(words);
+    let &[black, t0, t1, t2, _] = words;
+    let kings = t2 & t1 & !t0;
+    let on_e = |kings: u64| kings != 0 && kings.trailing_zeros() % 8 == 4;
+    let is_standard = |rooks: u64, kings: u64| rooks == 0 || rooks & !0x8100_0000_0000_0081 == 0 && on_e(kings);
+    is_standard(castling & 0xFF, kings & !black) && is_standard(castling >> 56, kings & black)
+}
+
+/// The position of some words.
+fn position_of(words: &Words) -> Option<Position> {
+    let &[black, t0, t1, t2, _] = words;
+    let castling = castling_rooks(words);
+    let free = free_squares(words);
+    let sentinel = if is_black(words) { free & free.wrapping_neg() } else { 0 };
     let board = Packed { color: black | sentinel, types: [t0 | castling, t1 | castling, t2] };
     let mut position = board.unpack(0, 1).ok()?;
-    let mut key = position.polyglot_key();
-    if let Some(square) = (state & 0xFF).checked_sub(1) {
-        let square = Square::new(square as u8);
-        key ^= en_passant_key(square);
+    if let Some(square) = en_passant_of(words) {
         position.en_passant = Some(square);
         if !position.en_passant_captors().any() {
             position.en_passant = None;
         }
     }
-    Some((position, key))
+    Some(position)
 }
 
 /// Whether the bits are those of castling, where one more bit marks games of Chess960.
@@ -267,6 +196,7 @@ struct Facts<'a> {
     plies: Option<&'a Values<u16>>,
     games: Option<&'a Values<u64>>,
     repetitions: Option<&'a Values<u8>>,
+    idle_squares: Option<&'a Array>,
 }
 
 fn get<T: Copy + Clone + Default>(values: Option<&Values<T>>, row: usize) -> Option<T> {
@@ -284,6 +214,7 @@ impl<'a> Facts<'a> {
             plies: small(Field::Ply),
             games: batch.values(Field::Game).and_then(Array::numbers::<u64>),
             repetitions: batch.values(Field::Repetition).and_then(Array::numbers::<u8>),
+            idle_squares: batch.values(Field::KeyEnPassant),
         }
     }
 
@@ -292,39 +223,29 @@ impl<'a> Facts<'a> {
         plies.is_some_and(|plies| get(self.plies, row).is_some_and(|ply| u32::from(ply) >= plies))
     }
 
-    /// Whether a record is of a game of Chess960, as far as it tells.
-    fn is_chess960(&self, row: usize, position: &Position) -> bool {
-        let is_marked = |bits: u16| is_castling(bits) && bits & Move::CHESS960 != 0;
-        get(self.moves, row).is_some_and(is_marked) || !position.castles_as_standard()
+    /// The words of a record.
+    fn words(&self, row: usize, board: &Packed, canonical: &Canonical) -> Words {
+        words(canonical, counted_en_passant(board, || self.idle_squares?.number(row)))
     }
 
-    /// The row of a record, without its position; `None` without a move.
-    fn row(&self, row: usize, dates: &mut DatesByText) -> Option<TreeRow> {
+    /// Whether a record is of a game of Chess960, as far as it tells.
+    fn is_chess960(&self, row: usize, words: &Words) -> bool {
+        let is_marked = |bits: u16| is_castling(bits) && bits & Move::CHESS960 != 0;
+        get(self.moves, row).is_some_and(is_marked) || !castles_as_standard(words)
+    }
+
+    /// The move of a record, with Black to move or not; `None` without a move. Position and key are not set.
+    fn row(&self, row: usize, is_black: bool, dates: &mut DatesByText) -> Option<OneGame> {
         let mv = get(self.moves, row).filter(|&bits| bits != 0)?;
-        let codes = [Outcome::White, Outcome::Draw, Outcome::Black];
-        let result =
-            get(self.results, row).and_then(|code| codes.into_iter().position(|outcome| outcome.code() == code));
-        let mut results = [0; 3];
-        if let Some(result) = result {
-            results[result] = 1;
-        }
-        let is_black = self.batch.board(row).side_to_move() == Color::Black;
+        // The codes go from Black's victories up, and the places from White's.
+        let most = Outcome::White.code();
+        let result = get(self.results, row).and_then(|code| most.checked_sub(code));
         let [own, other] = if is_black { [1, 0] } else { [0, 1] };
-        let elo = get(self.elos[own], row).map(u64::from);
-        let points = result.map(|result| if is_black { result as u64 } else { 2 - result as u64 });
-        let opponent = get(self.elos[other], row).map(u64::from).zip(points);
-        let day = dates.of(self.batch, row);
-        Some(TreeRow {
-            // Castling is the same move in games of Chess960 and others.
-            mv: if is_castling(mv) { mv & !Move::CHESS960 } else { mv },
-            ply: get(self.plies, row).unwrap_or(u16::MAX),
-            games: 1,
-            results,
-            elos: elo.map_or([0; 2], |elo| [elo, 1]),
-            opponents: opponent.map_or([0; 3], |(elo, points)| [elo, points, 1]),
-            dates: [day; 2],
-            ..TreeRow::default()
-        })
+        let elos = [get(self.elos[own], row), get(self.elos[other], row)];
+        // Castling is the same move in games of Chess960 and others.
+        let mv = if is_castling(mv) { mv & !Move::CHESS960 } else { mv };
+        let ply = get(self.plies, row).unwrap_or(u16::MAX);
+        Some(OneGame::new(mv, ply, result, elos, dates.of(self.batch, row)))
     }
 }
 
@@ -413,16 +334,25 @@ const FIELDS: [Field; 8] = [
 
 /// Collects rows of all positions.
 struct Collect<'a> {
-    store: &'a Store<Vec<TreeRow>>,
+    store: &'a Store<Pile>,
     plies: Option<u32>,
     /// Whether positions are chosen by more than the beginning of games.
     keeps_games: bool,
+    /// What threads have at hand.
+    hands: Mutex<Vec<Hand>>,
+}
+
+/// What a thread keeps from one tile to the next.
+#[derive(Default)]
+struct Hand {
+    keys: KeysOfPlanes,
+    front: Front,
 }
 
 /// The rows of a chunk that have not been added to the store, and what has been met.
 #[derive(Default)]
 struct Collected {
-    rows: Vec<TreeRow>,
+    rows: Pile,
     met: Met,
 }
 
@@ -470,11 +400,20 @@ static WITHOUT_GAME: Remark = Remark { what: "record", how: "without a game, whi
 /// Number of rows that are added to the store at a time.
 const AT_ONCE: usize = 1 << 12;
 
+/// Adds rows to a store.
+fn add_to(store: &Store<Pile>, rows: &mut Pile) {
+    let mut keys = Vec::with_capacity(rows.len());
+    rows.keys(&mut keys);
+    store.add(&keys, |pile, places| pile.take(rows, places));
+    rows.clear();
+}
+
 impl Collect<'_> {
-    fn add(&self, rows: &mut Vec<TreeRow>) {
-        let keys: Vec<u64> = rows.iter().map(|row| row.key).collect();
-        self.store.add(&keys, |pile: &mut Vec<TreeRow>, places| pile.take(rows, places));
-        rows.clear();
+    /// Adds the sums that threads have at hand.
+    fn finish(self) {
+        for hand in self.hands.into_inner().unpoisoned() {
+            add_to(self.store, &mut hand.front.into_pile());
+        }
     }
 }
 
@@ -491,34 +430,42 @@ impl Job for Collect<'_> {
         part.met.path = Some(Arc::clone(&chunk.file));
     }
     fn tile(&self, part: &mut Collected, tile: &Tile<'_>) {
+        let Collected { rows, met } = part;
         let facts = Facts::of(tile.batch);
         let mut dates = DatesByText::default();
+        let mut hand = self.hands.lock().unpoisoned().pop().unwrap_or_default();
         for row in tile.rows() {
             let Some(game) = get(facts.games, row) else {
-                part.met.without_game += 1;
+                met.without_game += 1;
                 continue;
             };
-            part.met.games = true;
+            met.games = true;
             if facts.is_after(self.plies, row)
                 || !self.keeps_games && get(facts.repetitions, row).is_some_and(|count| count > 1)
             {
                 continue;
             }
-            let Some(own) = facts.row(row, &mut dates) else { continue };
-            let words = words_of(tile.batch, row);
-            let Some((position, key)) = position_of(words) else { continue };
-            if part.met.chess960.is_none() && facts.is_chess960(row, &position) {
-                part.met.chess960 = Some(tile.batch.index(row));
+            let board = tile.batch.board(row);
+            let canonical = Canonical::of(&board, false);
+            let Some(mut one) = facts.row(row, canonical.black_to_move, &mut dates) else { continue };
+            one.words = facts.words(row, &board, &canonical);
+            one.key = key_of(&mut hand.keys, &one.words);
+            if met.chess960.is_none() && facts.is_chess960(row, &one.words) {
+                met.chess960 = Some(tile.batch.index(row));
             }
-            let games = if self.keeps_games { game } else { 1 };
-            part.rows.push(TreeRow { key, words, games, is_single: self.keeps_games.into(), ..own });
-            if part.rows.len() == AT_ONCE {
-                self.add(&mut part.rows);
+            if self.keeps_games {
+                rows.sums.push(TreeRow { games: game, is_single: 1, ..one.counts() });
+            } else {
+                hand.front.add(&one, rows);
+            }
+            if rows.len() >= AT_ONCE {
+                add_to(self.store, rows);
             }
         }
+        self.hands.lock().unpoisoned().push(hand);
     }
     fn end(&self, part: &mut Collected, _: u64) {
-        self.add(&mut part.rows);
+        add_to(self.store, &mut part.rows);
     }
 }
 
@@ -534,7 +481,7 @@ struct Visits<'a> {
 struct Visit {
     position: usize,
     game: u64,
-    row: TreeRow,
+    row: OneGame,
 }
 
 /// Bits of a hash that choose a bit.
@@ -569,21 +516,18 @@ impl Job for Visits<'_> {
             if self.hashes[hash / 64] >> (hash % 64) & 1 == 0 {
                 continue;
             }
-            let Some(&position) = self.wanted.get(&words(&canonical, counted_en_passant(tile.batch, row, &board)))
-            else {
-                continue;
-            };
+            let words = facts.words(row, &board, &canonical);
+            let Some(&position) = self.wanted.get(&words) else { continue };
             if facts.is_after(self.plies, row) {
                 continue;
             }
             let Some(game) = get(facts.games, row) else { continue };
-            let is_chess960 =
-                || position_of(words_of(tile.batch, row)).is_some_and(|(own, _)| facts.is_chess960(row, &own));
-            if met.chess960.is_none() && is_chess960() {
+            if met.chess960.is_none() && facts.is_chess960(row, &words) {
                 met.chess960 = Some(tile.batch.index(row));
             }
-            if let Some(own) = facts.row(row, &mut dates) {
-                visits.push(Visit { position, game, row: own });
+            if let Some(mut row) = facts.row(row, canonical.black_to_move, &mut dates) {
+                row.words = words;
+                visits.push(Visit { position, game, row });
             }
         }
     }
@@ -631,14 +575,17 @@ impl OpeningTree {
                 if last_games[position].replace(game) == Some(game) {
                     continue;
                 }
+                let row = row.counts();
                 rows[position].entry(row.mv).and_modify(|known| known.add(&row)).or_insert(row);
             }
             Ok(())
         })?;
         all.report(&mut summary)?;
+        let mut keys = KeysOfPlanes::default();
         let found = positions.iter().zip(rows).map(|(position, rows)| {
             let rows: Vec<TreeRow> = rows.into_values().collect();
-            let known = words_of_position(position).and_then(position_of);
+            let words = words_of_position(position);
+            let known = words.and_then(|words| Some((position_of(&words)?, key_of(&mut keys, &words))));
             let (position, key) = known.unwrap_or_else(|| (position.clone(), position.polyglot_key()));
             tree_position(position, key, &rows, self.min_games)
         });
@@ -659,7 +606,7 @@ impl OpeningTree {
     ) -> Result<Summary, RunError> {
         let (space, threads) = (options.space.clone(), options.threads);
         let (store, summary, _) = self.collect(inputs, options)?;
-        sums_of(store, &space, threads, |rows| self.positions_of(rows, &mut sink))?;
+        sums_of(store, &space, threads, self.min_games, |rows| self.positions_of(rows, &mut sink))?;
         Ok(summary)
     }
 
@@ -680,7 +627,7 @@ impl OpeningTree {
         let shard = options.read.shard;
         let (store, summary, met) = self.collect(inputs, options)?;
         let mut part = PartWriter::begin(out, shard, about).map_err(&failed)?;
-        sums_of(store, &space, threads, |rows| part.put(rows).map_err(&failed))?;
+        sums_of(store, &space, threads, 0, |rows| part.put(rows).map_err(&failed))?;
         let rows = part.finish(met.chess960.is_some()).map_err(&failed)?;
         Ok((summary, rows))
     }
@@ -731,8 +678,7 @@ impl OpeningTree {
                 if rows.is_empty() {
                     break;
                 }
-                let keys: Vec<u64> = rows.iter().map(|row| row.key).collect();
-                store.add(&keys, |pile: &mut Vec<TreeRow>, places| pile.take(&rows, places));
+                add_to(&store, &mut Pile { ones: Vec::new(), sums: rows });
                 store.check()?;
             }
             if self.standard_only && reader.has_chess960 {
@@ -741,27 +687,24 @@ impl OpeningTree {
                 return Err(refused(&reader.path, reason.to_owned()));
             }
         }
-        sums_of(store, space, threads, |rows| self.positions_of(rows, &mut sink))
+        sums_of(store, space, threads, self.min_games, |rows| self.positions_of(rows, &mut sink))
     }
 
     /// The rows of all positions.
-    fn collect(
-        &self,
-        inputs: &Inputs,
-        options: RunOptions<'_>,
-    ) -> Result<(Store<Vec<TreeRow>>, Summary, Met), RunError> {
+    fn collect(&self, inputs: &Inputs, options: RunOptions<'_>) -> Result<(Store<Pile>, Summary, Met), RunError> {
         let choose = &options.read.choose;
         let keeps_games = choose.sample.is_some()
             || choose.filter.as_ref().is_some_and(|condition| !condition.is_of_games())
             || choose.games.as_ref().is_some_and(|games| !games.takes_all_positions())
             || options.read.skip != 0;
         let store = Store::new(&options.space)?;
-        let job = Collect { store: &store, plies: self.plies, keeps_games };
+        let job = Collect { store: &store, plies: self.plies, keeps_games, hands: Mutex::default() };
         let mut all = Met::default();
         let mut summary = run(inputs, Self::in_order(options), &job, |part| {
             all.join(part.met, self.standard_only)?;
             store.check()
         })?;
+        job.finish();
         all.report(&mut summary)?;
         Ok((store, summary, all))
     }
@@ -775,10 +718,8 @@ impl OpeningTree {
         for of_key in rows.chunk_by(|one, other| one.key == other.key) {
             let mut positions: Vec<TreePosition> = of_key
                 .chunk_by(|one, other| one.words == other.words)
-                .filter_map(|rows| {
-                    let (position, key) = position_of(rows[0].words)?;
-                    Some(tree_position(position, key, rows, self.min_games))
-                })
+                .filter(|rows| rows.iter().any(|row| row.games >= self.min_games))
+                .filter_map(|rows| Some(tree_position(position_of(&rows[0].words)?, rows[0].key, rows, self.min_games)))
                 .filter(|position| !position.moves.is_empty())
                 .collect();
             if positions.len() > 1 {
@@ -790,21 +731,57 @@ impl OpeningTree {
     }
 }
 
-/// Adds the rows of a store up, and passes them on in order.
+/// Adds the rows of a store up, and passes them on in order; keys of which all rows have fewer games than `least` are left
+/// out.
 fn sums_of(
-    store: Store<Vec<TreeRow>>,
+    store: Store<Pile>,
     space: &ScratchSpace,
     threads: usize,
+    least: u64,
     mut sink: impl FnMut(&[TreeRow]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut parts = Partitions::of(store, space, threads)?;
     while let Some(part) = parts.next()? {
-        let mut rows: Vec<TreeRow> = part.piles()?.concat();
-        if rows.iter().any(|row| row.is_single != 0) {
-            one_of_each_game(&mut rows);
+        let mut piles = part.piles()?;
+        if piles.iter().any(Pile::has_numbers_of_games) {
+            // The rows of a game may be in several piles.
+            let mut all = Pile { ones: Vec::new(), sums: piles.into_iter().flat_map(|pile| pile.sums).collect() };
+            all.keep_one_of_each_game();
+            piles = vec![all];
         }
-        add_up(&mut rows);
-        sink(&rows)?;
+        add_up(&piles, least, &mut sink)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::random::{RandomPlay, Start};
+
+    /// The keys and castling rights of words, against those of the positions that they are made of.
+    #[test]
+    fn keys_of_words_are_those_of_positions() {
+        let mut keys = KeysOfPlanes::default();
+        let mut idle = 0;
+        for start in [Start::Standard, Start::Chess960] {
+            for played in RandomPlay::new(3, start).take(20_000) {
+                let mut position = played.position;
+                if let Some(&mv) = position.legal_moves().iter().next_back() {
+                    position.make(mv);
+                    let passed = position.idle_en_passant_after(mv);
+                    idle += u32::from(passed.is_some());
+                    let board = Packed::pack(&position).unwrap();
+                    let en_passant = counted_en_passant(&board, || passed.map(|square| square.index() as i64));
+                    let words = words(&Canonical::of(&board, false), en_passant);
+                    assert_eq!(key_of(&mut keys, &words), position.polyglot_key_after(mv), "{position}");
+                }
+                let words = words_of_position(&position).unwrap();
+                assert_eq!(key_of(&mut keys, &words), position.polyglot_key(), "{position}");
+                assert_eq!(castles_as_standard(&words), position.castles_as_standard(), "{position}");
+                (position.halfmove, position.fullmove) = (0, 1);
+                assert_eq!(position_of(&words), Some(position));
+            }
+        }
+    }
 }

@@ -6,12 +6,12 @@
 //! | 8 | magic `\x89LFTREE\n` |
 //! | 4, 4, 4, 4 | version (1), number of the shard, number of shards, length of the options |
 //! | | the options of the run, as text: parts of other options are not put together |
-//! | 128 each | the rows, sorted by key, position and move |
+//! | 136 each | the rows, sorted by key, position and move |
 //! | 8, 8, 8 | 1 if a game of Chess960 is among them, number of rows, and the checksum of everything before it |
 //!
 //! Numbers are little-endian, in files as in memory: other machines are not supported by the packed formats either.
 
-use super::opening_tree::TreeRow;
+use super::opening_tree_sums::TreeRow;
 use crate::canonical::fold;
 use crate::error::{Damage, Error};
 use crate::pipeline::Shard;

@@ -6,7 +6,8 @@
 //! at compile time instead of being listed.
 
 use super::attacks::pawn_attacks;
-use super::castling::CastlingSide;
+use super::bitboard::Bitboard;
+use super::castling::{CastlingRights, CastlingSide};
 use super::moves::{Move, MoveKind};
 use super::piece::{Color, Piece, Role};
 use super::position::Position;
@@ -199,18 +200,12 @@ impl Position {
     }
 
     fn key(&self, en_passant: Option<Square>) -> u64 {
-        let mut key = 0;
+        let mut key = castling_keys(Color::ALL.map(|color| self.king(color)), self.castling);
         for color in Color::ALL {
             for role in Role::ALL {
                 for square in self.pieces(color, role) {
                     key ^= piece_key(Piece { color, role }, square);
                 }
-            }
-            let Some(king) = self.king(color) else {
-                continue;
-            };
-            for rook in self.castling.of(color) {
-                key ^= castling_key(color, CastlingSide::of(king, rook));
             }
         }
         if let Some(square) = en_passant {
@@ -223,10 +218,94 @@ impl Position {
     }
 }
 
+/// The numbers of castling rights, of the kings of White and Black.
+fn castling_keys(kings: [Option<Square>; 2], rights: CastlingRights) -> u64 {
+    let mut key = 0;
+    for (color, king) in Color::ALL.into_iter().zip(kings) {
+        let Some(king) = king else { continue };
+        for rook in rights.of(color) {
+            key ^= castling_key(color, CastlingSide::of(king, rook));
+        }
+    }
+    key
+}
+
+/// The numbers of pieces by their codes in [packed boards](crate::packed), those of Black behind those of White; an empty
+/// square has 0.
+static BY_CODE: [[u64; 64]; 16] = by_code();
+
+const fn by_code() -> [[u64; 64]; 16] {
+    let mut numbers = [[0; 64]; 16];
+    let mut code = 1;
+    while code < 8 {
+        // The last code is that of rooks that may still castle.
+        let role = if code == 7 { 3 } else { code - 1 };
+        let mut square = 0;
+        while square < 64 {
+            numbers[code][square] = KEYS[64 * (2 * role + 1) + square];
+            numbers[8 | code][square] = KEYS[64 * (2 * role) + square];
+            square += 1;
+        }
+        code += 1;
+    }
+    numbers
+}
+
+/// Computes the keys of boards from their planes. Each key is made from the one before, by exchanging the pieces on the
+/// squares that differ, so that boards that follow one another in a game need few steps.
+#[doc(hidden)]
+#[derive(Clone, Debug, Default)]
+pub struct KeysOfPlanes {
+    planes: [u64; 4],
+    /// The key of the pieces alone.
+    pieces: u64,
+    /// The castling rooks, all kings and the black ones, and the key of these castling rights.
+    castling: [u64; 3],
+    rights: u64,
+}
+
+impl KeysOfPlanes {
+    /// The key of a board: its planes as in [`Canonical`](crate::canonical::Canonical), the castling rooks, the side to move,
+    /// and the en passant square if it counts.
+    #[inline]
+    pub fn of(&mut self, planes: [u64; 4], castling: u64, side_to_move: Color, en_passant: Option<Square>) -> u64 {
+        let before = std::mem::replace(&mut self.planes, planes);
+        let code = |[black, t0, t1, t2]: [u64; 4], square: u32| {
+            let bit = |plane: u64| (plane >> square & 1) as usize;
+            bit(black) << 3 | bit(t2) << 2 | bit(t1) << 1 | bit(t0)
+        };
+        let mut differ = planes.iter().zip(before).fold(0, |differ, (plane, before)| differ | plane ^ before);
+        while differ != 0 {
+            let square = differ.trailing_zeros();
+            differ &= differ - 1;
+            self.pieces ^=
+                BY_CODE[code(before, square)][square as usize] ^ BY_CODE[code(planes, square)][square as usize];
+        }
+        let [black, t0, t1, t2] = planes;
+        let kings = t2 & t1 & !t0;
+        if self.castling != [castling, kings, kings & black] {
+            self.castling = [castling, kings, kings & black];
+            let kings = [kings & !black, kings & black].map(|kings| Bitboard(kings).first());
+            self.rights = castling_keys(kings, CastlingRights(Bitboard(castling)));
+        }
+        let mut key = self.pieces ^ self.rights;
+        if let Some(square) = en_passant {
+            key ^= en_passant_key(square);
+        }
+        if side_to_move == Color::White {
+            key ^= white_to_move_key();
+        }
+        key
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::canonical::Canonical;
     use crate::chess::Move;
+    use crate::chess::random::{RandomPlay, Start};
+    use crate::packed::Packed;
 
     #[test]
     fn the_table_begins_and_ends_as_published() {
@@ -255,5 +334,24 @@ mod tests {
             }
             assert_eq!(position.polyglot_key(), key, "{moves}");
         }
+    }
+
+    #[test]
+    fn keys_of_planes_are_those_of_positions() {
+        let (mut keys, mut counted) = (KeysOfPlanes::default(), 0);
+        for start in [Start::Standard, Start::Chess960] {
+            for played in RandomPlay::new(9, start).take(20_000) {
+                let position = played.position;
+                let canonical = Canonical::of(&Packed::pack(&position).unwrap(), false);
+                let en_passant = position.counted_en_passant(position.en_passant);
+                counted += usize::from(en_passant.is_some());
+                let mut of = |keys: &mut KeysOfPlanes| {
+                    keys.of(canonical.board, canonical.castling, position.side_to_move, en_passant)
+                };
+                assert_eq!(of(&mut keys), position.polyglot_key(), "{position}");
+                assert_eq!(of(&mut KeysOfPlanes::default()), position.polyglot_key(), "{position}");
+            }
+        }
+        assert!(counted > 0);
     }
 }
