@@ -315,8 +315,14 @@ fn tree_position(position: Position, key: u64, rows: &[TreeRow], min_games: u64)
         })
     });
     let mut position = TreePosition { position, key, moves: moves.collect() };
-    let is_standard = position.is_standard();
-    position.moves.sort_by_cached_key(|played| (u64::MAX - played.games, played.mv.uci_as(!is_standard).to_string()));
+    if position.moves.len() > 1 {
+        let is_standard = position.is_standard();
+        let text = |played: &TreeMove| played.mv.uci_as(!is_standard);
+        position.moves.sort_by(|one, other| {
+            let by_games = other.games.cmp(&one.games);
+            by_games.then_with(|| text(one).as_bytes().cmp(text(other).as_bytes()))
+        });
+    }
     position
 }
 
@@ -716,15 +722,20 @@ impl OpeningTree {
         sink: &mut impl FnMut(TreePosition) -> Result<(), Error>,
     ) -> Result<(), Error> {
         for of_key in rows.chunk_by(|one, other| one.key == other.key) {
-            let mut positions: Vec<TreePosition> = of_key
+            let positions = of_key
                 .chunk_by(|one, other| one.words == other.words)
                 .filter(|rows| rows.iter().any(|row| row.games >= self.min_games))
-                .filter_map(|rows| Some(tree_position(position_of(&rows[0].words)?, rows[0].key, rows, self.min_games)))
-                .filter(|position| !position.moves.is_empty())
-                .collect();
-            if positions.len() > 1 {
-                positions.sort_by_cached_key(|position| position.position.to_string());
+                .filter_map(|rows| {
+                    Some(tree_position(position_of(&rows[0].words)?, rows[0].key, rows, self.min_games))
+                });
+            let mut positions = positions.filter(|position| !position.moves.is_empty());
+            // Sorted rows with the same ends are all equal, as those of nearly every key are.
+            if of_key.first().map(|row| row.words) == of_key.last().map(|row| row.words) {
+                positions.try_for_each(&mut *sink)?;
+                continue;
             }
+            let mut positions: Vec<TreePosition> = positions.collect();
+            positions.sort_by_cached_key(|position| position.position.to_string());
             positions.into_iter().try_for_each(&mut *sink)?;
         }
         Ok(())

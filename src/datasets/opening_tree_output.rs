@@ -2,12 +2,16 @@
 
 use super::opening_tree::{TreeMove, TreePosition};
 #[cfg(feature = "parquet")]
+use crate::chess::fen::{CastlingStyle, Coded};
+#[cfg(feature = "parquet")]
 use crate::columnar::{Described, Ipc, IpcFile, Parquet, ParquetFile, RowBlock, RowBlocks};
 use crate::formats::polyglot_book::{BookEntry, book_code};
+#[cfg(feature = "parquet")]
+use crate::games::Date;
 use crate::jobs::OutputFormat;
 use crate::output::cells::{write_csv_text, write_json_string};
 #[cfg(feature = "parquet")]
-use crate::table::{Array, Kind, Texts, Values};
+use crate::table::{Array, Kind, TextList, Texts, Values};
 use std::io::{self, Write};
 
 /// What the weights of a Polyglot book are.
@@ -142,43 +146,13 @@ impl<W: Write> TreeFile<W> {
             return Ok(());
         }
         self.written.rows += position.moves.len() as u64;
-        let fen = position.position.to_string();
-        for played in &position.moves {
-            let uci = position.uci(played.mv);
-            let mut san = Vec::new();
-            played.mv.append_san(&position.position, &mut san);
-            let san = String::from_utf8_lossy(&san);
-            let [elo, performance, first, last] = optional(played);
-            let TreeMove { ply, games, white, draws, black, .. } = played;
-            match &mut self.form {
-                Form::Csv(out) => {
-                    let mut line = format!("0x{:016x},", position.key).into_bytes();
-                    write_csv_text(&fen, &mut line);
-                    write!(
-                        line,
-                        ",{ply},{uci},{san},{games},{white},{draws},{black},{elo},{performance},{first},{last}"
-                    )?;
-                    line.push(b'\n');
-                    out.write_all(&line)?;
-                }
-                Form::JsonLines(out) => {
-                    let mut line = format!("{{\"key\":\"0x{:016x}\",\"fen\":", position.key).into_bytes();
-                    write_json_string(&fen, &mut line);
-                    write!(line, ",\"ply\":{ply},\"move\":\"{uci}\",\"san\":\"{san}\",\"games\":{games}")?;
-                    write!(line, ",\"white\":{white},\"draws\":{draws},\"black\":{black}")?;
-                    let or_null = |text: &str| if text.is_empty() { "null".to_owned() } else { text.to_owned() };
-                    let quoted = |text: &str| if text.is_empty() { "null".to_owned() } else { format!("\"{text}\"") };
-                    write!(line, ",\"mean_elo\":{},\"performance\":{}", or_null(&elo), or_null(&performance))?;
-                    write!(line, ",\"first_date\":{},\"last_date\":{}}}", quoted(&first), quoted(&last))?;
-                    line.push(b'\n');
-                    out.write_all(&line)?;
-                }
-                #[cfg(feature = "parquet")]
-                Form::Table(table) => table.push(position.key, &fen, [&uci, &san, &first, &last], played)?,
-                Form::Book { .. } => {}
-            }
+        match &mut self.form {
+            Form::Csv(out) => write_lines(position, out, append_csv),
+            Form::JsonLines(out) => write_lines(position, out, append_json),
+            #[cfg(feature = "parquet")]
+            Form::Table(table) => table.put(position),
+            Form::Book { .. } => Ok(()),
         }
-        Ok(())
     }
 
     /// Ends the file.
@@ -198,6 +172,53 @@ impl<W: Write> TreeFile<W> {
         }
         Ok(written)
     }
+}
+
+/// What a line has of a position, besides a move: its key and its FEN; then the move in both forms.
+struct LineTexts<'a> {
+    key: u64,
+    fen: &'a str,
+    uci: &'a str,
+    san: &'a str,
+}
+
+/// Writes a line for each move of a position.
+fn write_lines(
+    position: &TreePosition,
+    out: &mut impl Write,
+    append: impl Fn(&LineTexts<'_>, &TreeMove, &mut Vec<u8>) -> io::Result<()>,
+) -> io::Result<()> {
+    let fen = position.position.to_string();
+    let mut lines = Vec::new();
+    for played in &position.moves {
+        let (uci, san) = (position.uci(played.mv), played.mv.san(&position.position));
+        append(&LineTexts { key: position.key, fen: &fen, uci: &uci, san: &san }, played, &mut lines)?;
+        lines.push(b'\n');
+    }
+    out.write_all(&lines)
+}
+
+fn append_csv(texts: &LineTexts<'_>, played: &TreeMove, line: &mut Vec<u8>) -> io::Result<()> {
+    let LineTexts { key, fen, uci, san } = texts;
+    let [elo, performance, first, last] = optional(played);
+    let TreeMove { ply, games, white, draws, black, .. } = played;
+    write!(line, "0x{key:016x},")?;
+    write_csv_text(fen, line);
+    write!(line, ",{ply},{uci},{san},{games},{white},{draws},{black},{elo},{performance},{first},{last}")
+}
+
+fn append_json(texts: &LineTexts<'_>, played: &TreeMove, line: &mut Vec<u8>) -> io::Result<()> {
+    let LineTexts { key, fen, uci, san } = texts;
+    let [elo, performance, first, last] = optional(played);
+    let TreeMove { ply, games, white, draws, black, .. } = played;
+    write!(line, "{{\"key\":\"0x{key:016x}\",\"fen\":")?;
+    write_json_string(fen, line);
+    write!(line, ",\"ply\":{ply},\"move\":\"{uci}\",\"san\":\"{san}\",\"games\":{games}")?;
+    write!(line, ",\"white\":{white},\"draws\":{draws},\"black\":{black}")?;
+    let or_null = |text: &str| if text.is_empty() { "null".to_owned() } else { text.to_owned() };
+    let quoted = |text: &str| if text.is_empty() { "null".to_owned() } else { format!("\"{text}\"") };
+    write!(line, ",\"mean_elo\":{},\"performance\":{}", or_null(&elo), or_null(&performance))?;
+    write!(line, ",\"first_date\":{},\"last_date\":{}}}", quoted(&first), quoted(&last))
 }
 
 /// The entries of a position whose weight is not 0.
@@ -267,7 +288,66 @@ struct Table<W: Write> {
     numbers: [Values<u64>; 5],
     small: [Values<u16>; 2],
     performances: Values<i16>,
-    texts: [Texts; 5],
+    fens: Texts,
+    moves: Repeated,
+    sans: Repeated,
+    dates: [Repeated; 2],
+    /// The last move that was written.
+    text: Vec<u8>,
+}
+
+/// A column of texts that repeat and have numbers: most of them are written once for the rows that are collected.
+#[cfg(feature = "parquet")]
+#[derive(Debug, Default)]
+struct Repeated {
+    codes: Values<u32>,
+    words: TextList,
+    /// Numbers and their codes, by a hash; the last of those with the same hash.
+    known: Vec<(u64, u32)>,
+}
+
+/// Number of numbers that are known, as bits.
+#[cfg(feature = "parquet")]
+const KNOWN: u32 = 11;
+
+#[cfg(feature = "parquet")]
+impl Repeated {
+    /// Adds a row. The number is that of no other text, and less than the largest one.
+    fn push(&mut self, number: u64, push: impl FnOnce(&mut TextList)) {
+        if self.known.is_empty() {
+            self.known.resize(1 << KNOWN, (u64::MAX, 0));
+        }
+        let hash = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - KNOWN);
+        let known = &mut self.known[hash as usize];
+        if known.0 != number {
+            *known = (number, self.words.len() as u32);
+            push(&mut self.words);
+        }
+        self.codes.push(Some(known.1));
+    }
+
+    /// Adds a row without a text.
+    fn push_none(&mut self) {
+        self.codes.push(None);
+    }
+
+    fn take(&mut self) -> Array {
+        self.known.clear();
+        Array::Text(Texts::from_parts(std::mem::take(&mut self.codes), std::mem::take(&mut self.words)))
+    }
+}
+
+/// The number of a date, which tells all dates apart.
+#[cfg(feature = "parquet")]
+fn number_of(date: Date) -> u64 {
+    let [month, day] = [date.month(), date.day()].map(|part| u64::from(part.unwrap_or(0)));
+    u64::from(date.year()) << 16 | month << 8 | day
+}
+
+/// The text of bytes.
+#[cfg(feature = "parquet")]
+fn text_of(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap_or_default()
 }
 
 #[cfg(feature = "parquet")]
@@ -290,21 +370,49 @@ impl<W: Write> Table<W> {
             numbers: Default::default(),
             small: Default::default(),
             performances: Values::default(),
-            texts: Default::default(),
+            fens: Texts::default(),
+            moves: Repeated::default(),
+            sans: Repeated::default(),
+            dates: Default::default(),
+            text: Vec::new(),
         }
     }
 
-    fn push(&mut self, key: u64, fen: &str, [uci, san, first, last]: [&str; 4], played: &TreeMove) -> io::Result<()> {
-        let TreeMove { ply, games, white, draws, black, mean_elo, performance, .. } = played;
-        let numbers = [key, *games, *white, *draws, *black];
-        self.numbers.iter_mut().zip(numbers).for_each(|(values, number)| values.push(Some(number)));
-        self.small[0].push(Some(*ply));
-        self.small[1].push(*mean_elo);
-        self.performances.push(*performance);
-        for (texts, text) in self.texts.iter_mut().zip([fen, uci, san, first, last]) {
-            texts.push(Some(text).filter(|text| !text.is_empty()));
+    /// Adds a row for each move of a position.
+    fn put(&mut self, position: &TreePosition) -> io::Result<()> {
+        let TreePosition { position, key, moves } = position;
+        let is_standard = position.castles_as_standard();
+        let mut fen = [0; Coded::ROOM];
+        let len = Coded::from(position).write(&mut fen, CastlingStyle::Outermost);
+        for played in moves {
+            let &TreeMove { mv, ply, games, white, draws, black, mean_elo, performance, dates } = played;
+            let numbers = [*key, games, white, draws, black];
+            self.numbers.iter_mut().zip(numbers).for_each(|(values, number)| values.push(Some(number)));
+            self.small[0].push(Some(ply));
+            self.small[1].push(mean_elo);
+            self.performances.push(performance);
+            self.fens.push(Some(text_of(&fen[..len])));
+            let number = u64::from(mv.to_bits()) << 1 | u64::from(is_standard);
+            self.moves.push(number, |words| words.push(mv.uci_as(!is_standard).as_str()));
+            self.text.clear();
+            mv.append_san(position, &mut self.text);
+            let san = text_of(&self.text);
+            // At most seven letters, which are the number.
+            let mut letters = [0; 8];
+            let len = san.len().min(letters.len());
+            letters[..len].copy_from_slice(&san.as_bytes()[..len]);
+            self.sans.push(u64::from_le_bytes(letters), |words| words.push(san));
+            for (place, texts) in self.dates.iter_mut().enumerate() {
+                match dates.map(|dates| dates[place]) {
+                    Some(date) => texts.push(number_of(date), |words| words.push(&date.to_string())),
+                    None => texts.push_none(),
+                }
+            }
+            if self.performances.len() == ROWS {
+                self.join()?;
+            }
         }
-        if self.performances.len() == ROWS { self.join() } else { Ok(()) }
+        Ok(())
     }
 
     /// Hands the collected rows over.
@@ -313,7 +421,9 @@ impl<W: Write> Table<W> {
         let [key, games, white, draws, black] = std::mem::take(&mut self.numbers).map(Array::U64);
         let [ply, elo] = std::mem::take(&mut self.small).map(Array::U16);
         let performance = Array::I16(std::mem::take(&mut self.performances));
-        let [fen, uci, san, first, last] = std::mem::take(&mut self.texts).map(Array::Text);
+        let fen = Array::Text(std::mem::take(&mut self.fens));
+        let [uci, san] = [&mut self.moves, &mut self.sans].map(Repeated::take);
+        let [first, last] = self.dates.each_mut().map(Repeated::take);
         let cells = vec![key, fen, ply, uci, san, games, white, draws, black, elo, performance, first, last];
         for block in self.blocks.join(cells, 0..rows) {
             self.encoder.put(block)?;
