@@ -85,6 +85,16 @@ impl RowBlock {
     pub(crate) fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
+    /// Takes the values by column: those of a whole piece that nothing else has are not copied.
+    pub(super) fn take_columns(&mut self) -> Vec<Array> {
+        if let [(piece, rows)] = &mut self.runs[..]
+            && let Some(columns) = Arc::get_mut(piece)
+            && columns.iter().all(|column| column.len() == rows.len())
+        {
+            return std::mem::take(columns);
+        }
+        self.columns()
+    }
     /// The values by column.
     pub(super) fn columns(&self) -> Vec<Array> {
         let Some((first, _)) = self.runs.first() else {

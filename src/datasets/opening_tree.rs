@@ -104,6 +104,7 @@ impl TreePosition {
 }
 
 /// The en passant square of a board, if a pawn stands beside that takes there; `idle` is that of [`Field::KeyEnPassant`].
+#[inline(always)]
 fn counted_en_passant(board: &Packed, idle: impl FnOnce() -> Option<i64>) -> u64 {
     let idle = || idle().map(|square| Square::new(square as u8 & 63));
     let Some(square) = board.en_passant().or_else(idle) else { return 0 };
@@ -118,6 +119,7 @@ fn counted_en_passant(board: &Packed, idle: impl FnOnce() -> Option<i64>) -> u64
     if rank & planes.pawns() & own == 0 { 0 } else { bit }
 }
 
+#[inline(always)]
 fn words(canonical: &Canonical, en_passant: u64) -> Words {
     let [black, t0, t1, t2] = canonical.board;
     let castling = u64::from(castling_files(canonical.castling));
@@ -147,6 +149,7 @@ fn en_passant_of(words: &Words) -> Option<Square> {
 }
 
 /// The Polyglot key of some words.
+#[inline(always)]
 fn key_of(keys: &mut KeysOfPlanes, words: &Words) -> u64 {
     let &[black, t0, t1, t2, _] = words;
     // A board without such a square is read as one with White to move.
@@ -224,6 +227,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The words of a record.
+    #[inline(always)]
     fn words(&self, row: usize, board: &Packed, canonical: &Canonical) -> Words {
         words(canonical, counted_en_passant(board, || self.idle_squares?.number(row)))
     }
@@ -235,6 +239,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The move of a record, with Black to move or not; `None` without a move. Position and key are not set.
+    #[inline(always)]
     fn row(&self, row: usize, is_black: bool, dates: &mut DatesByText) -> Option<OneGame> {
         let mv = get(self.moves, row).filter(|&bits| bits != 0)?;
         // The codes go from Black's victories up, and the places from White's.
@@ -301,7 +306,8 @@ fn performance([sum, points, count]: [u64; 3]) -> Option<i16> {
 /// A position with the moves of its rows.
 fn tree_position(position: Position, key: u64, rows: &[TreeRow], min_games: u64) -> TreePosition {
     let moves = rows.iter().filter(|row| row.games >= min_games).filter_map(|row| {
-        let [first, last] = row.dates.map(date_of);
+        let first = date_of(row.dates[0]);
+        let last = if row.dates[1] == row.dates[0] { first } else { date_of(row.dates[1]) };
         Some(TreeMove {
             mv: Move::from_bits(row.mv)?,
             ply: row.ply,
@@ -453,16 +459,17 @@ impl Job for Collect<'_> {
             }
             let board = tile.batch.board(row);
             let canonical = Canonical::of(&board, false);
-            let Some(mut one) = facts.row(row, canonical.black_to_move, &mut dates) else { continue };
-            one.words = facts.words(row, &board, &canonical);
-            one.key = key_of(&mut hand.keys, &one.words);
-            if met.chess960.is_none() && facts.is_chess960(row, &one.words) {
+            let Some(one) = facts.row(row, canonical.black_to_move, &mut dates) else { continue };
+            let words = facts.words(row, &board, &canonical);
+            let key = key_of(&mut hand.keys, &words);
+            if met.chess960.is_none() && facts.is_chess960(row, &words) {
                 met.chess960 = Some(tile.batch.index(row));
             }
+            let one = OneGame { words, ..one };
             if self.keeps_games {
-                rows.sums.push(TreeRow { games: game, is_single: 1, ..one.counts() });
+                rows.sums.push(TreeRow { games: game, is_single: 1, ..one.counts(key) });
             } else {
-                hand.front.add(&one, rows);
+                hand.front.add(key, one, rows);
             }
             if rows.len() >= AT_ONCE {
                 add_to(self.store, rows);
@@ -581,7 +588,7 @@ impl OpeningTree {
                 if last_games[position].replace(game) == Some(game) {
                     continue;
                 }
-                let row = row.counts();
+                let row = row.counts(0);
                 rows[position].entry(row.mv).and_modify(|known| known.add(&row)).or_insert(row);
             }
             Ok(())
@@ -684,7 +691,7 @@ impl OpeningTree {
                 if rows.is_empty() {
                     break;
                 }
-                add_to(&store, &mut Pile { ones: Vec::new(), sums: rows });
+                add_to(&store, &mut Pile::of_sums(rows));
                 store.check()?;
             }
             if self.standard_only && reader.has_chess960 {
@@ -756,7 +763,7 @@ fn sums_of(
         let mut piles = part.piles()?;
         if piles.iter().any(Pile::has_numbers_of_games) {
             // The rows of a game may be in several piles.
-            let mut all = Pile { ones: Vec::new(), sums: piles.into_iter().flat_map(|pile| pile.sums).collect() };
+            let mut all = Pile::of_sums(piles.into_iter().flat_map(|pile| pile.sums).collect());
             all.keep_one_of_each_game();
             piles = vec![all];
         }
@@ -770,22 +777,25 @@ mod tests {
     use super::*;
     use crate::chess::random::{RandomPlay, Start};
 
+    /// The key of the position after a move is that of its words.
+    fn check_key_after(position: &Position, last: Move, keys: &mut KeysOfPlanes) {
+        let idle = position.idle_en_passant_after(last);
+        let board = Packed::pack(position).unwrap();
+        let en_passant = counted_en_passant(&board, || idle.map(|square| square.index() as i64));
+        let words = words(&Canonical::of(&board, false), en_passant);
+        assert_eq!(key_of(keys, &words), position.polyglot_key_after(last), "{position}");
+    }
+
     /// The keys and castling rights of words, against those of the positions that they are made of.
     #[test]
     fn keys_of_words_are_those_of_positions() {
         let mut keys = KeysOfPlanes::default();
-        let mut idle = 0;
         for start in [Start::Standard, Start::Chess960] {
             for played in RandomPlay::new(3, start).take(20_000) {
                 let mut position = played.position;
                 if let Some(&mv) = position.legal_moves().iter().next_back() {
                     position.make(mv);
-                    let passed = position.idle_en_passant_after(mv);
-                    idle += u32::from(passed.is_some());
-                    let board = Packed::pack(&position).unwrap();
-                    let en_passant = counted_en_passant(&board, || passed.map(|square| square.index() as i64));
-                    let words = words(&Canonical::of(&board, false), en_passant);
-                    assert_eq!(key_of(&mut keys, &words), position.polyglot_key_after(mv), "{position}");
+                    check_key_after(&position, mv, &mut keys);
                 }
                 let words = words_of_position(&position).unwrap();
                 assert_eq!(key_of(&mut keys, &words), position.polyglot_key(), "{position}");
@@ -794,5 +804,11 @@ mod tests {
                 assert_eq!(position_of(&words), Some(position));
             }
         }
+        // The pawn may not take, because it is pinned; its square counts all the same.
+        let mut position = Position::from_fen_unvalidated("7k/5p2/8/3KP1q1/8/8/8/8 b - - 0 1").unwrap();
+        let last = Move::from_uci("f7f5", &position).unwrap();
+        position.make(last);
+        assert!(position.idle_en_passant_after(last).is_some());
+        check_key_after(&position, last, &mut keys);
     }
 }

@@ -4,7 +4,7 @@ use super::opening_tree::{TreeMove, TreePosition};
 #[cfg(feature = "parquet")]
 use crate::chess::fen::{CastlingStyle, Coded};
 #[cfg(feature = "parquet")]
-use crate::columnar::{Described, Ipc, IpcFile, Parquet, ParquetFile, RowBlock, RowBlocks};
+use crate::columnar::{BLOCK, Described, Ipc, IpcFile, Parquet, ParquetFile, RowBlock, RowBlocks};
 use crate::formats::polyglot_book::{BookEntry, book_code};
 #[cfg(feature = "parquet")]
 use crate::games::Date;
@@ -288,7 +288,9 @@ struct Table<W: Write> {
     numbers: [Values<u64>; 5],
     small: [Values<u16>; 2],
     performances: Values<i16>,
-    fens: Texts,
+    /// A position has one text for all of its moves.
+    fens: TextList,
+    fen_codes: Values<u32>,
     moves: Repeated,
     sans: Repeated,
     dates: [Repeated; 2],
@@ -357,10 +359,6 @@ enum Encoder<W: Write> {
     Ipc(Ipc, Box<IpcFile<W>>),
 }
 
-/// Number of rows that are collected.
-#[cfg(feature = "parquet")]
-const ROWS: usize = 1 << 12;
-
 #[cfg(feature = "parquet")]
 impl<W: Write> Table<W> {
     fn new(encoder: Encoder<W>) -> Self {
@@ -370,7 +368,8 @@ impl<W: Write> Table<W> {
             numbers: Default::default(),
             small: Default::default(),
             performances: Values::default(),
-            fens: Texts::default(),
+            fens: TextList::default(),
+            fen_codes: Values::default(),
             moves: Repeated::default(),
             sans: Repeated::default(),
             dates: Default::default(),
@@ -384,14 +383,21 @@ impl<W: Write> Table<W> {
         let is_standard = position.castles_as_standard();
         let mut fen = [0; Coded::ROOM];
         let len = Coded::from(position).write(&mut fen, CastlingStyle::Outermost);
-        for played in moves {
+        let fen = text_of(&fen[..len]);
+        for (place, played) in moves.iter().enumerate() {
+            if self.performances.is_empty() {
+                self.reserve();
+            }
+            if place == 0 || self.fens.is_empty() {
+                self.fens.push(fen);
+            }
+            self.fen_codes.push(Some(self.fens.len() as u32 - 1));
             let &TreeMove { mv, ply, games, white, draws, black, mean_elo, performance, dates } = played;
             let numbers = [*key, games, white, draws, black];
             self.numbers.iter_mut().zip(numbers).for_each(|(values, number)| values.push(Some(number)));
             self.small[0].push(Some(ply));
             self.small[1].push(mean_elo);
             self.performances.push(performance);
-            self.fens.push(Some(text_of(&fen[..len])));
             let number = u64::from(mv.to_bits()) << 1 | u64::from(is_standard);
             self.moves.push(number, |words| words.push(mv.uci_as(!is_standard).as_str()));
             self.text.clear();
@@ -408,11 +414,27 @@ impl<W: Write> Table<W> {
                     None => texts.push_none(),
                 }
             }
-            if self.performances.len() == ROWS {
+            // Whole blocks are not copied.
+            if self.performances.len() == BLOCK {
                 self.join()?;
             }
         }
         Ok(())
+    }
+
+    /// Makes room for the rows of a block.
+    fn reserve(&mut self) {
+        const BYTES_OF_FEN: usize = 64;
+        self.numbers.iter_mut().for_each(|values| values.reserve(BLOCK));
+        self.small.iter_mut().for_each(|values| values.reserve(BLOCK));
+        self.performances.reserve(BLOCK);
+        self.fens = TextList::with_capacity(BLOCK, BLOCK * BYTES_OF_FEN);
+        let [first, last] = &mut self.dates;
+        for codes in
+            [&mut self.fen_codes, &mut self.moves.codes, &mut self.sans.codes, &mut first.codes, &mut last.codes]
+        {
+            codes.reserve(BLOCK);
+        }
     }
 
     /// Hands the collected rows over.
@@ -421,7 +443,8 @@ impl<W: Write> Table<W> {
         let [key, games, white, draws, black] = std::mem::take(&mut self.numbers).map(Array::U64);
         let [ply, elo] = std::mem::take(&mut self.small).map(Array::U16);
         let performance = Array::I16(std::mem::take(&mut self.performances));
-        let fen = Array::Text(std::mem::take(&mut self.fens));
+        let fen = Texts::from_parts(std::mem::take(&mut self.fen_codes), std::mem::take(&mut self.fens));
+        let fen = Array::Text(fen);
         let [uci, san] = [&mut self.moves, &mut self.sans].map(Repeated::take);
         let [first, last] = self.dates.each_mut().map(Repeated::take);
         let cells = vec![key, fen, ply, uci, san, games, white, draws, black, elo, performance, first, last];

@@ -17,26 +17,26 @@ pub(super) fn is_black(words: &Words) -> bool {
     words[4] >> 63 != 0
 }
 
-/// A position and a move in one game.
+/// A position and a move in one game; the key of the position is kept apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct OneGame {
-    pub(super) key: u64,
     pub(super) words: Words,
     pub(super) mv: u16,
     pub(super) ply: u16,
     /// The ratings of the mover and of the opponent, and whether they are known.
-    elos: [u16; 2],
-    has_elos: [u8; 2],
+    pub(super) elos: [u16; 2],
+    pub(super) has_elos: [u8; 2],
     /// 0 without a result, else 1 and its place in [`TreeRow::results`].
-    result: u16,
+    pub(super) result: u16,
     /// The day, as a number that sorts; 0 if there is none.
-    day: u32,
+    pub(super) day: u32,
 }
 
 impl OneGame {
     /// A move, without its position, which is known later: with the place of the result in [`TreeRow::results`], the ratings of
     /// the mover and of the opponent, and the day.
+    #[inline(always)]
     pub(super) fn new(mv: u16, ply: u16, result: Option<u8>, elos: [Option<u16>; 2], day: u32) -> Self {
         Self {
             mv,
@@ -49,10 +49,10 @@ impl OneGame {
         }
     }
 
-    /// The same as counts.
-    pub(super) fn counts(&self) -> TreeRow {
+    /// The same as counts, with the key of the position.
+    pub(super) fn counts(&self, key: u64) -> TreeRow {
         let mut row = TreeRow {
-            key: self.key,
+            key,
             words: self.words,
             mv: self.mv,
             ply: self.ply,
@@ -117,22 +117,70 @@ impl TreeRow {
     }
 }
 
-impl Row for OneGame {
-    fn key(&self) -> u64 {
-        self.key
-    }
-}
-
 impl Row for TreeRow {
     fn key(&self) -> u64 {
         self.key
     }
 }
 
+/// Number of rows of a block, as bits.
+const BLOCK: u32 = 8;
+
+/// Rows in blocks of a fixed size, which stay where they are as more rows are added.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    blocks: Vec<Block>,
+    len: usize,
+}
+
+/// The keys of some rows, and the rows: most keys are only compared.
+#[derive(Debug)]
+struct Block {
+    keys: Vec<u64>,
+    rows: Vec<OneGame>,
+}
+
+/// Bytes of a row and its key.
+const BYTES_OF_ONE: usize = size_of::<u64>() + size_of::<OneGame>();
+
+impl Blocks {
+    #[inline(always)]
+    fn push(&mut self, key: u64, one: OneGame) {
+        let block = self.len >> BLOCK;
+        if block == self.blocks.len() {
+            self.blocks.push(Block { keys: Vec::with_capacity(1 << BLOCK), rows: Vec::with_capacity(1 << BLOCK) });
+        }
+        let block = &mut self.blocks[block];
+        block.keys.push(key);
+        block.rows.push(one);
+        self.len += 1;
+    }
+    #[inline]
+    fn get(&self, row: usize) -> Option<(u64, &OneGame)> {
+        let block = self.blocks.get(row >> BLOCK)?;
+        let row = row % (1 << BLOCK);
+        Some((*block.keys.get(row)?, block.rows.get(row)?))
+    }
+    fn keys(&self) -> impl Iterator<Item = u64> {
+        self.blocks.iter().flat_map(|block| block.keys.iter().copied())
+    }
+    /// Removes all rows; the memory is kept.
+    fn clear(&mut self) {
+        for Block { keys, rows } in &mut self.blocks {
+            keys.clear();
+            rows.clear();
+        }
+        self.len = 0;
+    }
+    fn bytes(&self) -> u64 {
+        (self.len * BYTES_OF_ONE) as u64
+    }
+}
+
 /// Rows of a part of the tree.
 #[derive(Debug, Default)]
 pub(super) struct Pile {
-    pub(super) ones: Vec<OneGame>,
+    pub(super) ones: Blocks,
     pub(super) sums: Vec<TreeRow>,
 }
 
@@ -147,26 +195,26 @@ struct Place {
 
 /// A row of a pile.
 enum Found<'a> {
-    One(&'a OneGame),
+    One(u64, &'a OneGame),
     Sum(&'a TreeRow),
 }
 
 impl Found<'_> {
     fn order(&self) -> (&Words, u16) {
         match self {
-            Self::One(one) => (&one.words, one.mv),
+            Self::One(_, one) => (&one.words, one.mv),
             Self::Sum(sum) => (&sum.words, sum.mv),
         }
     }
     fn games(&self) -> u64 {
         match self {
-            Self::One(_) => 1,
+            Self::One(..) => 1,
             Self::Sum(sum) => sum.games,
         }
     }
     fn counts(&self) -> TreeRow {
         match self {
-            Self::One(one) => one.counts(),
+            Self::One(key, one) => one.counts(*key),
             Self::Sum(sum) => **sum,
         }
     }
@@ -175,8 +223,8 @@ impl Found<'_> {
 fn find(piles: &[Pile], place: Place) -> Found<'_> {
     let Pile { ones, sums } = &piles[place.pile as usize];
     match ones.get(place.row as usize) {
-        Some(one) => Found::One(one),
-        None => Found::Sum(&sums[place.row as usize - ones.len()]),
+        Some((key, one)) => Found::One(key, one),
+        None => Found::Sum(&sums[place.row as usize - ones.len]),
     }
 }
 
@@ -184,7 +232,7 @@ fn find(piles: &[Pile], place: Place) -> Found<'_> {
 fn sorted(piles: &[Pile]) -> Vec<Place> {
     let mut places = Vec::with_capacity(piles.iter().map(RowBuffer::len).sum());
     for (pile, number) in piles.iter().zip(0..) {
-        let keys = pile.ones.iter().map(|one| one.key).chain(pile.sums.iter().map(|sum| sum.key));
+        let keys = pile.ones.keys().chain(pile.sums.iter().map(|sum| sum.key));
         places.extend(keys.zip(0..).map(|(key, row)| Place { key, pile: number, row }));
     }
     places.sort_unstable_by_key(|place| place.key);
@@ -235,6 +283,11 @@ pub(super) fn add_up<E>(
 }
 
 impl Pile {
+    /// A pile of sums.
+    pub(super) fn of_sums(sums: Vec<TreeRow>) -> Self {
+        Self { ones: Blocks::default(), sums }
+    }
+
     /// Of the rows of single games, keeps the first of each position and game.
     pub(super) fn keep_one_of_each_game(&mut self) {
         let rows = &mut self.sums;
@@ -253,28 +306,24 @@ impl Pile {
 
 impl RowBuffer for Pile {
     fn len(&self) -> usize {
-        self.ones.len() + self.sums.len()
+        self.ones.len + self.sums.len()
     }
     fn keys(&self, keys: &mut Vec<u64>) {
-        self.ones.keys(keys);
+        self.ones.blocks.iter().for_each(|block| keys.extend_from_slice(&block.keys));
         self.sums.keys(keys);
     }
     fn take(&mut self, from: &Self, rows: &[u32]) -> u64 {
         let before = self.bytes();
-        if from.sums.is_empty() {
-            self.ones.extend(rows.iter().map(|&row| from.ones[row as usize]));
-        } else {
-            for &row in rows {
-                match from.ones.get(row as usize) {
-                    Some(one) => self.ones.push(*one),
-                    None => self.sums.push(from.sums[row as usize - from.ones.len()]),
-                }
+        for &row in rows {
+            match from.ones.get(row as usize) {
+                Some((key, one)) => self.ones.push(key, *one),
+                None => self.sums.push(from.sums[row as usize - from.ones.len]),
             }
         }
         self.bytes() - before
     }
     fn another(&self) -> Self {
-        Self { ones: self.ones.another(), sums: self.sums.another() }
+        Self { ones: Blocks::default(), sums: self.sums.another() }
     }
     fn clear(&mut self) {
         self.ones.clear();
@@ -287,7 +336,7 @@ impl RowBuffer for Pile {
         let piles = [std::mem::take(self)];
         for of_key in sorted(&piles).chunk_by_mut(|one, other| one.key == other.key) {
             for_each_move(&piles, of_key, |first, others| match first {
-                Found::One(one) if others.is_empty() => self.ones.push(*one),
+                Found::One(key, one) if others.is_empty() => self.ones.push(key, *one),
                 first => self.sums.push(sum(&piles, &first, others)),
             });
         }
@@ -296,17 +345,27 @@ impl RowBuffer for Pile {
         self.ones.bytes() + self.sums.bytes()
     }
     fn encode(self, to: &mut Vec<u8>) -> io::Result<()> {
-        to.extend_from_slice(&(self.ones.len() as u64).to_le_bytes());
-        self.ones.encode(to)?;
+        to.extend_from_slice(&(self.ones.len as u64).to_le_bytes());
+        for Block { keys, rows } in &self.ones.blocks {
+            for (key, row) in keys.iter().zip(rows) {
+                to.extend_from_slice(&key.to_le_bytes());
+                to.extend_from_slice(bytemuck::bytes_of(row));
+            }
+        }
         self.sums.encode(to)
     }
     fn decode(bytes: Vec<u8>) -> io::Result<Self> {
         let truncated = || io::Error::from(io::ErrorKind::UnexpectedEof);
         let (&ones, rest) = bytes.split_first_chunk::<8>().ok_or_else(truncated)?;
-        let len =
-            usize::try_from(u64::from_le_bytes(ones)).ok().and_then(|ones| ones.checked_mul(size_of::<OneGame>()));
-        let (ones, sums) = len.and_then(|len| rest.split_at_checked(len)).ok_or_else(truncated)?;
-        Ok(Self { ones: Vec::decode(ones.to_vec())?, sums: Vec::decode(sums.to_vec())? })
+        let len = usize::try_from(u64::from_le_bytes(ones)).ok();
+        let len = len.and_then(|ones| ones.checked_mul(BYTES_OF_ONE));
+        let (rows, sums) = len.and_then(|len| rest.split_at_checked(len)).ok_or_else(truncated)?;
+        let mut ones = Blocks::default();
+        for row in rows.chunks_exact(BYTES_OF_ONE) {
+            let (&key, row) = row.split_first_chunk::<8>().ok_or_else(truncated)?;
+            ones.push(u64::from_le_bytes(key), bytemuck::pod_read_unaligned(row));
+        }
+        Ok(Self { ones, sums: Vec::decode(sums.to_vec())? })
     }
 }
 
@@ -318,35 +377,113 @@ const SLOTS: u32 = 11;
 #[derive(Debug, Default)]
 pub(super) struct Front {
     sums: Vec<TreeRow>,
-    /// The hash of the last row of each slot that is not in it.
-    last: Vec<u64>,
+    /// By slot, the hash of the row that is in it, and that of the last other row.
+    hashes: Vec<[u64; 2]>,
 }
 
 impl Front {
     /// Adds a row: to the sum in its slot, or to the rows of a pile.
-    pub(super) fn add(&mut self, one: &OneGame, pile: &mut Pile) {
+    #[inline(always)]
+    pub(super) fn add(&mut self, key: u64, one: OneGame, pile: &mut Pile) {
         if self.sums.is_empty() {
             self.sums.resize(1 << SLOTS, TreeRow::default());
-            self.last.resize(1 << SLOTS, 0);
+            self.hashes.resize(1 << SLOTS, [0; 2]);
         }
-        let hash = (one.key ^ u64::from(one.mv)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let hash = (key ^ u64::from(one.mv)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let slot = (hash >> (u64::BITS - SLOTS)) as usize;
-        let (sum, last) = (&mut self.sums[slot], &mut self.last[slot]);
-        if sum.games > 0 && (sum.key, sum.mv) == (one.key, one.mv) && sum.words == one.words {
-            sum.add(&one.counts());
-        } else if *last == hash {
-            if sum.games > 0 {
-                pile.sums.push(*sum);
-            }
-            *sum = one.counts();
-        } else {
+        let [held, last] = &mut self.hashes[slot];
+        if *held != hash && *last != hash {
             *last = hash;
-            pile.ones.push(*one);
+            pile.ones.push(key, one);
+            return;
         }
+        *held = hash;
+        // Sums are long, so that they are looked at only here.
+        let sum = &mut self.sums[slot];
+        let row = one.counts(key);
+        if sum.games > 0 && (sum.key, sum.words, sum.mv) == (row.key, row.words, row.mv) {
+            sum.add(&row);
+            return;
+        }
+        if sum.games > 0 {
+            pile.sums.push(*sum);
+        }
+        *sum = row;
     }
 
     /// All sums.
     pub(super) fn into_pile(self) -> Pile {
-        Pile { ones: Vec::new(), sums: self.sums.into_iter().filter(|sum| sum.games > 0).collect() }
+        Pile::of_sums(self.sums.into_iter().filter(|sum| sum.games > 0).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::random::Random;
+    use std::collections::BTreeMap;
+    use std::convert::Infallible;
+
+    /// The sums of some piles.
+    fn sums(piles: &[Pile], least: u64) -> Vec<TreeRow> {
+        let mut all = Vec::new();
+        let done: Result<(), Infallible> = add_up(piles, least, |rows| {
+            all.extend_from_slice(rows);
+            Ok(())
+        });
+        assert_eq!(done, Ok(()));
+        all
+    }
+
+    /// Rows are added up to the same sums, however they are divided, thinned and stored before.
+    #[test]
+    fn sums_are_those_of_the_rows_one_by_one() {
+        let mut numbers = Random::new(11);
+        let mut random = |most: u32| numbers.below(most) as usize;
+        let mut expected: BTreeMap<(u64, Words, u16), TreeRow> = BTreeMap::new();
+        let (mut front, mut piles) = (Front::default(), Vec::new());
+        for _ in 0..40 {
+            let mut pile = Pile::default();
+            for _ in 0..random(1000) {
+                // A few rows come often, and positions may share a key.
+                let most = [4, 100, 1 << 30][random(3)];
+                let key = random(most) as u64;
+                let words = [random(2) as u64, 0, 0, 0, (random(2) as u64) << 63];
+                let elos = [(); 2].map(|()| (random(4) > 0).then_some(1000 + random(2000) as u16));
+                let result = Some(random(4) as u8).filter(|&result| result < 3);
+                let one = OneGame::new(1 + random(3) as u16, random(60) as u16, result, elos, random(3) as u32);
+                let one = OneGame { words, ..one };
+                let row = one.counts(key);
+                expected.entry((key, words, one.mv)).and_modify(|sum| sum.add(&row)).or_insert(row);
+                match random(3) {
+                    0 => pile.ones.push(key, one),
+                    1 => pile.sums.push(row),
+                    _ => front.add(key, one, &mut pile),
+                }
+            }
+            if random(2) == 0 {
+                let (before, len) = (sums(std::slice::from_ref(&pile), 0), pile.len());
+                pile.thin();
+                assert_eq!(sums(std::slice::from_ref(&pile), 0), before);
+                assert!(pile.len() <= len);
+            }
+            if random(2) == 0 {
+                let (mut bytes, before) = (Vec::new(), sums(std::slice::from_ref(&pile), 0));
+                pile.encode(&mut bytes).unwrap();
+                assert!(bytes.len() < 8 || Pile::decode(bytes[..bytes.len() - 1].to_vec()).is_err());
+                pile = Pile::decode(bytes).unwrap();
+                assert_eq!(sums(std::slice::from_ref(&pile), 0), before);
+            }
+            let places: Vec<u32> = (0..pile.len() as u32).rev().collect();
+            let mut other = Pile::default();
+            assert_eq!(other.take(&pile, &places), pile.bytes());
+            piles.push(other);
+        }
+        piles.push(front.into_pile());
+        let expected: Vec<TreeRow> = expected.into_values().collect();
+        assert_eq!(sums(&piles, 0), expected);
+        let games_of = |key: u64| expected.iter().filter(|row| row.key == key).map(|row| row.games).sum::<u64>();
+        let has_enough = |row: &&TreeRow| games_of(row.key) >= 5;
+        assert_eq!(sums(&piles, 5), expected.iter().filter(has_enough).copied().collect::<Vec<_>>());
     }
 }

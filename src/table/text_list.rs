@@ -29,6 +29,10 @@ impl TextList {
         debug_assert!(ends.is_sorted() && ends.iter().all(|&end| text.is_char_boundary(end)));
         Self { text, ends }
     }
+    /// An empty list with room for this number of texts, and for all of their bytes.
+    pub(crate) fn with_capacity(texts: usize, bytes: usize) -> Self {
+        Self { text: String::with_capacity(bytes), ends: Vec::with_capacity(texts) }
+    }
     /// Number of texts.
     pub const fn len(&self) -> usize {
         self.ends.len()

@@ -87,7 +87,8 @@ impl Parquet {
     pub(crate) fn encode(&self, mut block: RowBlock) -> io::Result<Pages> {
         let mut encoder = self.encoder()?;
         let mut pages = Vec::with_capacity(self.columns.len());
-        for ((column, values), codes) in self.columns.iter().zip(block.columns()).zip(&block.codes) {
+        let values = block.take_columns();
+        for ((column, values), codes) in self.columns.iter().zip(values).zip(&block.codes) {
             let codes = codes.as_deref();
             pages.push(encoder.page(&values, column.kind, column.nullable, codes)?);
         }

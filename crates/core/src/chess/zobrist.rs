@@ -267,7 +267,7 @@ pub struct KeysOfPlanes {
 impl KeysOfPlanes {
     /// The key of a board: its planes as in [`Canonical`](crate::canonical::Canonical), the castling rooks, the side to move,
     /// and the en passant square if it counts.
-    #[inline]
+    #[inline(always)]
     pub fn of(&mut self, planes: [u64; 4], castling: u64, side_to_move: Color, en_passant: Option<Square>) -> u64 {
         let before = std::mem::replace(&mut self.planes, planes);
         let code = |[black, t0, t1, t2]: [u64; 4], square: u32| {
@@ -283,7 +283,8 @@ impl KeysOfPlanes {
         }
         let [black, t0, t1, t2] = planes;
         let kings = t2 & t1 & !t0;
-        if self.castling != [castling, kings, kings & black] {
+        let [castling_before, kings_before, black_before] = self.castling;
+        if castling ^ castling_before | kings ^ kings_before | kings & black ^ black_before != 0 {
             self.castling = [castling, kings, kings & black];
             let kings = [kings & !black, kings & black].map(|kings| Bitboard(kings).first());
             self.rights = castling_keys(kings, CastlingRights(Bitboard(castling)));
