@@ -9,7 +9,8 @@ use super::run::invocation::Invocation;
 use anyhow::{Result, bail};
 use clap::Args;
 use lanefish::datasets::SortGames;
-use lanefish::jobs::{Content, GameColumn, GameColumns, OutputContent, OutputFormat};
+use lanefish::games::MoveForms;
+use lanefish::jobs::{Content, GameColumn, GameColumns, GameSchema, OutputContent, OutputFormat};
 use lanefish::table::TAGS;
 
 /// The usual columns in the order in which a table for people has them, since it is cut from the right.
@@ -25,6 +26,24 @@ pub(crate) struct GamesArgs {
     /// A table for people begins with the players and the result, unless columns are chosen.
     #[arg(long, value_name = "NAMES", hide_possible_values = true, value_parser = super::arguments::value_parsers::GameColumnNames)]
     columns: Option<String>,
+
+    /// Also write the moves, as movetext, uci, san, aix, or several of them
+    ///
+    /// The table can then be read as one of games. movetext is all that follows the tags in PGN, in one line; uci is a column
+    /// `moves`, san a column `moves_san`, and aix a column `movedata` with lists of clocks and evaluations. The last
+    /// position is `final_fen`, and the first one, unless it is the usual one, `start_fen`. Of damaged games only the
+    /// movetext is written. Games that are stored as positions need all of them, one after the other; other games are
+    /// rejected.
+    #[arg(long, value_name = "FORMS")]
+    moves: Option<MoveForms>,
+
+    /// Write a table with exactly the columns and types of one that is published: hub (all games of Lichess as Parquet,
+    /// with `movetext`) or aix (the same games in two bytes a move)
+    ///
+    /// Both have games of standard chess from the usual position only; other games are rejected, and those with null moves
+    /// by aix. Comments other than clocks and evaluations have no place in aix.
+    #[arg(long, value_name = "TABLE", hide_short_help = true, conflicts_with_all = ["moves", "columns"])]
+    schema: Option<GameSchema>,
 
     /// Sort by a column, from the largest value with `:desc`; --limit then keeps the first of the sorted games
     ///
@@ -66,6 +85,7 @@ impl RunCommand for GamesArgs {
         ("One row per game", "lanefish games games.pgn -o games.csv"),
         ("Some columns", "lanefish games games.pgn --columns white,black,result,tag:Annotator"),
         ("The games of strong players, unchanged", "lanefish games games.pgn.zst --min-elo 2500 -o strong.pgn.zst"),
+        ("The games as a table with their moves", "lanefish games games.pgn.zst -o games.parquet --moves movetext,uci"),
         ("The ten longest games", "lanefish games games.pgn --sort plies:desc --limit 10 --columns plies,white,black"),
         (
             "Games in which White has an isolated queen's pawn, unchanged",
@@ -108,6 +128,25 @@ impl RunCommand for GamesArgs {
             (None, RowForm::Table) => Some(GameColumns::named(FOR_PEOPLE_FIRST)?),
             (None, RowForm::Rows(OutputFormat::Pgn | OutputFormat::JsonLines)) => None,
             _ => Some(columns),
+        };
+        let columns = match (self.moves, shown) {
+            (None, RowForm::Rows(format))
+                if !matches!(format, OutputFormat::Csv | OutputFormat::JsonLines | OutputFormat::Pgn)
+                    && self.schema.is_some() =>
+            {
+                self.schema.map(GameColumns::of_schema)
+            }
+            (None, _) if self.schema.is_some() => {
+                bail!("--schema: such tables are parquet or arrow, which -o or --format chooses")
+            }
+            (None, _) => columns,
+            (Some(_), RowForm::Table | RowForm::Rows(OutputFormat::Pgn)) => {
+                bail!("--moves: they are columns of csv, jsonl, parquet or arrow, which -o or --format chooses")
+            }
+            (Some(forms), _) => {
+                let chosen = columns.unwrap_or_else(|| GameColumns::usual().clone());
+                Some(chosen.with_moves(forms))
+            }
         };
         if condition.is_some_and(|condition| condition.reads("fen")) {
             invocation.note(format_args!(

@@ -233,12 +233,13 @@ impl TreeArgs {
             }
             let global = invocation.global();
             let about = format!(
-                "plies {plies:?} {games:?} {:?} skip {} limit {:?} {:?} strict PGN {}",
+                "plies {plies:?} {games:?} {:?} skip {} limit {:?} {:?} strict PGN {} columns {:?}",
                 reading.chosen,
                 global.input.skip,
                 global.input.limit,
                 invocation.validity(Validity::Playable),
                 global.input.strict_pgn,
+                [&reading.moves_column, &reading.start_column],
             );
             let tree = OpeningTree::default().plies(plies);
             let mut rows = 0;

@@ -3,23 +3,31 @@
 use super::column_descriptions::{Described, days_of};
 use super::schema_metadata;
 use crate::table::{Array, Kind, Values};
-use arrow_array::builder::StringBuilder;
-use arrow_array::types::{ArrowPrimitiveType, Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt64Type};
-use arrow_array::{ArrayRef, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_array::builder::{BinaryBuilder, StringBuilder};
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    TimestampMicrosecondType, UInt8Type, UInt16Type, UInt64Type,
+};
+use arrow_array::{
+    ArrayRef, BooleanArray, FixedSizeBinaryArray, ListArray, PrimitiveArray, RecordBatch, RecordBatchOptions,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The Arrow schema of these columns: the metadata have `lanefish.version`, and those of each field
-/// `lanefish.meaning`.
+/// The Arrow schema of these columns: the metadata have `lanefish.version`, those of each field
+/// `lanefish.meaning`, and a table with the moves of games says that each row is a game.
 pub(crate) fn schema(columns: &[Described]) -> Schema {
     let fields = columns.iter().map(|column| {
         let meaning = (schema_metadata::MEANING.to_owned(), column.meaning.to_string());
         Field::new(&*column.name, data_type(column.kind), column.nullable).with_metadata(HashMap::from([meaning]))
     });
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let metadata = HashMap::from([("lanefish.version".to_owned(), version)]);
+    let mut metadata = HashMap::from([("lanefish.version".to_owned(), version)]);
+    if columns.iter().any(|column| column.has_moves) {
+        metadata.insert(schema_metadata::TABLE.to_owned(), "games".to_owned());
+    }
     Schema::new_with_metadata(fields.collect::<Vec<_>>(), metadata)
 }
 
@@ -36,7 +44,19 @@ fn data_type(kind: Kind) -> DataType {
         Kind::Text => DataType::Utf8,
         Kind::Date => DataType::Date32,
         Kind::Board => DataType::FixedSizeBinary(32),
+        Kind::ExactU8 => DataType::UInt8,
+        Kind::ExactU16 => DataType::UInt16,
+        Kind::Time => DataType::Time32(TimeUnit::Millisecond),
+        Kind::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+        Kind::Bytes => DataType::Binary,
+        Kind::ListOfU16 => DataType::List(element(DataType::UInt16)),
+        Kind::ListOfI16 => DataType::List(element(DataType::Int16)),
     }
+}
+
+/// The field of the numbers in lists, which are never missing.
+fn element(data: DataType) -> Arc<Field> {
+    Arc::new(Field::new("element", data, true))
 }
 
 /// The rows as a record batch.
@@ -73,6 +93,14 @@ fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
             let bits = BooleanBuffer::from(flags.into_values());
             Arc::new(BooleanArray::new(bits, nulls))
         }
+        Array::U8(values) if kind == Kind::ExactU8 => primitive::<UInt8Type>(values),
+        Array::U16(values) if kind == Kind::ExactU16 => primitive::<UInt16Type>(values),
+        Array::U32(values) if kind == Kind::Time => {
+            primitive::<Time32MillisecondType>(values.map(|value| value as i32))
+        }
+        Array::U64(values) if kind == Kind::Timestamp => {
+            primitive::<TimestampMicrosecondType>(values.map(|bits| bits as i64))
+        }
         Array::U8(values) => primitive::<Int16Type>(values.map(i16::from)),
         Array::I16(values) if kind == Kind::I32 => primitive::<Int32Type>(values.map(i32::from)),
         Array::I16(values) => primitive::<Int16Type>(values),
@@ -87,6 +115,30 @@ fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
             Arc::new(FixedSizeBinaryArray::new(32, Buffer::from(bytes), nulls))
         }
         Array::Text(texts) if kind == Kind::Date => primitive::<Date32Type>(days_of(&texts)),
+        Array::TextBuffer(texts) if kind == Kind::Bytes => {
+            let mut bytes = BinaryBuilder::new();
+            for row in 0..texts.len() {
+                bytes.append_option(texts.is_present(row).then(|| texts.bytes(row)));
+            }
+            Arc::new(bytes.finish())
+        }
+        Array::Lists(all) => {
+            let nulls = nulls(all.present(), all.len());
+            let lists = || (0..all.len()).map(|row| all.get(row).unwrap_or_default());
+            let offsets = OffsetBuffer::from_lengths(lists().map(<[i32]>::len));
+            let numbers = || lists().flatten().copied();
+            let (data, numbers): (_, ArrayRef) = match kind {
+                Kind::ListOfU16 => {
+                    let numbers = numbers().map(|number| number as u16);
+                    (DataType::UInt16, Arc::new(PrimitiveArray::<UInt16Type>::from_iter_values(numbers)))
+                }
+                _ => {
+                    let numbers = numbers().map(|number| number as i16);
+                    (DataType::Int16, Arc::new(PrimitiveArray::<Int16Type>::from_iter_values(numbers)))
+                }
+            };
+            Arc::new(ListArray::new(element(data), offsets, numbers, nulls))
+        }
         Array::Text(_) | Array::TextBuffer(_) => {
             let rows = array.len();
             let mut strings = StringBuilder::with_capacity(rows, 16 * rows);

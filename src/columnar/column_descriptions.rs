@@ -15,12 +15,14 @@ pub(crate) struct Described {
     pub nullable: bool,
     /// The meaning of the column.
     pub meaning: Arc<str>,
+    /// Whether it has the moves of games.
+    pub has_moves: bool,
 }
 
 impl Described {
     /// A column that is computed for every record.
     pub(crate) fn new(name: &str, kind: Kind, meaning: &str) -> Self {
-        Self { name: name.into(), kind, nullable: false, meaning: meaning.into() }
+        Self { name: name.into(), kind, nullable: false, meaning: meaning.into(), has_moves: false }
     }
     /// The column, with values that can be missing.
     #[must_use]
@@ -39,6 +41,7 @@ impl Described {
             kind: column.kind(),
             nullable: column.is_carried(),
             meaning: column.meaning().into(),
+            has_moves: false,
         }
     }
 }

@@ -27,8 +27,8 @@ pub use parquet::Compression;
 pub(crate) use parquet::{Pages, Parquet, ParquetFile};
 #[cfg(any(test, feature = "sql"))]
 pub(crate) use row_blocks::ROW_GROUP;
-pub(crate) use row_blocks::{RowBlock, RowBlocks};
-pub(crate) use schema_metadata::{check_columns, check_file};
+pub(crate) use row_blocks::{ROW_GROUP_OF_GAMES, RowBlock, RowBlocks};
+pub(crate) use schema_metadata::{TABLE, check_columns, check_file};
 
 /// Rows that are encoded at once.
 pub const BLOCK: usize = 1 << 14;

@@ -9,13 +9,17 @@ use std::sync::Arc;
 
 /// Rows that share dictionaries of texts: a row group of Parquet.
 pub(crate) const ROW_GROUP: usize = 1 << 20;
+/// The same for rows with the moves of games, which are long.
+pub(crate) const ROW_GROUP_OF_GAMES: usize = 1 << 17;
 
 /// The largest dictionary of a column, in bytes of texts; rows beyond it are written as they are.
 const MOST_BYTES: usize = 1 << 20;
 
 /// Cuts rows into blocks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RowBlocks {
+    /// Rows of a row group.
+    group: u64,
     /// Rows that are not a whole block yet.
     waiting: RowRuns<Vec<Array>>,
     /// Rows in blocks.
@@ -110,7 +114,17 @@ impl RowBlock {
     }
 }
 
+impl Default for RowBlocks {
+    fn default() -> Self {
+        Self::of_groups(ROW_GROUP)
+    }
+}
+
 impl RowBlocks {
+    /// For row groups with this number of rows, which is a multiple of [`BLOCK`].
+    pub(crate) fn of_groups(rows: usize) -> Self {
+        Self { group: rows as u64, waiting: RowRuns::default(), rows: 0, dictionaries: Vec::new() }
+    }
     /// Takes these rows of the next chunk, whose columns have the same length; returns the blocks that they complete.
     pub(crate) fn join(&mut self, piece: Vec<Array>, rows: Range<usize>) -> Vec<RowBlock> {
         self.waiting.push((Arc::new(piece), rows));
@@ -120,13 +134,13 @@ impl RowBlocks {
     /// The last block, if there are rows left.
     pub(crate) fn finish(mut self) -> Option<RowBlock> {
         let len = self.waiting.len();
-        (len > 0 || !self.rows.is_multiple_of(ROW_GROUP as u64)).then(|| self.take(len, true))
+        (len > 0 || !self.rows.is_multiple_of(self.group)).then(|| self.take(len, true))
     }
     fn take(&mut self, len: usize, is_last: bool) -> RowBlock {
         self.rows += len as u64;
         let runs = self.waiting.take(len);
         let codes = self.encode_texts(&runs, len);
-        let ends = is_last || self.rows.is_multiple_of(ROW_GROUP as u64);
+        let ends = is_last || self.rows.is_multiple_of(self.group);
         let words = ends.then(|| {
             let dictionaries = self.dictionaries.iter_mut().map(std::mem::take);
             dictionaries.map(|dictionary| dictionary.words).collect()

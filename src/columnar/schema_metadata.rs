@@ -23,6 +23,9 @@ pub(super) const WRITER: &str = "lanefish version ";
 /// The metadata of each column.
 pub(super) const MEANING: &str = "lanefish.meaning";
 
+/// The key that says what the rows of a table are: `games` or `positions`.
+pub(crate) const TABLE: &str = "lanefish.table";
+
 /// The value of [`COLUMNS`].
 pub(super) fn of_columns(fields: &Fields) -> String {
     columns_checksum(fields, |data| match data {

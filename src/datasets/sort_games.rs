@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::formats::Chunk;
-use crate::games::GameRow;
+use crate::games::{GameRow, GameVerdict, MoveForms};
 use crate::input::{Bytes, Inputs};
 use crate::jobs::GameOrder;
 use crate::output::ScratchSpace;
@@ -181,6 +181,12 @@ impl<J: Job> Job for EnterGames<'_, J> {
     }
     fn reads_game_rows(&self) -> bool {
         true
+    }
+    fn move_forms(&self) -> MoveForms {
+        self.job.move_forms()
+    }
+    fn judge_game(&self, game: &GameRow) -> GameVerdict {
+        self.job.judge_game(game)
     }
     fn game_tags(&self) -> Option<Vec<Arc<str>>> {
         let own = self.order.tags()?;

@@ -3,13 +3,18 @@
 //! A format of games implements `Facts` for its games and consults a [`GameFilter`](crate::choose::GameFilter) to
 //! decide which of them, and which of their positions, to deliver. A [`GameRow`] has everything known about a game.
 
+mod aix_game;
 mod outcome;
 mod player_names;
+mod written_moves;
 
 pub use crate::table::{Date, Speed};
+pub(crate) use aix_game::AixGame;
 pub use outcome::Outcome;
 pub(crate) use outcome::{Verdict, dash};
 pub use player_names::PlayerName;
+pub(crate) use written_moves::WrittenMoves;
+pub use written_moves::{GameVerdict, MoveForms};
 
 use crate::ParseError;
 use crate::canonical::Canonical;
@@ -154,13 +159,40 @@ pub struct GameMatches {
     pub count: u32,
 }
 
+/// What a record says beside its position and move: the evaluation of the position, and the clock after the move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RecordValues {
+    pub(crate) score: Option<i16>,
+    pub(crate) mate: Option<i16>,
+    /// In centiseconds.
+    pub(crate) clock: Option<u32>,
+}
+
+impl RecordValues {
+    /// The fields that have them.
+    pub(crate) const FIELDS: [Field; 3] = [Field::Score, Field::Mate, Field::Clock];
+
+    /// The values of a record.
+    pub(crate) fn of(batch: &Batch, row: usize) -> Self {
+        let [score, mate, clock] = Self::FIELDS.map(|field| batch.values(field)?.number(row));
+        let small = |number: Option<i64>| number.and_then(|number| i16::try_from(number).ok());
+        Self { score: small(score), mate: small(mate), clock: clock.and_then(|clock| u32::try_from(clock).ok()) }
+    }
+}
+
 /// The main line of a game.
 #[derive(Clone, Debug)]
 pub(crate) struct MainLine {
     /// The position in which it begins.
     pub(crate) start: Canonical,
-    /// Its moves, as the bits of [`Move`].
+    /// Its moves, as the bits of [`Move`]; 0 where a record before others has none.
     pub(crate) moves: Vec<u16>,
+    /// What the records say beside their moves, if they say anything.
+    pub(crate) values: Vec<RecordValues>,
+    /// The position in which it begins, with its counters, if it is a position.
+    pub(crate) position: Option<Position>,
+    /// Whether it begins with the first position of the game, as far as that is known.
+    pub(crate) has_start: bool,
     /// Whether every position follows from the one before it by the move that was played there.
     pub(crate) is_whole: bool,
 }
@@ -183,14 +215,28 @@ impl MainLine {
             let get = |values: Option<&Values<u16>>| values.and_then(|values| values.get(row).copied());
             let (ply, mv) = (get(plies), get(moves));
             let line = match &mut line {
-                None => line.insert(Self { start: canonical_at(batch, row), moves: Vec::new(), is_whole: true }),
+                None => line.insert(Self {
+                    start: canonical_at(batch, row),
+                    moves: Vec::new(),
+                    values: Vec::new(),
+                    position: batch.position(row).ok(),
+                    has_start: ply.is_none_or(|ply| ply == 0),
+                    is_whole: true,
+                }),
                 Some(line) => {
                     let follows =
                         ply.zip(ply_before).is_none_or(|(ply, before): (u16, u16)| before.checked_add(1) == Some(ply));
                     line.is_whole &= has_move && follows;
+                    if !has_move {
+                        line.moves.push(0);
+                    }
                     line
                 }
             };
+            if RecordValues::FIELDS.iter().any(|&field| batch.values(field).is_some()) {
+                line.values.resize(line.moves.len(), RecordValues::default());
+                line.values.push(RecordValues::of(batch, row));
+            }
             has_move = mv.is_some();
             ply_before = ply;
             line.moves.extend(mv);
@@ -221,10 +267,16 @@ pub struct GameRow {
     pub(crate) values: Option<Box<WholeGameValues>>,
     /// Its main line, if it is requested.
     pub(crate) main_line: Option<Box<MainLine>>,
+    /// The number of its first record, or of its reject; over all inputs after [`crate::formats::Decoded::number`].
+    pub(crate) record: u64,
+    /// Its moves as texts, if they are requested.
+    pub(crate) moves: Option<Box<WrittenMoves>>,
     /// Offset of the game in the chunk; of the first one with what comes before it.
     pub(crate) start: usize,
     /// Offset of the end of its tags in the chunk.
     pub(crate) movetext: usize,
+    /// Offset of the end of its moves, without text between games.
+    pub(crate) moves_end: usize,
     /// Offset of the end of the game in the chunk, where the next game or other text begins.
     pub(crate) end: usize,
 }
@@ -297,8 +349,11 @@ impl GameRow {
             matches: None,
             values: Self::values_of(batch, row),
             main_line: None,
+            record: batch.index(row),
+            moves: None,
             start: 0,
             movetext: 0,
+            moves_end: 0,
             end: 0,
         }
     }

@@ -5,10 +5,10 @@ use super::game_columns::GameColumns;
 use super::game_rows::cells_of_games;
 use super::output_content::OutputContent;
 use crate::columnar::{
-    Compression, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, RowBlock, RowBlocks,
-    dates_without_days, schema,
+    Compression, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, ROW_GROUP_OF_GAMES, RowBlock,
+    RowBlocks, dates_without_days, schema,
 };
-use crate::games::GameRow;
+use crate::games::{GameRow, GameVerdict, MoveForms};
 use crate::output::SquareSetStyle;
 use crate::pipeline::{Job, for_each_tile_unqueried};
 use crate::queries::Queries;
@@ -139,7 +139,10 @@ impl<'a> Table<'a> {
     }
 
     fn new(rows: OutputContent<'a>, encoder: impl FnOnce(Vec<Described>) -> Encoder) -> Self {
-        Self { rows, encoder: encoder(described(rows)), line: InOrder::new(RowBlocks::default()) }
+        let described = described(rows);
+        let has_moves = described.iter().any(|column| column.has_moves);
+        let blocks = if has_moves { RowBlocks::of_groups(ROW_GROUP_OF_GAMES) } else { RowBlocks::default() };
+        Self { rows, encoder: encoder(described), line: InOrder::new(blocks) }
     }
 
     /// Begins the file.
@@ -266,6 +269,18 @@ impl Job for Table<'_> {
         match self.rows {
             OutputContent::GameColumns(columns) => columns.tags(),
             _ => GameColumns::usual().tags(),
+        }
+    }
+    fn move_forms(&self) -> MoveForms {
+        match self.rows {
+            OutputContent::GameColumns(columns) => columns.move_forms(),
+            _ => MoveForms::NONE,
+        }
+    }
+    fn judge_game(&self, game: &GameRow) -> GameVerdict {
+        match self.rows {
+            OutputContent::GameColumns(columns) => columns.judge(game),
+            _ => GameVerdict::Take,
         }
     }
     fn reads_lost_tags(&self) -> bool {

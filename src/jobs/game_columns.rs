@@ -3,7 +3,8 @@
 //! The columns of [`crate::table::COLUMNS`] have a value for each position. These have one for each game, computed
 //! from its [row](GameRow). CSV, JSON lines and tables write the same choice.
 
-use crate::games::GameRow;
+use super::published_game_tables::{self, GameSchema};
+use crate::games::{Date, GameRow, GameVerdict, MoveForms};
 use crate::output::cells::write_json_string;
 use crate::table::{ChosenColumn, Column, ColumnsError, Control, Kind, Needs, OF_GAME};
 use std::borrow::Cow;
@@ -26,6 +27,15 @@ const OF_TAGS: [(&str, &str); 14] = [
     ("TimeControl", "time_control"),
     ("Termination", "termination"),
     ("Variant", "variant"),
+];
+
+/// More tags that games of Lichess have; their columns belong to tables with moves.
+const MORE_TAGS: [(&str, &str, Kind); 5] = [
+    ("UTCDate", "utc_date", Kind::Date),
+    ("WhiteTitle", "white_title", Kind::Text),
+    ("BlackTitle", "black_title", Kind::Text),
+    ("WhiteRatingDiff", "white_rating_diff", Kind::I16),
+    ("BlackRatingDiff", "black_rating_diff", Kind::I16),
 ];
 
 /// What stands for the names of all columns.
@@ -66,6 +76,35 @@ pub(super) enum GameValue {
     OfWholeGame(usize),
     /// All tags, as a JSON object.
     Tags,
+    /// The first position, unless it is the usual one.
+    Start,
+    /// The moves, in the forms of [`MoveForms`].
+    Movetext,
+    Uci,
+    San,
+    Movedata,
+    /// The clocks of White (0) or Black (1).
+    Clocks(usize),
+    Evals,
+    /// The result, or `*`.
+    ResultOrStar,
+    /// The name of the game, or of its tournament, at Lichess.
+    LichessGame,
+    LichessTournament,
+    /// The tag UTCTime, in milliseconds.
+    UtcTime,
+    /// The tags UTCDate and UTCTime, in microseconds since 1970.
+    UtcTimestamp,
+    /// The two numbers of a time control such as 300+3.
+    InitialTime,
+    IncrementTime,
+}
+
+impl GameValue {
+    /// Whether it is a form of the moves, whose empty text is that of a game without moves.
+    pub(super) fn is_of_moves(&self) -> bool {
+        matches!(self, Self::Movetext | Self::Uci | Self::San | Self::Movedata)
+    }
 }
 
 /// All columns that have a name of their own; those of the usual table come first.
@@ -116,9 +155,13 @@ static ALL: LazyLock<Vec<GameColumn>> = LazyLock::new(|| {
 });
 
 static USUAL: LazyLock<GameColumns> =
-    LazyLock::new(|| GameColumns(ALL.iter().filter(|column| column.is_usual()).cloned().collect()));
+    LazyLock::new(|| GameColumns(ALL.iter().filter(|column| column.is_usual()).cloned().collect(), None));
 
 impl GameColumn {
+    /// A column with another name than the usual one.
+    pub(super) fn new(name: &'static str, kind: Kind, meaning: &'static str, value: GameValue) -> Self {
+        Self { name: name.into(), kind, meaning: meaning.into(), value }
+    }
     /// The columns that have a name of their own. In addition, `tag:NAME` is any tag.
     pub fn all() -> &'static [Self] {
         &ALL
@@ -166,11 +209,25 @@ impl GameColumn {
     pub(crate) fn text<'a>(&self, game: &'a GameRow) -> Cow<'a, str> {
         match &self.value {
             GameValue::Number => game.game.to_string().into(),
+            GameValue::Tag(_) if self.kind == Kind::I16 => self.signed_text(game).into(),
             GameValue::Tag(name) => tag(game, name).into(),
             GameValue::Result => game.result.map_or("", |result| result.token()).into(),
             GameValue::Plies => game.plies.map_or_else(String::new, |plies| plies.to_string()).into(),
             GameValue::Outcome => outcome(game).into(),
             GameValue::Fen => game.last.as_ref().map_or_else(String::new, ToString::to_string).into(),
+            GameValue::Start => game.moves.as_ref().and_then(|moves| moves.start.as_deref()).unwrap_or_default().into(),
+            GameValue::Movetext | GameValue::Uci | GameValue::San => self.moves_of(game).unwrap_or_default().into(),
+            GameValue::Movedata => self.bytes_of(game).map_or_else(String::new, hexadecimal).into(),
+            GameValue::Clocks(_) | GameValue::Evals => {
+                let numbers = self.list_of(game).unwrap_or_default();
+                numbers.iter().map(i32::to_string).collect::<Vec<_>>().join(" ").into()
+            }
+            GameValue::ResultOrStar => {
+                let token = game.result.map(|result| result.token());
+                token.or(Some(tag(game, "Result")).filter(|tag| !tag.is_empty())).unwrap_or("*").into()
+            }
+            GameValue::LichessGame => last_part(tag(game, "Site"), "lichess.org/").into(),
+            GameValue::LichessTournament => last_part(tag(game, "Event"), "lichess.org/tournament/").into(),
             GameValue::Error => game.error.as_deref().unwrap_or_default().into(),
             GameValue::MatchPlies => game
                 .matches
@@ -183,10 +240,12 @@ impl GameColumn {
             GameValue::OfWholeGame(_) if self.kind == Kind::F64 => {
                 self.number(game).map_or_else(String::new, |bits| format!("{:?}", f64::from_bits(bits))).into()
             }
-            GameValue::EloDifference => {
-                self.number(game).map_or_else(String::new, |number| (number as i64).to_string()).into()
-            }
-            GameValue::FirstMatch
+            GameValue::EloDifference => self.signed_text(game).into(),
+            GameValue::UtcTime
+            | GameValue::UtcTimestamp
+            | GameValue::InitialTime
+            | GameValue::IncrementTime
+            | GameValue::FirstMatch
             | GameValue::LastMatch
             | GameValue::MatchCount
             | GameValue::Base
@@ -203,11 +262,45 @@ impl GameColumn {
         }
     }
 
+    fn signed_text(&self, game: &GameRow) -> String {
+        self.number(game).map_or_else(String::new, |number| (number as i64).to_string())
+    }
+
+    /// The moves in the form of this column; `None` if they are not known.
+    pub(super) fn moves_of<'a>(&self, game: &'a GameRow) -> Option<&'a str> {
+        let moves = game.moves.as_deref()?;
+        match self.value {
+            GameValue::Movetext => moves.movetext.as_deref(),
+            GameValue::Uci => moves.uci.as_deref(),
+            GameValue::San => moves.san.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The bytes of the moves.
+    pub(super) fn bytes_of<'a>(&self, game: &'a GameRow) -> Option<&'a [u8]> {
+        let aix = game.moves.as_ref()?.aix.as_ref()?;
+        (self.value == GameValue::Movedata).then_some(&aix.movedata)
+    }
+
+    /// The list of numbers of a game.
+    pub(super) fn list_of<'a>(&self, game: &'a GameRow) -> Option<&'a [i32]> {
+        let aix = game.moves.as_ref()?.aix.as_ref()?;
+        match self.value {
+            GameValue::Clocks(side) => aix.clocks[side].as_deref(),
+            GameValue::Evals => aix.evals.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The value of a column whose [kind](Self::kind) is one of numbers; of real and signed ones, the bits.
     pub(crate) fn number(&self, game: &GameRow) -> Option<u64> {
         match &self.value {
             GameValue::Number => Some(game.game),
             GameValue::Plies => game.plies.map(u64::from),
+            GameValue::Tag(name) if self.kind == Kind::I16 => {
+                tag(game, name).parse::<i16>().ok().map(|number| number as u64)
+            }
             GameValue::Tag(name) => tag(game, name).parse::<u16>().ok().map(u64::from),
             GameValue::FirstMatch => game.matches.as_ref().map(|matches| matches.first.into()),
             GameValue::LastMatch => game.matches.as_ref().map(|matches| matches.last.into()),
@@ -220,6 +313,14 @@ impl GameColumn {
                 i16::try_from(i32::from(white?) - i32::from(black?)).ok().map(|difference| difference as u64)
             }
             GameValue::OfWholeGame(place) => game.values.as_ref()?[*place],
+            GameValue::UtcTime => time_of_day(game).map(|seconds| 1_000 * seconds),
+            GameValue::UtcTimestamp => {
+                let days = Date::parse(tag(game, "UTCDate").as_bytes()).and_then(Date::days)?;
+                let seconds = 86_400 * i64::from(days) + time_of_day(game)? as i64;
+                Some((1_000_000 * seconds) as u64)
+            }
+            GameValue::InitialTime => tag(game, "TimeControl").split_once('+')?.0.parse().ok(),
+            GameValue::IncrementTime => tag(game, "TimeControl").split_once('+')?.1.parse().ok(),
             _ => None,
         }
     }
@@ -227,11 +328,11 @@ impl GameColumn {
 
 /// A choice of columns of games, in the order of the output.
 #[derive(Clone, Debug)]
-pub struct GameColumns(Vec<GameColumn>);
+pub struct GameColumns(Vec<GameColumn>, Option<GameSchema>);
 
 impl From<GameColumn> for GameColumns {
     fn from(column: GameColumn) -> Self {
-        Self(vec![column])
+        Self(vec![column], None)
     }
 }
 
@@ -277,6 +378,74 @@ impl GameColumns {
         self
     }
 
+    /// The same columns, and then the moves in some forms, so that the table can be read as one of games: the last position
+    /// is `final_fen`, the first one, unless it is the usual one, `start_fen`, and all tags that Lichess writes have a column.
+    ///
+    /// ```
+    /// use lanefish::games::MoveForms;
+    /// use lanefish::jobs::GameColumns;
+    /// let columns = GameColumns::named("white,fen")?.with_moves(MoveForms { uci: true, ..MoveForms::NONE });
+    /// let names: Vec<_> = columns.iter().map(|column| column.name()).collect();
+    /// assert_eq!(names, ["white", "final_fen", "start_fen", "moves"]);
+    /// # Ok::<(), lanefish::table::ColumnsError>(())
+    /// ```
+    #[must_use]
+    pub fn with_moves(mut self, forms: MoveForms) -> Self {
+        let column = |name: &'static str, kind, meaning: &'static str, value| GameColumn {
+            name: name.into(),
+            kind,
+            meaning: meaning.into(),
+            value,
+        };
+        let is_usual = self.0.iter().filter(|column| column.is_usual()).count() == USUAL.0.len();
+        for column in &mut self.0 {
+            match column.value {
+                GameValue::Fen => column.name = "final_fen".into(),
+                // A column `time` would be read as the tag Time.
+                GameValue::Tag(ref tag) if tag == "UTCTime" && column.name == "time" => column.name = "utc_time".into(),
+                _ => {}
+            }
+        }
+        if is_usual {
+            self.0.extend(MORE_TAGS.map(|(tag, name, kind)| GameColumn {
+                name: name.into(),
+                kind,
+                meaning: format!("the tag {tag} of the game").into(),
+                value: GameValue::Tag(tag.into()),
+            }));
+        }
+        let start = "the first position, unless it is the usual one";
+        self.0.push(column("start_fen", Kind::Text, start, GameValue::Start));
+        let meaning = "what follows the tags in PGN, in one line: moves, comments, result";
+        self.0.extend(forms.movetext.then(|| column("movetext", Kind::Text, meaning, GameValue::Movetext)));
+        let meaning = "the moves of the main line in UCI; none of a damaged game";
+        self.0.extend(forms.uci.then(|| column("moves", Kind::Text, meaning, GameValue::Uci)));
+        let meaning = "the moves of the main line in standard algebraic notation; none of a damaged game";
+        self.0.extend(forms.san.then(|| column("moves_san", Kind::Text, meaning, GameValue::San)));
+        if forms.aix {
+            self.0.extend(published_game_tables::columns_of_aix_moves());
+        }
+        self
+    }
+    /// The columns of a table as others publish it, with the same names and types.
+    pub fn of_schema(schema: GameSchema) -> Self {
+        Self(published_game_tables::columns(schema), Some(schema))
+    }
+    /// What becomes of a game: whether a table with these columns can hold it.
+    pub(crate) fn judge(&self, game: &GameRow) -> GameVerdict {
+        self.1.map_or(GameVerdict::Take, |schema| schema.judge(game))
+    }
+    /// The forms of moves among them.
+    pub(crate) fn move_forms(&self) -> MoveForms {
+        let has = |value| self.0.iter().any(|column| column.value == value);
+        MoveForms {
+            movetext: has(GameValue::Movetext),
+            uci: has(GameValue::Uci),
+            san: has(GameValue::San),
+            aix: has(GameValue::Movedata),
+        }
+    }
+
     /// The names of the tags that they read; `None` if they may read all of them.
     pub(crate) fn tags(&self) -> Option<Vec<Arc<str>>> {
         let mut tags = Vec::new();
@@ -288,8 +457,18 @@ impl GameColumns {
                 }
                 GameValue::EloDifference => tags.extend(["WhiteElo".into(), "BlackElo".into()]),
                 GameValue::Tags => return None,
+                GameValue::Start => tags.push("FEN".into()),
+                GameValue::ResultOrStar => tags.push("Result".into()),
+                GameValue::LichessGame => tags.push("Site".into()),
+                GameValue::LichessTournament => tags.push("Event".into()),
+                GameValue::UtcTime => tags.push("UTCTime".into()),
+                GameValue::UtcTimestamp => tags.extend(["UTCDate".into(), "UTCTime".into()]),
+                GameValue::InitialTime | GameValue::IncrementTime => tags.push("TimeControl".into()),
                 _ => {}
             }
+        }
+        if !self.move_forms().is_none() {
+            tags.extend(["FEN".into(), "Variant".into()]);
         }
         Some(tags)
     }
@@ -325,7 +504,7 @@ impl GameColumns {
         let mut seen = HashSet::new();
         match columns.iter().find(|column| !seen.insert(column.name())) {
             Some(column) => Err(ColumnsError::Twice(column.name().to_owned())),
-            None => Ok(Self(columns)),
+            None => Ok(Self(columns, None)),
         }
     }
 
@@ -333,6 +512,25 @@ impl GameColumns {
     pub fn iter(&self) -> impl Iterator<Item = &GameColumn> {
         self.0.iter()
     }
+}
+
+/// The seconds of the tag UTCTime.
+fn time_of_day(game: &GameRow) -> Option<u64> {
+    let mut parts = tag(game, "UTCTime").split(':').map(|part| part.parse::<u64>().ok());
+    let [hours, minutes, seconds] = [parts.next()??, parts.next()??, parts.next()??];
+    let is_time = hours < 24 && minutes < 60 && seconds < 60 && parts.next().is_none();
+    is_time.then_some(3_600 * hours + 60 * minutes + seconds)
+}
+
+/// The part of an address after a name, which is letters and digits.
+fn last_part<'a>(address: &'a str, before: &str) -> &'a str {
+    let part = address.find(before).map_or("", |at| &address[at + before.len()..]);
+    if part.bytes().all(|byte| byte.is_ascii_alphanumeric()) { part } else { "" }
+}
+
+/// Bytes as pairs of hexadecimal digits.
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// How the final position ends the game, if it does.

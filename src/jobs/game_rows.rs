@@ -4,12 +4,12 @@ use super::game_columns::{GameColumn, GameColumns, GameValue, outcome, write_tag
 #[cfg(feature = "parquet")]
 use crate::columnar::Described;
 use crate::formats::Chunk;
-use crate::games::GameRow;
+use crate::games::{GameRow, GameVerdict, MoveForms};
 use crate::input::Bytes;
 use crate::output::cells::{write_csv_text, write_json_string};
 use crate::pipeline::Job;
 #[cfg(feature = "parquet")]
-use crate::table::{Array, Texts, Values};
+use crate::table::{Array, NumberLists, TextBuffer, Texts, Values};
 use crate::table::{Kind, Needs, Tile};
 use memchr::memchr;
 use std::sync::Arc;
@@ -72,6 +72,12 @@ impl Job for GameRows<'_> {
             Form::Csv | Form::JsonLines => self.columns.tags(),
             Form::TaggedJson => None,
         }
+    }
+    fn move_forms(&self) -> MoveForms {
+        self.columns.move_forms()
+    }
+    fn judge_game(&self, game: &GameRow) -> GameVerdict {
+        self.columns.judge(game)
     }
     fn begin(&self) -> Vec<u8> {
         Vec::new()
@@ -139,7 +145,8 @@ impl Job for CopyGames {
 pub(super) fn described(columns: &GameColumns) -> Vec<Described> {
     let described = columns.iter().map(|column| {
         let described = Described::new(column.name(), column.kind(), column.meaning());
-        Described { nullable: column.value != GameValue::Number, ..described }
+        let (nullable, has_moves) = (column.value != GameValue::Number, column.value.is_of_moves());
+        Described { nullable, has_moves, ..described }
     });
     described.collect()
 }
@@ -148,7 +155,20 @@ pub(super) fn described(columns: &GameColumns) -> Vec<Described> {
 #[cfg(feature = "parquet")]
 pub(super) fn cells_of_games(columns: &GameColumns, games: &[GameRow]) -> Vec<Array> {
     let cells = columns.iter().map(|column| match column.kind() {
-        Kind::U64 | Kind::F64 => Array::U64(numbers(column, games)),
+        Kind::U64 | Kind::F64 | Kind::Timestamp => Array::U64(numbers(column, games)),
+        Kind::Time => Array::U32(numbers(column, games)),
+        Kind::ExactU16 => Array::U16(numbers(column, games)),
+        Kind::ExactU8 => Array::U8(numbers(column, games)),
+        Kind::Bytes => {
+            let mut bytes = TextBuffer::default();
+            games.iter().for_each(|game| bytes.push_bytes(column.bytes_of(game)));
+            Array::TextBuffer(bytes)
+        }
+        Kind::ListOfU16 | Kind::ListOfI16 => {
+            let mut lists = NumberLists::default();
+            games.iter().for_each(|game| lists.push(column.list_of(game)));
+            Array::Lists(lists)
+        }
         Kind::I16 => {
             let mut values = Values::default();
             games.iter().for_each(|game| values.push(column.number(game).map(|bits| bits as i16)));
@@ -156,6 +176,12 @@ pub(super) fn cells_of_games(columns: &GameColumns, games: &[GameRow]) -> Vec<Ar
         }
         Kind::U32 => Array::U32(numbers(column, games)),
         Kind::U16 => Array::U16(numbers(column, games)),
+        // Moves hardly repeat.
+        _ if column.value.is_of_moves() => {
+            let mut texts = TextBuffer::default();
+            games.iter().for_each(|game| texts.push_bytes(column.moves_of(game).map(str::as_bytes)));
+            Array::TextBuffer(texts)
+        }
         _ => {
             let mut texts = Texts::default();
             for game in games {
@@ -200,7 +226,21 @@ fn json_value(column: &GameColumn, game: &GameRow, line: &mut Vec<u8>) {
     line.push(b':');
     match (&column.value, column.kind()) {
         (GameValue::Tags, _) => write_tags(game, line),
-        (_, Kind::U64 | Kind::U32 | Kind::U16) => write_json_number(column.number(game), line),
+        (_, Kind::ListOfU16 | Kind::ListOfI16) => match column.list_of(game) {
+            Some(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(i32::to_string).collect();
+                line.extend_from_slice(format!("[{}]", numbers.join(",")).as_bytes());
+            }
+            None => line.extend_from_slice(b"null"),
+        },
+        (_, Kind::Bytes) => write_json_text(&column.text(game), line),
+        (value, _) if value.is_of_moves() => match column.moves_of(game) {
+            Some(moves) => write_json_string(moves, line),
+            None => line.extend_from_slice(b"null"),
+        },
+        (_, Kind::U64 | Kind::U32 | Kind::U16 | Kind::ExactU16 | Kind::ExactU8) => {
+            write_json_number(column.number(game), line)
+        }
         (_, Kind::F64 | Kind::I16) => match &*column.text(game) {
             "" => line.extend_from_slice(b"null"),
             number => line.extend_from_slice(number.as_bytes()),

@@ -14,7 +14,7 @@ use super::output_content::OutputContent;
 use super::output_format::OutputFormat;
 use super::text_rows::Rows;
 use crate::formats::{self, Chunk, Losses, Refusal};
-use crate::games::GameRow;
+use crate::games::{GameRow, GameVerdict, MoveForms};
 use crate::output::csv::Csv;
 use crate::output::jsonl::JsonLines;
 use crate::pipeline::Job;
@@ -354,6 +354,22 @@ impl Job for WriteJob<'_> {
             Kind::Records(_) | Kind::Columns(_) | Kind::CopyGames(_) => None,
             #[cfg(feature = "parquet")]
             Kind::Table(table) => table.game_tags(),
+        }
+    }
+    fn move_forms(&self) -> MoveForms {
+        match &self.kind {
+            Kind::Games(games) => games.move_forms(),
+            Kind::Records(_) | Kind::Columns(_) | Kind::CopyGames(_) => MoveForms::NONE,
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => table.move_forms(),
+        }
+    }
+    fn judge_game(&self, game: &GameRow) -> GameVerdict {
+        match &self.kind {
+            Kind::Games(games) => games.judge_game(game),
+            Kind::Records(_) | Kind::Columns(_) | Kind::CopyGames(_) => GameVerdict::Take,
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => table.judge_game(game),
         }
     }
     fn reads_lost_tags(&self) -> bool {

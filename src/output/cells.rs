@@ -265,7 +265,7 @@ impl Cells {
                     None => Self::Words(words, numbers),
                 }
             }
-            Array::Boards(_) => unreachable!("no column of the catalogue has boards"),
+            Array::Boards(_) | Array::Lists(_) => unreachable!("no column of the catalogue has boards or lists"),
             Array::TextBuffer(strings) => {
                 let (quote, most) = (notation.quote(), strings.longest());
                 let most = (most + 2 * quote.len() + end.len()).max(missing.len());

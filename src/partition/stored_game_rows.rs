@@ -1,6 +1,6 @@
 //! Rows of games as bytes, to be sorted.
 
-use crate::games::{GameMatches, GameRow, GameTags, Outcome};
+use crate::games::{AixGame, GameMatches, GameRow, GameTags, Outcome, WrittenMoves};
 use crate::packed::Packed;
 use crate::table::OF_GAME;
 
@@ -25,6 +25,20 @@ pub(crate) fn put(game: &GameRow, to: &mut Vec<u8>) {
     put_option(game.values.as_deref(), to, |values, to| {
         values.iter().for_each(|&value| put_option(value, to, put_number));
     });
+    put_option(game.moves.as_deref(), to, |moves, to| {
+        let WrittenMoves { start, movetext, uci, san, aix } = moves;
+        [start, movetext, uci, san].iter().for_each(|text| put_option(text.as_deref(), to, put_text));
+        put_option(aix.as_ref(), to, |AixGame { movedata, clocks: [white, black], evals }, to| {
+            put_number(movedata.len() as u64, to);
+            to.extend_from_slice(movedata);
+            for list in [white, black, evals] {
+                put_option(list.as_deref(), to, |list, to| {
+                    put_number(list.len() as u64, to);
+                    list.iter().for_each(|&number| put_number((number as u32).into(), to));
+                });
+            }
+        });
+    });
     game.tags.iter().flat_map(|(name, value)| [name, value]).for_each(|text| put_text(text, to));
 }
 
@@ -40,8 +54,11 @@ pub(crate) fn unknown() -> GameRow {
         matches: None,
         values: None,
         main_line: None,
+        record: 0,
+        moves: None,
         start: 0,
         movetext: 0,
+        moves_end: 0,
         end: 0,
     }
 }
@@ -74,6 +91,22 @@ pub(crate) fn take(bytes: &[u8]) -> Option<GameRow> {
                 *value = take_option(from, take_number)?;
             }
             Some(Box::new(values))
+        })?,
+        moves: take_option(from, |from| {
+            let mut next = || take_option(from, |from| take_text(from).map(Box::from));
+            let [start, movetext, uci, san] = [next()?, next()?, next()?, next()?];
+            let aix = take_option(from, |from| {
+                let len: usize = take_small(from)?;
+                let movedata = from.split_off(..len)?.to_vec();
+                let mut list = || {
+                    take_option(from, |from| {
+                        let len: usize = take_small(from)?;
+                        (0..len).map(|_| take_small::<u32>(from).map(|number| number as i32)).collect()
+                    })
+                };
+                Some(AixGame { movedata, clocks: [list()?, list()?], evals: list()? })
+            })?;
+            Some(Box::new(WrittenMoves { start, movetext, uci, san, aix }))
         })?,
         ..unknown()
     };
@@ -154,6 +187,11 @@ mod tests {
             error: Some("illegal move `é`".to_owned()),
             matches: Some(Box::new(matches)),
             values: Some(Box::new(values)),
+            moves: {
+                let aix = AixGame { movedata: vec![1, 2, 0], clocks: [None, Some(vec![3])], evals: Some(vec![-5]) };
+                let movetext = Some("1. e4 *".into());
+                Some(Box::new(WrittenMoves { movetext, aix: Some(aix), ..WrittenMoves::default() }))
+            },
             tags: [("White", ""), ("Event", &"é".repeat(200))].into_iter().collect(),
             ..empty.clone()
         };

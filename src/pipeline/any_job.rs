@@ -11,7 +11,7 @@
 use super::{Job, Refusal};
 use crate::error::Error;
 use crate::formats::Chunk;
-use crate::games::GameRow;
+use crate::games::{GameRow, GameVerdict, MoveForms};
 use crate::poisoned_locks::Unpoisoned;
 use crate::table::{Fields, Needs, Tile};
 use std::sync::{Arc, Mutex};
@@ -64,6 +64,8 @@ trait Questions<'a>: Sync {
     fn copies_games(&self) -> bool;
     fn reads_game_rows(&self) -> bool;
     fn reads_main_lines(&self) -> bool;
+    fn move_forms(&self) -> MoveForms;
+    fn judge_game(&self, game: &GameRow) -> GameVerdict;
     fn game_tags(&self) -> Option<Vec<Arc<str>>>;
     fn reads_lost_tags(&self) -> bool;
     fn passes_blocks_on(&self) -> bool;
@@ -89,6 +91,12 @@ impl<'a, J: Job> Questions<'a> for Mailbox<'a, J> {
     }
     fn reads_main_lines(&self) -> bool {
         self.job.reads_main_lines()
+    }
+    fn move_forms(&self) -> MoveForms {
+        self.job.move_forms()
+    }
+    fn judge_game(&self, game: &GameRow) -> GameVerdict {
+        self.job.judge_game(game)
     }
     fn game_tags(&self) -> Option<Vec<Arc<str>>> {
         self.job.game_tags()
@@ -147,6 +155,12 @@ impl<'a> Job for AnyJob<'a> {
     }
     fn reads_main_lines(&self) -> bool {
         self.0.reads_main_lines()
+    }
+    fn move_forms(&self) -> MoveForms {
+        self.0.move_forms()
+    }
+    fn judge_game(&self, game: &GameRow) -> GameVerdict {
+        self.0.judge_game(game)
     }
     fn game_tags(&self) -> Option<Vec<Arc<str>>> {
         self.0.game_tags()

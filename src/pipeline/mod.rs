@@ -50,7 +50,7 @@ use crate::error::{Error, Reject};
 use crate::formats::codec::fields_from_whole_games::OF_WHOLE_GAMES;
 use crate::formats::codec::game_history::OF_HISTORY;
 use crate::formats::{self, Chunk, DecodeOptions, Format, Totals};
-use crate::games::GameRow;
+use crate::games::{GameRow, GameVerdict, MoveForms, RecordValues};
 use crate::input::{Access, Inputs};
 use crate::option_setters::setters;
 use crate::output::ScratchSpace;
@@ -270,6 +270,14 @@ pub trait Job: Sync {
     fn reads_main_lines(&self) -> bool {
         false
     }
+    /// The forms in which the rows of games that it reads must have the moves of the game.
+    fn move_forms(&self) -> MoveForms {
+        MoveForms::NONE
+    }
+    /// Whether it takes a game whose moves have been written.
+    fn judge_game(&self, _game: &GameRow) -> GameVerdict {
+        GameVerdict::Take
+    }
     /// The tags that it reads of rows of games; `None` for all of them.
     fn game_tags(&self) -> Option<Vec<Arc<str>>> {
         None
@@ -372,7 +380,14 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     decode.game_places |= !job.reads_game_rows();
     decode.row_tags = job.game_tags().map(Arc::from);
     decode.lost_tags |= job.reads_lost_tags();
-    if job.reads_main_lines() {
+    let forms = job.move_forms();
+    if forms.need_main_line() {
+        decode.fields = decode.fields.union(Fields::of(&[Field::Ply, Field::Move]));
+    }
+    if forms.aix {
+        decode.fields = decode.fields.union(Fields::of(&RecordValues::FIELDS));
+    }
+    if job.reads_main_lines() || forms.need_main_line() {
         Arc::make_mut(decode.games.get_or_insert_default()).moves = true;
     }
     let options_set: Vec<&'static str> = decode.games.iter().flat_map(|games| games.options()).collect();
@@ -399,7 +414,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         let games = Arc::make_mut(decode.games.get_or_insert_default());
         (games.whole_games, games.only_annotated) = (Some(of_whole_games), of_all_games.is_empty());
     }
-    decode.game_texts = job.copies_games();
+    decode.game_texts = job.copies_games() || forms.movetext;
     let chooses_later = decode.games.as_ref().is_some_and(|games| games.chooses_whole_games());
     // Decoders do not know which records are chosen, so they list what each game or record loses.
     decode.lost_of_each = decode.lost_tags
@@ -436,13 +451,19 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     let shard = shard.filter(|shard| !shard.is_whole());
     let mut decode_records = decode.clone();
     if job.reads_games() {
+        let mut fields = GameRow::fields(decode.row_tags.as_deref());
+        if forms.movetext {
+            fields = fields.union(Fields::of(&RecordValues::FIELDS));
+        }
+        decode_records.fields = decode_records.fields.union(fields);
+        let moves = decode.games.as_ref().is_some_and(|games| games.moves) || !forms.is_none();
         let selection = GameFilter {
+            moves,
             last_of_games: true,
             copies_games: job.copies_games(),
             ..decode.games.as_deref().cloned().unwrap_or_default()
         };
         decode_records.games = Some(Arc::new(selection));
-        decode_records.fields = decode_records.fields.union(GameRow::fields(decode.row_tags.as_deref()));
     }
     if shard.is_some() && decode_records.fields.intersects(OF_HISTORY) {
         Arc::make_mut(decode_records.games.get_or_insert_default()).whole_games.get_or_insert(Fields::NONE);

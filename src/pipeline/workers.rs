@@ -11,10 +11,10 @@ use super::scheduler::{Counter, FeedAnswer, Numbering, Scheduler, Wait, Wake, Wo
 use super::settings::{PATIENCE, Settings};
 use super::summary::Outcome;
 use super::{Job, TILE};
-use crate::error::Error;
+use crate::error::{Error, Place, Reject};
 use crate::formats::codec::game_selection;
-use crate::formats::{Chunk, Decoded, Format};
-use crate::games::GameRow;
+use crate::formats::{Chunk, Decoded, Format, Remark, Remarks};
+use crate::games::{GameRow, GameVerdict, MoveForms};
 use crate::input::FrameJob;
 use crate::poisoned_locks::Unpoisoned;
 use crate::queries::GroupResults;
@@ -277,6 +277,8 @@ fn judge<J: Job>(
         }
         let mut part = job.begin();
         let mut last = None;
+        let forms = job.move_forms();
+        let texts_of_rows = decoded.as_ref().filter(|_| forms.movetext).and_then(|decoded| decoded.game_texts.clone());
         let mut judge = |format: Format, chunk: &Chunk, decoded: &mut Decoded, lines: u64| {
             let lines = settings.knows_lines.then_some(lines);
             match decoded.game_texts.take() {
@@ -341,6 +343,11 @@ fn judge<J: Job>(
                     (row.last, row.error) = (None, Some(reject.message.to_string()));
                 }
             }
+            if !forms.is_none() {
+                let mut writing = WritingMoves { job, forms, rejects: &mut rejects, remarks: &mut outcome.remarks };
+                games.retain_mut(|(_, row)| writing.takes(row, None, chunk));
+                rejects.sort_by_key(|reject| reject.place.record);
+            }
             if !games.is_empty() {
                 let rows: Vec<GameRow> = games.into_iter().map(|(_, row)| row).collect();
                 job.games(&mut part, &rows);
@@ -365,6 +372,13 @@ fn judge<J: Job>(
             if !stopped {
                 judge(*format, chunk, &mut decoded, before.lines);
             }
+            if !forms.is_none() {
+                let text = texts_of_rows.as_deref().unwrap_or(&chunk.bytes);
+                let (rejects, remarks) = (&mut outcome.rejects, &mut outcome.remarks);
+                let mut writing = WritingMoves { job, forms, rejects, remarks };
+                decoded.game_rows.retain_mut(|row| writing.takes(row, Some(text), chunk));
+                outcome.rejects.sort_by_key(|reject| reject.place.record);
+            }
             if !decoded.game_rows.is_empty() {
                 job.games(&mut part, &decoded.game_rows);
             }
@@ -386,4 +400,48 @@ fn judge<J: Job>(
         _ => {}
     }
     (outcome, output)
+}
+
+/// Writes the moves of games, and counts what cannot be written.
+struct WritingMoves<'a, J> {
+    job: &'a J,
+    forms: MoveForms,
+    rejects: &'a mut Vec<Reject>,
+    remarks: &'a mut Remarks,
+}
+
+/// What of games is written in another way.
+static CUT_CLOCKS: Remark =
+    Remark { what: "clock", how: "with a fraction of a second, which is cut", is_detail: false };
+static CUT_NUMBERS: Remark = Remark {
+    what: "clock or mate",
+    how: "beyond the numbers that the form has, written as its last one",
+    is_detail: false,
+};
+
+impl<J: Job> WritingMoves<'_, J> {
+    /// Writes the moves of a game, from the text of its chunk if it has one; returns whether it is taken.
+    fn takes(&mut self, row: &mut GameRow, text: Option<&[u8]>, chunk: &Chunk) -> bool {
+        let is_whole = |row: &GameRow| row.main_line.as_ref().is_some_and(|line| line.is_whole && line.has_start);
+        let verdict = if text.is_none() && row.error.is_none() && !is_whole(row) {
+            let what = "not all of its positions are there, one after the other, so that its moves are not known";
+            GameVerdict::Reject("incomplete_game", what)
+        } else {
+            let moves = text.map(|text| text.get(row.movetext..row.moves_end).unwrap_or_default());
+            let cut = row.write_moves(self.forms, moves);
+            self.remarks.add(&CUT_CLOCKS, cut.fractions);
+            self.remarks.add(&CUT_NUMBERS, cut.beyond);
+            self.job.judge_game(row)
+        };
+        if let GameVerdict::Reject(reason, what) = verdict {
+            let file = Arc::clone(&chunk.file);
+            self.rejects.push(Reject {
+                place: Place { record: row.record, game: Some(row.game), ..Place::start_of(file) },
+                reasons: vec![reason],
+                message: what.into(),
+                raw: Vec::new(),
+            });
+        }
+        verdict == GameVerdict::Take
+    }
 }

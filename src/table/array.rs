@@ -4,6 +4,7 @@
 //! that repeat, as those of a game do on each of its rows, are a dictionary ([`Texts`]); those that hardly do,
 //! as FEN, stand one after the other ([`TextBuffer`]). The layout is Arrow's.
 
+use super::number_lists::NumberLists;
 use super::text_buffer::TextBuffer;
 use super::text_list::TextList;
 use super::values::{Values, count_present_in};
@@ -168,6 +169,8 @@ pub enum Array {
     TextBuffer(TextBuffer),
     /// Boards: in tables of whole records, and nowhere else.
     Boards(Values<Packed>),
+    /// Lists of numbers: in tables of games, and nowhere else.
+    Lists(NumberLists),
 }
 
 /// A type of numbers that columns have: [`Batch::column`](super::Batch::column).
@@ -208,7 +211,7 @@ impl Array {
             Self::I16(values) => values.set(row, bits as i16),
             Self::U32(values) => values.set(row, bits as u32),
             Self::U64(values) => values.set(row, bits),
-            Self::Text(_) | Self::TextBuffer(_) | Self::Boards(_) => {}
+            Self::Text(_) | Self::TextBuffer(_) | Self::Boards(_) | Self::Lists(_) => {}
         }
     }
     /// The numbers, if they are of this type.
@@ -237,6 +240,7 @@ macro_rules! each_type {
             Array::Text($column) => $do,
             Array::TextBuffer($column) => $do,
             Array::Boards($column) => $do,
+            Array::Lists($column) => $do,
         }
     };
 }
@@ -254,6 +258,7 @@ macro_rules! same_type {
             (Array::Text($to_column), Array::Text($from_column)) => $do,
             (Array::TextBuffer($to_column), Array::TextBuffer($from_column)) => $do,
             (Array::Boards($to_column), Array::Boards($from_column)) => $do,
+            (Array::Lists($to_column), Array::Lists($from_column)) => $do,
             (to, from) => panic!("a column of {to:?} has no rows of {from:?}"),
         }
     };
@@ -281,7 +286,7 @@ impl Array {
         match self {
             Self::Flag(_) | Self::U8(_) => 1,
             Self::I16(_) | Self::U16(_) => 2,
-            Self::U32(_) | Self::TextBuffer(_) => 4,
+            Self::U32(_) | Self::TextBuffer(_) | Self::Lists(_) => 4,
             Self::U64(_) => 8,
             // A code, and the place of a word.
             Self::Text(_) => 4 + size_of::<usize>(),
@@ -319,6 +324,7 @@ impl Array {
             Self::U64(column) => Self::U64(column.rows(rows)),
             Self::Flag(column) => Self::Flag(column.rows(rows)),
             Self::Boards(column) => Self::Boards(column.rows(rows)),
+            Self::Lists(column) => Self::Lists(column.rows(rows)),
             Self::Text(column) => Self::Text(column.rows(rows)),
             Self::TextBuffer(column) => {
                 let mut some = TextBuffer::default();
@@ -348,7 +354,7 @@ impl Array {
             Self::U32(column) => column.get(row).map(|&value| value.into()),
             Self::U64(column) => column.get(row).map(|&value| value as i64),
             Self::Flag(column) => column.get(row).map(|&value| value.into()),
-            Self::Text(_) | Self::TextBuffer(_) | Self::Boards(_) => None,
+            Self::Text(_) | Self::TextBuffer(_) | Self::Boards(_) | Self::Lists(_) => None,
         }
     }
     /// The text in a row; `None` where it is missing or not text.

@@ -38,6 +38,20 @@ pub enum Kind {
     Date,
     /// A packed board of 32 bytes, in tables: four planes, little-endian.
     Board,
+    /// 0 to 255, and in tables exactly that type.
+    ExactU8,
+    /// 0 to 65,535, and in tables exactly that type.
+    ExactU16,
+    /// A time of day, in milliseconds.
+    Time,
+    /// Microseconds since 1970-01-01, in [`Array::U64`] in two's complement.
+    Timestamp,
+    /// Any bytes.
+    Bytes,
+    /// Lists of numbers from 0 to 65,535.
+    ListOfU16,
+    /// Lists of numbers from -32,768 to 32,767.
+    ListOfI16,
 }
 
 impl Kind {
@@ -55,6 +69,13 @@ impl Kind {
             Self::F64 => "f64",
             Self::Text | Self::Date => "text",
             Self::Board => "board",
+            Self::ExactU8 => "u8",
+            Self::ExactU16 => "u16",
+            Self::Time => "time",
+            Self::Timestamp => "timestamp",
+            Self::Bytes => "bytes",
+            Self::ListOfU16 => "list of u16",
+            Self::ListOfI16 => "list of i16",
         }
     }
 }

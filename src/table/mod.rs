@@ -16,6 +16,7 @@ mod fill;
 pub(crate) mod judgments_and_accuracy;
 mod move_features;
 mod needs;
+mod number_lists;
 pub(crate) mod openings;
 pub(crate) mod predicate;
 pub(crate) mod row_queue;
@@ -36,6 +37,8 @@ pub use column_choice::{ChosenColumn, ColumnFamily, Columns, ColumnsError, Compu
 pub use date::Date;
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use needs::Needs;
+#[cfg(feature = "parquet")]
+pub(crate) use number_lists::NumberLists;
 pub(crate) use text_buffer::TextBuffer;
 pub use text_list::TextList;
 pub(crate) use tile::RecordBefore;

@@ -93,7 +93,7 @@ impl Test {
                 Array::U16(values) => within(values, ranges, |value| value),
                 Array::U32(values) => within(values, ranges, |value| value),
                 Array::U64(values) => within(values, ranges, |value| value),
-                Array::Text(_) | Array::TextBuffer(_) | Array::Boards(_) => {
+                Array::Text(_) | Array::TextBuffer(_) | Array::Boards(_) | Array::Lists(_) => {
                     panic!("only numbers are compared with numbers")
                 }
             },

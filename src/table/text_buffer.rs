@@ -3,7 +3,8 @@
 use super::values::Values;
 
 /// Computed texts that hardly repeat, such as FENs and moves, one after the other: printable ASCII without quotes,
-/// commas or backslashes, so that CSV and JSON take them as they are.
+/// commas or backslashes, so that CSV and JSON take them as they are. Only tables of games have [any
+/// bytes](Self::push_bytes).
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct TextBuffer {
     bytes: Vec<u8>,
@@ -32,6 +33,15 @@ impl TextBuffer {
     pub(crate) fn push(&mut self, text: Option<&str>) {
         self.bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
         self.end(text.is_some());
+    }
+    /// Adds a row of any bytes, for tables of games.
+    ///
+    /// # Panics
+    /// As [`Self::push`].
+    pub(crate) fn push_bytes(&mut self, bytes: Option<&[u8]>) {
+        self.bytes.extend_from_slice(bytes.unwrap_or_default());
+        let end = u32::try_from(self.bytes.len()).expect("less than 4 GiB of text");
+        self.ends.push_with(end, bytes.is_some());
     }
     /// Adds a row with the text that a function appends.
     ///
@@ -141,6 +151,6 @@ impl TextBuffer {
     /// # Panics
     /// When a row is out of range.
     pub fn extend_from(&mut self, other: &Self, rows: impl Iterator<Item = usize>) {
-        rows.for_each(|row| self.push(other.get(row)));
+        rows.for_each(|row| self.push_bytes(other.is_present(row).then(|| other.bytes(row))));
     }
 }

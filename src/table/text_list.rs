@@ -30,6 +30,7 @@ impl TextList {
         Self { text, ends }
     }
     /// An empty list with room for this number of texts, and for all of their bytes.
+    #[cfg(feature = "parquet")]
     pub(crate) fn with_capacity(texts: usize, bytes: usize) -> Self {
         Self { text: String::with_capacity(bytes), ends: Vec::with_capacity(texts) }
     }

@@ -152,6 +152,9 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
         }
         "lanefish games games.pgn.zst --min-elo 2500 -o strong.pgn.zst" => assert_eq!(lines("strong.pgn.zst"), 0),
         "lanefish games games.pgn -o games.csv" => assert_eq!(lines("games.csv"), 14),
+        "lanefish games games.pgn.zst -o games.parquet --moves movetext,uci" => {
+            assert_eq!(file("games.parquet"), 13);
+        }
         "lanefish games games.pgn --sort plies:desc --limit 10 --columns plies,white,black" => {
             let plies = out.lines().skip(1).filter_map(|line| line.split(',').next()?.parse::<u32>().ok());
             let plies: Vec<u32> = plies.collect();

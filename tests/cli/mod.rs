@@ -32,12 +32,16 @@ mod games_having;
 mod games_in_parquet_and_arrow;
 mod games_sorted_by_column;
 mod games_where;
+#[cfg(feature = "parquet")]
+mod games_with_their_moves;
 mod generate;
 mod help;
 mod info;
 mod levels;
 #[cfg(unix)]
 mod limits;
+#[cfg(feature = "parquet")]
+mod lists_of_moves_and_aix;
 mod manifest;
 #[cfg(feature = "sql")]
 mod nullable;

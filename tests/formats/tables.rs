@@ -465,7 +465,8 @@ fn missing_and_wrong_columns_are_errors_with_those_that_are_there() {
             vec![("FEN", &name), ("n", &number)],
             None,
             "has neither positions (a column `fen` or `board`; --fen-column names another) nor games (a column of text \
-             `movetext`, `pgn`, `moves`, `moves_uci`, `uci`, `moves_san`, `san` or `transcript`; --moves-column names \
+             or lists `movedata`, `movetext`, `pgn`, `moves`, `moves_uci`, `uci`, `moves_san`, `san` or `transcript`; \
+             --moves-column names \
              another); its columns are `FEN` (Utf8), `n` (Int64)",
         ),
         (vec![("fen", &number)], None, "`fen` must be text and `board` 32 bytes, but there is `fen` (Int64)"),

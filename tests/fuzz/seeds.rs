@@ -1,8 +1,11 @@
 //! Seeds of the table targets, made by the `parquet` and `arrow` crates: every encoding, compression and kind of page
 //! and message. Pages have no checksums, so that damage reaches what is behind them.
 
-use arrow_array::types::{Int16Type, Int32Type};
-use arrow_array::{ArrayRef, DictionaryArray, Int16Array, Int32Array, RecordBatch, StringArray};
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::types::{Int16Type, Int32Type, UInt16Type};
+use arrow_array::{
+    ArrayRef, BinaryArray, DictionaryArray, Int16Array, Int32Array, ListArray, RecordBatch, StringArray,
+};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use parquet::arrow::ArrowWriter;
@@ -33,8 +36,8 @@ fn batch(rows: usize) -> RecordBatch {
     .expect("columns of one length")
 }
 
-/// Games: as movetext, and as moves in UCI and SAN, some of them wrong.
-fn games() -> [RecordBatch; 2] {
+/// Games: as movetext, as moves in UCI and SAN, as lists of moves, and as Aix, some of them wrong.
+fn games() -> Vec<RecordBatch> {
     let movetexts = [
         Some("1. e4 { [%clk 0:01:00] [%eval 0.3] } 1... e5 (1... c5) 2. Nf3 $1 1-0"),
         Some("[White \"a\"]\n\n1. d4 d5 *"),
@@ -55,7 +58,37 @@ fn games() -> [RecordBatch; 2] {
         ])
         .expect("columns of one length")
     };
-    [batch("movetext", movetexts), batch("moves", moves)]
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    for text in moves {
+        text.iter().flat_map(|text| text.split(' ')).for_each(|word| lists.values().append_value(word));
+        lists.append(text.is_some());
+    }
+    lists.values().append_null();
+    lists.append(true);
+    let lists = RecordBatch::try_from_iter([("moves", Arc::new(lists.finish()) as ArrayRef)]).expect("a column");
+    let movedata: [Option<&[u8]>; 6] = [
+        Some(&[0x0C, 0x1C, 0x34, 0x24, 0x05, 0x1A, 0]),
+        Some(&[0]),
+        Some(&[0x0C, 0x1C, 0x34]),
+        None,
+        Some(&[0x0C, 0x9C, 0]),
+        Some(&[]),
+    ];
+    let clocks = |count: usize| {
+        let lists = (0..movedata.len()).map(|row| (row != 1).then(|| (0..count).map(|clock| Some(300 - clock as u16))));
+        ListArray::from_iter_primitive::<UInt16Type, _, _>(lists)
+    };
+    let evals = (0..movedata.len()).map(|row| (row < 2).then(|| [17, 32_767, -32_768].into_iter().map(Some).take(row)));
+    let aix = RecordBatch::try_from_iter([
+        ("movedata", Arc::new(BinaryArray::from(movedata.to_vec())) as ArrayRef),
+        ("clocks_white", Arc::new(clocks(2))),
+        ("clocks_black", Arc::new(clocks(1))),
+        ("evals", Arc::new(ListArray::from_iter_primitive::<Int16Type, _, _>(evals))),
+        ("ply_count", Arc::new(Int32Array::from(vec![3, 0, 1, 0, 1, 0]))),
+        ("time_initial", Arc::new(Int16Array::from(vec![Some(300), None, Some(0), None, None, None]))),
+        ("time_increment", Arc::new(Int16Array::from(vec![Some(3), None, None, None, None, None]))),
+    ]);
+    vec![batch("movetext", movetexts), batch("moves", moves), lists, aix.expect("columns of one length")]
 }
 
 /// Parquet files.
@@ -108,7 +141,9 @@ pub(super) fn parquet() -> Vec<Vec<u8>> {
     }
     seeds.push(written(WriterProperties::builder().set_statistics_enabled(EnabledStatistics::Page).build()));
     for batch in games() {
-        for properties in [base().build(), base().set_dictionary_enabled(false).build()] {
+        let pages = || base().set_data_page_row_count_limit(2).set_write_batch_size(2);
+        let second = base().set_writer_version(WriterVersion::PARQUET_2_0).set_dictionary_enabled(false);
+        for properties in [base().build(), pages().set_dictionary_enabled(false).build(), second.build()] {
             let mut bytes = Vec::new();
             let writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties));
             let mut writer = writer.expect("a schema that can be written");

@@ -453,7 +453,7 @@ impl Numeric for i64 {
                 (0..values.len()).map(value).collect()
             }
             Array::Flag(values) => widened!(values),
-            Array::Text(_) | Array::TextBuffer(_) | Array::Boards(_) => vec![None; array.len()],
+            Array::Text(_) | Array::TextBuffer(_) | Array::Boards(_) | Array::Lists(_) => vec![None; array.len()],
         }
     }
     fn of_named(named: &Evaluated) -> Option<&[Option<Self>]> {

@@ -46,7 +46,14 @@ impl Type {
             Kind::F64 => Self::Real,
             Kind::Bits => Self::Bits,
             Kind::Text | Kind::Date => Self::Text,
-            Kind::Board => return None,
+            Kind::Board
+            | Kind::ExactU8
+            | Kind::ExactU16
+            | Kind::Time
+            | Kind::Timestamp
+            | Kind::Bytes
+            | Kind::ListOfU16
+            | Kind::ListOfI16 => return None,
         })
     }
     /// The type of columns with its values.

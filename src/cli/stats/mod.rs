@@ -310,6 +310,9 @@ impl StatsArgs {
             threads => format!("{threads} threads"),
         };
         let mut run = run_to_json(invocation.analyzer.tier(), invocation.threads, *elapsed, summary);
+        for (key, column) in game_columns(&self.read.reading) {
+            run.insert(key.to_owned(), json!(column));
+        }
         run.insert("command".to_owned(), json!(command_line()));
         let made = CountedReport {
             report,
@@ -415,6 +418,8 @@ impl StatsArgs {
         };
         let CountedReport { mut report, mut games, run, .. } = read_report(first)?;
         let mut all_left_out = left_out(&run);
+        let mut all_run = object(json!({}));
+        all_run.extend(GAME_COLUMNS.iter().filter_map(|&key| Some((key.to_owned(), run.get(key)?.clone()))));
         let has_exact = |report: &Report| {
             let details = report.details.as_ref();
             details.is_some_and(|details| details.exact_distinct.is_some())
@@ -423,6 +428,14 @@ impl StatsArgs {
         let mut count = 1;
         for path in inputs {
             let CountedReport { report: next, games: more, run, .. } = read_report(path)?;
+            if let Some(key) = GAME_COLUMNS.iter().find(|&&key| all_run.get(key) != run.get(key)) {
+                bail!(
+                    "{} and {} were made from other columns of games (--{}); only parts of one run can be merged",
+                    first.display(),
+                    path.display(),
+                    key.replace('_', "-")
+                );
+            }
             if report.details.is_some() != next.details.is_some() {
                 let (with, without) = match next.details {
                     Some(_) => (path, first),
@@ -468,12 +481,15 @@ impl StatsArgs {
         Ok(CountedReport {
             report,
             games,
-            run: object(json!({
-                "merged": count,
-                "games": games,
-                "left_out": left_out_to_json(all_left_out.iter().map(|(option, left)| (&**option, left))),
-                "command": command_line(),
-            })),
+            run: {
+                all_run.extend(object(json!({
+                    "merged": count,
+                    "games": games,
+                    "left_out": left_out_to_json(all_left_out.iter().map(|(option, left)| (&**option, left))),
+                    "command": command_line(),
+                })));
+                all_run
+            },
             page_run: None,
             speed: format!("merged from {count} files"),
         })
@@ -587,6 +603,15 @@ fn is_in(input: &Path, directory: &Path) -> bool {
         return false;
     };
     input == directory || input.parent() == Some(&directory)
+}
+
+/// The keys of `run` for the options that name columns of games; parts of one run have the same.
+const GAME_COLUMNS: [&str; 2] = ["moves_column", "start_column"];
+
+/// These options, as far as they are given.
+fn game_columns(reading: &Reading) -> impl Iterator<Item = (&'static str, &str)> {
+    let columns = [&reading.moves_column, &reading.start_column].map(Option::as_deref);
+    GAME_COLUMNS.into_iter().zip(columns).filter_map(|(key, column)| Some((key, column?)))
 }
 
 fn object(value: Value) -> Map<String, Value> {

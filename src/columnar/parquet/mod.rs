@@ -146,6 +146,7 @@ struct Chunk {
     start: u64,
     len: u64,
     uncompressed: u64,
+    values: u64,
     nulls: u64,
     has_plain_pages: bool,
     /// `None` if the range of a page is not known, or there is no value.
@@ -192,6 +193,7 @@ impl<W: Write> ParquetFile<W> {
                 start: 0,
                 len: 0,
                 uncompressed: 0,
+                values: pages.iter().map(|page| page.values as u64).sum(),
                 nulls: 0,
                 has_plain_pages: pages.iter().any(|page| page.codes.is_none()),
                 range: None,
@@ -263,8 +265,10 @@ impl<W: Write> ParquetFile<W> {
             offset_index.push(chunks().map(|(_, chunk)| chunk.offset_index()).collect());
         }
         let mut pairs = vec![KeyValue::new("ARROW:schema".to_owned(), encode_arrow_schema(&arrow))];
-        let texts = arrow.metadata().iter();
-        pairs.extend(texts.map(|(key, value)| KeyValue::new(key.clone(), value.clone())));
+        // Their order in the map is random.
+        let mut texts: Vec<_> = arrow.metadata().iter().collect();
+        texts.sort_unstable();
+        pairs.extend(texts.into_iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())));
         let created_by = format!("{}{}", schema_metadata::WRITER, env!("CARGO_PKG_VERSION"));
         let file = |pairs| {
             let (created_by, descriptor) = (Some(created_by.clone()), Arc::clone(&descriptor));
@@ -302,7 +306,7 @@ impl<W: Write> ParquetFile<W> {
             let mut column = ColumnChunkMetaData::builder(descriptor.column(at))
                 .set_compression(self.compression.codec())
                 .set_encodings(encodings)
-                .set_num_values(group.rows as i64)
+                .set_num_values(chunk.values as i64)
                 .set_total_compressed_size(chunk.len as i64)
                 .set_total_uncompressed_size(chunk.uncompressed as i64)
                 .set_dictionary_page_offset(chunk.dictionary.map(|at| at as i64))

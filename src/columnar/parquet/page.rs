@@ -10,7 +10,7 @@
 use super::compression::Compressor;
 use super::min_max::{Range, TextEnds};
 use crate::columnar::column_descriptions::days_of;
-use crate::table::{Array, Kind, Texts, Values};
+use crate::table::{Array, Kind, NumberLists, Texts, Values};
 use std::io;
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub(super) struct Page {
     /// Number of bytes before compression.
     pub(super) uncompressed: usize,
     pub(super) rows: usize,
+    /// Number of levels: of lists, a row may have several.
+    pub(super) values: usize,
     pub(super) nulls: usize,
     /// The smallest and the largest value; `None` if there is none, or they are too long.
     pub(super) range: Option<Range>,
@@ -92,13 +94,17 @@ fn push_codes(codes: &[u32], most: u32, out: &mut Vec<u8>) {
         out.extend_from_slice(&first.to_le_bytes()[..width.div_ceil(8) as usize]);
         return;
     }
-    let groups = codes.len().div_ceil(8);
+    push_packed(codes, width, out);
+}
+
+/// Numbers with this many bits each, as one run.
+fn push_packed(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
+    let groups = numbers.len().div_ceil(8);
     push_varint((groups as u64) << 1 | 1, out);
     let end = out.len() + groups * width as usize;
-    out.reserve(groups * width as usize + 8);
     let (mut bits, mut len) = (0u64, 0);
-    for &code in codes {
-        bits |= u64::from(code) << len;
+    for &number in numbers {
+        bits |= u64::from(number) << len;
         len += width;
         if len >= 32 {
             out.extend_from_slice(&(bits as u32).to_le_bytes());
@@ -157,6 +163,9 @@ impl PageEncoder {
         let rows = values.len();
         let there = present.iter().map(|word| word.count_ones() as usize).sum();
         self.content.clear();
+        if let Array::Lists(lists) = values {
+            return self.page_of_lists(lists, rows - there);
+        }
         if nullable {
             self.push_levels(present, rows, there);
         } else if there < rows {
@@ -170,11 +179,18 @@ impl PageEncoder {
                 push_numbers(&days, |day| day.to_le_bytes(), &mut self.content);
                 Written::plain(range)
             }
-            None => self.push_values(values, all, codes),
+            None => match (kind, values) {
+                (Kind::Time, Array::U32(values)) => {
+                    let values = there_of(values, all);
+                    push_numbers(&values, u32::to_le_bytes, &mut self.content);
+                    Written::plain(None)
+                }
+                _ => self.push_values(values, all, codes),
+            },
         };
         // Ranges are those of unsigned numbers, and only sets and keys are so in the file.
         let range = written.range.filter(|range| match (kind, range) {
-            (Kind::I64 | Kind::F64, _) => false,
+            (Kind::I64 | Kind::F64 | Kind::Timestamp, _) => false,
             (Kind::U64, &Range::U64(_, most)) => i64::try_from(most).is_ok(),
             _ => true,
         });
@@ -185,7 +201,38 @@ impl PageEncoder {
         // Definition and repetition levels come last.
         let header = [rows as u32, encoding, RLE, RLE];
         let (bytes, uncompressed) = self.finish(DATA_PAGE, &header)?;
-        Ok(Page { bytes, uncompressed, rows, nulls: rows - there, range, codes: written.codes })
+        Ok(Page { bytes, uncompressed, rows, values: rows, nulls: rows - there, range, codes: written.codes })
+    }
+
+    /// A page of lists of numbers. Before the numbers, levels say which of them continue a list, and whether a list is
+    /// missing (0), empty (1), or has a number (3).
+    fn page_of_lists(&mut self, lists: &NumberLists, nulls: usize) -> io::Result<Page> {
+        let (mut continues, mut defined) = (Vec::new(), Vec::new());
+        self.codes.clear();
+        for row in 0..lists.len() {
+            continues.push(0u32);
+            match lists.get(row) {
+                None => defined.push(0u32),
+                Some([]) => defined.push(1),
+                Some(list) => {
+                    continues.resize(continues.len() + list.len() - 1, 1);
+                    defined.resize(defined.len() + list.len(), 3);
+                    self.codes.extend(list.iter().map(|&number| number as u32));
+                }
+            }
+        }
+        for (levels, width) in [(&continues, 1), (&defined, 2)] {
+            let start = self.content.len();
+            self.content.extend_from_slice(&[0; 4]);
+            push_packed(levels, width, &mut self.content);
+            let len = (self.content.len() - start - 4) as u32;
+            self.content[start..start + 4].copy_from_slice(&len.to_le_bytes());
+        }
+        push_numbers(&self.codes, u32::to_le_bytes, &mut self.content);
+        let values = defined.len();
+        let header = [values as u32, PLAIN, RLE, RLE];
+        let (bytes, uncompressed) = self.finish(DATA_PAGE, &header)?;
+        Ok(Page { bytes, uncompressed, rows: lists.len(), values, nulls, range: None, codes: None })
     }
 
     /// The dictionary of a column chunk.
@@ -302,6 +349,7 @@ impl PageEncoder {
                     Written::plain(Range::of_texts(words_of(texts)))
                 }
             },
+            Array::Lists(_) => Written::plain(None),
             Array::TextBuffer(strings) => {
                 let (bytes, ends) = strings.parts();
                 let (mut start, mut texts) = (0, TextEnds::default());

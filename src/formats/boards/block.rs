@@ -281,7 +281,7 @@ fn read_values(
         Array::U32(_) => 4,
         Array::U64(_) => 8,
         Array::Text(_) => return texts(bytes, present, rows, requested).map(Some),
-        Array::Flag(_) | Array::TextBuffer(_) | Array::Boards(_) => return Ok(None),
+        Array::Flag(_) | Array::TextBuffer(_) | Array::Boards(_) | Array::Lists(_) => return Ok(None),
     };
     if bytes.len() != width * rows {
         return Err(LENGTH.to_owned());
@@ -295,7 +295,7 @@ fn read_values(
         Array::U16(_) => Array::U16(numbers(bytes, present, u16::from_le_bytes)),
         Array::U32(_) => Array::U32(numbers(bytes, present, u32::from_le_bytes)),
         Array::U64(_) => Array::U64(numbers(bytes, present, u64::from_le_bytes)),
-        Array::Text(_) | Array::Flag(_) | Array::TextBuffer(_) | Array::Boards(_) => return Ok(None),
+        Array::Text(_) | Array::Flag(_) | Array::TextBuffer(_) | Array::Boards(_) | Array::Lists(_) => return Ok(None),
     };
     match out_of_range(field, &values, 0..rows) {
         None => Ok(Some(values)),

@@ -57,7 +57,9 @@ pub(super) const fn type_of(values: &Array) -> u8 {
         Array::U32(_) => 4,
         Array::U64(_) => 5,
         Array::Text(_) => 6,
-        Array::Flag(_) | Array::TextBuffer(_) | Array::Boards(_) => panic!("no field has such values"),
+        Array::Flag(_) | Array::TextBuffer(_) | Array::Boards(_) | Array::Lists(_) => {
+            panic!("no field has such values")
+        }
     }
 }
 

@@ -475,7 +475,9 @@ fn put_values<'a>(
             });
             put_texts(section, columns, rows, texts);
         }
-        Array::Flag(_) | Array::TextBuffer(_) | Array::Boards(_) => unreachable!("no field has such values"),
+        Array::Flag(_) | Array::TextBuffer(_) | Array::Boards(_) | Array::Lists(_) => {
+            unreachable!("no field has such values")
+        }
     }
 }
 

@@ -201,6 +201,7 @@ impl Decoded {
         }
         for row in &mut self.game_rows {
             row.game += totals.games;
+            row.record += totals.records;
         }
         for damage in &mut self.damage {
             damage.offset += chunk.offset;

@@ -4,13 +4,16 @@
 //! game is lost. The tags of a row are written as the tag section that the game would have, because they are read in the
 //! same way; the moves are read where they are.
 
-use super::game::{Game, Games, are_uci_moves};
+use super::game::{BadGame, Game, GameError, Games, PlyValues, are_uci_moves};
 use super::records::{Records, estimated_rows};
 use super::tags::Name;
+use super::write_movetext::write_movetext;
 use super::{GameSource, decode_source, lex};
 use crate::error::Place;
 use crate::formats::{Chunk, DecodeOptions, Decoded};
+use crate::games::RecordValues;
 use crate::replay::are_lanes_faster;
+use crate::table::{Batch, Field, Fields};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -75,44 +78,143 @@ pub(in crate::formats) enum Form {
     Moves,
     /// Either of these.
     Any,
+    /// The bytes of Aix.
+    Aix,
+}
+
+/// The moves of the games of some rows.
+#[derive(Debug)]
+pub(in crate::formats) struct RowMoves<'a> {
+    /// What each row has; moves in lists have blanks between them.
+    pub(in crate::formats) texts: Vec<Option<&'a [u8]>>,
+    pub(in crate::formats) form: Form,
+    /// The lists with something else than moves, in the order of rows.
+    pub(in crate::formats) bad_lists: Vec<BadList>,
+    /// What stands beside the moves of each row, in columns of its own; `None` for forms that have no such columns.
+    pub(in crate::formats) beside: Option<Vec<PlyValues<'a>>>,
+}
+
+/// A list with something else than moves in it.
+#[derive(Clone, Debug)]
+pub(in crate::formats) struct BadList {
+    pub(in crate::formats) row: usize,
+    /// The number of the first such element, what it is, and the bytes of the text before it.
+    pub(in crate::formats) element: usize,
+    pub(in crate::formats) what: &'static str,
+    pub(in crate::formats) before: usize,
+}
+
+impl RowMoves<'_> {
+    fn text(&self, row: usize) -> &[u8] {
+        self.texts[row].unwrap_or_default()
+    }
 }
 
 /// Decodes the games of the rows of a table from `first` on. A row without a text has no game.
 pub(in crate::formats) fn decode_rows(
     chunk: &Chunk,
     first: u64,
-    texts: (&[Option<&[u8]>], Form),
+    moves: &RowMoves<'_>,
     tags: &TagSections,
     options: &DecodeOptions,
 ) -> Decoded {
-    decode_rows_with((chunk, options), first, texts, tags, are_lanes_faster())
+    decode_rows_with((chunk, options), first, moves, tags, are_lanes_faster())
 }
 
 /// Decodes the games of rows with or without lanes.
 fn decode_rows_with(
     (chunk, options): (&Chunk, &DecodeOptions),
     first: u64,
-    (texts, form): (&[Option<&[u8]>], Form),
+    moves: &RowMoves<'_>,
     tags: &TagSections,
     lanes: bool,
 ) -> Decoded {
-    let bytes = texts.iter().flatten().map(|text| text.len()).sum();
-    let mut decoded = decode_source(options, lanes, false, |played_now| {
+    let bytes = moves.texts.iter().flatten().map(|text| text.len()).sum();
+    let source = |options: &DecodeOptions, played_now| {
         let variations = options.games.as_ref().is_some_and(|games| games.variations);
         let games = Games::new(&[], variations, options.strict_pgn).limited(options.max_record, false);
-        RowGames { games, played_now, chunk, first, texts, form, tags, row: 0, read: 0, bytes }
-    });
+        RowGames { games, played_now, chunk, first, moves, tags, row: 0, read: 0, bytes }
+    };
+    let mut decoded = decode_source(options, lanes, false, |played_now| source(options, played_now));
+    if moves.form == Form::Aix {
+        for reject in &mut decoded.rejects {
+            if let Some(row) = reject.place.row.and_then(|row| row.checked_sub(first)) {
+                // Bytes are not text.
+                reject.raw = hexadecimal(moves.text(row as usize));
+            }
+        }
+    }
     if options.game_texts {
+        let movetexts = (moves.form != Form::Movetext).then(|| {
+            let fields = Fields::of(&[Field::Ply, Field::Move, Field::Score, Field::Mate, Field::Clock]);
+            let options = DecodeOptions { max_record: options.max_record, ..DecodeOptions::default().fields(fields) };
+            let played = decode_source(&options, lanes, false, |played_now| source(&options, played_now));
+            Movetexts::of(&played, moves.texts.len())
+        });
         let mut text = Vec::new();
         for game in &mut decoded.game_rows {
             let row = game.game as usize;
+            let written = movetexts.as_ref().and_then(|movetexts| movetexts.row(row));
+            let moves = match written {
+                // What is damaged is copied as it is, if it is text.
+                Some(written) if game.error.is_none() || moves.form == Form::Aix => written,
+                _ if moves.form == Form::Aix => b"",
+                _ => moves.text(row),
+            };
             game.start = text.len();
-            game.movetext = write_game(tags.row(row), texts[row].unwrap_or_default(), &mut text);
+            game.movetext = write_game(tags.row(row), moves, &mut text);
             game.end = text.len();
+            game.moves_end = game.end;
         }
         decoded.game_texts = Some(text.into());
     }
     decoded
+}
+
+/// Writes the moves of the game whose records are these, one after the other. There is no result.
+fn write_movetext_of(batch: &Batch, records: Range<usize>, out: &mut Vec<u8>) {
+    let Ok(start) = batch.position(records.start) else { return };
+    let bits = |record| batch.values(Field::Move).and_then(|moves| moves.number(record)).unwrap_or(0) as u16;
+    let moves: Vec<u16> = (records.start..records.end - 1).map(bits).collect();
+    let values: Vec<RecordValues> = records.map(|record| RecordValues::of(batch, record)).collect();
+    write_movetext(start, &moves, &values, out);
+}
+
+/// Bytes as pairs of hexadecimal digits.
+fn hexadecimal(bytes: &[u8]) -> Vec<u8> {
+    let digit = |digit: u8| b"0123456789abcdef"[usize::from(digit)];
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// The moves of the games of rows in standard algebraic notation, with their numbers, evaluations and clocks.
+struct Movetexts {
+    text: Vec<u8>,
+    /// Where the text of each row lies, if it has a game.
+    rows: Vec<Option<Range<usize>>>,
+}
+
+impl Movetexts {
+    /// Those of decoded games, which are all records of `rows` rows.
+    fn of(played: &Decoded, rows: usize) -> Self {
+        let mut movetexts = Self { text: Vec::new(), rows: vec![None; rows] };
+        let Some(batch) = played.batches.first() else { return movetexts };
+        let mut at = 0;
+        while at < batch.len() {
+            let row = batch.origin(at);
+            let len = (at..batch.len()).take_while(|&record| batch.origin(record) == row).count();
+            let start = movetexts.text.len();
+            write_movetext_of(batch, at..at + len, &mut movetexts.text);
+            if let Some(of_row) = movetexts.rows.get_mut(row) {
+                *of_row = Some(start..movetexts.text.len());
+            }
+            at += len;
+        }
+        movetexts
+    }
+
+    fn row(&self, row: usize) -> Option<&[u8]> {
+        self.text.get(self.rows.get(row)?.clone()?)
+    }
 }
 
 /// Writes a game as PGN: its tags, its moves as they are, and its result; returns where the moves begin.
@@ -155,8 +257,7 @@ struct RowGames<'a> {
     chunk: &'a Chunk,
     /// The number of the first row.
     first: u64,
-    texts: &'a [Option<&'a [u8]>],
-    form: Form,
+    moves: &'a RowMoves<'a>,
     tags: &'a TagSections,
     /// Number of rows that have been read.
     row: usize,
@@ -169,7 +270,8 @@ impl<'a> GameSource<'a> for RowGames<'a> {
     #[inline]
     fn next(&mut self, records: &mut Records) -> Option<Game<'a>> {
         let row = self.row;
-        let text = *self.texts.get(row)?;
+        let moves = self.moves;
+        let text = *moves.texts.get(row)?;
         self.row += 1;
         let tags = self.games.tags_of(self.tags.row(row));
         let Some(text) = text else {
@@ -178,14 +280,38 @@ impl<'a> GameSource<'a> for RowGames<'a> {
         };
         self.read += text.len();
         let later = self.played_now.binary_search(&row).is_err();
-        Some(match self.form {
-            Form::Moves | Form::Any if are_uci_moves(text) => self.games.uci_game(&tags, text, later, records),
+        let bad_list = || moves.bad_lists.binary_search_by_key(&row, |bad| bad.row).ok().map(|at| &moves.bad_lists[at]);
+        let bad_list = if moves.bad_lists.is_empty() { None } else { bad_list() };
+        let (later, text) = match bad_list {
+            Some(bad) => (false, &text[..bad.before]),
+            None => (later, text),
+        };
+        let mut game = match (moves.form, &moves.beside) {
+            (Form::Aix, beside) => {
+                let values = beside.as_ref().and_then(|beside| beside.get(row)).copied().unwrap_or_default();
+                self.games.aix_game(&tags, text, &values, later, records)
+            }
+            (Form::Moves | Form::Any, _) if are_uci_moves(text) => self.games.uci_game(&tags, text, later, records),
             _ => self.games.only_game(&tags, text, later, records),
-        })
+        };
+        if let Some(bad) = bad_list
+            && game.bad.is_none()
+        {
+            let error = GameError::BadMoveList(bad.element, bad.what);
+            let position = game.last.clone();
+            game.bad = Some(Box::new(BadGame { error, offset: bad.before, ply: game.plies, position }));
+            game.end = self.text().len();
+        }
+        if let Some(bad) = &mut game.bad
+            && matches!(bad.error, GameError::Fen(_) | GameError::Start(_) | GameError::FenMoves)
+        {
+            bad.error = GameError::BadStart(Box::new(bad.error.clone()));
+        }
+        Some(game)
     }
     #[inline(always)]
     fn text(&self) -> &'a [u8] {
-        self.texts[self.row - 1].unwrap_or_default()
+        self.moves.texts[self.row - 1].unwrap_or_default()
     }
     #[inline(always)]
     fn extent(&self, _: &Game<'_>) -> Range<usize> {
@@ -205,15 +331,18 @@ impl<'a> GameSource<'a> for RowGames<'a> {
         (self.read, self.bytes)
     }
     fn end(&self) -> usize {
-        self.texts.len()
+        self.moves.texts.len()
     }
     fn keeps_tags(&self) -> bool {
         true
     }
     fn likely_positions(&self) -> usize {
-        let sample = self.texts.iter().flatten().find(|text| !text.is_empty());
+        let texts = &self.moves.texts;
+        let sample = texts.iter().flatten().find(|text| !text.is_empty());
         // In files of PGN, about a fifth of the bytes are tags.
-        sample.map_or(0, |sample| estimated_rows(sample, self.bytes + self.bytes / 4)) + self.texts.len()
+        let of_text = |sample: &&[u8]| estimated_rows(sample, self.bytes + self.bytes / 4);
+        let positions = if self.moves.form == Form::Aix { self.bytes / 2 } else { sample.map_or(0, of_text) };
+        positions + texts.len()
     }
     fn lines(&mut self) -> u64 {
         0
@@ -228,7 +357,10 @@ mod tests {
     use crate::formats::Format;
     use crate::formats::pgn::tag_syntax;
     use crate::formats::test_mutations::each_change;
-    use crate::table::{Field, Fields};
+
+    fn row_moves<'a>(texts: &[Option<&'a [u8]>], form: Form) -> RowMoves<'a> {
+        RowMoves { texts: texts.to_vec(), form, bad_lists: Vec::new(), beside: None }
+    }
 
     #[test]
     fn leading_tags_do_not_replace_columns() {
@@ -277,7 +409,8 @@ mod tests {
             each_change(text, b" abefhx18NBRQKO-=+#{}()[].;\n\"*$0%", &mut random, |changed, _, _| {
                 let texts = [Some(good), Some(&changed[..]), Some(good)];
                 let [found, expected] = [true, false].map(|lanes| {
-                    decode_rows_with((&chunk(Vec::new()), &options), 0, (&texts, Form::Movetext), &tags, lanes)
+                    let moves = row_moves(&texts, Form::Movetext);
+                    decode_rows_with((&chunk(Vec::new()), &options), 0, &moves, &tags, lanes)
                 });
                 assert_eq!(format!("{found:?}"), format!("{expected:?}"));
                 assert_eq!(found.games, 3);
@@ -337,7 +470,7 @@ mod tests {
         let options =
             DecodeOptions::default().fields(Fields::of(&[Field::Game, Field::Ply, Field::Move, Field::Result]));
         let decode = |texts: &[Option<&[u8]>], lanes| {
-            decode_rows_with((&chunk, &options), 5, (texts, Form::Moves), &tags, lanes)
+            decode_rows_with((&chunk, &options), 5, &row_moves(texts, Form::Moves), &tags, lanes)
         };
         let [slow, fast] = [false, true].map(|lanes| decode(&texts, lanes));
         assert!(slow.rejects.len() > wrong / 3 && slow.records > 10_000);
@@ -358,6 +491,104 @@ mod tests {
         let in_san = decode(&in_san, true);
         for (row, _) in &san {
             assert_eq!(records(&fast, Some(*row)), records(&in_san, Some(*row)), "{}", uci[*row]);
+        }
+    }
+
+    /// What a plain reader makes of the bytes of Aix: the positions up to the first error, and whether there is one.
+    fn plain_aix(bytes: &[u8]) -> (usize, bool) {
+        let Some((&last, moves)) = bytes.split_last() else { return (0, true) };
+        if last >> 6 != 0 {
+            return (0, true);
+        }
+        let mut position = Position::standard();
+        let mut positions = 1;
+        for pair in moves.chunks(2) {
+            let [first, second] = *pair else { return (positions, true) };
+            let piece = (first >> 6 & 1 != 0).then_some(["q", "r", "b", "n"][usize::from(second >> 6)]);
+            let name = |square: u8| format!("{}{}", char::from(b'a' + square % 8), square / 8 + 1);
+            let uci = format!("{}{}{}", name(first & 63), name(second & 63), piece.unwrap_or_default());
+            let is_it =
+                |mv: &&crate::chess::Move| [true, false].map(|chess960| mv.uci_as(chess960).to_string()).contains(&uci);
+            let Some(&mv) = position.legal_moves().iter().find(is_it).filter(|_| piece.is_some() || second >> 6 == 0)
+            else {
+                return (positions, true);
+            };
+            let pieces = |position: &Position| {
+                position
+                    .to_string()
+                    .split(' ')
+                    .next()
+                    .map(|board| board.bytes().filter(u8::is_ascii_alphabetic).count())
+            };
+            let before = pieces(&position);
+            let after = {
+                let mut next = position.clone();
+                next.make(mv);
+                next
+            };
+            if (pieces(&after) < before) != (first >> 7 != 0) {
+                return (positions, true);
+            }
+            position = after;
+            positions += 1;
+        }
+        (positions, last != 0)
+    }
+
+    /// Games of Aix with any byte changed are read as the plain reader reads them, with lanes and without, and leave the
+    /// rows beside them alone.
+    #[test]
+    fn bytes_of_aix_are_read_as_by_a_plain_reader() {
+        let mut random = Random::new(68);
+        let mut texts: Vec<Vec<u8>> = Vec::new();
+        for _ in 0..120 {
+            let mut position = Position::standard();
+            let mut bytes = Vec::new();
+            for _ in 0..random.below(90) {
+                let moves = position.legal_moves();
+                let rare = moves.iter().find(|mv| mv.kind != MoveKind::Normal);
+                let any = moves.get(random.below(moves.len().max(1) as u32) as usize);
+                let Some(&mv) = rare.or(any) else { break };
+                let captures =
+                    mv.kind == MoveKind::EnPassant || mv.kind != MoveKind::Castle && position.piece_at(mv.to).is_some();
+                let piece = mv.uci_as(true).to_string().as_bytes().get(4).copied();
+                let piece = piece.map(|letter| b"qrbn".iter().position(|known| *known == letter).unwrap() as u8);
+                let [from, to] = [mv.from, mv.to].map(|square| square.index() as u8);
+                bytes.push(from | u8::from(piece.is_some()) << 6 | u8::from(captures) << 7);
+                bytes.push(to | piece.unwrap_or(0) << 6);
+                position.make(mv);
+            }
+            bytes.push(0);
+            texts.push(bytes.clone());
+            for _ in 0..20 {
+                let mut changed = bytes.clone();
+                let at = random.below(changed.len() as u32) as usize;
+                match random.below(3) {
+                    0 => changed.truncate(at),
+                    1 => changed[at] = random.below(256) as u8,
+                    _ => changed[at] ^= 1 << random.below(8),
+                }
+                texts.push(changed);
+            }
+        }
+        let mut tags = TagSections::default();
+        texts.iter().for_each(|_| tags.end_row());
+        let rows: Vec<Option<&[u8]>> = texts.iter().map(|text| Some(&**text)).collect();
+        let moves = row_moves(&rows, Form::Aix);
+        let chunk = Chunk::new(Arc::from(std::path::Path::new("x")), Vec::new().into());
+        let options = DecodeOptions::default().fields(Fields::of(&[Field::Game, Field::Ply, Field::Move]));
+        let [slow, fast] = [false, true].map(|lanes| decode_rows_with((&chunk, &options), 0, &moves, &tags, lanes));
+        let records = |decoded: &Decoded| -> Vec<(usize, String)> {
+            let batch = &decoded.batches[0];
+            (0..batch.len()).map(|at| (batch.origin(at), batch.position(at).expect("a position").to_string())).collect()
+        };
+        assert_eq!(records(&slow), records(&fast));
+        assert_eq!(format!("{:?}", slow.rejects), format!("{:?}", fast.rejects));
+        let found = records(&fast);
+        for (row, text) in texts.iter().enumerate() {
+            let positions = found.iter().filter(|(origin, _)| *origin == row).count();
+            let is_bad = fast.rejects.iter().any(|reject| reject.place.row == Some(row as u64));
+            assert_eq!((positions, is_bad), plain_aix(text), "{text:02x?}");
         }
     }
 }

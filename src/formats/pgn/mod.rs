@@ -73,10 +73,13 @@ mod tags;
 #[cfg(test)]
 mod tests;
 mod unstored_text;
+pub(crate) mod write_movetext;
 
 pub use game::{BadGame, Game, GameError, Games};
 #[cfg(feature = "parquet")]
-pub(super) use games_in_table_rows::{Form, TagSections, decode_rows};
+pub(super) use game::{PlyValues, unread_level};
+#[cfg(feature = "parquet")]
+pub(super) use games_in_table_rows::{BadList, Form, RowMoves, TagSections, decode_rows};
 pub use lex::boundary;
 pub use reading_stages::{ReadingStage, reading_stages};
 pub use tags::Tags;
@@ -596,7 +599,8 @@ fn decode_games<'a>(
             let place = place..extent.end;
             let has_tags = !options.game_places && (!is_place || games.keeps_tags());
             let tags = has_tags.then_some(options.row_tags.as_deref());
-            decoded.game_rows.push(row(number, &game, place, tags));
+            let record = decoded.records;
+            decoded.game_rows.push(GameRow { record, ..row(number, &game, place, tags) });
         }
         numbers.push((start, decoded.records));
         if kept > 0 {
@@ -663,8 +667,11 @@ fn row(number: u64, game: &Game<'_>, place: Range<usize>, tags: Option<Option<&[
         matches: None,
         values: None,
         main_line: None,
+        record: 0,
+        moves: None,
         start: place.start,
         movetext: game.movetext,
+        moves_end: game.end,
         end: place.end,
     }
 }

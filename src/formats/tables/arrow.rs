@@ -155,8 +155,16 @@ fn as_bytes(field: &ArrowField) -> ArrowField {
             DataType::LargeUtf8 => DataType::LargeBinary,
             DataType::Utf8View => DataType::BinaryView,
             DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), Box::new(of(values))),
+            DataType::List(values) => DataType::List(element(values)),
+            DataType::LargeList(values) => DataType::LargeList(element(values)),
+            DataType::ListView(values) => DataType::ListView(element(values)),
+            DataType::LargeListView(values) => DataType::LargeListView(element(values)),
+            DataType::FixedSizeList(values, len) => DataType::FixedSizeList(element(values), *len),
             other => other.clone(),
         }
+    }
+    fn element(of: &ArrowField) -> Arc<ArrowField> {
+        Arc::new(as_bytes(of))
     }
     field.clone().with_data_type(of(field.data_type()))
 }

@@ -28,6 +28,11 @@ pub(in crate::formats) enum Kind {
     /// Times of day, or dates with times: only tags of games have them.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no types"))]
     Time,
+    /// Lists of texts, and of whole numbers: only games have them.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no lists"))]
+    TextList,
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no lists"))]
+    IntegerList,
     /// All values are missing.
     Null,
     Other,
@@ -54,6 +59,18 @@ impl Kind {
                 TimeUnit::Nanosecond => 1_000_000_000,
             }),
             DataType::Time32(_) | DataType::Time64(_) | DataType::Timestamp(..) | DataType::Date64 => Self::Time,
+            DataType::List(element)
+            | DataType::LargeList(element)
+            | DataType::ListView(element)
+            | DataType::LargeListView(element)
+            | DataType::FixedSizeList(element, _) => match element.data_type() {
+                DataType::Dictionary(..) => Self::Other,
+                element => match Self::of(element) {
+                    Self::Text | Self::Bytes => Self::TextList,
+                    Self::Integer => Self::IntegerList,
+                    _ => Self::Other,
+                },
+            },
             DataType::Null => Self::Null,
             DataType::Float32 | DataType::Float64 => Self::Float,
             data if data.is_integer() => Self::Integer,

@@ -9,7 +9,7 @@
 use super::RowKind;
 use super::column_map::{Column, Plan, all_of};
 use super::decode::ReadColumns;
-use super::game_table_columns::{GameTableColumns, MOVES, is_named};
+use super::game_table_columns::{GameTableColumns, MOVES, form_of};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::table::{Field, Fields};
 use crate::text::one_line;
@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The key of the metadata that says what the rows of our own files are.
-pub(super) const KEY: &str = "lanefish.table";
+pub(super) use crate::columnar::TABLE as KEY;
 
 /// What the rows of a table are, and how they become records.
 pub(super) trait ReadRows: fmt::Debug + Send + Sync {
@@ -74,7 +74,7 @@ pub(super) fn rows_of(
         _ if has("board") || has("fen") || has("FEN") && has("Moves") => positions(),
         _ if columns.iter().any(is_moves) => games(),
         _ => Err(format!(
-            "has neither positions (a column `fen` or `board`; --fen-column names another) nor games (a column of text \
+            "has neither positions (a column `fen` or `board`; --fen-column names another) nor games (a column of text or lists \
              {}; --moves-column names another); {}",
             quoted(&MOVES.map(|(name, _)| name)),
             all_of(columns)
@@ -84,7 +84,7 @@ pub(super) fn rows_of(
 
 /// Whether a column has the name and the type of one that holds the moves of games.
 fn is_moves(column: &Column) -> bool {
-    MOVES.iter().any(|(name, _)| is_named(column, name)) && column.kind.is_text()
+    form_of(column).is_some()
 }
 
 fn quoted(names: &[&str]) -> String {

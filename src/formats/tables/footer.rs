@@ -8,6 +8,7 @@ use crate::error::Damage;
 use crate::input::RandomAccess;
 use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_schema, parquet_to_arrow_schema_by_columns};
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use ::parquet::schema::types::ColumnDescriptor;
 use arrow_schema::{DataType, Field};
 use std::ops::Range;
 use std::sync::Arc;
@@ -79,7 +80,13 @@ pub(super) fn value_of<'a>(metadata: &'a ParquetMetaData, key: &str) -> Option<&
     pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
 }
 
-/// The columns of a file, and the numbers of the leaves of those that are not nested.
+/// Whether a leaf is that of a column of lists of plain values.
+pub(super) fn is_list(column: &ColumnDescriptor) -> bool {
+    // The list, the values repeated in it, and the value: old forms have no group around the value.
+    column.max_rep_level() == 1 && (1..=3).contains(&column.path().parts().len()) && column.max_def_level() <= 3
+}
+
+/// The columns of a file, and the numbers of the leaves of those that are plain values, or lists of such values.
 pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<usize>)>, Damage> {
     let schema = metadata.file_metadata().schema_descr();
     let mut columns = Vec::new();
@@ -88,7 +95,9 @@ pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<u
     for leaf in 0..schema.num_columns() {
         let column = schema.column(leaf);
         let is_plain = column.path().parts().len() == 1 && column.max_rep_level() == 0 && column.max_def_level() <= 1;
-        if is_plain && let Some(of_root) = leaves.get_mut(schema.get_column_root_idx(leaf)) {
+        if (is_plain || is_list(&column))
+            && let Some(of_root) = leaves.get_mut(schema.get_column_root_idx(leaf))
+        {
             *of_root = Some(leaf);
         }
     }
@@ -111,14 +120,13 @@ pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<u
             (Some(DataType::Int64), Some(duration @ DataType::Duration(_))) => Some(duration.clone()),
             (data, _) => data,
         };
-        columns.push((
-            Column {
-                name,
-                kind: data.as_ref().map_or(Kind::Other, Kind::of),
-                data: data.map_or_else(|| "nested".to_owned(), |data| data.to_string()),
-            },
-            leaf,
-        ));
+        let kind = data.as_ref().map_or(Kind::Other, Kind::of);
+        let is_read = leaf.is_some_and(|leaf| kind != Kind::Other || !is_list(&schema.column(leaf)));
+        let (data, leaf) = match data {
+            Some(data) if is_read => (data.to_string(), leaf),
+            _ => ("nested".to_owned(), None),
+        };
+        columns.push((Column { name, kind, data }, leaf));
     }
     Ok(columns)
 }

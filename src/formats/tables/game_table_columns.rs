@@ -1,6 +1,7 @@
 //! Rows of tables that are games: a column of moves, and columns of tags.
 //!
-//! The moves are movetext (what follows the tags in PGN), or moves alone, in SAN or in UCI. Columns named as tags of PGN
+//! The moves are movetext (what follows the tags in PGN), moves alone, in SAN or in UCI, as a text or as a list of texts, or
+//! the `movedata` of Aix, which has clocks and evaluations in lists of numbers beside it. Columns named as tags of PGN
 //! are the tags, whatever the case of their letters, and with or without `_`. Numbers, dates and times are written as PGN
 //! writes them: a rating 1028.0 as `1028`, a difference of ratings 5 as `+5`, a day as `2025.05.01`. Tags are read for the
 //! fields and options of a run only.
@@ -10,10 +11,10 @@ use super::column_map::{Column, Kind, all_of, note_on};
 use super::decode::{Raws, ReadColumns};
 use super::detect_games_or_positions::ReadRows;
 use super::dictionary_values;
-use super::values::{Floats, Numbers, Texts};
+use super::values::{Floats, Lists, Numbers, Texts};
 use crate::chess::Validity;
 use crate::error::Damage;
-use crate::formats::pgn::{Form, TagSections, decode_rows};
+use crate::formats::pgn::{BadList, Form, PlyValues, RowMoves, TagSections, decode_rows, unread_level};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::games::Date;
 use crate::table::{Field, Fields, TAGS};
@@ -29,7 +30,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The names of columns that hold the moves of games, the first that a table has counts, and their forms.
-pub(super) const MOVES: [(&str, Form); 8] = [
+pub(super) const MOVES: [(&str, Form); 9] = [
+    ("movedata", Form::Aix),
     ("movetext", Form::Movetext),
     ("pgn", Form::Movetext),
     ("moves", Form::Moves),
@@ -41,8 +43,9 @@ pub(super) const MOVES: [(&str, Form); 8] = [
 ];
 /// The names of columns that hold the FENs of the positions in which games begin.
 const STARTS: [&str; 3] = ["start_fen", "initial_fen", "starting_fen"];
-/// Bytes of text that a part should have.
+/// Bytes of text that a part should have. The same number of positions takes fewer bytes in the form of Aix.
 const BYTES_OF_PART: u64 = 1 << 20;
+const BYTES_OF_AIX_PART: u64 = BYTES_OF_PART / 3;
 
 /// The names of tags, in the order in which PGN has them.
 const TAG_NAMES: [&str; 50] = [
@@ -120,15 +123,28 @@ fn can_be_tag(kind: Kind) -> bool {
     kind.is_text() || matches!(kind, Kind::Integer | Kind::Float | Kind::Date | Kind::Time | Kind::Null)
 }
 
+/// The form of the moves in a column, if its name and type are those of one.
+pub(super) fn form_of(column: &Column) -> Option<Form> {
+    let (_, form) = MOVES.into_iter().find(|(name, _)| is_named(column, name))?;
+    let fits = match form {
+        Form::Aix => column.kind == Kind::Bytes,
+        Form::Movetext => column.kind.is_text(),
+        Form::Moves | Form::Any => column.kind.is_text() || column.kind == Kind::TextList,
+    };
+    fits.then_some(form)
+}
+
 /// The columns of a table with a game in each row.
 #[derive(Debug)]
 pub(super) struct GameTableColumns {
     moves: usize,
     form: Form,
+    is_list: bool,
     /// A description of that column.
     described: String,
-    /// The tags that are read, each with its column, in the order of PGN.
-    tags: Vec<(Box<str>, usize)>,
+    /// The tags that are read, in the order of PGN.
+    tags: Vec<TagColumn>,
+    beside: Option<Beside>,
     /// The columns that are read as bytes.
     texts: Vec<usize>,
     /// All tags that have a column.
@@ -137,16 +153,66 @@ pub(super) struct GameTableColumns {
     note: Option<String>,
 }
 
+/// A tag, and where its values are.
+#[derive(Clone, Debug)]
+struct TagColumn {
+    tag: Box<str>,
+    column: usize,
+    made: Made,
+}
+
+/// How the value of a tag is made from that of its column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Made {
+    AsItIs,
+    /// The address of a game of Lichess, from its name.
+    LichessAddress,
+    /// A time control, from the time at the beginning, and the increment in this column.
+    TimeControl(usize),
+}
+
+/// The columns that Aix has beside the moves.
+#[derive(Clone, Debug)]
+struct Beside {
+    clocks: [Option<usize>; 2],
+    evals: Option<usize>,
+    plies: Option<usize>,
+}
+
+impl Beside {
+    fn columns(&self) -> impl Iterator<Item = usize> {
+        self.clocks.into_iter().chain([self.evals, self.plies]).flatten()
+    }
+}
+
+/// The tags that columns of Aix have under names of its own.
+fn tags_of_aix(columns: &[Column]) -> Vec<TagColumn> {
+    let find = |name: &str, fits: fn(Kind) -> bool| {
+        columns.iter().position(|column| is_named(column, name) && (fits(column.kind) || column.kind == Kind::Null))
+    };
+    let is_integer = |kind| kind == Kind::Integer;
+    let tag = |tag: &str, column, made| TagColumn { tag: tag.into(), column, made };
+    let mut tags = Vec::new();
+    tags.extend(find("lichess_id", Kind::is_text).map(|at| tag("Site", at, Made::LichessAddress)));
+    if let Some((initial, increment)) = find("time_initial", is_integer).zip(find("time_increment", is_integer)) {
+        tags.push(tag("TimeControl", initial, Made::TimeControl(increment)));
+    }
+    if let Some(at) = find("utc_timestamp", |kind| kind == Kind::Time) {
+        tags.extend(["UTCDate", "UTCTime"].map(|name| tag(name, at, Made::AsItIs)));
+    }
+    tags
+}
+
 impl GameTableColumns {
     /// Chooses among the columns of a file.
     ///
     /// # Errors
     /// If there is no column of moves, or a column that the options name is missing or does not fit.
     pub(super) fn of(columns: &[Column], options: &DecodeOptions) -> Result<Self, String> {
-        let text = |name: &str, option: &str| {
+        let named = |name: &str, option: &str, fits: fn(Kind) -> bool| {
             let found = columns.iter().position(|column| column.name == name);
             match found.map(|at| (at, &columns[at])) {
-                Some((at, column)) if column.kind.is_text() => Ok(at),
+                Some((at, column)) if fits(column.kind) => Ok(at),
                 Some((_, column)) => {
                     let (column, all) = (column.described(), all_of(columns));
                     Err(format!("cannot be read: the column {column} of {option} does not hold text; {all}"))
@@ -156,43 +222,70 @@ impl GameTableColumns {
         };
         let find = |name: &str| columns.iter().position(|column| is_named(column, name) && column.kind.is_text());
         let moves = match &options.moves_column {
-            Some(name) => text(name, "--moves-column")?,
+            Some(name) => named(name, "--moves-column", |kind| kind.is_text() || kind == Kind::TextList)?,
             None => MOVES
                 .into_iter()
-                .find_map(|(name, _)| find(name))
+                .find_map(|(name, _)| {
+                    columns.iter().position(|column| is_named(column, name) && form_of(column).is_some())
+                })
                 .ok_or_else(|| format!("has no column of moves; {}; name it with --moves-column", all_of(columns)))?,
         };
-        let known = MOVES.into_iter().find(|(name, _)| is_named(&columns[moves], name));
-        let form = known.map_or(Form::Any, |(_, form)| form);
+        let is_list = columns[moves].kind == Kind::TextList;
+        let any = if is_list { Form::Moves } else { Form::Any };
+        let form = form_of(&columns[moves]).unwrap_or(any);
         let start = match &options.start_column {
-            Some(name) => Some(text(name, "--start-column")?),
+            Some(name) => Some(named(name, "--start-column", Kind::is_text)?),
+            None if form == Form::Aix => None,
             None => STARTS.into_iter().find_map(find).or_else(|| {
                 let fen = columns.iter().position(|column| column.name == "FEN" && column.kind.is_text());
                 fen.filter(|_| form == Form::Movetext)
             }),
         };
-        let mut tags: Vec<(Box<str>, usize)> = Vec::new();
+        let (mut tags, mut beside) = (Vec::new(), None);
+        if form == Form::Aix {
+            tags = tags_of_aix(columns);
+            let find = |name: &str, kind: Kind| {
+                columns.iter().position(|column| is_named(column, name) && column.kind == kind)
+            };
+            beside = Some(Beside {
+                clocks: ["clocks_white", "clocks_black"].map(|name| find(name, Kind::IntegerList)),
+                evals: find("evals", Kind::IntegerList),
+                plies: find("ply_count", Kind::Integer),
+            });
+        }
+        let taken: Vec<usize> = tags
+            .iter()
+            .flat_map(|tag| [Some(tag.column), if let Made::TimeControl(at) = tag.made { Some(at) } else { None }])
+            .flatten()
+            .chain(beside.iter().flat_map(Beside::columns))
+            .chain([moves])
+            .chain(start)
+            .collect();
         let mut left = Vec::new();
-        for (at, column) in columns.iter().enumerate().filter(|&(at, _)| at != moves && Some(at) != start) {
+        for (at, column) in columns.iter().enumerate().filter(|(at, _)| !taken.contains(at)) {
             let asked = || options.tags.iter().find(|name| name.strip_prefix(TAGS.prefix) == Some(&*column.name));
             let tag = tag_of(column).or_else(|| asked().map(|_| &*column.name));
             match tag.filter(|_| can_be_tag(column.kind)) {
-                Some(tag) if !tags.iter().any(|(known, _)| **known == *tag) => tags.push((tag.into(), at)),
+                Some(tag) if !tags.iter().any(|known| *known.tag == *tag) => {
+                    tags.push(TagColumn { tag: tag.into(), column: at, made: Made::AsItIs });
+                }
                 _ => left.push(column.described()),
             }
         }
         let place = |tag: &str| TAG_NAMES.iter().position(|name| *name == tag).unwrap_or(TAG_NAMES.len());
-        tags.sort_by_key(|(tag, at)| (place(tag), *at));
-        let known = tags.iter().map(|(tag, _)| tag.clone()).collect();
-        tags.retain(|(tag, _)| is_needed(tag, options));
-        tags.extend(start.map(|at| ("FEN".into(), at)));
+        tags.sort_by_key(|tag| (place(&tag.tag), tag.column));
+        let known = tags.iter().map(|tag| tag.tag.clone()).collect();
+        tags.retain(|tag| is_needed(&tag.tag, options));
+        tags.extend(start.map(|column| TagColumn { tag: "FEN".into(), column, made: Made::AsItIs }));
         let is_text = |at: &usize| columns[*at].kind.is_text();
-        let texts = tags.iter().map(|&(_, at)| at).filter(is_text).chain([moves]).collect();
+        let texts = tags.iter().map(|tag| tag.column).filter(is_text).chain([moves]).collect();
         Ok(Self {
             moves,
             form,
+            is_list,
             described: columns[moves].described(),
             tags,
+            beside,
             texts,
             known,
             fields: options.fields,
@@ -233,21 +326,29 @@ impl ReadRows for GameTableColumns {
     fn kind(&self) -> RowKind {
         let form = match self.form {
             Form::Movetext => "as movetext ",
+            Form::Moves if self.is_list => "as lists of moves ",
             Form::Moves => "as moves ",
             Form::Any => "",
+            Form::Aix => "as Aix ",
         };
         RowKind { has_games: true, evidence: format!("games {form}in the column {}", self.described) }
     }
     fn columns(&self) -> Vec<usize> {
         let mut columns = vec![self.moves];
-        columns.extend(self.tags.iter().map(|&(_, at)| at).filter(|&at| at != self.moves));
+        let more = |tag: &TagColumn| if let Made::TimeControl(at) = tag.made { Some(at) } else { None };
+        let tags = self.tags.iter().flat_map(|tag| [Some(tag.column), more(tag)]).flatten();
+        for column in tags.chain(self.beside.iter().flat_map(Beside::columns)) {
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+        }
         columns
     }
     fn reads_bytes(&self, column: usize) -> bool {
         self.texts.contains(&column)
     }
     fn bytes_of_part(&self) -> Option<u64> {
-        Some(BYTES_OF_PART)
+        Some(if self.form == Form::Aix { BYTES_OF_AIX_PART } else { BYTES_OF_PART })
     }
     fn fields(&self) -> Fields {
         self.fields
@@ -289,23 +390,69 @@ impl GameTableColumns {
         let count = (rows.end - rows.start) as usize;
         let moves = arrays(columns, self.moves, &rows)?;
         let mut texts: Vec<Option<&[u8]>> = Vec::with_capacity(count);
-        for (_, array) in &moves {
-            let values = Texts::of(array).ok_or("the column of moves is not text")?;
-            texts.extend((0..array.array.len()).map(|row| values.get(row)));
+        let joined = if self.is_list { Joined::of(&moves, options.max_record)? } else { Joined::default() };
+        if self.is_list {
+            texts.extend(joined.rows.iter().map(|row| joined.text.get(row.clone()?)));
+        } else {
+            for (_, array) in &moves {
+                let values = Texts::of(array).ok_or("the column of moves is not text")?;
+                texts.extend((0..array.array.len()).map(|row| values.get(row)));
+            }
         }
-        let tags = self.tags.iter().map(|(_, at)| arrays(columns, *at, &rows)).collect::<Result<Vec<_>, _>>()?;
-        let tags = tags.iter().map(|arrays| TagValues::of(arrays)).collect::<Option<Vec<_>>>();
-        let mut tags = tags.ok_or("a column has another type than its file says")?;
+        if self.form == Form::Aix
+            && first == 0
+            && let Some(&Some(bytes)) = texts.first()
+            && let Some(level) = unread_level(bytes)
+        {
+            return Err(format!(
+                "the movedata of the first row are of the level {level}, which is not read; `recompress(movedata, 0)` \
+                 of DuckDB's aixchess makes level Low"
+            ));
+        }
+        let numbers_of = |column: Option<usize>| match column {
+            Some(column) => NumberLists::of(&arrays(columns, column, &rows)?),
+            None => Ok(NumberLists::default()),
+        };
+        let beside = match &self.beside {
+            None => None,
+            Some(Beside { clocks: [white, black], evals, plies }) => {
+                let plies = match *plies {
+                    Some(column) => integers(&arrays(columns, column, &rows)?)?,
+                    None => Vec::new(),
+                };
+                Some(([numbers_of(*white)?, numbers_of(*black)?, numbers_of(*evals)?], plies))
+            }
+        };
+        let beside = beside.as_ref().map(|([white, black, evals], plies)| {
+            let of_row = |row| PlyValues {
+                clocks: [white.row(row), black.row(row)],
+                evals: evals.row(row),
+                plies: plies.get(row).copied().flatten(),
+            };
+            (0..count).map(of_row).collect()
+        });
+        let arrays_of = |tag: &TagColumn| -> Result<_, String> {
+            let more = match tag.made {
+                Made::TimeControl(column) => arrays(columns, column, &rows)?,
+                Made::AsItIs | Made::LichessAddress => Vec::new(),
+            };
+            Ok([arrays(columns, tag.column, &rows)?, more])
+        };
+        let tags = self.tags.iter().map(arrays_of).collect::<Result<Vec<_>, _>>()?;
+        let tags = tags.iter().map(|[first, more]| Some([TagValues::of(first)?, TagValues::of(more)?]));
+        let mut tags = tags.collect::<Option<Vec<_>>>().ok_or("a column has another type than its file says")?;
         let mut sections = TagSections::default();
         let mut value = Vec::new();
         for text in &mut texts {
-            for (values, (tag, _)) in tags.iter_mut().zip(&self.tags) {
+            for (values, tag) in tags.iter_mut().zip(&self.tags) {
                 value.clear();
-                if values.write_next(tag, &mut value) {
-                    sections.push(tag, &value);
+                if tag.write_next(values, &mut value) {
+                    sections.push(&tag.tag, &value);
                 }
             }
-            if let Some(text) = text {
+            if let Some(text) = text
+                && self.form != Form::Aix
+            {
                 *text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
                 let begins_with_tag = self.form != Form::Moves && text.trim_ascii_start().starts_with(b"[");
                 if begins_with_tag && text.len() <= options.max_record {
@@ -315,13 +462,139 @@ impl GameTableColumns {
             }
             sections.end_row();
         }
-        let mut decoded = decode_rows(chunk, first, (&texts, self.form), &sections, options);
+        let row_moves = RowMoves { texts, form: self.form, bad_lists: joined.bad, beside };
+        let mut decoded = decode_rows(chunk, first, &row_moves, &sections, options);
         if options.validity == Validity::Strict {
             // Positions may still be rejected.
             decoded.texts = Some(Arc::new(Raws(moves.iter().map(|(_, array)| array.clone()).collect())));
         }
         Ok(decoded)
     }
+}
+
+impl TagColumn {
+    /// Writes the value of the next row; false if there is none.
+    fn write_next(&self, [values, more]: &mut [TagValues<'_>; 2], out: &mut Vec<u8>) -> bool {
+        match self.made {
+            Made::AsItIs => values.write_next(&self.tag, out),
+            Made::LichessAddress => {
+                out.extend_from_slice(b"https://lichess.org/");
+                values.write_next(&self.tag, out)
+            }
+            Made::TimeControl(_) => {
+                let has_initial = values.write_next(&self.tag, out) || {
+                    out.push(b'0');
+                    false
+                };
+                out.push(b'+');
+                let has_increment = more.write_next(&self.tag, out);
+                match (has_initial, has_increment) {
+                    (false, false) => {
+                        out.clear();
+                        out.push(b'-');
+                    }
+                    (_, false) => out.push(b'0'),
+                    (_, true) => {}
+                }
+                true
+            }
+        }
+    }
+}
+
+/// Lists of moves, as texts with blanks between the moves.
+#[derive(Default)]
+struct Joined {
+    text: Vec<u8>,
+    /// Where the text of each row is; `None` if there is no list.
+    rows: Vec<Option<Range<usize>>>,
+    bad: Vec<BadList>,
+}
+
+impl Joined {
+    /// Joins the lists of some arrays. Texts longer than `most` bytes are not read to their end.
+    fn of(arrays: &[(DataType, dictionary_values::Column)], most: usize) -> Result<Self, String> {
+        let mut joined = Self::default();
+        for (_, array) in arrays {
+            let lists = Lists::of(array).ok_or("the column of moves has no lists")?;
+            let elements = Texts::of_array(lists.values).ok_or("the lists of moves are not of text")?;
+            for row in 0..array.array.len() {
+                let Some(places) = lists.get(row) else {
+                    joined.rows.push(None);
+                    continue;
+                };
+                joined.row(places.map(|place| elements.get(place)), most);
+            }
+        }
+        Ok(joined)
+    }
+
+    fn row<'a>(&mut self, elements: impl Iterator<Item = Option<&'a [u8]>>, most: usize) {
+        let start = self.text.len();
+        let mut is_good = true;
+        for (number, element) in elements.enumerate() {
+            let what = match element {
+                None => "is null",
+                Some([]) => "is empty",
+                Some(text) if text.iter().any(u8::is_ascii_whitespace) => "has a blank",
+                Some(_) => "",
+            };
+            if is_good && !what.is_empty() {
+                is_good = false;
+                let before = self.text.len() - start;
+                self.bad.push(BadList { row: self.rows.len(), element: number, what, before });
+            }
+            if number > 0 {
+                self.text.push(b' ');
+            }
+            self.text.extend_from_slice(element.unwrap_or_default());
+            if self.text.len() - start > most {
+                break;
+            }
+        }
+        self.rows.push(Some(start..self.text.len()));
+    }
+}
+
+/// Lists of whole numbers.
+#[derive(Debug, Default)]
+struct NumberLists {
+    numbers: Vec<i32>,
+    /// The end of each row's list.
+    ends: Vec<usize>,
+}
+
+impl NumberLists {
+    /// A list that is missing is empty.
+    fn of(arrays: &[(DataType, dictionary_values::Column)]) -> Result<Self, String> {
+        let mut all = Self::default();
+        for (_, array) in arrays {
+            let lists = Lists::of(array).ok_or("a column of clocks or evaluations has no lists")?;
+            let numbers = Numbers::of_primitive(lists.values).ok_or("its lists are not of whole numbers")?;
+            for row in 0..array.array.len() {
+                let number = |place| numbers.get(place).and_then(|number| i32::try_from(number).ok());
+                all.numbers
+                    .extend(lists.get(row).into_iter().flatten().map(|at| number(at).unwrap_or(PlyValues::NONE)));
+                all.ends.push(all.numbers.len());
+            }
+        }
+        Ok(all)
+    }
+
+    fn row(&self, row: usize) -> &[i32] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends.get(before).copied().unwrap_or(0));
+        self.ends.get(row).and_then(|&end| self.numbers.get(start..end)).unwrap_or_default()
+    }
+}
+
+/// Whole numbers that are not negative.
+fn integers(arrays: &[(DataType, dictionary_values::Column)]) -> Result<Vec<Option<u64>>, String> {
+    let mut all = Vec::new();
+    for (_, array) in arrays {
+        let numbers = Numbers::of(array).ok_or("a column is not of whole numbers")?;
+        all.extend((0..array.array.len()).map(|row| numbers.get(row).and_then(|number| u64::try_from(number).ok())));
+    }
+    Ok(all)
 }
 
 /// The arrays with some rows of a column, and their types.

@@ -45,13 +45,13 @@ pub(super) fn check(
     of: impl Fn(usize) -> Use,
 ) -> Result<Needs, String> {
     let rows = u64::try_from(batch.length()).map_err(|_| "a negative number of rows")?;
-    let mut walk = Walk { source, at, batch, version, rows, node: 0, buffer: 0, variadic: 0, needs: Needs::default() };
+    let mut walk = Walk { source, at, batch, version, node: 0, buffer: 0, variadic: 0, needs: Needs::default() };
     for (number, field) in fields.iter().enumerate() {
         match of(number) {
             Use::Skip => walk.pass(field.data_type(), 0)?,
-            usage => {
-                walk.column(field.data_type(), usage).map_err(|what| format!("column `{}`: {what}", field.name()))?
-            }
+            usage => walk
+                .column(field.data_type(), Some(rows), usage)
+                .map_err(|what| format!("column `{}`: {what}", field.name()))?,
         }
     }
     // If a message is not mapped, its buffers are read as a whole.
@@ -70,7 +70,6 @@ struct Walk<'a> {
     at: Located,
     batch: RecordBatch<'a>,
     version: MetadataVersion,
-    rows: u64,
     /// The numbers of the next items.
     node: usize,
     buffer: usize,
@@ -196,13 +195,16 @@ impl Walk<'_> {
         Ok(len)
     }
 
-    /// A column that is read.
-    fn column(&mut self, data: &DataType, usage: Use) -> Result<(), String> {
-        let rows = self.rows;
+    /// A column that is read, with this number of rows. The values of lists are as many as they say.
+    fn column(&mut self, data: &DataType, rows: Option<u64>, usage: Use) -> Result<(), String> {
         let [length, nulls] = self.node()?;
-        if u64::try_from(length) != Ok(rows) {
-            return Err(format!("it has {length} rows, and its batch {rows}"));
-        }
+        let own = u64::try_from(length).ok();
+        let rows = match (rows, own) {
+            (Some(rows), own) if own != Some(rows) => {
+                return Err(format!("it has {length} rows, and its batch {rows}"));
+            }
+            (_, own) => own.ok_or("it has a negative number of values")?,
+        };
         let nulls =
             u64::try_from(nulls).ok().filter(|&nulls| nulls <= rows).ok_or("its number of nulls is impossible")?;
         let more = match data {
@@ -239,6 +241,26 @@ impl Walk<'_> {
                 for _ in 0..more {
                     self.buffer(1)?;
                 }
+            }
+            DataType::List(element) | DataType::LargeList(element) => {
+                let width = if matches!(data, DataType::List(_)) { 4 } else { 8 };
+                let offsets = self.buffer(width)?;
+                if rows > 0 {
+                    has(offsets, width, rows + 1)?;
+                }
+                self.column(element.data_type(), None, Use::Read)?;
+            }
+            DataType::ListView(element) | DataType::LargeListView(element) => {
+                let width = if matches!(data, DataType::ListView(_)) { 4 } else { 8 };
+                for _ in 0..2 {
+                    let places = self.buffer(width)?;
+                    has(places, width, rows)?;
+                }
+                self.column(element.data_type(), None, Use::Read)?;
+            }
+            DataType::FixedSizeList(element, len) => {
+                let values = u64::try_from(*len).ok().and_then(|len| rows.checked_mul(len)).ok_or_else(fewer)?;
+                self.column(element.data_type(), Some(values), Use::Read)?;
             }
             other => {
                 let width = match other {

@@ -250,7 +250,10 @@ fn decode(tables: &dyn OpenTable, chunk: &Chunk, options: &DecodeOptions) -> Dec
                 games.add(all.games);
             }
         }
-        decoded.game_rows.iter_mut().for_each(|row| row.game += all.games);
+        for row in &mut decoded.game_rows {
+            row.game += all.games;
+            row.record += all.records;
+        }
         for reject in &mut decoded.rejects {
             reject.place.record += all.records;
             reject.place.offset += part.place();

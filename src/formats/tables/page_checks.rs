@@ -14,8 +14,66 @@ pub(super) struct Written {
     pub(super) physical: Physical,
     /// The minimum number of bytes of a value.
     pub(super) width: u64,
+    /// The level of values that are present; at lower ones, they are missing.
+    pub(super) most_defined: u8,
+    /// Whether rows are lists of values.
+    pub(super) is_list: bool,
+}
+
+impl Written {
     /// Whether values may be missing.
-    pub(super) is_optional: bool,
+    pub(super) fn is_optional(&self) -> bool {
+        self.most_defined > 0
+    }
+    /// The levels at the beginning of an unpacked page: whether each value continues a list, and whether it is present; and
+    /// the bytes after them. `None` if they are longer than the page.
+    fn split<'a>(&self, page: &'a Page) -> Option<(Levels<'a>, Levels<'a>, &'a [u8])> {
+        /// Levels of the older kind of pages, with their length before them.
+        fn with_length(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+            let (&len, rest) = bytes.split_first_chunk::<4>()?;
+            rest.split_at_checked(u32::from_le_bytes(len) as usize)
+        }
+        match page {
+            Page::DictionaryPage { buf, .. } => Some((Levels::None, Levels::None, &buf[..])),
+            Page::DataPage { buf, num_values, def_level_encoding, rep_level_encoding, .. } => {
+                let take = |bytes: &'a [u8], is_there: bool, encoding: Encoding| match (is_there, encoding) {
+                    (false, _) => Some((Levels::None, bytes)),
+                    (true, Encoding::RLE) => with_length(bytes).map(|(levels, rest)| (Levels::Runs(levels), rest)),
+                    // Lists with levels in this old form are not known.
+                    (true, _) if self.is_list => None,
+                    (true, _) => {
+                        let split = bytes.split_at_checked(num_values.div_ceil(8) as usize);
+                        split.map(|(levels, rest)| (Levels::Bits(levels), rest))
+                    }
+                };
+                let (continued, rest) = take(buf, self.is_list, *rep_level_encoding)?;
+                let (defined, rest) = take(rest, self.is_optional(), *def_level_encoding)?;
+                Some((continued, defined, rest))
+            }
+            Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => {
+                let (continued, rest) = buf.split_at_checked(*rep_levels_byte_len as usize)?;
+                let (defined, rest) = rest.split_at_checked(*def_levels_byte_len as usize)?;
+                let levels = |levels, is_there| if is_there { Levels::Runs(levels) } else { Levels::None };
+                Some((levels(continued, self.is_list), levels(defined, self.is_optional()), rest))
+            }
+        }
+    }
+
+    /// The number of rows that begin in an unpacked page of lists, and whether it begins within a list.
+    ///
+    /// # Errors
+    /// If its levels are damaged.
+    pub(super) fn rows_of_lists(&self, page: &Page) -> Result<(u64, bool), String> {
+        let count = u64::from(page.num_values());
+        match self.split(page) {
+            Some((Levels::Runs(levels), ..)) => {
+                let continued =
+                    equal(levels, count, 1, 1).ok_or_else(|| format!("there are fewer than {count} levels"))?;
+                Ok((count - continued, count > 0 && equal(levels, 1, 1, 1) == Some(1)))
+            }
+            _ => Err("the levels of its lists are not read".to_owned()),
+        }
+    }
 }
 
 /// Checks an unpacked page; returns the length of its longest value, if values are derived from those before.
@@ -23,43 +81,18 @@ pub(super) struct Written {
 /// # Errors
 /// If something is wrong: a message.
 pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
-    let (buf, count, encoding, levels) = match page {
+    let (buf, encoding) = match page {
         Page::DictionaryPage { .. } => return Ok(0),
-        Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
-            let count = u64::from(*num_values);
-            let levels = match (written.is_optional, def_level_encoding) {
-                (false, _) => Some((Levels::None, &buf[..])),
-                (true, Encoding::RLE) => {
-                    let split = buf
-                        .split_first_chunk::<4>()
-                        .and_then(|(&len, rest)| rest.split_at_checked(u32::from_le_bytes(len) as usize));
-                    split.map(|(levels, rest)| (Levels::Runs(levels), rest))
-                }
-                (true, _) => {
-                    let split = buf.split_at_checked(count.div_ceil(8) as usize);
-                    split.map(|(levels, rest)| (Levels::Bits(levels), rest))
-                }
-            };
-            (buf, count, *encoding, levels)
-        }
-        Page::DataPageV2 { buf, num_values, encoding, def_levels_byte_len, rep_levels_byte_len, .. } => {
-            let split = buf
-                .split_at_checked(*rep_levels_byte_len as usize)
-                .and_then(|(_, rest)| rest.split_at_checked(*def_levels_byte_len as usize));
-            let levels = split.map(|(levels, rest)| {
-                let levels = if written.is_optional { Levels::Runs(levels) } else { Levels::None };
-                (levels, rest)
-            });
-            (buf, u64::from(*num_values), *encoding, levels)
-        }
+        Page::DataPage { buf, encoding, .. } | Page::DataPageV2 { buf, encoding, .. } => (buf, *encoding),
     };
-    let Some((levels, bytes)) = levels else {
+    let count = u64::from(page.num_values());
+    let Some((_, levels, bytes)) = written.split(page) else {
         return Err(format!("the levels are longer than the page of {} bytes", buf.len()));
     };
     let known = match levels {
         Levels::None => Some(count),
         Levels::Bits(levels) => Some(ones(levels, count)),
-        Levels::Runs(levels) => present(levels, count),
+        Levels::Runs(levels) => equal(levels, count, bits_of(written.most_defined), written.most_defined),
     };
     let values = known.ok_or_else(|| format!("there are fewer than {count} levels"))?;
     let fewer = || format!("the bytes hold fewer than {values} values");
@@ -144,20 +177,33 @@ fn ones(bytes: &[u8], bits: u64) -> u64 {
     bytes.map(|word: u64| u64::from(word.count_ones())).sum()
 }
 
-/// How many of `count` levels mean that a value is present; `None` if there are fewer levels.
-fn present(levels: &[u8], count: u64) -> Option<u64> {
-    let mut runs = Runs { bytes: levels, width: 1 };
-    let (mut left, mut present) = (count, 0);
+/// Number of bits of levels up to this one.
+fn bits_of(most: u8) -> u8 {
+    (u8::BITS - most.leading_zeros()) as u8
+}
+
+/// How many of `count` levels of this width are equal to `level`; `None` if there are fewer levels.
+fn equal(levels: &[u8], count: u64, width: u8, level: u8) -> Option<u64> {
+    let mut runs = Runs { bytes: levels, width };
+    let (mut left, mut equal) = (count, 0);
     while left > 0 {
         let run = runs.next()?;
         let len = run.len().min(left);
-        present += match run {
-            Run::Same(_, value) => len * u64::from(value.first().is_some_and(|&value| value != 0)),
-            Run::Packed(_, bytes) => ones(bytes, len),
+        equal += match run {
+            Run::Same(_, value) => len * u64::from(value.first() == Some(&level)),
+            Run::Packed(_, bytes) if (width, level) == (1, 1) => ones(bytes, len),
+            Run::Packed(_, bytes) => {
+                let at = |number: u64| {
+                    let bit = number * u64::from(width);
+                    let [low, high] = [0, 1].map(|next| bytes.get((bit / 8) as usize + next).copied().unwrap_or(0));
+                    (u16::from_le_bytes([low, high]) >> (bit % 8)) as u8 & ((1 << width) - 1)
+                };
+                (0..len).filter(|&number| at(number) == level).count() as u64
+            }
         };
         left -= len;
     }
-    Some(present)
+    Some(equal)
 }
 
 /// Numbers with a fixed width in bits, as runs of equal numbers and as packed numbers.
@@ -333,7 +379,7 @@ mod tests {
     use super::*;
 
     fn written(physical: Physical, width: u64, is_optional: bool) -> Written {
-        Written { physical, width, is_optional }
+        Written { physical, width, most_defined: is_optional.into(), is_list: false }
     }
 
     /// The result for a page with these bytes and this number of values.
@@ -382,7 +428,10 @@ mod tests {
     #[test]
     fn bits_behind_the_last_level_are_no_values() {
         assert_eq!([3, 8, 11].map(|bits| ones(&[0xFF, 0xFF], bits)), [3, 8, 11]);
-        assert_eq!(present(&[3, 0xFF], 3), Some(3));
+        assert_eq!(equal(&[3, 0xFF], 3, 1, 1), Some(3));
+        // Levels of two bits: 3, 2, 3, 0, and four more that do not count; then 3 three times.
+        assert_eq!([2, 4, 11].map(|count| equal(&[3, 0x3B, 0xFF, 6, 3], count, 2, 3)), [Some(1), Some(2), Some(9)]);
+        assert_eq!(equal(&[3, 0x3B, 0xFF, 6, 3], 12, 2, 3), None);
         // Three levels, in a byte of ones, and three values.
         let mut bytes = vec![2, 0, 0, 0, 3, 0xFF];
         bytes.extend([0; 12]);

@@ -81,6 +81,24 @@ impl Ready {
         column: &ColumnChunkMetaData,
         written: Written,
     ) -> Result<Self, String> {
+        let ready = Self::without_rows(page, bytes, column, written)?;
+        if written.is_list && !page.is_dictionary && written.rows_of_lists(&ready.page)? != (page.rows, page.continues)
+        {
+            return Err(format!("the page at byte {}: it has another number of rows than its header says", page.place));
+        }
+        Ok(ready)
+    }
+
+    /// The same, but the number of its rows is not compared.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub(super) fn without_rows(
+        page: &Page,
+        bytes: input::Bytes,
+        column: &ColumnChunkMetaData,
+        written: Written,
+    ) -> Result<Self, String> {
         let unpack = || {
             let mut pieces = Pieces { pieces: Vec::with_capacity(1), len: 0 };
             pieces.push(bytes);
@@ -103,7 +121,7 @@ impl Ready {
                 SerializedPageReader::new(pieces, &column, page.rows as usize, Some(vec![place]))?.get_next_page()
             })?
             .ok_or("there is none")?;
-            if u64::from(found.num_values()) != page.rows {
+            if u64::from(found.num_values()) != page.values {
                 return Err("it has another number of values than its header says".to_owned());
             }
             if let Some(packing) = packing {
@@ -122,6 +140,8 @@ impl Ready {
 /// Pages of a column, one after the other, unpacked when they are needed.
 pub(super) struct Queue<F> {
     pub(super) pages: VecDeque<Page>,
+    /// Whether rows are lists, which may go on in the next page.
+    pub(super) are_lists: bool,
     pub(super) unpack: F,
 }
 
@@ -140,8 +160,8 @@ impl<F: Fn(&Page) -> Result<Ready, String> + Send> PageReader for Queue<F> {
     }
     fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
         Ok(self.pages.front().map(|page| PageMetadata {
-            num_rows: (!page.is_dictionary).then_some(page.rows as usize),
-            num_levels: (!page.is_dictionary).then_some(page.rows as usize),
+            num_rows: (!page.is_dictionary && !self.are_lists).then_some(page.rows as usize),
+            num_levels: (!page.is_dictionary).then_some(page.values as usize),
             is_dict: page.is_dictionary,
         }))
     }

@@ -4,7 +4,7 @@ use super::column_map::Column;
 use super::decode::ReadColumns;
 use super::detect_games_or_positions::{KEY, ReadRows, kind_of, rows_of};
 use super::fields_from_values::{most_texts, refusal};
-use super::footer::{MAGIC, footer_damage, leaves, metadata, value_of};
+use super::footer::{MAGIC, footer_damage, is_list, leaves, metadata, value_of};
 use super::page_checks::Written;
 use super::page_subset::OneColumn;
 use super::page_unpack::{Queue, Ready};
@@ -45,6 +45,9 @@ const AT_ONCE: u64 = 8 << 10;
 /// most 255 times.
 const MOST_LZ4: u64 = 4 << 20;
 const LZ4_RATIO: u64 = 255;
+/// Bytes that a move in a list counts for, as text; and bytes of memory of a value of a list.
+const BYTES_OF_MOVE: u64 = 5;
+const BYTES_OF_VALUE: u64 = 24;
 /// Maximum number of parts of a page, and of parts for which a dictionary is read: each part skips the rows before its
 /// own, and makes the dictionary's values again.
 const PARTS_OF_PAGE: u64 = 64;
@@ -158,6 +161,24 @@ impl fmt::Debug for ReadColumn {
     }
 }
 
+/// The type of a column with bytes in place of strings, so that invalid UTF-8 makes a bad row, not a bad file.
+fn with_bytes(of: &Type) -> ParquetResult<Arc<Type>> {
+    let info = of.get_basic_info();
+    if of.is_primitive() {
+        let bytes = Type::primitive_type_builder(info.name(), of.get_physical_type());
+        return bytes.with_repetition(info.repetition()).build().map(Arc::new);
+    }
+    let fields = of.get_fields().iter().map(|field| with_bytes(field)).collect::<ParquetResult<Vec<_>>>()?;
+    let mut group = Type::group_type_builder(info.name())
+        .with_fields(fields)
+        .with_converted_type(info.converted_type())
+        .with_logical_type(info.logical_type_ref().cloned());
+    if info.has_repetition() {
+        group = group.with_repetition(info.repetition());
+    }
+    group.build().map(Arc::new)
+}
+
 impl ReadColumn {
     fn of(
         metadata: &ParquetMetaData,
@@ -169,19 +190,14 @@ impl ReadColumn {
         let descriptor = schema.column(leaf);
         let info = descriptor.self_type().get_basic_info();
         let physical = descriptor.physical_type();
+        let is_list = is_list(&descriptor);
         guarded(|| -> ParquetResult<Self> {
             let is_bytes = as_bytes && physical == Physical::BYTE_ARRAY;
-            // Text is read as bytes, so that invalid UTF-8 makes a bad row, not a bad file.
-            let leaf_type = if is_bytes {
-                Arc::new(
-                    Type::primitive_type_builder(info.name(), physical).with_repetition(info.repetition()).build()?,
-                )
-            } else {
-                descriptor.self_type_ptr()
-            };
-            let root = Type::group_type_builder("schema").with_fields(vec![leaf_type]);
+            let column_type = schema.get_column_root_ptr(leaf);
+            let column_type = if is_bytes { with_bytes(&column_type)? } else { column_type };
+            let root = Type::group_type_builder("schema").with_fields(vec![column_type]);
             let schema = SchemaDescriptor::new(Arc::new(root.build()?));
-            let hint = is_bytes.then(|| {
+            let hint = (is_bytes && !is_list).then(|| {
                 let field = ArrowField::new(info.name(), DataType::BinaryView, true);
                 ArrowFields::from(vec![field])
             });
@@ -199,7 +215,8 @@ impl ReadColumn {
                         Physical::INT96 => 12,
                         Physical::FIXED_LEN_BYTE_ARRAY => descriptor.type_length().max(0) as u64,
                     },
-                    is_optional: descriptor.max_def_level() > 0,
+                    most_defined: descriptor.max_def_level().max(0) as u8,
+                    is_list,
                 },
                 keeps_texts: as_bytes && !is_position,
                 may_keep_texts: false,
@@ -336,8 +353,10 @@ impl FileOfGroups {
             let rows = group.num_rows() as u64;
             let pages = match rows {
                 0 => Pages { dictionary: None, data: Vec::new() },
-                _ => parquet_page_headers::walk(&self.source, range, rows, read.written)
-                    .map_err(|(place, what)| damage(place, what))?,
+                _ => parquet_page_headers::walk(&self.source, range, rows, read.written, |page| {
+                    self.rows_of_lists(page, column, read.written)
+                })
+                .map_err(|(place, what)| damage(place, what))?,
             };
             let is_too_long = |page: &&Page| page.len > MOST_LZ4;
             if column.compression() == Compression::LZ4
@@ -349,6 +368,20 @@ impl FileOfGroups {
             all.push(pages);
         }
         Ok(Group { file: Arc::clone(self), number, first, pages: all })
+    }
+
+    /// The number of rows that begin in a page of lists, and whether it begins within a list.
+    fn rows_of_lists(
+        &self,
+        page: &Page,
+        column: &ColumnChunkMetaData,
+        written: Written,
+    ) -> Result<(u64, bool), String> {
+        if page.memory() > self.most {
+            return Err(format!("a page has {} bytes, which is more than --max-memory allows", page.unpacked));
+        }
+        let bytes = self.source.bytes(page.place..page.place + page.len).map_err(|error| error.to_string())?;
+        written.rows_of_lists(&Ready::without_rows(page, bytes, column, written)?.page)
     }
 
     fn name(&self, read: &ReadColumn) -> String {
@@ -458,7 +491,11 @@ impl Current {
         let none = || group.pages.iter().map(|_| None).collect();
         // Games are so long that few rows suffice for a part.
         let of_bytes = group.file.plan.bytes_of_part().zip(group.pages.first()).map(|(bytes, pages)| {
-            let all: u64 = pages.data.iter().map(|page| page.unpacked).sum();
+            let is_list = group.file.reads.first().is_some_and(|read| read.written.is_list);
+            // Moves in lists are mostly numbers of a dictionary, so that their bytes do not tell how many there are.
+            let bytes_of =
+                |page: &Page| if is_list { page.unpacked.max(BYTES_OF_MOVE * page.values) } else { page.unpacked };
+            let all: u64 = pages.data.iter().map(bytes_of).sum();
             (u128::from(rows) * u128::from(bytes) / u128::from(all.max(1))).clamp(1, ROWS.into()) as u64
         });
         let wanted = of_bytes.unwrap_or(ROWS);
@@ -489,6 +526,8 @@ impl Current {
     fn next(&mut self) -> Option<RowPart> {
         let group = Arc::clone(&self.group);
         let pages = &group.pages.first()?.data;
+        // Pages in which no row begins belong to the part before.
+        self.page += pages.get(self.page..)?.iter().take_while(|page| page.rows == 0).count();
         let page = pages.get(self.page)?;
         let end = page.first_row + page.rows;
         let (place, mut last) = (page.place, page);
@@ -606,6 +645,11 @@ impl Current {
                     own = own.saturating_add(memory(page));
                 }
                 unpacked = unpacked.saturating_add(page.unpacked);
+                if read.written.is_list {
+                    let own_rows = end.min(rows.end).saturating_sub(page.first_row.max(rows.start));
+                    let values = u128::from(page.values) * u128::from(own_rows) / u128::from(page.rows.max(1));
+                    own = own.saturating_add(BYTES_OF_VALUE * values as u64);
+                }
                 if page.is_incremental() {
                     size = u64::MAX;
                 }
@@ -719,7 +763,9 @@ impl Rows {
         let (Some(first), Some(last)) = (data.first(), data.last()) else {
             return Err("there are no such rows".to_owned());
         };
-        let (skipped, count) = (rows.start - first.first_row, rows.end - rows.start);
+        // The rest of a list that began before counts as a row.
+        let rest = u64::from(first.continues);
+        let (skipped, count) = (rows.start - first.first_row + rest, rows.end - rows.start);
         let dictionary = pages.dictionary.iter().filter(|_| data.iter().any(Page::uses_dictionary));
         let all: Vec<Page> = dictionary.chain(data).copied().collect();
         // The pages that are unpacked already, by their places.
@@ -739,10 +785,11 @@ impl Rows {
             let longest = known.values().map(|ready| ready.longest).max().unwrap_or(0).max(1);
             at_once = (group.file.texts / longest).clamp(1, AT_ONCE);
         }
-        let rows_of_pages = (last.first_row + last.rows - first.first_row) as usize;
+        let rows_of_pages = (last.first_row + last.rows - first.first_row + rest) as usize;
         let of = Arc::clone(group);
         let pages = Queue {
             pages: all.into(),
+            are_lists: read.written.is_list,
             unpack: move |page: &Page| match known.get(&page.place) {
                 Some(ready) => Ok(ready.clone()),
                 None => of.unpacked(number, page),

@@ -23,9 +23,13 @@ pub(super) struct Page {
     pub(super) is_packed: bool,
     pub(super) is_dictionary: bool,
     pub(super) encoding: i64,
-    /// The first row of the page, counted in the row group.
+    /// The first row that begins in the page, counted in the row group, and how many do.
     pub(super) first_row: u64,
     pub(super) rows: u64,
+    /// Number of values: of lists, a row has several.
+    pub(super) values: u64,
+    /// Whether the page begins within a list that began in a page before.
+    pub(super) continues: bool,
 }
 
 impl Page {
@@ -41,7 +45,7 @@ impl Page {
     pub(super) fn memory(&self) -> u64 {
         // The lengths of values that are written as changes are unpacked at once.
         let lengths = match self.encoding {
-            6 | 7 => 16 * self.rows,
+            6 | 7 => 16 * self.values,
             _ => 0,
         };
         self.unpacked + self.len + lengths
@@ -60,7 +64,9 @@ impl Pages {
     pub(super) fn of_rows(&self, rows: &Range<u64>) -> &[Page] {
         let end = |page: &Page| page.first_row + page.rows;
         let from = self.data.partition_point(|page| end(page) <= rows.start);
-        let to = self.data.partition_point(|page| page.first_row < rows.end);
+        // A list may go on in the next pages.
+        let is_of_rows = |page: &Page| page.first_row < rows.end + u64::from(page.continues);
+        let to = self.data.partition_point(is_of_rows);
         self.data.get(from..to).unwrap_or_default()
     }
 }
@@ -72,7 +78,8 @@ const LONGEST_HEADER: u64 = 16 << 20;
 /// Maximum number of pages of a column chunk.
 const MOST_PAGES: usize = 1 << 22;
 
-/// Reads the headers of the pages in a range of the file, which must have `rows` rows together.
+/// Reads the headers of the pages in a range of the file, which must have `rows` rows together. Headers of lists do not
+/// always say how many rows begin in their page: then `count` unpacks it, and also tells whether it begins within a list.
 ///
 /// # Errors
 /// With the place, if the range does not consist of pages with that number of rows.
@@ -81,6 +88,7 @@ pub(super) fn walk(
     chunk: Range<u64>,
     rows: u64,
     written: Written,
+    count: impl Fn(&Page) -> Result<(u64, bool), String>,
 ) -> Result<Pages, (u64, String)> {
     let mut pages = Pages { dictionary: None, data: Vec::new() };
     let mut at = chunk.start;
@@ -104,6 +112,7 @@ pub(super) fn walk(
             ));
         }
         let page = |values: i64, encoding| -> Result<Page, (u64, String)> {
+            let values = u64::try_from(values).map_err(|_| wrong("has a negative number of values"))?;
             Ok(Page {
                 place: at,
                 len: len + size,
@@ -113,26 +122,36 @@ pub(super) fn walk(
                 is_dictionary: header.kind == DICTIONARY,
                 encoding,
                 first_row: seen,
-                rows: u64::try_from(values).map_err(|_| wrong("has a negative number of values"))?,
+                rows: values,
+                values,
+                continues: false,
             })
         };
         let holds_fewer = |page: &Page| {
-            !written.is_optional
+            !written.is_optional()
                 && page.encoding == 0
-                && page.rows.saturating_mul(written.width) > page.unpacked - page.levels
+                && page.values.saturating_mul(written.width) > page.unpacked - page.levels
         };
         match header.kind {
             DATA => {
-                let page = page(header.values, header.encoding)?;
+                let mut page = page(header.values, header.encoding)?;
                 if holds_fewer(&page) {
                     return Err(wrong("claims more values than the page has"));
+                }
+                if written.is_list && page.values > 0 {
+                    (page.rows, page.continues) = count(&page).map_err(|what| (at, what))?;
+                }
+                if page.continues && seen == 0 {
+                    return Err((at, "the first list has no beginning".to_owned()));
                 }
                 seen += page.rows;
                 pages.data.push(page);
             }
             DATA_V2 => {
                 let mut page = page(header.values, header.encoding)?;
-                if header.rows != header.values {
+                if written.is_list && (0..=header.values).contains(&header.rows) {
+                    page.rows = header.rows as u64;
+                } else if header.rows != header.values {
                     return Err(wrong("has another number of rows than of values"));
                 }
                 let levels =
@@ -152,7 +171,7 @@ pub(super) fn walk(
                     return Err(wrong("is that of a second dictionary"));
                 }
                 let page = page(header.values, header.encoding)?;
-                if page.rows.saturating_mul(written.width) > unpacked {
+                if page.values.saturating_mul(written.width) > unpacked {
                     return Err(wrong("claims more values than the dictionary has"));
                 }
                 pages.dictionary = Some(page);
@@ -169,7 +188,7 @@ pub(super) fn walk(
         let what = format!("the pages have {seen} rows, and the metadata has {rows}");
         return Err((chunk.start, what));
     }
-    pages.data.retain(|page| page.rows > 0);
+    pages.data.retain(|page| page.values > 0);
     if pages.dictionary.is_none() && pages.data.iter().any(Page::uses_dictionary) {
         return Err((chunk.start, "a dictionary is missing".to_owned()));
     }

@@ -11,6 +11,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
+use std::ops::Range;
 
 /// Bytes of each row.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl<'a> Texts<'a> {
         Some(Self { layout, nulls: column.array.nulls() })
     }
 
-    fn of_array(array: &'a ArrayRef) -> Option<Self> {
+    pub(super) fn of_array(array: &'a ArrayRef) -> Option<Self> {
         let layout = match array.data_type() {
             DataType::BinaryView => {
                 let array = array.as_binary_view_opt()?;
@@ -152,6 +153,78 @@ fn view<'a>(view: &'a u128, buffers: &'a [Buffer]) -> Option<&'a [u8]> {
     let buffer = buffers.get((*view >> 64) as u32 as usize)?;
     let start = (*view >> 96) as u32 as usize;
     buffer.as_slice().get(start..start.checked_add(len)?)
+}
+
+/// Lists, each of which is a range of the values of one array.
+#[derive(Debug)]
+pub(super) struct Lists<'a> {
+    places: Places<'a>,
+    nulls: Option<&'a NullBuffer>,
+    /// The values of all lists.
+    pub(super) values: &'a ArrayRef,
+}
+
+#[derive(Debug)]
+enum Places<'a> {
+    Offsets(&'a [i32]),
+    LargeOffsets(&'a [i64]),
+    /// Where each list begins, and how long it is.
+    Views(&'a [i32], &'a [i32]),
+    LargeViews(&'a [i64], &'a [i64]),
+    Fixed(usize),
+}
+
+impl<'a> Lists<'a> {
+    pub(super) fn of(column: &'a Column) -> Option<Self> {
+        let array = &column.array;
+        let (places, values) = match array.data_type() {
+            DataType::List(_) => {
+                let lists = array.as_list_opt::<i32>()?;
+                (Places::Offsets(lists.value_offsets()), lists.values())
+            }
+            DataType::LargeList(_) => {
+                let lists = array.as_list_opt::<i64>()?;
+                (Places::LargeOffsets(lists.value_offsets()), lists.values())
+            }
+            DataType::ListView(_) => {
+                let lists = array.as_list_view_opt::<i32>()?;
+                (Places::Views(lists.value_offsets(), lists.value_sizes()), lists.values())
+            }
+            DataType::LargeListView(_) => {
+                let lists = array.as_list_view_opt::<i64>()?;
+                (Places::LargeViews(lists.value_offsets(), lists.value_sizes()), lists.values())
+            }
+            DataType::FixedSizeList(..) => {
+                let lists = array.as_fixed_size_list_opt()?;
+                (Places::Fixed(usize::try_from(lists.value_length()).ok()?), lists.values())
+            }
+            _ => return None,
+        };
+        Some(Self { places, nulls: array.nulls(), values })
+    }
+
+    /// The places of a row's values; `None` if it is null.
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Option<Range<usize>> {
+        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            return None;
+        }
+        fn range<T: Copy + TryInto<usize>>(start: &T, end: &T) -> Option<Range<usize>> {
+            Some((*start).try_into().ok()?..(*end).try_into().ok()?)
+        }
+        fn view<T: Copy + TryInto<usize>>(starts: &[T], sizes: &[T], row: usize) -> Option<Range<usize>> {
+            let Range { start, end: len } = range(starts.get(row)?, sizes.get(row)?)?;
+            Some(start..start.checked_add(len)?)
+        }
+        let found = match self.places {
+            Places::Offsets(offsets) => range(offsets.get(row)?, offsets.get(row + 1)?)?,
+            Places::LargeOffsets(offsets) => range(offsets.get(row)?, offsets.get(row + 1)?)?,
+            Places::Views(starts, sizes) => view(starts, sizes, row)?,
+            Places::LargeViews(starts, sizes) => view(starts, sizes, row)?,
+            Places::Fixed(len) => row.checked_mul(len)?..row.checked_add(1)?.checked_mul(len)?,
+        };
+        (found.start <= found.end && found.end <= self.values.len()).then_some(found)
+    }
 }
 
 /// Numbers of floating point.

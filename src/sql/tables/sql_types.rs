@@ -27,6 +27,10 @@ pub(in crate::sql) fn data_type(column: &ChosenColumn) -> DataType {
         Kind::Text => DataType::Utf8,
         Kind::Date => DataType::Date32,
         Kind::Board => DataType::FixedSizeBinary(32),
+        // Only tables of games that are written have them.
+        Kind::ExactU8 | Kind::ExactU16 | Kind::Time => DataType::Int32,
+        Kind::Timestamp => DataType::Int64,
+        Kind::Bytes | Kind::ListOfU16 | Kind::ListOfI16 => DataType::Binary,
     }
 }
 

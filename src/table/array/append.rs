@@ -1,7 +1,7 @@
 //! Columns put together from runs of rows, for tables.
 
 use super::{Array, TextBuffer, Texts, Values};
-use crate::table::Tile;
+use crate::table::{NumberLists, Tile};
 use std::ops::Range;
 
 impl Texts {
@@ -49,6 +49,7 @@ impl Array {
             Self::Text(_) => Self::Text(Texts::default()),
             Self::TextBuffer(_) => Self::TextBuffer(TextBuffer::default()),
             Self::Boards(_) => Self::Boards(Values::default()),
+            Self::Lists(_) => Self::Lists(NumberLists::default()),
         }
     }
     /// Adds a run of rows of a column of the same type.

@@ -346,7 +346,7 @@ mod tests {
                 let canonical = Canonical::of(&Packed::pack(&position).unwrap(), false);
                 let en_passant = position.counted_en_passant(position.en_passant);
                 counted += usize::from(en_passant.is_some());
-                let mut of = |keys: &mut KeysOfPlanes| {
+                let of = |keys: &mut KeysOfPlanes| {
                     keys.of(canonical.board, canonical.castling, position.side_to_move, en_passant)
                 };
                 assert_eq!(of(&mut keys), position.polyglot_key(), "{position}");

@@ -67,6 +67,27 @@ pub enum GameError {
     /// A text of one game goes on after the game.
     #[error("`{0}` follows after the end of the game")]
     AfterEnd(String),
+    /// A list of moves with something else among them: its number in the list, and what it is.
+    #[error("element {0} of the list of moves {1}")]
+    BadMoveList(usize, &'static str),
+    /// Bytes that are not moves as Aix writes them.
+    #[error("the movedata are damaged: {0}")]
+    Movedata(&'static str),
+    /// A level of Aix that is not read.
+    #[error("movedata of the level {0} are not read; `recompress(movedata, 0)` of DuckDB's aixchess makes level Low")]
+    AixLevel(&'static str),
+    /// The table says another number of moves.
+    #[error("the row says {0} half-moves, and there are {1}")]
+    PliesDiffer(u64, u64),
+    /// More clocks than moves of a side.
+    #[error("there are more clocks than moves")]
+    TooManyClocks,
+    /// More evaluations than moves.
+    #[error("there are more evaluations than moves")]
+    TooManyEvals,
+    /// The position from which a row's moves begin.
+    #[error("the start position: {0}")]
+    BadStart(Box<Self>),
     /// Text with two bytes per letter, such as UTF-16.
     #[error("the text is UTF-16; convert it to UTF-8")]
     Utf16,
@@ -97,6 +118,13 @@ impl GameError {
             Self::NoStart(_) | Self::AfterEnd(_) => "moves_after_result",
             Self::NoMoves => "no_moves",
             Self::TooLong(_) => "record_too_long",
+            Self::BadMoveList(..) => "bad_move_list",
+            Self::Movedata(_) => "bad_movedata",
+            Self::AixLevel(_) => "aix_level",
+            Self::PliesDiffer(..) => "plies_differ",
+            Self::TooManyClocks => "too_many_clocks",
+            Self::TooManyEvals => "too_many_evals",
+            Self::BadStart(error) => return error.names().into_iter().chain(["bad_start"]).collect(),
             Self::Utf16 => "utf16",
         }]
     }

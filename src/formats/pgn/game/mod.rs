@@ -11,6 +11,8 @@
 //! Text that has neither tags nor a move is not a game. Leftovers of a game (a second result, closing signs, a
 //! variation after the result) are skipped; any other text is one [`BadGame`] without a position.
 
+#[cfg(feature = "parquet")]
+mod aix_moves;
 mod error;
 mod main_line;
 mod movetext;
@@ -22,6 +24,8 @@ mod tokens;
 #[cfg(feature = "parquet")]
 mod uci_moves;
 
+#[cfg(feature = "parquet")]
+pub(in crate::formats) use aix_moves::{PlyValues, unread_level};
 pub use error::{BadGame, GameError};
 #[cfg(feature = "parquet")]
 pub(super) use uci_moves::are_uci_moves;

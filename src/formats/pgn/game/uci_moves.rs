@@ -35,7 +35,7 @@ const KING: u8 = 6;
 
 /// A word of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
+pub(super) enum Word {
     /// From, to, and the code of the piece that a pawn becomes, or 0.
     Squares(u8, u8, u8),
     Null,
@@ -79,12 +79,27 @@ pub(in crate::formats::pgn) fn are_uci_moves(text: &[u8]) -> bool {
 }
 
 /// The pieces of a game that began in the start position.
-struct Mailbox([u8; 64]);
+pub(super) struct Mailbox([u8; 64]);
 
 impl Mailbox {
+    /// The start position.
+    pub(super) const START: Self = Self(START);
+
+    /// Whether a move captures, if it is legal.
+    #[inline]
+    pub(super) fn captures(&self, from: u8, to: u8) -> bool {
+        let [code, target] = [from, to].map(|square| self.0[usize::from(square & 63)]);
+        match code {
+            // Castling goes to the king's own rook.
+            KING if from / 8 == to / 8 && from.abs_diff(to) > 1 => false,
+            PAWN => from % 8 != to % 8,
+            _ => target != 0,
+        }
+    }
+
     /// The order of a move, which is made; `None` for a move that no order says, or that is surely not legal.
     #[inline]
-    fn order(&mut self, from: u8, to: u8, promotion: u8) -> Option<Order> {
+    pub(super) fn order(&mut self, from: u8, to: u8, promotion: u8) -> Option<Order> {
         let board = &mut self.0;
         let (origin, target) = (usize::from(from & 63), usize::from(to & 63));
         let code = board[origin];
@@ -167,7 +182,7 @@ impl<'a> Games<'a> {
 
     /// Adds the orders of a game for the lanes; false if it has to be played move by move.
     fn play_later(&mut self, text: &'a [u8], game: &mut Game<'a>, records: &mut Records) -> bool {
-        let mut mailbox = Mailbox(START);
+        let mut mailbox = Mailbox::START;
         self.orders.clear();
         for (at, word) in words(text) {
             match Word::of(word) {
@@ -244,7 +259,7 @@ fn play_now<'a>(mut board: Board, text: &'a [u8], strict: bool, game: &mut Game<
 }
 
 /// The board after a move, and the bits of the move, which a null move does not have.
-fn play(board: Board, found: Word, word: &[u8]) -> Result<(Board, Option<u16>), ()> {
+pub(super) fn play(board: Board, found: Word, word: &[u8]) -> Result<(Board, Option<u16>), ()> {
     let Word::Squares(..) = found else {
         return board.null_move().map(|board| (board, None)).map_err(|_| ());
     };

@@ -337,6 +337,24 @@ impl Records {
         }
     }
 
+    /// Sets the evaluation of the position of a row.
+    #[cfg(feature = "parquet")]
+    #[inline]
+    pub(super) fn set_score(&mut self, row: usize, eval: Eval) {
+        if self.requested.scores {
+            note(&mut self.scores, row, eval.packed(), NO_SCORE);
+        }
+    }
+
+    /// Sets the clock, in centiseconds, after the move that is played from the position of a row.
+    #[cfg(feature = "parquet")]
+    #[inline]
+    pub(super) fn set_clock(&mut self, row: usize, clock: u32) {
+        if self.requested.clocks {
+            note(&mut self.clocks, row, clock, NO_CLOCK);
+        }
+    }
+
     /// Records the move that is played from the position of a row.
     #[inline(always)]
     pub(super) fn played(&mut self, row: Option<usize>, bits: u16) {
