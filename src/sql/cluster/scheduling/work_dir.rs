@@ -38,9 +38,12 @@ impl WorkDirectory {
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
         remove_left(&parent);
         let directory = tempfile::Builder::new().prefix(&prefix()).tempdir_in(&parent).map_err(failed)?;
-        let lock = File::create(directory.path().join(LOCK)).map_err(failed)?;
-        // Nobody else knows it. File systems without locks keep what is left.
+        // It is locked before it has the name under which others look for it: an executor that begins at the same moment
+        // would otherwise remove the directory. File systems without locks keep what is left.
+        let unnamed = directory.path().join("lock.new");
+        let lock = File::create(&unnamed).map_err(failed)?;
         let _ = lock.try_lock();
+        fs::rename(&unnamed, directory.path().join(LOCK)).map_err(failed)?;
         fs::create_dir(directory.path().join("rows")).map_err(failed)?;
         Ok(Self { directory, _lock: lock })
     }
