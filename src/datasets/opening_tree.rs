@@ -10,8 +10,8 @@
 //! all rows of a position are together. For [some positions](OpeningTree::moves_of), records are compared with them, and
 //! nothing else is kept; the parts of a run come in the order of games.
 
+use super::opening_tree_rows::{Front, OneGame, Pile, TreeRow, Words, add_up, is_black};
 use super::opening_tree_shards::{PartReader, PartWriter};
-use super::opening_tree_sums::{Front, OneGame, Pile, TreeRow, Words, add_up, is_black};
 use crate::canonical::{Canonical, castling_files, hash_of_planes};
 use crate::chess::zobrist::KeysOfPlanes;
 use crate::chess::{Color, Move, Position, Square};

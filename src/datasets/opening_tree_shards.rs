@@ -11,7 +11,7 @@
 //!
 //! Numbers are little-endian, in files as in memory: other machines are not supported by the packed formats either.
 
-use super::opening_tree_sums::TreeRow;
+use super::opening_tree_rows::TreeRow;
 use crate::canonical::fold;
 use crate::error::{Damage, Error};
 use crate::pipeline::Shard;

@@ -3,18 +3,18 @@
 //! A format of games implements `Facts` for its games and consults a [`GameFilter`](crate::choose::GameFilter) to
 //! decide which of them, and which of their positions, to deliver. A [`GameRow`] has everything known about a game.
 
-mod aix_game;
 mod outcome;
 mod player_names;
-mod written_moves;
+mod write_aix;
+mod write_moves;
 
 pub use crate::table::{Date, Speed};
-pub(crate) use aix_game::AixGame;
 pub use outcome::Outcome;
 pub(crate) use outcome::{Verdict, dash};
 pub use player_names::PlayerName;
-pub(crate) use written_moves::WrittenMoves;
-pub use written_moves::{GameVerdict, MoveForms};
+pub(crate) use write_aix::AixGame;
+pub(crate) use write_moves::WrittenMoves;
+pub use write_moves::{GameVerdict, MoveForms};
 
 use crate::ParseError;
 use crate::canonical::Canonical;

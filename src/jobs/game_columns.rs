@@ -3,7 +3,8 @@
 //! The columns of [`crate::table::COLUMNS`] have a value for each position. These have one for each game, computed
 //! from its [row](GameRow). CSV, JSON lines and tables write the same choice.
 
-use super::published_game_tables::{self, GameSchema};
+use super::hub_and_aix_schemas::{self, GameSchema};
+use crate::formats::codec::decode_records::hexadecimal;
 use crate::games::{Date, GameRow, GameVerdict, MoveForms};
 use crate::output::cells::write_json_string;
 use crate::table::{ChosenColumn, Column, ColumnsError, Control, Kind, Needs, OF_GAME};
@@ -217,7 +218,10 @@ impl GameColumn {
             GameValue::Fen => game.last.as_ref().map_or_else(String::new, ToString::to_string).into(),
             GameValue::Start => game.moves.as_ref().and_then(|moves| moves.start.as_deref()).unwrap_or_default().into(),
             GameValue::Movetext | GameValue::Uci | GameValue::San => self.moves_of(game).unwrap_or_default().into(),
-            GameValue::Movedata => self.bytes_of(game).map_or_else(String::new, hexadecimal).into(),
+            GameValue::Movedata => {
+                let digits = self.bytes_of(game).map(hexadecimal).unwrap_or_default();
+                String::from_utf8(digits).unwrap_or_default().into()
+            }
             GameValue::Clocks(_) | GameValue::Evals => {
                 let numbers = self.list_of(game).unwrap_or_default();
                 numbers.iter().map(i32::to_string).collect::<Vec<_>>().join(" ").into()
@@ -423,13 +427,13 @@ impl GameColumns {
         let meaning = "the moves of the main line in standard algebraic notation; none of a damaged game";
         self.0.extend(forms.san.then(|| column("moves_san", Kind::Text, meaning, GameValue::San)));
         if forms.aix {
-            self.0.extend(published_game_tables::columns_of_aix_moves());
+            self.0.extend(hub_and_aix_schemas::columns_of_aix_moves());
         }
         self
     }
     /// The columns of a table as others publish it, with the same names and types.
     pub fn of_schema(schema: GameSchema) -> Self {
-        Self(published_game_tables::columns(schema), Some(schema))
+        Self(hub_and_aix_schemas::columns(schema), Some(schema))
     }
     /// What becomes of a game: whether a table with these columns can hold it.
     pub(crate) fn judge(&self, game: &GameRow) -> GameVerdict {
@@ -526,11 +530,6 @@ fn time_of_day(game: &GameRow) -> Option<u64> {
 fn last_part<'a>(address: &'a str, before: &str) -> &'a str {
     let part = address.find(before).map_or("", |at| &address[at + before.len()..]);
     if part.bytes().all(|byte| byte.is_ascii_alphanumeric()) { part } else { "" }
-}
-
-/// Bytes as pairs of hexadecimal digits.
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// How the final position ends the game, if it does.

@@ -176,6 +176,24 @@ fn other_elements_of_lists_are_rejected() {
     assert_eq!(output(0, &["compute", "--columns", "game", "--format", "csv", &file]).lines().count(), 7);
 }
 
+/// Moves with more than moves among them are copied to PGN as they are, whatever their column is called.
+#[test]
+fn remarks_beside_moves_are_not_lost_in_pgn() {
+    let dir = Dir::new();
+    let texts = ["1. e4 { best by test } e5 (1... c5) 2. Nf3 $1", "1. d4! d5", "e2e4 e7e5", "e4 e5"];
+    let column: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
+    for name in ["moves", "line"] {
+        let batch = RecordBatch::try_from_iter([(name, Arc::clone(&column))]).expect("a column");
+        let table = dir.file("x.parquet", parquet(&batch, 4, WriterVersion::PARQUET_1_0));
+        let written = dir.name("x.pgn");
+        output(0, &["games", &table, "-o", &written, "--moves-column", name, "--force"]);
+        let pgn = fs::read_to_string(&written).expect("written");
+        let moves: Vec<&str> = pgn.lines().filter(|line| !line.starts_with('[') && !line.is_empty()).collect();
+        let expected = ["1. e4 { best by test } e5 (1... c5) 2. Nf3 $1 *", "1. d4! d5 *", "1. e4 e5 *", "1. e4 e5 *"];
+        assert_eq!(moves, expected);
+    }
+}
+
 /// A game in the bytes of Aix.
 fn aix(moves: &[(Position, lanefish::chess::Move)]) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -10,6 +10,7 @@ use super::tags::Name;
 use super::write_movetext::write_movetext;
 use super::{GameSource, decode_source, lex};
 use crate::error::Place;
+use crate::formats::codec::decode_records::hexadecimal;
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::games::RecordValues;
 use crate::replay::are_lanes_faster;
@@ -155,11 +156,13 @@ fn decode_rows_with(
         for game in &mut decoded.game_rows {
             let row = game.game as usize;
             let written = movetexts.as_ref().and_then(|movetexts| movetexts.row(row));
+            let text_of_row = moves.text(row);
+            // What is damaged is copied as it is, if it is text, and so is what has more than moves.
+            let is_copied = moves.form != Form::Aix && (game.error.is_some() || has_remarks(text_of_row));
             let moves = match written {
-                // What is damaged is copied as it is, if it is text.
-                Some(written) if game.error.is_none() || moves.form == Form::Aix => written,
+                Some(written) if !is_copied => written,
                 _ if moves.form == Form::Aix => b"",
-                _ => moves.text(row),
+                _ => text_of_row,
             };
             game.start = text.len();
             game.movetext = write_game(tags.row(row), moves, &mut text);
@@ -180,10 +183,9 @@ fn write_movetext_of(batch: &Batch, records: Range<usize>, out: &mut Vec<u8>) {
     write_movetext(start, &moves, &values, out);
 }
 
-/// Bytes as pairs of hexadecimal digits.
-fn hexadecimal(bytes: &[u8]) -> Vec<u8> {
-    let digit = |digit: u8| b"0123456789abcdef"[usize::from(digit)];
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+/// Whether a text has comments, variations, or signs of annotation, which would be lost if its moves were written anew.
+fn has_remarks(text: &[u8]) -> bool {
+    text.iter().any(|byte| matches!(byte, b'{' | b';' | b'(' | b'$' | b'!' | b'?'))
 }
 
 /// The moves of the games of rows in standard algebraic notation, with their numbers, evaluations and clocks.
@@ -289,7 +291,7 @@ impl<'a> GameSource<'a> for RowGames<'a> {
         let mut game = match (moves.form, &moves.beside) {
             (Form::Aix, beside) => {
                 let values = beside.as_ref().and_then(|beside| beside.get(row)).copied().unwrap_or_default();
-                self.games.aix_game(&tags, text, &values, later, records)
+                self.games.write_aix(&tags, text, &values, later, records)
             }
             (Form::Moves | Form::Any, _) if are_uci_moves(text) => self.games.uci_game(&tags, text, later, records),
             _ => self.games.only_game(&tags, text, later, records),

@@ -20,17 +20,8 @@ pub(crate) fn write_movetext(mut position: Position, moves: &[u16], values: &[Re
             Color::Black if has_comment => write(out, format_args!("{}... ", position.fullmove)),
             Color::Black => {}
         }
-        match played(bits) {
-            Some(mv) => {
-                mv.append_san(&position, out);
-                position.make(mv);
-            }
-            None => {
-                out.extend_from_slice(b"--");
-                let Ok(next) = Board::new(&position).null_move() else { return };
-                position = next.position();
-            }
-        }
+        let Some(next) = write_move(position, bits, out) else { return };
+        position = next;
         let of = |record: usize| values.get(record).copied().unwrap_or_default();
         // The evaluation is that of the position after the move.
         let (RecordValues { score, mate, .. }, clock) = (of(ply + 1), of(ply).clock);
@@ -60,23 +51,25 @@ pub(crate) fn write_movetext(mut position: Position, moves: &[u16], values: &[Re
     }
 }
 
+/// Writes a move, or `--` for a null move; returns the position after it, unless it is impossible.
+fn write_move(mut position: Position, bits: u16, out: &mut Vec<u8>) -> Option<Position> {
+    let Some(mv) = played(bits) else {
+        out.extend_from_slice(b"--");
+        return Some(Board::new(&position).null_move().ok()?.position());
+    };
+    mv.append_san(&position, out);
+    position.make(mv);
+    Some(position)
+}
+
 /// Writes the moves of a game in standard algebraic notation alone, with blanks between them.
 pub(crate) fn write_san(mut position: Position, moves: &[u16], out: &mut Vec<u8>) {
     for (ply, &bits) in moves.iter().enumerate() {
         if ply > 0 {
             out.push(b' ');
         }
-        match played(bits) {
-            Some(mv) => {
-                mv.append_san(&position, out);
-                position.make(mv);
-            }
-            None => {
-                out.extend_from_slice(b"--");
-                let Ok(next) = Board::new(&position).null_move() else { return };
-                position = next.position();
-            }
-        }
+        let Some(next) = write_move(position, bits, out) else { return };
+        position = next;
     }
 }
 

@@ -73,7 +73,7 @@ impl Bytes {
 
 impl<'a> Games<'a> {
     /// Reads the game of a row, whose tags are these; records its positions.
-    pub(in crate::formats::pgn) fn aix_game(
+    pub(in crate::formats::pgn) fn write_aix(
         &mut self,
         tags: &Tags<'a>,
         bytes: &'a [u8],

@@ -1,7 +1,7 @@
 //! Games as Aix writes them at its level *Low*: two bytes a move, and lists of clocks and evaluations.
 
 use super::MainLine;
-use super::written_moves::CutValues;
+use super::write_moves::CutValues;
 use crate::chess::{Move, MoveKind, Role};
 use crate::formats::pgn::write_movetext::played;
 

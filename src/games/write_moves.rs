@@ -1,6 +1,6 @@
 //! The moves of games as texts: as movetext, in UCI, and in standard algebraic notation.
 
-use super::aix_game::AixGame;
+use super::write_aix::AixGame;
 use super::{GameRow, MainLine, Variant};
 use crate::ParseError;
 use crate::chess::Position;
