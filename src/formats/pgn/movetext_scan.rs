@@ -187,9 +187,12 @@ impl Scan {
                     false
                 }
                 None => {
-                    // Zeros are not simple.
+                    // The text ends as a token does, before a blank: the last word of a cell of a table is a move like
+                    // the others. The zeros behind it are not simple.
                     let mut some = [[0; BLOCK]; BLOCKS];
-                    some.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
+                    let (text, end) = some.as_flattened_mut().split_at_mut(rest.len());
+                    text.copy_from_slice(rest);
+                    end[0] = b' ';
                     blocks.classes(&some[..S::WIDTH], &mut classes);
                     true
                 }
@@ -212,9 +215,13 @@ impl Scan {
                 found.begins[lanes - 1] &= odd ^ (odd - 1);
             }
             begin = last_bit(&found.begins[..lanes]).map_or(begin, |bit| first + bit);
+            if is_last && !is_odd && !carry.is_in_comment() {
+                // The blank took the place of the last zero.
+                begin = bytes.len();
+            }
             if is_odd || is_last || self.commands.len() > COMMANDS {
                 self.drop_from(begin);
-                return (begin, true);
+                return (begin.min(bytes.len()), true);
             }
             first += S::WIDTH * BLOCK;
             if self.starts.len >= enough && !carry.is_in_comment() {
@@ -311,6 +318,22 @@ mod tests {
                         assert_eq!(found(isa, &text, commands, enough), plain, "{commands:?} {enough} {shown}");
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_text_ends_a_word() {
+        for isa in [Some(Isa::any()), Isa::avx2(), Isa::avx512()].into_iter().flatten() {
+            for blanks in 0..600 {
+                let mut text = " ".repeat(blanks);
+                text.push_str("e4 e5 Nf3#");
+                let (at, starts, ends, _) = found(isa, text.as_bytes(), Commands::None, ENOUGH);
+                let places = |places: [usize; 3]| places.map(|place| (blanks + place) as u32).to_vec();
+                assert_eq!((at, starts, ends), (text.len(), places([0, 3, 6]), places([2, 5, 9])));
+                // A comment that does not end is not simple.
+                text.push_str(" {");
+                assert_eq!(found(isa, text.as_bytes(), Commands::None, ENOUGH).0, text.len() - 1);
             }
         }
     }

@@ -43,9 +43,11 @@ pub(super) const MOVES: [(&str, Form); 9] = [
 ];
 /// The names of columns that hold the FENs of the positions in which games begin.
 const STARTS: [&str; 3] = ["start_fen", "initial_fen", "starting_fen"];
-/// Bytes of text that a part should have. The same number of positions takes fewer bytes in the form of Aix.
-const BYTES_OF_PART: u64 = 1 << 20;
-const BYTES_OF_AIX_PART: u64 = BYTES_OF_PART / 3;
+/// Bytes of the column of moves that a part should have, for each form: few enough that what is made of them stays in
+/// the caches, and enough games to fill the lanes.
+const BYTES_OF_MOVETEXT_PART: u64 = 1 << 20;
+const BYTES_OF_MOVES_PART: u64 = 1 << 18;
+const BYTES_OF_AIX_PART: u64 = 1 << 16;
 
 /// The names of tags, in the order in which PGN has them.
 const TAG_NAMES: [&str; 50] = [
@@ -348,7 +350,11 @@ impl ReadRows for GameTableColumns {
         self.texts.contains(&column)
     }
     fn bytes_of_part(&self) -> Option<u64> {
-        Some(if self.form == Form::Aix { BYTES_OF_AIX_PART } else { BYTES_OF_PART })
+        Some(match self.form {
+            Form::Movetext | Form::Any => BYTES_OF_MOVETEXT_PART,
+            Form::Moves => BYTES_OF_MOVES_PART,
+            Form::Aix => BYTES_OF_AIX_PART,
+        })
     }
     fn fields(&self) -> Fields {
         self.fields
