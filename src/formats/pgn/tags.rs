@@ -65,18 +65,6 @@ const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(EACH) & !word & HIGH
 }
 
-/// The first eight bytes of a text; zeros after its end.
-#[inline(always)]
-fn first_word(text: &[u8]) -> u64 {
-    eight_bytes(text, 0).unwrap_or_else(|| {
-        let mut word = [0; 8];
-        for (byte, &letter) in word.iter_mut().zip(text) {
-            *byte = letter;
-        }
-        u64::from_le_bytes(word)
-    })
-}
-
 #[inline(always)]
 const fn has_blank(word: u64) -> bool {
     zeros(word ^ (EACH * b' ' as u64)) != 0
@@ -140,12 +128,12 @@ impl Marked {
     /// Notes the tag that begins the last line of a section, at this offset.
     #[inline(always)]
     pub(super) fn look(&mut self, section: &[u8], offset: usize) {
-        let word = first_word(section.get(offset + 1..).unwrap_or_default());
+        let word = eight_bytes(section, offset + 1);
         let (hash, odd) = name_hash(word);
         let bit = bit_of(hash);
         self.signature = self.signature.rotate_left(7) ^ hash;
         if !has_blank(word) {
-            let word = first_word(section.get(offset + 9..).unwrap_or_default());
+            let word = eight_bytes(section, offset + 9);
             self.signature ^= name_hash(word).0.rotate_left(32);
             self.has_long_name |= !has_blank(word);
         }
@@ -260,7 +248,7 @@ impl UsualName {
         let text = line.get(1..name.len() + 2).filter(|text| text.ends_with(b" "))?;
         let mut bytes = [0; 16];
         bytes.get_mut(..text.len())?.copy_from_slice(text);
-        let (hash, _) = name_hash(first_word(text));
+        let (hash, _) = name_hash(eight_bytes(text, 0));
         let mask = u128::MAX >> (128 - 8 * text.len());
         Some(Self { text: u128::from_le_bytes(bytes), mask, bit: bit_of(hash) as u8 })
     }

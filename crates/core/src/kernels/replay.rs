@@ -84,6 +84,31 @@ impl Order {
     pub(crate) const ARRIVES: u32 = 9;
     pub(crate) const MOVE: u32 = 32;
 
+    /// The order of a piece with a code, up to 6, that goes from one square to another, below 64, and stays what it is.
+    #[inline(always)]
+    pub fn of_squares(code: u8, [from, to]: [u8; 2], captures: bool) -> Self {
+        /// The bits for each code.
+        const PIECES: [u64; 8] = {
+            let mut pieces = [0; 8];
+            let mut code = 0;
+            while code < 8 {
+                pieces[code] =
+                    (code as u64) << Order::CODE | (code as u64) << Order::ARRIVES | Order::kinds(code as u8);
+                code += 1;
+            }
+            pieces
+        };
+        let to = u64::from(to);
+        let captures = if captures { Self::CAPTURES } else { 0 };
+        let bits = to | to << (Self::MOVE + 6) | PIECES[usize::from(code & 7)] | captures;
+        Self { origin: 1 << (from & 63), bits }
+    }
+
+    /// Whether the move captures.
+    pub const fn captures(self) -> bool {
+        self.bits & Self::CAPTURES != 0
+    }
+
     /// The bits for the piece with a code.
     pub(crate) const fn kinds(code: u8) -> u64 {
         match code {

@@ -45,12 +45,17 @@ impl OrderRows {
     pub const fn first(&self) -> usize {
         self.first
     }
+    /// Adds orders.
+    pub fn extend(&mut self, orders: &[Order]) {
+        self.origins.extend(orders.iter().map(|order| order.origin));
+        self.bits.extend(orders.iter().map(|order| order.bits));
+    }
     pub fn push(&mut self, order: Order) {
         self.origins.push(order.origin);
         self.bits.push(order.bits);
     }
     /// Adds the orders of words of a text, up to the first that is not a move in the form of the standard; returns their
-    /// number. The last words within eight bytes of the end of the text are not read.
+    /// number.
     pub fn push_words(&mut self, text: &[u8], starts: &[u32], ends: &[u32]) -> usize {
         struct PushWords<'a>(&'a mut OrderRows, &'a [u8], &'a [u32], &'a [u32]);
         impl Work for PushWords<'_> {
@@ -76,7 +81,7 @@ impl OrderRows {
                         (Some(starts), Some(ends)) => (*starts, *ends),
                         _ => (padded(starts), padded(ends)),
                     };
-                    let Some(words) = words_at(text, &starts) else { break };
+                    let words = starts.map(|start| eight_bytes(text, start as usize));
                     let lens = std::array::from_fn(|lane| u64::from(ends[lane] - starts[lane]));
                     let (mut origins, mut bits) = ([0; 8], [0; 8]);
                     let wrong = read_words(simd, &words, &lens, &mut origins, &mut bits);
@@ -126,16 +131,6 @@ fn padded(places: &[u32]) -> [u32; 8] {
     let mut padded = [0; 8];
     padded[..places.len()].copy_from_slice(places);
     padded
-}
-
-/// The eight bytes from each of these places on; `None` if one of them is near the end of the text.
-#[inline(always)]
-fn words_at(text: &[u8], places: &[u32; 8]) -> Option<[u64; 8]> {
-    let mut words = [0; 8];
-    for (word, &place) in words.iter_mut().zip(places) {
-        *word = eight_bytes(text, place as usize)?;
-    }
-    Some(words)
 }
 
 /// The rows of a tile that are written; if there is no room for groups, the games are only checked.

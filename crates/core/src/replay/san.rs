@@ -106,9 +106,10 @@ impl San {
         const SHORT: u64 = u64::from_le_bytes(*b"\0\0\0\0\0O-O");
         const LONG: u64 = u64::from_le_bytes(*b"\0\0\0O-O-O");
         let len = end - start;
-        let Some(word) = eight_bytes(bytes, start).filter(|_| (2..=8).contains(&len)) else {
+        if !(2..=8).contains(&len) {
             return Self::NONE;
-        };
+        }
+        let word = eight_bytes(bytes, start);
         let castling = |side| Self { castles: Some(side), ..Self::NONE };
         match Self::decode(word, len) {
             Some(san) => san,

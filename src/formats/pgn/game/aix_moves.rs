@@ -149,11 +149,10 @@ impl<'a> Games<'a> {
         self.orders.clear();
         for &bytes in moves {
             let Some(Bytes { from, to, promotion, captures }) = Bytes::of(bytes) else { return false };
-            if mailbox.captures(from, to) != captures {
-                return false;
+            match mailbox.order(from, to, promotion) {
+                Some(order) if order.captures() == captures => self.orders.push(order),
+                _ => return false,
             }
-            let Some(order) = mailbox.order(from, to, promotion) else { return false };
-            self.orders.push(order);
         }
         records.push_start();
         records.push_orders(1, &self.orders);

@@ -16,6 +16,7 @@ use crate::formats::pgn::tags::Tags;
 use crate::games::Verdict;
 use crate::kernels::replay::Order;
 use crate::replay::{Board, San};
+use crate::text::eight_bytes;
 
 /// The codes of pieces on the squares of the start position, which are those of words.
 const START: [u8; 64] = {
@@ -85,54 +86,75 @@ impl Mailbox {
     /// The start position.
     pub(super) const START: Self = Self(START);
 
-    /// Whether a move captures, if it is legal.
-    #[inline]
-    pub(super) fn captures(&self, from: u8, to: u8) -> bool {
-        let [code, target] = [from, to].map(|square| self.0[usize::from(square & 63)]);
-        match code {
-            // Castling goes to the king's own rook.
-            KING if from / 8 == to / 8 && from.abs_diff(to) > 1 => false,
-            PAWN => from % 8 != to % 8,
-            _ => target != 0,
-        }
-    }
-
     /// The order of a move, which is made; `None` for a move that no order says, or that is surely not legal.
-    #[inline]
+    #[inline(always)]
     pub(super) fn order(&mut self, from: u8, to: u8, promotion: u8) -> Option<Order> {
         let board = &mut self.0;
         let (origin, target) = (usize::from(from & 63), usize::from(to & 63));
-        let code = board[origin];
-        if code == KING && from / 8 == to / 8 && from % 8 == 4 && (board[target] == ROOK || from.abs_diff(to) == 2) {
-            // Where the rook is not the king's own, this is refused by the lanes.
-            let is_rook = board[target] == ROOK;
-            if is_rook && !matches!(to % 8, 0 | 7) || promotion != 0 {
-                return None;
+        let (code, taken) = (board[origin], board[target]);
+        let mut captures = taken != 0;
+        match code {
+            PAWN => {
+                captures = from % 8 != to % 8;
+                if captures && taken == 0 {
+                    // En passant.
+                    board[origin & 56 | target & 7] = 0;
+                }
+                if matches!(to / 8, 0 | 7) {
+                    if promotion == 0 {
+                        return None;
+                    }
+                    (board[origin], board[target]) = (0, promotion);
+                    return Some(San::of_squares(PAWN, [from, to], captures, promotion).order());
+                }
             }
-            let side = if to > from { CastlingSide::King } else { CastlingSide::Queen };
-            let rank = origin & 56;
-            let (rook, king_goal, rook_goal) = match side {
-                CastlingSide::King => (rank + 7, rank + 6, rank + 5),
-                CastlingSide::Queen => (rank, rank + 2, rank + 3),
-            };
-            (board[origin], board[rook]) = (0, 0);
-            (board[king_goal], board[rook_goal]) = (KING, ROOK);
-            return Some(Order::castling(side));
+            0 => return None,
+            KING if from % 8 == 4 && from / 8 == to / 8 && (taken == ROOK || from.abs_diff(to) == 2) => {
+                return if promotion == 0 { self.castle(origin, target) } else { None };
+            }
+            _ => {}
         }
-        let is_last_rank = matches!(to / 8, 0 | 7);
-        if code == 0 || (promotion != 0) != (code == PAWN && is_last_rank) {
+        if promotion != 0 {
             return None;
         }
-        let is_diagonal = from % 8 != to % 8;
-        let captures = if code == PAWN { is_diagonal } else { board[target] != 0 };
-        if code == PAWN && is_diagonal && board[target] == 0 {
-            // En passant.
-            board[origin & 56 | target & 7] = 0;
-        }
-        let san = San::of_squares(code, [from, to], captures, promotion);
-        (board[origin], board[target]) = (0, if promotion == 0 { code } else { promotion });
-        Some(san.order())
+        (board[origin], board[target]) = (0, code);
+        Some(Order::of_squares(code, [from, to], captures))
     }
+
+    /// The order of castling, which goes to the rook or to the king's new square. Where the rook is not the king's own,
+    /// it is refused by the lanes.
+    #[cold]
+    fn castle(&mut self, king: usize, target: usize) -> Option<Order> {
+        let board = &mut self.0;
+        if board[target] == ROOK && !matches!(target % 8, 0 | 7) {
+            return None;
+        }
+        let side = if target > king { CastlingSide::King } else { CastlingSide::Queen };
+        let rank = king & 56;
+        let (rook, king_goal, rook_goal) = match side {
+            CastlingSide::King => (rank + 7, rank + 6, rank + 5),
+            CastlingSide::Queen => (rank, rank + 2, rank + 3),
+        };
+        (board[king], board[rook]) = (0, 0);
+        (board[king_goal], board[rook_goal]) = (KING, ROOK);
+        Some(Order::castling(side))
+    }
+}
+
+/// The squares of a word of four letters, the first of eight bytes, behind which a blank stands.
+#[inline(always)]
+const fn squares_before_blank(bytes: u64) -> Option<[u8; 2]> {
+    const BASE: u32 = u32::from_le_bytes(*b"a1a1");
+    if (bytes >> 32) as u8 != b' ' {
+        return None;
+    }
+    // A byte below its base borrows from the next one, and has high bits itself.
+    let numbers = (bytes as u32).wrapping_sub(BASE);
+    if numbers & 0xF8F8_F8F8 != 0 {
+        return None;
+    }
+    let [a, b, c, d] = numbers.to_le_bytes();
+    Some([8 * b + a, 8 * d + c])
 }
 
 /// The words of a text, and where each begins.
@@ -184,7 +206,18 @@ impl<'a> Games<'a> {
     fn play_later(&mut self, text: &'a [u8], game: &mut Game<'a>, records: &mut Records) -> bool {
         let mut mailbox = Mailbox::START;
         self.orders.clear();
-        for (at, word) in words(text) {
+        let mut at = 0;
+        while at < text.len() {
+            // Most words are followed by one blank.
+            if let Some([from, to]) = squares_before_blank(eight_bytes(text, at)) {
+                let Some(order) = mailbox.order(from, to, 0) else { return false };
+                self.orders.push(order);
+                at += 5;
+                continue;
+            }
+            let Some((before, word)) = words(&text[at..]).next() else { break };
+            let start = at + before;
+            at = start + word.len();
             match Word::of(word) {
                 Some(Word::Squares(from, to, promotion)) => match mailbox.order(from, to, promotion) {
                     Some(order) => self.orders.push(order),
@@ -192,7 +225,7 @@ impl<'a> Games<'a> {
                 },
                 Some(Word::Null) => return false,
                 None => match result(word, self.strict) {
-                    Some((verdict, len)) if len == word.len() && text[at + len..].trim_ascii().is_empty() => {
+                    Some((verdict, len)) if len == word.len() && text[at..].trim_ascii().is_empty() => {
                         end(game, verdict, word);
                     }
                     _ => return false,
@@ -273,4 +306,39 @@ pub(super) fn play(board: Board, found: Word, word: &[u8]) -> Result<(Board, Opt
     let mut next = Board::new(&position);
     next.mark(position.idle_en_passant_after(mv));
     Ok((next, Some(mv.to_bits())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_of_squares_are_those_of_moves() {
+        for code in 1..=6 {
+            for (from, to) in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
+                for captures in [false, true] {
+                    let order = Order::of_squares(code, [from, to], captures);
+                    assert_eq!(order, San::of_squares(code, [from, to], captures, 0).order());
+                    assert_eq!(order.captures(), captures);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_in_eight_bytes_are_words() {
+        // Each byte is changed to any other.
+        for place in 0..6 {
+            for byte in 0..=u8::MAX {
+                let mut text = *b"e2h8 a7a";
+                text[place] = byte;
+                let found = squares_before_blank(u64::from_le_bytes(text));
+                let plain = match Word::of(&text[..4]) {
+                    Some(Word::Squares(from, to, _)) if text[4] == b' ' => Some([from, to]),
+                    _ => None,
+                };
+                assert_eq!(found, plain, "{text:?}");
+            }
+        }
+    }
 }

@@ -114,7 +114,7 @@ impl Records {
     #[cfg(feature = "parquet")]
     pub(in crate::formats::pgn) fn push_orders(&mut self, ply: u32, found: &[Order]) {
         let Some(orders) = &mut self.orders else { return };
-        found.iter().for_each(|&order| orders.push(order));
+        orders.extend(found);
         self.push_rows(ply, found.len());
     }
 
