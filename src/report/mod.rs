@@ -40,7 +40,7 @@ pub use json::{ReportError, left_out_to_json, run_to_json};
 pub use material_signature::Signature;
 pub use position_and_move_counts::{MoveCounts, Number, PositionCounts};
 pub use puzzles_and_evaluations::{Evaluations, Magnitudes, Puzzles};
-pub use remarks::{Remark, Severity};
+pub use remarks::{Origin, Remark, Severity};
 pub use text_counts::Kinds;
 pub use time_and_mistakes::{
     Accuracies, CLASSES, JudgedMoves, Mistakes, PHASE_BANDS, PHASE_WIDTH, PLY_BANDS, PLY_WIDTH, RATING_BANDS,

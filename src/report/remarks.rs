@@ -8,6 +8,7 @@
 
 use super::{Details, Report, Signature};
 use crate::distinct::Sketch;
+use crate::option_setters::setters;
 use crate::text::numbers::{counted, decimal, grouped, percent, signed};
 
 /// The severity of a remark.
@@ -32,6 +33,18 @@ pub struct Remark {
     /// Advice on how to remove or show these records, if possible. Options and commands are between backticks.
     pub advice: Option<String>,
 }
+
+/// Where the positions of a report come from, as far as remarks speak of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Origin {
+    /// The names of the inputs, quoted for a shell, for the commands that remarks propose.
+    pub inputs: Option<String>,
+    /// The option `--every`, if it was given.
+    pub every: Option<u64>,
+}
+
+setters!(Origin { inputs: Option<String>, every: Option<u64> });
 
 /// Minimum number of positions (or games) for remarks on shares: with a thousand, chance alone changes a share by three
 /// percentage points.
@@ -92,6 +105,7 @@ const MOST_MATES: f64 = 0.001;
 /// Collects the remarks.
 struct Remarks<'a> {
     report: &'a Report,
+    origin: &'a Origin,
     found: Vec<Remark>,
 }
 
@@ -110,7 +124,12 @@ impl Report {
     /// assert_eq!((remarks[0].key, remarks[0].severity), ("empty", Severity::Warning));
     /// ```
     pub fn remarks(&self) -> Vec<Remark> {
-        let mut remarks = Remarks { report: self, found: Vec::new() };
+        self.remarks_on(&Origin::default())
+    }
+
+    /// The same remarks, with advice for these inputs.
+    pub fn remarks_on(&self, origin: &Origin) -> Vec<Remark> {
+        let mut remarks = Remarks { report: self, origin, found: Vec::new() };
         remarks.records();
         remarks.positions();
         remarks.material();
@@ -139,6 +158,12 @@ fn beyond(share: f64, threshold: f64) -> Severity {
 impl Remarks<'_> {
     fn add(&mut self, key: &'static str, severity: Severity, text: String, advice: &str) {
         self.found.push(Remark { key, severity, text, advice: (!advice.is_empty()).then(|| advice.to_owned()) });
+    }
+
+    /// Advice to look at the records for which this is true.
+    fn show(&self, condition: &str) -> String {
+        let inputs = self.origin.inputs.as_deref().unwrap_or("FILE");
+        format!("`lanefish compute {inputs} --where \"{condition}\"` shows them.")
     }
 
     fn records(&mut self) {
@@ -176,16 +201,16 @@ impl Remarks<'_> {
             let verb = if terminal == 1 { "is" } else { "are" };
             let text =
                 format!("{} {verb} among the positions ({}).", kinds.join(" and "), percent(terminal, positions));
-            let advice = "`lanefish compute --where \"checkmate or stalemate\"` shows them.";
-            self.add("terminal", severity, text, advice);
+            let advice = self.show("checkmate or stalemate");
+            self.add("terminal", severity, text, &advice);
         }
         if positions >= ENOUGH && share(report.position_counts.in_check, positions) > MOST_CHECKS {
             let text = format!(
                 "The side to move is in check in {} of the positions; in games it is in 4 to 8 %.",
                 percent(report.position_counts.in_check, positions)
             );
-            let advice = "`lanefish compute --where in_check` shows them.";
-            self.add("in_check", Severity::Warning, text, advice);
+            let advice = self.show("in_check");
+            self.add("in_check", Severity::Warning, text, &advice);
         }
         if positions >= ENOUGH_FOR_CHECKS && report.position_counts.in_check == 0 {
             let text = "No position is in check: such positions have been filtered out.".to_owned();
@@ -225,9 +250,13 @@ impl Remarks<'_> {
             _ if white == positions => "White is to move in every position.".to_owned(),
             _ => format!("White is to move in {} of the positions.", percent(white, positions)),
         };
-        let advice =
-            if self.has_games() { "`--every N` with an even N keeps one side to move: use an odd N." } else { "" };
-        self.add("side_to_move", severity, text, advice);
+        let advice = match self.origin.every {
+            Some(every) if every % 2 == 0 => {
+                format!("`--every {every}` keeps one side to move, as every even number does: use an odd one.")
+            }
+            _ => String::new(),
+        };
+        self.add("side_to_move", severity, text, &advice);
     }
 
     /// Whether options that choose games apply.
@@ -348,8 +377,8 @@ impl Remarks<'_> {
                 grouped(total + mates),
                 percent(mates, total + mates)
             );
-            let advice = "`lanefish compute --where \"mate is not null\"` shows them.";
-            self.add("mates", Severity::Note, text, advice);
+            let advice = self.show("mate is not null");
+            self.add("mates", Severity::Note, text, &advice);
         }
         if total < ENOUGH {
             return;
@@ -379,7 +408,7 @@ impl Remarks<'_> {
         let large: u64 = scores.iter().filter(|(score, _)| score.abs() > LARGE_SCORE).map(|(_, count)| count).sum();
         if share(large, total) > MOST_LARGE_SCORES {
             let text = format!("{} of the scores are beyond ±{LARGE_SCORE} centipawns.", percent(large, total));
-            let advice = format!("`lanefish compute --where \"abs(score) > {LARGE_SCORE}\"` shows them.");
+            let advice = self.show(&format!("abs(score) > {LARGE_SCORE}"));
             self.add("large_scores", Severity::Note, text, &advice);
         }
     }
@@ -535,6 +564,9 @@ mod tests {
         report.position_counts.stalemate = 200;
         assert_eq!(keys(&report), [("terminal", WARNING)]);
         assert!(report.remarks()[0].text.contains("40 checkmates and 200 stalemates"));
+        let advice = |inputs| report.remarks_on(&Origin::default().inputs(inputs)).remove(0).advice.unwrap();
+        assert!(advice(None).starts_with("`lanefish compute FILE --where"));
+        assert!(advice(Some("'a b.pgn'".to_owned())).starts_with("`lanefish compute 'a b.pgn' --where"));
     }
 
     #[test]
@@ -564,8 +596,9 @@ mod tests {
         assert_eq!(report.remarks()[0].advice, None);
         let mut games = detailed(10_000, |details| details.games.count = 100);
         games.white_to_move = 10_000;
-        let remarks = games.remarks();
-        assert!(remarks[0].advice.as_ref().unwrap().contains("`--every N`"));
+        let advice = |every| games.remarks_on(&Origin::default().every(every)).remove(0).advice;
+        assert_eq!([None, Some(3)].map(advice), [None, None]);
+        assert!(advice(Some(4)).unwrap().contains("`--every 4`"));
     }
 
     #[test]

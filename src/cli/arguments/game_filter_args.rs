@@ -71,6 +71,11 @@ impl GameFilterArgs {
         self.0.seed
     }
 
+    /// The option `--every`, if it was given.
+    pub(crate) fn every(&self) -> Option<u64> {
+        Some(self.0.every.into()).filter(|&every| every > 1)
+    }
+
     /// The filter, or `None` if everything is taken.
     pub(crate) fn filter(&self) -> Option<Arc<GameFilter>> {
         let everything = GameFilter::default().seed(self.0.seed);

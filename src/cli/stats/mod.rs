@@ -33,7 +33,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use text::Text;
+use text::{Shown, Text};
 
 /// Dataset statistics: legal moves, checks, mates, material, castling, heat maps, results
 #[derive(Debug, Args)]
@@ -45,11 +45,15 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     json: bool,
 
+    /// Show every distribution, and boards with heat maps, where otherwise one screen has the numbers
+    #[arg(long, conflicts_with = "json")]
+    full: bool,
+
     /// Also draw a heat map for each kind of piece
     #[arg(long, conflicts_with = "json")]
     maps: bool,
 
-    /// Add statistics that take longer
+    /// Add statistics that take longer (implies --full)
     ///
     /// Distinct positions (estimated), kinds of material, joint distributions, squares of checkers and castling rooks,
     /// and, for games, their length, openings, ratings and time controls.
@@ -541,8 +545,11 @@ impl StatsArgs {
         }
         let mut out = String::new();
         let report = self.with_largest(&made.report, Some(MOST_SHOWN));
-        let view = Text { report: &report, games: made.games, style: invocation.style, width: text::width() };
-        view.write(&mut out, self.maps)?;
+        let origin = self.origin(&self.read.inputs);
+        let (games, style, width) = (made.games, invocation.style, text::width());
+        let view = Text { report: &report, games, origin: &origin, style, width };
+        let shown = Shown { distributions: self.full || report.details.is_some(), all_boards: self.maps };
+        view.write(&mut out, shown)?;
         super::print(out.as_bytes())
     }
 

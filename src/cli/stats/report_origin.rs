@@ -4,7 +4,7 @@ use super::{CountedReport, StatsArgs};
 use crate::cli::run::manifest;
 use lanefish::choose::FilterCount;
 use lanefish::games::Date;
-use lanefish::report::html;
+use lanefish::report::{Origin, html};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,8 +13,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 impl StatsArgs {
     /// The origin of a report.
-    pub(super) fn about(&self, made: &CountedReport, inputs: &[PathBuf]) -> html::About {
-        let inputs: Vec<html::Input> = inputs.iter().map(|path| about_input(path)).collect();
+    pub(super) fn about(&self, made: &CountedReport, paths: &[PathBuf]) -> html::About {
+        let inputs: Vec<html::Input> = paths.iter().map(|path| about_input(path)).collect();
         let title = match inputs.as_slice() {
             [] => "Standard input".to_owned(),
             [one] => {
@@ -24,6 +24,7 @@ impl StatsArgs {
             several => format!("{} inputs", several.len()),
         };
         let mut about = html::About::new(title);
+        about.origin = self.origin(paths);
         about.inputs = inputs;
         about.games = Some(made.games).filter(|&games| games > 0);
         about.run = made.page_run.clone().filter(|_| self.dated);
@@ -33,6 +34,19 @@ impl StatsArgs {
         left_out.sort_by_key(|(option, _)| FilterCount::place(option));
         about.left_out = left_out.into_iter().map(|(option, left)| left.sentence(option)).collect();
         about
+    }
+}
+
+impl StatsArgs {
+    /// What remarks on these inputs say of their origin.
+    pub(super) fn origin(&self, inputs: &[PathBuf]) -> Origin {
+        /// The longest list of inputs in a proposed command.
+        const LONGEST: usize = 160;
+        let names: Vec<String> = inputs.iter().map(|path| quoted(&path.display().to_string())).collect();
+        // Reports and standard input cannot be read again.
+        let can_be_read = !self.merge && !inputs.is_empty() && inputs.iter().all(|path| path.as_os_str() != "-");
+        let names = Some(names.join(" ")).filter(|names| can_be_read && names.len() <= LONGEST);
+        Origin::default().inputs(names).every(self.read.reading.games.every())
     }
 }
 
@@ -66,15 +80,19 @@ pub(super) fn left_out(run: &Map<String, Value>) -> BTreeMap<String, FilterCount
     left_out.collect()
 }
 
+/// A word of a command, quoted for a shell where necessary.
+fn quoted(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./,:=+%@".contains(&byte);
+    match text {
+        "" => "''".to_owned(),
+        _ if text.bytes().all(is_plain) => text.to_owned(),
+        _ => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
 /// The command as it was typed, quoted for a shell where necessary.
 pub(super) fn command_line() -> String {
-    let is_plain = |text: &str| {
-        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./,:=+%@".contains(&byte))
-    };
-    let quoted = std::env::args_os().skip(1).map(|argument| {
-        let text = argument.to_string_lossy();
-        if is_plain(&text) { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
-    });
-    let words: Vec<String> = std::iter::once("lanefish".to_owned()).chain(quoted).collect();
+    let arguments = std::env::args_os().skip(1).map(|argument| quoted(&argument.to_string_lossy()));
+    let words: Vec<String> = std::iter::once("lanefish".to_owned()).chain(arguments).collect();
     words.join(" ")
 }

@@ -35,7 +35,7 @@ mod sections;
 #[cfg(test)]
 mod tests;
 
-use super::{Comparison, Report};
+use super::{Comparison, Origin, Report};
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
@@ -55,6 +55,8 @@ pub struct About {
     pub left_out: Vec<String>,
     /// Number of games that were read, if the inputs have games.
     pub games: Option<u64>,
+    /// What remarks say of it.
+    pub origin: Origin,
     /// The run that counted the report; `None` for a report that was read from a file.
     pub run: Option<Run>,
 }

@@ -191,7 +191,7 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         }
     }
     out.push_str("</dl>\n</div>\n<div>\n<h2>Remarks</h2>\n<ul class=\"remarks\">");
-    let remarks = report.remarks();
+    let remarks = report.remarks_on(&about.origin);
     for remark in &remarks {
         let (class, name) = match remark.severity {
             Severity::Warning => ("warning", "Warning"),

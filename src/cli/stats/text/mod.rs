@@ -11,9 +11,9 @@ mod tables;
 #[cfg(feature = "sql")]
 pub(crate) use tables::RULED;
 
-use crate::cli::terminal::style::{self, Style};
+use crate::cli::terminal::style::{self, Style, wrapped};
 use lanefish::report::plots_and_tables::{Board, Plot};
-use lanefish::report::{HeatMap, Report};
+use lanefish::report::{HeatMap, Origin, Report};
 use lanefish_core::text::numbers::{counted, grouped};
 use std::fmt::Write;
 
@@ -24,8 +24,18 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 40..=132;
 pub(super) struct Text<'a> {
     pub(super) report: &'a Report,
     pub(super) games: u64,
+    pub(super) origin: &'a Origin,
     pub(super) style: Style,
     pub(super) width: usize,
+}
+
+/// What is shown beside one screen of numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    /// Every distribution, and boards.
+    pub(super) distributions: bool,
+    /// The boards for all pieces.
+    pub(super) all_boards: bool,
 }
 
 /// The width of the terminal, or a usual one, within limits.
@@ -42,8 +52,8 @@ pub(super) fn size(report: &Report, games: u64) -> String {
 }
 
 impl Text<'_> {
-    /// The text of the report; with the boards for all pieces if requested.
-    pub(super) fn write(&self, out: &mut String, all_boards: bool) -> std::fmt::Result {
+    /// The text of the report.
+    pub(super) fn write(&self, out: &mut String, shown: Shown) -> std::fmt::Result {
         let report = self.report;
         writeln!(out, "{}", self.style.heading(&size(report, self.games)))?;
         if report.positions == 0 {
@@ -55,7 +65,24 @@ impl Text<'_> {
         }
         self.counts(out)?;
         self.results(out)?;
-        self.spreads(out)?;
+        self.spreads(out, !shown.distributions)?;
+        if shown.distributions {
+            self.distributions(out)?;
+        }
+        if shown.distributions || shown.all_boards {
+            self.all_boards(out, shown.all_boards)?;
+        }
+        if !shown.distributions {
+            let more = "--full shows every distribution and the boards, --details openings, ratings and more, --html FILE \
+                        makes a page of everything.";
+            writeln!(out, "\n{}", self.style.faint(&wrapped(more, self.width, "")))?;
+        }
+        Ok(())
+    }
+
+    /// Distributions, each with its bars.
+    fn distributions(&self, out: &mut String) -> std::fmt::Result {
+        let report = self.report;
         self.distinct(out)?;
         self.number_tables(out)?;
         // The table has the material.
@@ -68,6 +95,12 @@ impl Text<'_> {
         {
             self.bars(out, bars)?;
         }
+        Ok(())
+    }
+
+    /// Heat maps; with those for all pieces if requested.
+    fn all_boards(&self, out: &mut String, with_pieces: bool) -> std::fmt::Result {
+        let report = self.report;
         let mut boards = vec![
             self.all_pieces("white", report.title("White's pieces"), &report.occupancy[..6]),
             self.all_pieces("black", report.title("Black's pieces"), &report.occupancy[6..]),
@@ -77,7 +110,7 @@ impl Text<'_> {
         let others = pieces.split_off(report.occupancy.len());
         boards.extend(others);
         self.boards(out, &boards)?;
-        if all_boards {
+        if with_pieces {
             self.boards(out, &pieces)?;
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Tables with counts, summary statistics, distinct positions and groups.
 
 use super::Text;
+use super::plots::bar;
 use crate::cli::terminal::style::wrapped;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
@@ -68,7 +69,7 @@ impl Text<'_> {
             table.add_row(row);
         }
         let beside = table.trim_fmt();
-        if self.width < WIDE || beside.lines().any(|line| line.chars().count() > self.width) {
+        if self.width < WIDE || !self.fits(&beside) {
             for (title, rows) in [("positions", left), ("moves", right_side)] {
                 let mut table = Table::new();
                 table.load_style(RULED);
@@ -81,6 +82,19 @@ impl Text<'_> {
             return Ok(());
         }
         writeln!(out, "\n{beside}")
+    }
+
+    /// A table after an empty line. Its lines that end in one of these bars have it in colour.
+    fn with_bars(&self, out: &mut String, table: &str, bars: &[String]) -> std::fmt::Result {
+        out.push('\n');
+        for line in table.lines() {
+            let bar = bars.iter().map(|bar| bar.trim_end()).find(|bar| !bar.is_empty() && line.ends_with(bar));
+            match bar.and_then(|bar| Some((line.strip_suffix(bar)?, bar))) {
+                Some((before, bar)) => writeln!(out, "{before}{}", self.style.sgr("36", bar))?,
+                None => writeln!(out, "{line}")?,
+            }
+        }
+        Ok(())
     }
 
     /// The results: by game, where games are known, and by position.
@@ -100,77 +114,113 @@ impl Text<'_> {
         if columns.iter().any(|(_, results)| results.unknown > 0) {
             parts.push(("unknown", |results| results.unknown));
         }
-        let mut table = Table::new();
-        table.load_style(RULED);
-        let mut header = vec![Cell::new("results")];
-        header.extend(columns.iter().flat_map(|&(unit, _)| [right(unit), Cell::new("")]));
-        table.set_header(header);
-        for (name, part) in parts {
-            let cells = columns.iter().flat_map(|(_, results)| {
-                let count = part(results);
-                [right(grouped(count)), right(percent(count, results.total()))]
-            });
-            table.add_row(std::iter::once(Cell::new(report.title(name))).chain(cells));
+        /// The length of the bar of everything.
+        const LONGEST: usize = 24;
+        let bar_of = |part: fn(&Results) -> u64| {
+            let (_, results) = columns[0];
+            bar(part(&results), results.total(), LONGEST)
+        };
+        let bars: Vec<String> = parts.iter().map(|&(_, part)| bar_of(part)).collect();
+        let table = |bars: &[String]| {
+            let mut table = Table::new();
+            table.load_style(RULED);
+            let mut header = vec![Cell::new("results")];
+            header.extend(columns.iter().flat_map(|&(unit, _)| [right(unit), Cell::new("")]));
+            table.set_header(header);
+            for (at, (name, part)) in parts.iter().enumerate() {
+                let cells = columns.iter().flat_map(|(_, results)| {
+                    let count = part(results);
+                    [right(grouped(count)), right(percent(count, results.total()))]
+                });
+                let cells = std::iter::once(Cell::new(report.title(name))).chain(cells);
+                table.add_row(cells.chain(bars.get(at).map(Cell::new)));
+            }
+            table.trim_fmt()
+        };
+        let beside = table(&bars);
+        match self.fits(&beside) {
+            true => self.with_bars(out, &beside, &bars),
+            false => self.with_bars(out, &table(&[]), &[]),
         }
-        writeln!(out, "\n{}", table.trim_fmt())
     }
 
-    /// Minimum, maximum, mean and quantiles.
-    pub(super) fn spreads(&self, out: &mut String) -> std::fmt::Result {
+    /// Whether no line is too long.
+    fn fits(&self, text: &str) -> bool {
+        text.lines().all(|line| line.chars().count() <= self.width)
+    }
+
+    /// Minimum, maximum, mean and quantiles, and the distribution if it is not shown elsewhere. Columns that do not fit
+    /// are left out.
+    pub(super) fn spreads(&self, out: &mut String, with_distribution: bool) -> std::fmt::Result {
+        type Value = fn(&Histogram) -> String;
+        /// The title, and whether the column is one of a narrow table.
+        const COLUMNS: [(&str, bool, Value); 7] = [
+            ("mean", true, |histogram| decimal(histogram.summary().mean)),
+            ("std. dev.", false, |histogram| decimal(histogram.summary().stddev)),
+            ("min", true, |histogram| whole(histogram.summary().min)),
+            ("5 %", false, |histogram| whole(histogram.quantile(5, 100))),
+            ("median", true, |histogram| {
+                histogram.summary().median.map_or("-".to_owned(), |median| median.to_string())
+            }),
+            ("95 %", false, |histogram| whole(histogram.quantile(95, 100))),
+            ("max", true, |histogram| whole(histogram.summary().max)),
+        ];
+        const DISTRIBUTION: &str = "distribution";
         let report = self.report;
-        let is_wide = self.width >= WIDE;
-        let mut table = Table::new();
-        table.load_style(RULED);
-        table.set_header(if is_wide {
-            vec!["per position", "mean", "std. dev.", "min", "5 %", "median", "95 %", "max"]
-        } else {
-            vec!["per position", "mean", "median", "min", "max"]
-        });
-        let mut row = |name: &str, histogram: &Histogram| {
-            let summary = histogram.summary();
-            let median = summary.median.map_or("-".to_owned(), |v| v.to_string());
-            let (mean, min, max) = (decimal(summary.mean), whole(summary.min), whole(summary.max));
-            let numbers = if is_wide {
-                vec![
-                    mean,
-                    decimal(summary.stddev),
-                    min,
-                    whole(histogram.quantile(5, 100)),
-                    median,
-                    whole(histogram.quantile(95, 100)),
-                    max,
-                ]
-            } else {
-                vec![mean, median, min, max]
-            };
-            let mut cells = vec![Cell::new(name)];
-            cells.extend(numbers.into_iter().map(right));
-            table.add_row(cells);
-        };
-        row("legal moves", &report.legal_moves);
-        row("pieces", &report.pieces);
         let [white, black] = &report.material;
-        row(report.title("White's material"), white);
-        row(report.title("Black's material"), black);
-        row("phase", &report.phase);
-        if !report.scores.is_empty() {
-            row("score (centipawns)", &report.scores);
-        }
         let puzzles = report.puzzles.as_deref();
         let evaluations = report.evaluations.as_deref();
-        for (name, histogram) in [
+        let mut rows = vec![
+            ("legal moves", &report.legal_moves),
+            ("pieces", &report.pieces),
+            (report.title("White's material"), white),
+            (report.title("Black's material"), black),
+            ("phase", &report.phase),
+        ];
+        let others = [
+            ("score (centipawns)", Some(&report.scores)),
             ("moves to mate", evaluations.map(|evaluations| &evaluations.mate_distances)),
             ("depth", evaluations.map(|evaluations| &evaluations.depths)),
             ("puzzle rating", puzzles.map(|puzzles| &puzzles.ratings)),
             ("popularity", puzzles.map(|puzzles| &puzzles.popularity)),
-        ] {
-            histogram.filter(|histogram| !histogram.is_empty()).into_iter().for_each(|histogram| row(name, histogram));
-        }
-        for (name, map) in ["attacked by White", "attacked by Black"].into_iter().zip(&report.attacks) {
-            let mean = map.sum() as f64 / report.positions as f64;
-            table.add_row([Cell::new(report.title(name)), right(format!("{mean:.2}"))]);
-        }
-        writeln!(out, "\n{}", table.trim_fmt())
+        ];
+        rows.extend(others.into_iter().filter_map(|(name, histogram)| Some((name, histogram?))));
+        rows.retain(|(_, histogram)| !histogram.is_empty());
+        let spark = |histogram: &Histogram| match [1, 999].map(|share| histogram.quantile(share, 1000)) {
+            [Some(from), Some(to)] => histogram.spark(from..=to),
+            _ => String::new(),
+        };
+        let bars: Vec<String> =
+            rows.iter().map(|(_, histogram)| spark(histogram)).filter(|_| with_distribution).collect();
+        let table = |columns: &[&(&str, bool, Value)]| {
+            let mut table = Table::new();
+            table.load_style(RULED);
+            let names = std::iter::once("per position").chain(columns.iter().map(|(name, ..)| *name));
+            table.set_header(names.chain(with_distribution.then_some(DISTRIBUTION)));
+            for (at, (name, histogram)) in rows.iter().enumerate() {
+                let values = columns.iter().map(|(.., value)| right(value(histogram)));
+                let cells = std::iter::once(Cell::new(name)).chain(values);
+                table.add_row(cells.chain(bars.get(at).map(Cell::new)));
+            }
+            // There is no distribution of these.
+            let attacks = ["attacked by White", "attacked by Black"].into_iter().zip(&report.attacks);
+            for (name, map) in attacks.filter(|_| !with_distribution) {
+                let mean = map.sum() as f64 / report.positions as f64;
+                table.add_row([Cell::new(report.title(name)), right(format!("{mean:.2}"))]);
+            }
+            table.trim_fmt()
+        };
+        let all = || COLUMNS.iter();
+        let choices: [Vec<_>; 4] = [
+            all().filter(|(name, ..)| !with_distribution || *name != "std. dev.").collect(),
+            all().filter(|(name, is_narrow, _)| *is_narrow || !with_distribution && *name != "std. dev.").collect(),
+            all().filter(|(_, is_narrow, _)| *is_narrow).collect(),
+            all().filter(|(name, ..)| ["mean", "median"].contains(name)).collect(),
+        ];
+        let tables = choices.iter().map(|columns| table(columns));
+        let mut tables: Vec<String> = tables.collect();
+        let at = tables.iter().position(|table| self.fits(table)).unwrap_or(tables.len() - 1);
+        self.with_bars(out, &tables.swap_remove(at), &bars)
     }
 
     /// Numbers of distinct positions, estimated or exact.
@@ -210,9 +260,8 @@ impl Text<'_> {
                 }
                 table.trim_fmt()
             };
-            let fits = |text: &String| text.lines().all(|line| line.chars().count() <= self.width);
             let mut columns = head.len();
-            while columns > 2 && !fits(&text(columns)) {
+            while columns > 2 && !self.fits(&text(columns)) {
                 columns -= 1;
             }
             self.heading(out, title)?;
@@ -229,7 +278,7 @@ impl Text<'_> {
 
     /// The remarks, in lines that fit.
     pub(super) fn remarks(&self, out: &mut String) -> std::fmt::Result {
-        let remarks = self.report.remarks();
+        let remarks = self.report.remarks_on(self.origin);
         if remarks.is_empty() {
             return Ok(());
         }
