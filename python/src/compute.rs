@@ -1,10 +1,10 @@
 //! `compute`: columns of positions in memory.
 
-use crate::signals::Signals;
-use crate::table::Table;
 use crate::input::Rows;
 use crate::reading::NamedColumns;
 use crate::scan::Scan;
+use crate::signals::Signals;
+use crate::table::Table;
 use crate::{error, reading};
 use lanefish::Error;
 use lanefish::choose::Definitions;
@@ -66,7 +66,9 @@ pub(crate) fn compute(
     let positions = rows.positions(py)?;
     if positions.are_games(&decode).map_err(|failed| error::of(py, &failed))? {
         if on_bad == BadRows::Null {
-            return Err(PyValueError::new_err("each row is a game, which has no row of its own: on_bad must be 'raise' or 'skip'"));
+            return Err(PyValueError::new_err(
+                "each row is a game, which has no row of its own: on_bad must be 'raise' or 'skip'",
+            ));
         }
         let read = ReadOptions::default().decode(decode).strict(on_bad == BadRows::Raise);
         let inputs = Inputs::of([rows.source(py)?]);

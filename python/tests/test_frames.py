@@ -104,7 +104,7 @@ def test_positions_in_memory(sample, tmp_path):
 def test_what_is_wrong_is_said(tables):
     pa = package("pyarrow")
     bad = pa.table({"uci": ["e2e4 e7e5", "e2e5", None, "d2d4"]})
-    with pytest.raises(lanefish.Error, match="record 3"):
+    with pytest.raises(lanefish.Error, match="game 1, ply 0"):
         lanefish.compute(bad, "game,ply")
     found = lanefish.compute(bad, "game,ply", on_bad="skip")
     assert found.to_pydict()["game"] == [0, 0, 0, 1, 3, 3]
