@@ -1,11 +1,16 @@
 //! `compute`: columns of positions in memory.
 
+use crate::input::Rows;
+use crate::reading::NamedColumns;
+use crate::scan::Scan;
 use crate::signals::Signals;
 use crate::table::Table;
-use crate::{error, input, reading};
+use crate::{error, reading};
 use lanefish::Error;
 use lanefish::choose::Definitions;
+use lanefish::input::Inputs;
 use lanefish::jobs::{self, BadRows, ComputeOptions};
+use lanefish::pipeline::ReadOptions;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -14,6 +19,9 @@ use pyo3::prelude::*;
 /// `data` is anything with the Arrow PyCapsule interface (an array of FEN, or a table with a column `fen` or `board`,
 /// from pyarrow, polars, pandas, duckdb, ...), or any iterable of `str` and None. `columns` are names, as a list or
 /// separated by commas; `columns()` lists them. `fen_column` names another column of a table.
+///
+/// If the rows of a table are games (a column of movetext, of moves as text or lists, or `movedata`), the result has a row
+/// for each of their positions. `moves_column` and `start_column` name the columns of moves and of first positions.
 ///
 /// `on_bad` decides what happens to rows without a valid position: "raise" raises an `Error`, "null" gives nulls in all
 /// columns, and "skip" leaves them out.
@@ -25,7 +33,8 @@ use pyo3::prelude::*;
 /// {'legal_moves': [20, None], 'in_check': [False, None]}
 #[pyfunction]
 #[pyo3(signature = (
-    data, columns=None, *, on_bad="raise", threads=None, fen_column=None, validity="playable", keep_en_passant=false
+    data, columns=None, *, on_bad="raise", threads=None, fen_column=None, moves_column=None, start_column=None,
+    validity="playable", keep_en_passant=false
 ))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn compute(
@@ -35,6 +44,8 @@ pub(crate) fn compute(
     on_bad: &str,
     threads: Option<usize>,
     fen_column: Option<String>,
+    moves_column: Option<String>,
+    start_column: Option<String>,
     validity: &str,
     keep_en_passant: bool,
 ) -> PyResult<Table> {
@@ -48,9 +59,24 @@ pub(crate) fn compute(
     };
     let columns = reading::columns(py, columns, &Definitions::default())?;
     let threads = reading::threads(threads)?;
-    let decode = reading::decode(fen_column, validity, keep_en_passant)?;
+    let named = NamedColumns { fen: fen_column, moves: moves_column, start: start_column };
+    let decode = reading::decode(named, validity, keep_en_passant)?;
     let analyzer = reading::analyzer(py)?;
-    let positions = input::positions(data)?;
+    let rows = Rows::of(data)?;
+    let positions = rows.positions(py)?;
+    if positions.are_games(&decode).map_err(|failed| error::of(py, &failed))? {
+        if on_bad == BadRows::Null {
+            return Err(PyValueError::new_err(
+                "each row is a game, which has no row of its own: on_bad must be 'raise' or 'skip'",
+            ));
+        }
+        let read = ReadOptions::default().decode(decode).strict(on_bad == BadRows::Raise);
+        let inputs = Inputs::of([rows.source(py)?]);
+        drop((rows, positions));
+        let scan = jobs::Scan::new(inputs, columns, analyzer, move |options| options.threads(threads).read(read));
+        return Scan::from(scan).read_all(py);
+    }
+    drop(rows);
     let (computed, signals) = py.detach(|| {
         let signals = Signals::new();
         let interrupt = || signals.have_raised();

@@ -47,7 +47,10 @@ pub(crate) fn text_of(error: &lanefish::Error) -> String {
         text.push_str(&format!(": {cause}"));
         source = cause.source();
     }
-    text
+    // Options are arguments here.
+    ["fen", "moves", "start"]
+        .iter()
+        .fold(text, |text, of| text.replace(&format!("--{of}-column"), &format!("{of}_column")))
 }
 
 fn with(py: Python<'_>, text: String, reject: Option<&Reject>) -> PyErr {

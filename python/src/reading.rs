@@ -1,5 +1,6 @@
 //! Options that several functions share.
 
+use crate::input::{self, Rows};
 use crate::{choosing_games, error};
 use lanefish::chess::Validity;
 use lanefish::choose::{Assignments, Choose, Definitions, GameFilter, Sample};
@@ -222,14 +223,8 @@ impl Keywords<'_, '_> {
         let from = self.from_format.map(|name| name.parse::<Format>()).transpose();
         let shard = self.shard.map(|shard| shard.parse::<Shard>()).transpose();
         let choose = self.choose(py)?;
-        if self.fen_column.is_some() && (self.moves_column.is_some() || self.start_column.is_some()) {
-            let message =
-                "fen_column is for rows with positions, moves_column and start_column are for rows with games";
-            return Err(PyValueError::new_err(message));
-        }
-        let decode = decode(self.fen_column, self.validity, self.keep_en_passant)?
-            .moves_column(self.moves_column.map(Arc::from))
-            .start_column(self.start_column.map(Arc::from));
+        let named = NamedColumns { fen: self.fen_column, moves: self.moves_column, start: self.start_column };
+        let decode = decode(named, self.validity, self.keep_en_passant)?;
         Ok(Reading {
             threads: threads(self.threads)?,
             read: ReadOptions::default()
@@ -251,8 +246,19 @@ pub(crate) struct Reading {
     pub(crate) read: ReadOptions,
 }
 
+/// Names of columns of a table.
+pub(crate) struct NamedColumns {
+    pub(crate) fen: Option<String>,
+    pub(crate) moves: Option<String>,
+    pub(crate) start: Option<String>,
+}
+
 /// The decoding options that also apply to data in memory.
-pub(crate) fn decode(fen_column: Option<String>, validity: &str, keep_en_passant: bool) -> PyResult<DecodeOptions> {
+pub(crate) fn decode(named: NamedColumns, validity: &str, keep_en_passant: bool) -> PyResult<DecodeOptions> {
+    if named.fen.is_some() && (named.moves.is_some() || named.start.is_some()) {
+        let message = "fen_column is for rows with positions, moves_column and start_column are for rows with games";
+        return Err(PyValueError::new_err(message));
+    }
     let validity = match validity {
         "playable" => Validity::Playable,
         "strict" => Validity::Strict,
@@ -263,7 +269,9 @@ pub(crate) fn decode(fen_column: Option<String>, validity: &str, keep_en_passant
     Ok(DecodeOptions::default()
         .validity(validity)
         .keep_en_passant(keep_en_passant)
-        .fen_column(fen_column.map(Arc::from)))
+        .fen_column(named.fen.map(Arc::from))
+        .moves_column(named.moves.map(Arc::from))
+        .start_column(named.start.map(Arc::from)))
 }
 
 impl Reading {
@@ -280,8 +288,11 @@ impl Reading {
         })
     }
 
-    /// The inputs of these names.
+    /// The inputs of these names, or Arrow data as the only input.
     pub(crate) fn inputs(&self, py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<Inputs> {
+        if input::is_arrow(paths)? {
+            return Ok(Inputs::of([Rows::of(paths)?.source(py)?]));
+        }
         let names: Vec<PathBuf> = match paths.extract::<PathBuf>() {
             Ok(path) => vec![path],
             Err(_) => match paths.try_iter() {
@@ -289,7 +300,7 @@ impl Reading {
                     let paths: PyResult<_> = paths.map(|path| path?.extract::<PathBuf>()).collect();
                     paths?
                 }
-                Err(_) => return Err(PyTypeError::new_err("expected a path, or several")),
+                Err(_) => return Err(PyTypeError::new_err("expected a path, or several, or Arrow data")),
             },
         };
         if names.is_empty() {

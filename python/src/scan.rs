@@ -22,7 +22,8 @@ reading_function! {
     /// Computes columns for the records of files, as a stream of record batches in order.
     ///
     /// `paths` is one path or several: files of any supported format, compressed or not, and directories or zip archives of
-    /// them. Nothing is read before you take the first batch, and reading stays only a little ahead, so memory does not
+    /// them. It may also be anything with the Arrow PyCapsule interface: a table or frame with a column of positions, or
+    /// with a game in each row. It is copied once. Nothing is read before you take the first batch, and reading stays only a little ahead, so memory does not
     /// grow with the files. The result is an iterator of record batches, which other packages accept as it is:
     /// `pyarrow.table(scan)`, `polars.DataFrame(scan)`, `duckdb.sql("from scan")`. It can be read once.
     ///
@@ -202,7 +203,7 @@ impl Scan {
         })
     }
     /// Reads the rest into a table.
-    fn read_all(&self, py: Python<'_>) -> PyResult<Table> {
+    pub(crate) fn read_all(&self, py: Python<'_>) -> PyResult<Table> {
         let mut batches = Vec::new();
         while let Some(batch) = self.next(py)? {
             batches.push(batch);

@@ -147,7 +147,7 @@ def test_wrong_arguments():
     with pytest.raises(ValueError):
         lanefish.compute([START], threads=0)
     pa = package("pyarrow")
-    with pytest.raises(lanefish.Error, match="no column `fen` or `board`"):
+    with pytest.raises(lanefish.Error, match="neither positions"):
         lanefish.compute(pa.table({"position": [START]}))
     named = lanefish.compute(pa.table({"position": [START]}), "legal_moves", fen_column="position")
     assert named["legal_moves"] == [20]

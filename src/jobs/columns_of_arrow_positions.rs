@@ -122,6 +122,13 @@ impl ArrowPositions {
     pub fn of_batches(schema: &Schema, batches: &[RecordBatch]) -> Result<Self, Error> {
         Arrays::of_batches(schema, batches).map(Self).map_err(wrong)
     }
+    /// Whether each row is a game and not a position, so that [`source_of_batches`](super::source_of_batches) reads them.
+    ///
+    /// # Errors
+    /// If the rows are neither, or the options name columns that are not there.
+    pub fn are_games(&self, options: &DecodeOptions) -> Result<bool, Error> {
+        self.0.are_games(options).map_err(wrong)
+    }
     /// Number of rows.
     pub fn len(&self) -> u64 {
         self.0.rows()

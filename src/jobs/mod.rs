@@ -4,6 +4,8 @@
 
 #[cfg(feature = "parquet")]
 mod arrow_and_parquet_files;
+#[cfg(feature = "parquet")]
+mod arrow_batches_as_input;
 mod background_stream;
 #[cfg(feature = "parquet")]
 mod batch_stream;
@@ -24,6 +26,8 @@ mod statistics;
 mod text_rows;
 mod write_job;
 
+#[cfg(feature = "parquet")]
+pub use arrow_batches_as_input::source_of_batches;
 pub(crate) use background_stream::{Sender, Stream};
 #[cfg(feature = "parquet")]
 pub use batch_stream::{Scan, ScanStep};

@@ -111,6 +111,8 @@ def compute(
     on_bad: Literal["raise", "null", "skip"] = "raise",
     threads: Optional[int] = None,
     fen_column: Optional[str] = None,
+    moves_column: Optional[str] = None,
+    start_column: Optional[str] = None,
     validity: _Validity = "playable",
     keep_en_passant: bool = False,
 ) -> Table: ...

@@ -2,6 +2,7 @@
 
 use super::column_map::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
+use super::detect_games_or_positions::rows_of;
 use super::{DecodeRows, RowPart, dictionary_values};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::input::Bytes;
@@ -81,6 +82,14 @@ impl Arrays {
     /// Number of rows.
     pub(crate) fn rows(&self) -> u64 {
         self.chunks.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Whether each row is a game.
+    ///
+    /// # Errors
+    /// If rows are neither games nor positions: the rest of a sentence that begins with the name of the data.
+    pub(crate) fn are_games(&self, options: &DecodeOptions) -> Result<bool, String> {
+        Ok(rows_of(&self.columns, None, options)?.kind().has_games)
     }
 
     /// Finds the part with some of the rows, wherever chunks end.

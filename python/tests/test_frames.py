@@ -1,0 +1,120 @@
+"""Arrow data in memory as an input: rows that are games or positions, in scan, games, stats, convert and compute."""
+
+import json
+
+import pytest
+from conftest import TOP, package
+
+import lanefish
+
+GAMES = TOP / "data" / "lichess-2025-05.pgn"
+NAMES = "game,ply,fen,move,score,clock,white,white_elo,date"
+
+
+@pytest.fixture(scope="module")
+def tables(command, tmp_path_factory):
+    """The games of the sample as tables of pyarrow, one for each way to write moves."""
+    pq = package("pyarrow.parquet")
+    folder = tmp_path_factory.mktemp("tables")
+
+    def written(form):
+        path = folder / f"{form}.parquet"
+        command("games", GAMES, "-o", path, "--moves", form)
+        return pq.read_table(path).replace_schema_metadata()
+
+    return {form: written(form) for form in ["movetext", "uci", "san", "aix"]}
+
+
+def rows(scan):
+    return scan.read_all().to_pydict()
+
+
+@pytest.mark.parametrize("form", ["movetext", "uci", "san", "aix"])
+def test_games_of_a_table_are_those_of_the_dump(tables, form):
+    names = NAMES if form in ["movetext", "aix"] else NAMES.replace(",score,clock", "")
+    expected = rows(lanefish.scan(GAMES, names))
+    for threads in [1, 2]:
+        assert rows(lanefish.scan(tables[form], names, threads=threads)) == expected
+    assert lanefish.compute(tables[form], names).to_pydict() == expected
+    assert rows(lanefish.games(tables[form], "game,result,plies")) == rows(lanefish.games(GAMES, "game,result,plies"))
+    chosen = {"where": "in_check and white_elo > 1000", "games": {"plies": (10, None)}}
+    assert rows(lanefish.scan(tables[form], names, **chosen)) == rows(lanefish.scan(GAMES, names, **chosen))
+
+
+def test_statistics_are_those_of_the_dump(tables):
+    of_file, of_table = lanefish.stats(GAMES), lanefish.stats(tables["movetext"])
+    for name in ["positions", "legal_moves", "results", "games"]:
+        assert of_table.get(name) == of_file.get(name), name
+
+
+def test_convert_takes_a_table(tables, tmp_path):
+    done = lanefish.convert(tables["uci"], tmp_path / "x.boards")
+    assert done["records"] == lanefish.stats(GAMES)["positions"]
+    assert lanefish.stats(tmp_path / "x.boards")["positions"] == done["records"]
+
+
+def test_any_types_and_chunks(tables):
+    pa = package("pyarrow")
+    moves = tables["uci"]["moves"].to_pylist()
+    expected = rows(lanefish.scan(GAMES, "game,ply,fen"))
+    lists = [text.split() for text in moves]
+    types = [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
+    arrays = [pa.array(moves, type) for type in types]
+    arrays += [pa.array(lists, pa.list_(type)) for type in [pa.string(), pa.large_string()]]
+    arrays += [pa.array(lists, pa.large_list(pa.string()))]
+    for array in arrays:
+        chunks = pa.chunked_array([array[:3], array[3:3], array[3:]])
+        table = pa.table({"moves": chunks, "other": pa.chunked_array([pa.array([{"a": [1]}] * len(array))])})
+        assert rows(lanefish.scan(table, "game,ply,fen")) == expected, array.type
+        named = table.rename_columns(["my moves", "other"])
+        assert rows(lanefish.scan(named, "game,ply,fen", moves_column="my moves")) == expected
+        assert lanefish.compute(named, "game,ply,fen", moves_column="my moves").to_pydict() == expected
+    # The dictionary of a chunk may be another one than that before.
+    parts = [pa.array(part, types[-1]) for part in [moves[:5], moves[5:]]]
+    assert rows(lanefish.scan(pa.table({"moves": pa.chunked_array(parts)}), "game,ply,fen")) == expected
+
+
+def test_frames_of_other_packages(tables):
+    expected = rows(lanefish.scan(GAMES, "game,ply,fen"))
+    polars = package("polars")
+    assert rows(lanefish.scan(polars.DataFrame(tables["uci"]), "game,ply,fen")) == expected
+    frame = polars.DataFrame(tables["uci"]).with_columns(polars.col("moves").str.split(" "))
+    assert rows(lanefish.scan(frame, "game,ply,fen")) == expected
+    pandas = package("pandas")
+    if hasattr(pandas.DataFrame, "__arrow_c_stream__"):
+        assert rows(lanefish.scan(tables["uci"].to_pandas(), "game,ply,fen")) == expected
+
+
+def test_positions_in_memory(sample, tmp_path):
+    pa = package("pyarrow")
+    path = tmp_path / "x.fen"
+    path.write_text("\n".join(sample) + "\n")
+    expected = rows(lanefish.scan(path, "index,legal_moves"))
+    fens = pa.array(sample)
+    for data in [fens, pa.chunked_array([fens[:100], fens[100:]]), pa.table({"fen": fens})]:
+        assert rows(lanefish.scan(data, "index,legal_moves")) == expected
+    # A stream of this package is one as well.
+    stream = lanefish.scan(path, "fen")
+    assert rows(lanefish.scan(stream, "index,legal_moves")) == expected
+    assert json.dumps(lanefish.stats(pa.table({"fen": fens}))["legal_moves"]) == json.dumps(
+        lanefish.stats(path)["legal_moves"]
+    )
+
+
+def test_what_is_wrong_is_said(tables):
+    pa = package("pyarrow")
+    bad = pa.table({"uci": ["e2e4 e7e5", "e2e5", None, "d2d4"]})
+    with pytest.raises(lanefish.Error, match="game 1, ply 0"):
+        lanefish.compute(bad, "game,ply")
+    found = lanefish.compute(bad, "game,ply", on_bad="skip")
+    assert found.to_pydict()["game"] == [0, 0, 0, 1, 3, 3]
+    with pytest.raises(ValueError, match="a row is a game|each row is a game"):
+        lanefish.compute(bad, "game,ply", on_bad="null")
+    with pytest.raises(ValueError, match="fen_column"):
+        lanefish.compute(bad, "game", fen_column="uci", moves_column="uci")
+    with pytest.raises(lanefish.Error, match="neither positions"):
+        lanefish.scan(pa.table({"a": [1]}), "fen").read_all()
+    with pytest.raises(lanefish.Error, match="no column"):
+        lanefish.scan(tables["uci"], "fen", moves_column="nothing").read_all()
+    with pytest.raises(TypeError, match="Arrow data"):
+        lanefish.scan(3, "fen")
