@@ -2,7 +2,7 @@
 
 use super::expression::{Definitions, Evaluated, Formula, Type};
 use super::expression_option_error::ExpressionOptionError;
-use crate::table::{Array, Batch, Field, Needs, Tile, Values, is_sentinel};
+use crate::table::{Array, Batch, ClosedValues, Field, Needs, Tile, Values, is_sentinel};
 use std::fmt;
 use std::sync::Arc;
 
@@ -126,6 +126,17 @@ impl Assignments {
                 let (column, found, text) = (target.name(), formula.kind().name(), expression.trim());
                 return Err(ExpressionOptionError::form(format!(
                     "`{column}` takes {takes}, and this is {found}: {text}"
+                )));
+            }
+            let results = ClosedValues::of(Target::Result.name()).filter(|_| target == Target::Result);
+            if let Some(results) = results
+                && let Some(wrong) = formula.literals().into_iter().find(|text| !results.contains(text))
+            {
+                let meant =
+                    results.nearest(wrong).map_or_else(String::new, |meant| format!("; did you mean '{meant}'?"));
+                return Err(ExpressionOptionError::form(format!(
+                    "`result` is never '{wrong}'{meant} (its values: {}, and null where it is unknown)",
+                    results.description()
                 )));
             }
             all.push(Assignment { target, formula });

@@ -99,6 +99,11 @@ impl PositionSequence {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+    /// Remarks on conditions that probably do not mean what they were meant to, each with the option that gives the
+    /// condition: see [`Condition::notes`].
+    pub fn notes(&self) -> impl Iterator<Item = (SequenceWord, &str)> {
+        self.0.iter().flat_map(|step| step.condition.notes().iter().map(|note| (step.word, note.as_str())))
+    }
     /// What the conditions need of records.
     pub fn needs(&self) -> Needs {
         self.0.iter().map(|step| step.condition.needs().clone()).collect()

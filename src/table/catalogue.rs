@@ -3,7 +3,8 @@
 //! Row outputs, listings, help and completions read this catalogue. It also has, for each column, the queries
 //! that it needs answered and the field that it reads from the input. A new column is one entry: most are a closure
 //! from a [`Lane`](super::fill::Lane), a record with its results, to a number. Only the tags of games have too many
-//! names to be listed: see [`TAGS`](super::TAGS).
+//! names to be listed: see [`TAGS`](super::TAGS). If a column of text can have only certain values, these are in
+//! [`ClosedValues`](super::ClosedValues).
 
 use super::array::Array;
 use super::column::{Column, Kind};

@@ -8,6 +8,7 @@
 mod array;
 mod batch;
 mod catalogue;
+mod closed_values;
 mod column;
 mod column_choice;
 mod date;
@@ -32,6 +33,7 @@ pub use array::{Array, Number, Texts};
 pub use batch::Batch;
 pub use catalogue::COLUMNS;
 pub(crate) use catalogue::OF_GAMES;
+pub use closed_values::ClosedValues;
 pub use column::{Column, Kind, Subject};
 pub use column_choice::{ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, FAMILIES, FOLDERS, TAGS};
 pub use date::Date;

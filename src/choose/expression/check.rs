@@ -5,12 +5,13 @@ use super::evaluate::Evaluated;
 use super::game_condition_columns::{OF_LAST_POSITIONS, column_of_game};
 use super::parse::{Binary, Form, Is, Tree, Unary};
 use super::piece_patterns::{On, Pattern};
+use super::same_position::{SamePosition, position_of};
 use super::typed_operations::{
     Arithmetic, Comparison, Curve, Function, Like, LikePart, Node, RealFunction, Scope, Type,
 };
 use crate::games::Date;
 use crate::table::predicate::Test;
-use crate::table::{ChosenColumn, OF_GAMES};
+use crate::table::{ChosenColumn, ClosedValues, OF_GAMES};
 use std::sync::Arc;
 
 /// The plan for a tree, and its type; its columns are added to the scope.
@@ -30,9 +31,23 @@ struct Check<'a> {
 const MOST_COPIES: usize = 1 << 18;
 
 /// All functions.
-pub(super) const FUNCTIONS: [&str; 15] = [
-    "abs", "coalesce", "exp", "greatest", "interp", "least", "ln", "matches", "on", "popcount", "power", "round",
-    "sqrt", "uniform", "xor",
+pub(super) const FUNCTIONS: [&str; 16] = [
+    "abs",
+    "coalesce",
+    "exp",
+    "greatest",
+    "interp",
+    "least",
+    "ln",
+    "matches",
+    "on",
+    "popcount",
+    "power",
+    "round",
+    "same_position",
+    "sqrt",
+    "uniform",
+    "xor",
 ];
 
 type Checked = (Node, Type);
@@ -227,13 +242,26 @@ impl Check<'_> {
 
     fn comparison(&mut self, all: &Tree, comparison: Comparison, sides: &[Tree; 2]) -> Result<Checked> {
         let [left, right] = sides;
-        let (left, right) = (self.expression(left)?, self.expression(right)?);
-        Ok((self.compared(all, comparison, left, right)?, Type::Boolean))
+        let first = self.expression(left)?;
+        let second = self.expression(right).map_err(|error| self.without_quotes(&first, right, error))?;
+        Ok((self.compared(all, comparison, first, second)?, Type::Boolean))
+    }
+
+    /// The error for a name that is compared with a text and is no column: texts stand in quotes.
+    fn without_quotes(&self, compared: &Checked, name: &Tree, error: ExpressionError) -> ExpressionError {
+        let Form::Name(text) = &name.form else { return error };
+        let of_column = self.column_in(&compared.0).and_then(|column| ClosedValues::of(&column));
+        let meant = of_column.filter(|values| !values.contains(text)).and_then(|values| values.nearest(text));
+        let text = short(meant.as_ref().unwrap_or(text));
+        match (compared.1, error.unknown_column()) {
+            (Type::Text, Some(_)) => error.with(&format!("; texts stand in single quotes: '{text}'")),
+            _ => error,
+        }
     }
 
     /// Compares two values.
     fn compared(
-        &self,
+        &mut self,
         all: &Tree,
         comparison: Comparison,
         (left, left_kind): Checked,
@@ -258,6 +286,12 @@ impl Check<'_> {
             };
             if let Some(sides) = sides {
                 return Ok(Node::Compare(comparison, Type::Integer, Box::new(sides)));
+            }
+            if matches!(comparison, Comparison::Equal | Comparison::Unequal)
+                && let (node, Node::Text(text)) | (Node::Text(text), node) = (&left, &right)
+                && let Some(column) = self.column_in(node)
+            {
+                self.check_value(all, &column, text)?;
             }
         }
         let is_whole = |kind| matches!(kind, Type::Boolean | Type::Integer | Type::Bits);
@@ -297,6 +331,75 @@ impl Check<'_> {
                 self.wrong(all, format!("dates are compared with a day such as '2025-05-31', not '{}'", short(text)))
             }
         }
+    }
+
+    /// The column that a plan stands for, itself or by a name.
+    fn column_in(&self, node: &Node) -> Option<String> {
+        match node {
+            Node::Column(place) => Some(self.scope.columns[*place].name().to_owned()),
+            // A name stands for a plan in which there are only names before it.
+            Node::Named(place) => self.column_in(&self.scope.named[*place].node),
+            _ => None,
+        }
+    }
+
+    /// Checks that a column can have a value with which it is compared.
+    fn check_value(&mut self, all: &Tree, column: &str, text: &str) -> Result<()> {
+        if column == "fen" {
+            return self.check_fen(all, text);
+        }
+        match ClosedValues::of(column).filter(|values| !values.contains(text)) {
+            None => Ok(()),
+            Some(values) => self.never(all, column, text, values.nearest(text), &values.description()),
+        }
+    }
+
+    /// The error for a value that a column never has.
+    fn never<T>(&self, all: &Tree, column: &str, text: &str, meant: Option<String>, values: &str) -> Result<T> {
+        let is_unknown = column == "result" && matches!(text, "*" | "" | "unknown");
+        let meant = match meant {
+            _ if is_unknown => format!("; where it is unknown, `{column} is null`"),
+            Some(meant) => format!("; did you mean '{meant}'?"),
+            None => String::new(),
+        };
+        let message = format!("`{column}` is never '{}'{meant} (its values: {values})", short(text));
+        Err(ExpressionError::new(self.text, self.literal_in(all, text), message))
+    }
+
+    /// The place of a literal in a comparison.
+    fn literal_in(&self, all: &Tree, text: &str) -> std::ops::Range<usize> {
+        let literal = format!("'{}'", text.replace('\'', "''"));
+        match self.text[all.place.clone()].find(&literal) {
+            Some(at) => all.place.start + at..all.place.start + at + literal.len(),
+            None => all.place.clone(),
+        }
+    }
+
+    /// Checks a text with which `fen` is compared: it must be a FEN, and is probably not meant if it is not written as
+    /// lanefish writes it.
+    fn check_fen(&mut self, all: &Tree, text: &str) -> Result<()> {
+        let position = match position_of(text) {
+            Ok(position) => position,
+            Err(reason) => {
+                let cure = match text.trim().split('/').count() == 8 && !text.trim().contains(' ') {
+                    true => "matches('BOARD', 'exact') compares boards alone",
+                    false => "same_position('FEN') takes FENs in any spelling",
+                };
+                let message = format!("`fen` is never this text: {reason}; {cure}");
+                return Err(ExpressionError::new(self.text, self.literal_in(all, text), message));
+            }
+        };
+        let own = position.to_string();
+        const BEGIN: &str = "`fen` is compared as a text";
+        if own != text && !self.scope.notes.iter().any(|note| note.starts_with(BEGIN)) {
+            let function =
+                if self.scope.of_games { "--having \"same_position('FEN')\"" } else { "same_position('FEN')" };
+            self.scope.notes.push(format!(
+                "{BEGIN}, and lanefish writes this position as '{own}'; {function} is true for it however it is written, \
+                 whatever the move counters are"
+            ));
+        }
+        Ok(())
     }
 
     /// Copies a value. The number of copies is limited, so that plans grow no faster than texts.
@@ -363,6 +466,20 @@ impl Check<'_> {
                 letter => LikePart::Letter(letter),
             });
         }
+        // Without wildcards it is a comparison.
+        let letters = parts.iter().map(|part| match part {
+            LikePart::Letter(letter) => Some(*letter),
+            LikePart::Any | LikePart::Many => None,
+        });
+        if let Some(whole) = letters.collect::<Option<String>>()
+            && let Some(column) = self.column_in(&node)
+            && let Some(values) = ClosedValues::of(&column)
+        {
+            let fits = if ignores_case { values.contains_in_any_case(&whole) } else { values.contains(&whole) };
+            if !fits {
+                return self.never(pattern, &column, &whole, values.nearest(&whole), &values.description());
+            }
+        }
         Ok(Node::Like(Box::new(node), Like { parts, ignores_case }))
     }
 
@@ -412,7 +529,7 @@ impl Check<'_> {
         let takes = |count: usize| -> Result<()> {
             if values.len() == count { Ok(()) } else { self.wrong(call, format!("`{name}` takes {}", counted(count))) }
         };
-        if self.scope.of_games && matches!(name, "matches" | "on") {
+        if self.scope.of_games && matches!(name, "matches" | "same_position" | "on") {
             return self.wrong(call, format!("`{name}` looks at a position, not at a game (`compute --columns site` lists the games of positions): {}", columns_of_games()));
         }
         match name {
@@ -468,6 +585,14 @@ impl Check<'_> {
                 let words = values.get(1).map(|words| self.literal(name, words)).transpose()?.unwrap_or_default();
                 match Pattern::parse(&pattern, &words) {
                     Ok(pattern) => Ok((Node::Matches(pattern), Type::Boolean)),
+                    Err(message) => self.wrong(call, message),
+                }
+            }
+            "same_position" => {
+                takes(1)?;
+                let fen = self.literal(name, &values[0])?;
+                match SamePosition::parse(&fen) {
+                    Ok(position) => Ok((Node::SamePosition(position), Type::Boolean)),
                     Err(message) => self.wrong(call, message),
                 }
             }

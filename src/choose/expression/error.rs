@@ -29,6 +29,11 @@ impl ExpressionError {
         let message = format!("there is no column `{name}`");
         Self { unknown_column: Some(name.into()), ..Self::new(text, place, message) }
     }
+    /// The error with more to say.
+    pub(super) fn with(mut self, more: &str) -> Self {
+        self.message.push_str(more);
+        self
+    }
     /// The message.
     pub fn message(&self) -> &str {
         &self.message

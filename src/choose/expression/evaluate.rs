@@ -173,6 +173,7 @@ fn kind(node: &Node, values: &Filled<'_>) -> Type {
         | Node::Compare(..)
         | Node::Like(..)
         | Node::Matches(_)
+        | Node::SamePosition(_)
         | Node::On(_) => Type::Boolean,
     }
 }
@@ -335,6 +336,7 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
             _ => Truth::all(None, len),
         },
         Node::Matches(pattern) => of_boards(values, |group| pattern.lanes(group)),
+        Node::SamePosition(position) => of_boards(values, |group| position.lanes(group)),
         Node::On(on) => of_boards(values, |group| on.lanes(group)),
         Node::Integer(_)
         | Node::Bits(_)

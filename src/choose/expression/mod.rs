@@ -18,9 +18,11 @@ mod error;
 mod evaluate;
 mod game_condition_columns;
 mod named_values;
+mod never_true;
 mod parse;
 mod piece_patterns;
 mod real_functions;
+mod same_position;
 #[cfg(test)]
 mod tests;
 mod typed_operations;
@@ -119,6 +121,8 @@ impl Condition {
             return Err(ExpressionError::whole(text, format!("a condition is needed, and this is {}", kind.name())));
         }
         let mut conjuncts = node.conjuncts();
+        let mut checked = checked;
+        checked.scope.notes.extend(never_true::note(&conjuncts, &checked.scope));
         conjuncts.sort_by_cached_key(|node| {
             (checked.scope.needs_of(node).queries != Queries::NONE, node.cost(&checked.scope))
         });
@@ -201,6 +205,12 @@ impl Formula {
     pub fn kind(&self) -> Type {
         self.0.2
     }
+    /// The texts that it has as values where it does not compute them.
+    pub(crate) fn literals(&self) -> Vec<&str> {
+        let mut texts = Vec::new();
+        self.0.1.push_literals(&mut texts);
+        texts
+    }
     /// The value of the expression for every record of a tile, which must have results for its [queries](Self::needs); those of records
     /// that do not count are unspecified.
     pub fn evaluate(&self, tile: &Tile<'_>) -> Evaluated {
@@ -215,6 +225,18 @@ macro_rules! as_text {
             /// What it needs of records.
             pub fn needs(&self) -> &Needs {
                 &self.0.0.needs
+            }
+            /// Remarks on parts of it that probably do not mean what they were meant to: sentences for people.
+            ///
+            /// ```
+            /// use lanefish::choose::Condition;
+            ///
+            /// let condition: Condition = "checkmate and moved_piece = 'N'".parse()?;
+            /// assert!(condition.notes()[0].contains("move_mates"));
+            /// # Ok::<(), lanefish::choose::ExpressionError>(())
+            /// ```
+            pub fn notes(&self) -> &[String] {
+                &self.0.0.scope.notes
             }
         }
 

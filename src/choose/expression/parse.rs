@@ -197,7 +197,30 @@ pub(super) fn parse(text: &str) -> Result<Tree> {
             let name: String = text[parser.place.end..].chars().take_while(|letter| letter.is_alphanumeric()).collect();
             parser.expected(&format!("an operator (the name of a tag stands in double quotes: \"tag:{name}\")"))
         }
+        Token::Word => match last_name(&tree) {
+            // A text of several words.
+            Some(name) => {
+                let words = text[name.place.start..].split_whitespace();
+                let words: Vec<&str> = words.take_while(|word| !KEY_WORDS.contains(word)).take(6).collect();
+                let example: String =
+                    words.join(" ").chars().map(plain).filter(|letter| *letter != '\'').take(48).collect();
+                parser.expected(&format!("an operator or the end (texts stand in single quotes: '{example}')"))
+            }
+            None => parser.expected("an operator or the end"),
+        },
         _ => parser.expected("an operator or the end"),
+    }
+}
+
+/// The name at the end of a comparison.
+fn last_name(tree: &Tree) -> Option<&Tree> {
+    match &tree.form {
+        Form::Binary(operator, sides) if operator.binds() == binds::COMPARISON => {
+            Some(&sides[1]).filter(|side| matches!(side.form, Form::Name(_)))
+        }
+        Form::And(nodes) | Form::Or(nodes) => nodes.last().and_then(last_name),
+        Form::Unary(Unary::Not, inner) => last_name(inner),
+        _ => None,
     }
 }
 

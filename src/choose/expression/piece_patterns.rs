@@ -89,8 +89,20 @@ impl Words {
 impl Squares {
     fn parse(text: &str, is_exact: bool) -> Result<Self, String> {
         let mut board = Self::default();
-        // A whole FEN may be pasted: its board is the first field.
-        let placement = text.split_ascii_whitespace().next().unwrap_or("");
+        let text = text.trim();
+        let placement = match text.split_once(|letter: char| letter.is_ascii_whitespace()) {
+            None => text,
+            // A whole FEN may be pasted.
+            Some((placement, rest)) => {
+                let rest = plain(rest.trim());
+                return Err(format!(
+                    "`matches` compares the board alone, and not `{rest}`: leave that out, or use \
+                     same_position('FEN'), which also compares the side to move, castling rights and en passant: \
+                     matches('{}')",
+                    plain(placement)
+                ));
+            }
+        };
         let ranks: Vec<&str> = placement.split('/').collect();
         if ranks.len() != 8 {
             return Err(format!("a pattern has 8 ranks, separated by `/`, and this one has {}", ranks.len()));
@@ -140,6 +152,11 @@ impl Squares {
 
 fn lanes_where(is: [bool; Group::LEN]) -> u8 {
     is.iter().enumerate().fold(0, |lanes, (lane, &is)| lanes | u8::from(is) << lane)
+}
+
+/// A text that fits into a message.
+fn plain(text: &str) -> String {
+    text.escape_debug().take(72).collect()
 }
 
 /// The place of a piece in [`Squares::pieces`].

@@ -20,7 +20,8 @@ struct Row {
 const INTEGERS: [&str; 5] = ["ply", "score", "white_elo", "legal_moves", "Pieces"];
 const BITS: [&str; 2] = ["attacks_white", "\"key\""];
 const FLAGS: [&str; 2] = ["in_check", "CHECKMATE"];
-const TEXTS: [&str; 2] = ["eco", "stm"];
+/// The values of columns that can have only some are compared with no others; that of a function is.
+const TEXTS: [&str; 2] = ["opening", "coalesce(stm)"];
 
 type Meaning<T> = Box<dyn Fn(&Row) -> Option<T>>;
 type Said<T> = (String, Meaning<T>);
@@ -327,7 +328,7 @@ impl Maker {
                         _ => at(fen, 4, 7, "K") || at(fen, 3, 7, "K"),
                     }),
                     ("matches('8/8/8/8/4P3/8/8/8', 'mover flip')", |fen| at(fen, 4, 3, "P") || at(fen, 4, 4, "p")),
-                    ("matches('rnbqkbnr/ppp5/8/8/8/8/8/8 w KQkq - 0 1', 'exact')", |fen| {
+                    ("matches('rnbqkbnr/ppp5/8/8/8/8/8/8', 'exact')", |fen| {
                         (0..8).all(|file| at(fen, file, 7, &"rnbqkbnr"[file..=file]))
                             && (0..8).all(|file| at(fen, file, 6, &"ppp....."[file..=file]))
                             && (0..6).all(|rank| (0..8).all(|file| at(fen, file, rank, ".")))
@@ -475,7 +476,7 @@ fn records(random: &mut Random, len: usize) -> (Arc<Batch>, Vec<Row>) {
     let mut batch = Batch::new();
     let mut rows = Vec::new();
     let (mut score, mut ply, mut elo) = (Values::<i16>::default(), Values::<u16>::default(), Values::<u16>::default());
-    let mut eco = Texts::default();
+    let (mut opening, mut eco) = (Texts::default(), Texts::default());
     for played in RandomPlay::new(random.bits(), Start::Standard).take(len) {
         let position = played.position;
         batch.push(Packed::pack(&position).unwrap(), position.halfmove, position.fullmove);
@@ -486,6 +487,7 @@ fn records(random: &mut Random, len: usize) -> (Arc<Batch>, Vec<Row>) {
         score.push(b);
         elo.push(c.map(|c| c as u16));
         let text = d.map(|d| ["B12", "A00", "it's"][d as usize]);
+        opening.push(text);
         eco.push(text);
         let counts = position.legal_counts();
         let in_check = !position.checkers().is_empty();
@@ -506,6 +508,7 @@ fn records(random: &mut Random, len: usize) -> (Arc<Batch>, Vec<Row>) {
     batch.fields.insert(Field::Score, Array::I16(score));
     batch.fields.insert(Field::Ply, Array::U16(ply));
     batch.fields.insert(Field::WhiteElo, Array::U16(elo));
+    batch.fields.insert(Field::Opening, Array::Text(opening));
     batch.fields.insert(Field::Eco, Array::Text(eco));
     (Arc::new(batch), rows)
 }
@@ -603,6 +606,27 @@ fn errors_say_what_and_where() {
         ("matches('8/8')", "8 ranks"),
         ("matches('9/8/8/8/8/8/8/8')", "`9` is not a piece"),
         ("matches('44P/8/8/8/8/8/8/8')", "does not have 8 squares"),
+        ("matches('8/8/8/8/8/8/8/8 w - - 0 1')", "and not `w - - 0 1`"),
+        ("same_position('8/8/8/8/8/8/8/8')", "has only 1; `matches"),
+        ("same_position('4k3/8/8/8/8/8/8/4K3')", "has only 1; `matches"),
+        ("same_position('4k3/8/8/8/8/8/8/4K3 w -')", "has only 3"),
+        ("same_position('4k3/8/8/8/8/8/8/4K3 w - - 0 1 x')", "`x` follows"),
+        ("same_position('4k3/8/8/8/8/8/8/4R2K w - - 0 1')", "is in check"),
+        ("same_position('nonsense')", "is not a FEN"),
+        ("same_position(fen)", "takes a 'text'"),
+        ("same_position()", "takes one value"),
+        ("fen = 'x'", "same_position"),
+        ("fen = '4k3/8/8/8/4P3/8/8/4K3'", "matches"),
+        ("speed = 'Blitz'", "did you mean 'blitz'?"),
+        ("'Blitz' <> speed", "did you mean 'blitz'?"),
+        ("speed in ('rapid', 'Blitz')", "did you mean 'blitz'?"),
+        ("speed is distinct from 'Blitz'", "did you mean 'blitz'?"),
+        ("case speed when 'Blitz' then 1 end = 1", "did you mean 'blitz'?"),
+        ("speed like 'Blitz'", "did you mean 'blitz'?"),
+        ("speed ilike 'Blitzz'", "did you mean 'blitz'?"),
+        ("result = '*'", "`result is null`"),
+        ("speed = blitz", "single quotes: 'blitz'"),
+        ("opening = Sicilian Defense", "single quotes"),
         ("ply in (select 1)", "found `select`"),
         ("ply = 99999999999999999999", "too large"),
         ("attacks_white = 0x12345678901234567", "hexadecimal"),
@@ -642,6 +666,103 @@ fn errors_say_what_and_where() {
     let message = error(&long);
     assert!(message.lines().all(|line| line.chars().count() < 120) && !message.contains('\u{1b}'), "{message}");
     assert_eq!("ply".parse::<Formula>().unwrap().kind(), Type::Integer);
+}
+
+#[test]
+fn values_that_a_column_can_have_are_compared() {
+    for text in [
+        "speed = 'blitz' or eco = 'B12' or eco = 'B12a' or result <> '1-0'",
+        "speed ilike 'BLITZ'",
+        "speed like 'B%'",
+        "eco like 'b12%'",
+        "eco between 'B' and 'B99'",
+        "month >= '2024' and month = '2024'",
+        "coalesce(speed, 'none') = 'none'",
+        "opening = 'anything'",
+        "termination = 'anything'",
+        "\"tag:Speed\" = 'Blitz'",
+        "castling in ('-', 'KQkq', 'HAha', 'Kq')",
+    ] {
+        assert!(text.parse::<Condition>().unwrap().notes().is_empty(), "{text}");
+    }
+    let definitions = Definitions::parse(["s = speed", "t = s"]).unwrap();
+    assert!(definitions.condition("t = 'Blitz'").is_err() && definitions.condition("t = 'blitz'").is_ok());
+    let place = "ply > 3 and speed = 'Blitz'".parse::<Condition>().unwrap_err().place();
+    assert_eq!(&"ply > 3 and speed = 'Blitz'"[place], "'Blitz'");
+}
+
+#[test]
+fn conditions_that_are_not_meant_so_have_notes() {
+    let notes = |text: &str| text.parse::<Condition>().unwrap().notes().concat();
+    for (text, part) in [
+        ("checkmate and moved_piece = 'N'", "move_mates"),
+        ("moved_piece in ('N', 'B') and checkmate = 1 and ply > 3", "move_mates"),
+        ("stalemate and san like 'Q%'", "outcome = 'stalemate'"),
+        ("(checkmate or stalemate) and not move_captures", "move_mates"),
+        ("legal_moves = 0 and move is not null", "move_mates"),
+        ("checkmate and quiet", "move_mates"),
+        ("checkmate and (move_captures or move_promotes)", "move_mates"),
+        ("checkmate and (move_captures and ply > 3 or san like 'N%')", "move_mates"),
+        ("fen = '4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1'", "same_position"),
+        ("fen <> '4k3/8/8/8/4P3/8/8/4K3 b - -'", "same_position"),
+    ] {
+        assert!(notes(text).contains(part), "{text}: {}", notes(text));
+    }
+    for text in [
+        "checkmate and in_check",
+        "checkmate and move is null",
+        "checkmate or moved_piece = 'N'",
+        "not checkmate and moved_piece = 'N'",
+        "checkmate and (ply > 3 or san like 'N%')",
+        "checkmate and coalesce(move_captures, true)",
+        "checkmate and score > 100",
+        "checkmate and not quiet",
+        "checkmate and quiet = false",
+        "move_mates and moved_piece = 'N'",
+        "fen = '4k3/8/8/8/4P3/8/8/4K3 b - - 0 1'",
+    ] {
+        assert_eq!(notes(text), "", "{text}");
+    }
+    let definitions = Definitions::parse(["mated = checkmate", "knight = moved_piece = 'N'"]).unwrap();
+    assert!(definitions.condition("mated and knight").unwrap().notes()[0].contains("no `moved_piece`"));
+}
+
+#[test]
+fn the_same_position_is_one_that_is_written_the_same() {
+    let (batch, rows) = records(&mut Random::new(9), 600);
+    // Without its counters, as all FENs of these records are written.
+    let named = |fen: &str| fen.rsplitn(3, ' ').nth(2).unwrap().to_owned();
+    let mut found_twice = 0;
+    for row in rows.iter().step_by(7) {
+        let position = named(&row.fen);
+        // All others are other positions.
+        let fields: Vec<&str> = position.split(' ').collect();
+        let [board, side, rights, en_passant] = fields[..] else { panic!("{position}") };
+        let pushed = if side == "w" { "e6" } else { "e3" };
+        let other_rights = if rights == "-" { "-" } else { &rights[1..] };
+        let texts = [
+            position.clone(),
+            format!("  {position} 77 99"),
+            format!("{board} {side} {} {en_passant}", if other_rights.is_empty() { "-" } else { other_rights }),
+            format!("{board} {side} {rights} {pushed}"),
+            format!("{board} {side} {rights} -"),
+        ];
+        for text in texts {
+            let Ok(condition) = format!("same_position('{text}')").parse::<Condition>() else { continue };
+            // The plain twin: parsed, without what cannot be used, written, compared.
+            let mut meant = crate::chess::Position::from_fen_unvalidated(text.trim()).unwrap();
+            meant.drop_unusable_en_passant();
+            let meant = named(&meant.to_string());
+            let expected: Vec<bool> = rows.iter().map(|row| named(&row.fen) == meant).collect();
+            found_twice += usize::from(expected.iter().filter(|&&is| is).count() > 1);
+            let chosen = with_tile(&batch, condition.needs().queries, |tile, mask| {
+                condition.choose(tile, mask);
+                (0..rows.len()).map(|row| mask[row / 64] >> (row % 64) & 1 != 0).collect::<Vec<_>>()
+            });
+            assert_eq!(chosen, expected, "{text}");
+        }
+    }
+    assert!(found_twice > 0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The plan of an expression: its operations with their types.
 
 use super::piece_patterns::{On, Pattern};
+use super::same_position::SamePosition;
 use crate::table::predicate::Test;
 use crate::table::{ChosenColumn, Kind, Needs};
 use std::collections::BTreeSet;
@@ -85,6 +86,8 @@ pub(super) struct Scope {
     pub(super) of_games: bool,
     pub(super) columns: Vec<ChosenColumn>,
     pub(super) named: Vec<Named>,
+    /// What is probably not meant as it is written.
+    pub(super) notes: Vec<String>,
 }
 
 /// A value that was given a name.
@@ -158,7 +161,7 @@ impl Scope {
         let needs = self.needs(node);
         let nodes = needs.iter().map(|&place| &self.named[place].node).chain([node]);
         for node in nodes {
-            node.visit(&mut |node| looks |= matches!(node, Node::Matches(_) | Node::On(_)));
+            node.visit(&mut |node| looks |= matches!(node, Node::Matches(_) | Node::SamePosition(_) | Node::On(_)));
         }
         looks
     }
@@ -264,6 +267,7 @@ pub(super) enum Node {
     /// A hash of values of these types, as a real number from 0 to 1.
     Uniform(Vec<(Type, Node)>),
     Matches(Pattern),
+    SamePosition(SamePosition),
     On(On),
     /// A value converted to another type.
     Convert(Type, Type, Box<Node>),
@@ -346,6 +350,7 @@ impl Node {
             | Self::Named(_)
             | Self::Test(..)
             | Self::Matches(_)
+            | Self::SamePosition(_)
             | Self::On(_) => Vec::new(),
             Self::Not(node)
             | Self::IsNull(node)
@@ -366,12 +371,25 @@ impl Node {
         }
     }
 
+    /// Adds the texts in it that can be its value.
+    pub(super) fn push_literals<'a>(&'a self, texts: &mut Vec<&'a str>) {
+        match self {
+            Self::Text(text) => texts.push(text),
+            Self::Case(_, cases, otherwise) => {
+                cases.iter().for_each(|(_, then)| then.push_literals(texts));
+                otherwise.push_literals(texts);
+            }
+            Self::Call(_, _, nodes) => nodes.iter().for_each(|node| node.push_literals(texts)),
+            _ => {}
+        }
+    }
+
     /// Number of its operations.
     pub(super) fn len(&self) -> usize {
         1 + self.operands().into_iter().map(Self::len).sum::<usize>()
     }
 
-    fn column(&self) -> Option<usize> {
+    pub(super) fn column(&self) -> Option<usize> {
         match self {
             Self::Column(place) | Self::Days(place) | Self::Test(place, _) => Some(*place),
             _ => None,

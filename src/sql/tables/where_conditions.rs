@@ -321,7 +321,7 @@ mod tests {
             ("select 1 from 'a' where ply in (select 1)", &[]),
             ("select 1 from 'a' where", &[]),
             ("select 1 from 'a' where )", &[]),
-            ("select 1 from 'ä' where eco = 'é' and in_check", &["ä: eco = 'é'", "ä: in_check"]),
+            ("select 1 from 'ä' where site = 'é' and in_check", &["ä: site = 'é'", "ä: in_check"]),
         ] {
             assert_eq!(marked(query).1, expected, "{query}");
         }
