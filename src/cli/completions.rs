@@ -12,7 +12,7 @@ use anyhow::Result;
 use clap::builder::{PossibleValue, PossibleValuesParser, Resettable};
 use clap::{Arg, Args, Command};
 use clap_complete::Shell;
-use lanefish::games::Speed;
+use lanefish::table::ClosedValues;
 
 /// Print shell completions
 #[derive(Debug, Args)]
@@ -69,10 +69,20 @@ const LISTS: [List; 5] = [
         command: None,
         id: "time-control",
         placeholder: "LIST-OF-TIME-CONTROLS",
-        names: || Speed::ALL.map(Speed::name).to_vec(),
+        names: || words_of("speed").to_vec(),
     },
-    List { command: None, id: "result", placeholder: "LIST-OF-RESULTS", names: || vec!["1-0", "0-1", "1/2-1/2", "*"] },
+    List {
+        command: None,
+        id: "result",
+        placeholder: "LIST-OF-RESULTS",
+        names: || [words_of("result"), &["*"]].concat(),
+    },
 ];
+
+/// The values of a column that has certain words.
+fn words_of(column: &str) -> &'static [&'static str] {
+    ClosedValues::of(column).and_then(ClosedValues::words).unwrap_or_default()
+}
 
 fn with_all(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     std::iter::once("all").chain(names).collect()

@@ -39,7 +39,7 @@ impl RunCommand for ConvertArgs {
     const SCOPE: Scope = Scope::WRITES_RECORDS;
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
-        let format = format_output::format_of(self.to, &self.output)?;
+        let format = format_output::format_beside("convert", self.to, &self.output, &self.read.inputs)?;
         #[cfg(feature = "parquet")]
         let fen = self.fen;
         #[cfg(not(feature = "parquet"))]

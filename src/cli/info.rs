@@ -139,6 +139,10 @@ fn text(facts: &Object, width: Option<usize>) -> String {
                 let words: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
                 one_line::of(&words.join(" ")).into_owned()
             }
+            Value::Null if key == "records" => {
+                let file = facts.get("file").and_then(Value::as_str).unwrap_or("FILE");
+                format!("unknown: `lanefish stats {}` counts them", one_line::of(file))
+            }
             Value::Null => "unknown".to_owned(),
             other => other.to_string(),
         };

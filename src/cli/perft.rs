@@ -3,7 +3,7 @@
 use super::SOMETHING_WRONG;
 use super::arguments::command_scope::{Examples, Reads, RunCommand, Scope};
 use super::arguments::common_args::Reading;
-use super::arguments::position_arg::position_of;
+use super::arguments::position_arg::{looks_like_fen, position_of};
 use super::run::invocation::{Invocation, RunOverrides};
 use super::terminal::progress::time_left;
 use anyhow::{Context, Result, bail};
@@ -68,6 +68,12 @@ impl RunCommand for PerftArgs {
         let Some((depth, fen)) = self.position_and_depth.split_last() else {
             bail!("missing DEPTH");
         };
+        if let [first, rest @ ..] = &self.position_and_depth[..]
+            && first.parse::<u32>().is_ok()
+            && rest.first().is_some_and(|fen| looks_like_fen(fen.as_ref()))
+        {
+            bail!("the position comes first, and then the depth: lanefish perft \"{}\" {first}", rest.join(" "));
+        }
         let depth: u32 =
             depth.parse().ok().filter(|&depth| depth <= 100).with_context(|| format!("`{depth}` is not a depth"))?;
         let position = position_of(&fen.join(" "), invocation, false)?;

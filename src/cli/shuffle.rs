@@ -64,7 +64,7 @@ impl RunCommand for ShuffleArgs {
     const SCOPE: Scope = Scope::WRITES_RECORDS;
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
-        let format = format_output::format_of(self.to, &self.output)?;
+        let format = format_output::format_beside("shuffle", self.to, &self.output, &self.read.inputs)?;
         let reading = &self.read.reading;
         let shuffle = Shuffle::default().seed(reading.games.seed()).by(self.by.into());
         let (done, written) = format_output::write_by(

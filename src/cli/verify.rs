@@ -8,7 +8,7 @@ use super::{FAILED, SOMETHING_WRONG};
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use lanefish::Error;
-use lanefish::chess::Validity;
+use lanefish::chess::{Rule, Validity};
 use lanefish::formats::Format;
 use lanefish::formats::polyglot_book::PolyglotBook;
 use lanefish::pipeline::{Job, Summary};
@@ -176,6 +176,11 @@ fn text(summary: &Summary, ok: bool) -> String {
         );
         for (reason, count) in &file.reasons {
             let _ = writeln!(text, "  {reason}: {}", grouped(*count));
+        }
+        // Positions of puzzles, problems and random play break only rules of the strict level.
+        let is_strict = |name: &str| Rule::ALL.into_iter().any(|rule| rule.is_strict() && rule.name() == name);
+        if file.rejected > 0 && file.damage.is_empty() && file.reasons.keys().all(|reason| is_strict(reason)) {
+            text.push_str("  the rejected records are playable; `--validity playable`, the level of the other commands, accepts them\n");
         }
         for damage in &file.damage {
             let _ = writeln!(text, "  {}", one_line::of(&damage.to_string()));

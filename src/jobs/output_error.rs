@@ -112,7 +112,14 @@ pub enum OutputError {
 
 /// What can be done with a format that is not written.
 fn instead(format: Format) -> &'static str {
-    if format == Format::PGN { " (`lanefish games` copies whole games)" } else { "" }
+    match format {
+        format if format == Format::PGN => " as records (`lanefish games` copies whole games with -o x.pgn)",
+        format if format == Format::CSV || format == Format::TSV => {
+            " as records (`lanefish compute` writes rows of columns with -o x.csv)"
+        }
+        format if format == Format::JSONL => " as records (`lanefish compute` writes rows of columns with -o x.jsonl)",
+        _ => "",
+    }
 }
 
 /// The formats of records that can be written.

@@ -24,6 +24,7 @@ mod examples;
 mod expected;
 #[cfg(unix)]
 mod files;
+mod first_tries;
 mod foreign;
 mod games;
 mod games_across_shards;

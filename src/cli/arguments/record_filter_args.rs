@@ -18,7 +18,8 @@ pub(crate) struct RecordFilterArgs {
     /// "stm_result = 'loss' and stm_score > 500".
     /// Operators are and, or, not, comparisons, between, in, is null, like, case, + - * / %, & | << >>. Functions are
     /// abs, least, greatest, coalesce, popcount(bits), xor(a, b), exp, ln, power, sqrt, round, interp(x, x0, y0, x1,
-    /// y1, ..), uniform(a, ..), matches('8/8/8/8/4P3/8/8/8') and on('e4', 'Pp'). The command games accepts only columns
+    /// y1, ..), uniform(a, ..), matches('8/8/8/8/4P3/8/8/8'),
+    /// same_position('FEN') and on('e4', 'Pp'). The command games accepts only columns
     /// of games, such as "mean_elo >= 2400 and speed = 'blitz'", and what is known at the end of a game: outcome, fen (the
     /// last position), plies and game.
     #[arg(id = "where", long = "where", value_name = "EXPR", allow_hyphen_values = true, help_heading = CHOOSING)]
@@ -114,10 +115,20 @@ impl RecordFilterArgs {
         self.sequence.is_given()
     }
 
-    /// Checks the expressions that choose.
-    pub(crate) fn check(&self, of_games: bool) -> Result<()> {
-        self.sequence.sequence(&self.definitions()?)?;
-        self.condition(of_games).map(drop)
+    /// Checks the expressions that choose, and returns remarks on them.
+    pub(crate) fn check(&self, of_games: bool) -> Result<Vec<String>> {
+        let sequence = self.sequence.sequence(&self.definitions()?)?;
+        let condition = self.condition(of_games)?;
+        let of_condition =
+            condition.iter().flat_map(|condition| condition.notes()).map(|note| ("where", note.as_str()));
+        let mut notes = Vec::new();
+        for (option, note) in sequence.notes().map(|(word, note)| (word.name(), note)).chain(of_condition) {
+            let note = format!("--{option}: {note}");
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        Ok(notes)
     }
 
     /// Adds these choices to the options of a run.

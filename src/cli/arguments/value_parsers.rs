@@ -1,6 +1,7 @@
 //! Names of formats and columns as arguments: the possible values, for help and completions, and suggestions
 //! for misspelled ones.
 
+use super::shell_habits::divided_list;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
@@ -179,6 +180,9 @@ impl TypedValueParser for ColumnNames {
 
 /// The columns with these names, some of which `--let` may define.
 pub(crate) fn columns(names: &str, definitions: &Definitions) -> anyhow::Result<Columns> {
+    if let Some(message) = divided_list("--columns", names) {
+        anyhow::bail!(message);
+    }
     let named = |names: &str| Columns::named_with(names, |name| definitions.column(name));
     named(names).map_err(|error| {
         let unknown = names.split(',').map(str::trim).find(|name| named(name).is_err());
@@ -193,6 +197,9 @@ pub(crate) fn columns(names: &str, definitions: &Definitions) -> anyhow::Result<
 
 /// The columns of games with these names, or the usual ones, with those of matches.
 pub(crate) fn game_columns(names: Option<&str>, has_matches: bool) -> anyhow::Result<GameColumns> {
+    if let Some(message) = names.and_then(|names| divided_list("--columns", names)) {
+        anyhow::bail!(message);
+    }
     GameColumns::chosen(names, has_matches).map_err(|error| wrong_game_column("--columns", &error))
 }
 
@@ -218,6 +225,9 @@ fn wrong_game_column(option: &str, error: &ColumnsError) -> anyhow::Error {
 /// What positions are grouped by.
 pub(crate) fn group_by(text: &str) -> Result<GroupBy, String> {
     text.parse().map_err(|error: ParseError| {
+        if let Some(message) = divided_list("--by", text) {
+            return message.trim_start_matches("--by: ").to_owned();
+        }
         let mut names = text.split(',').map(|part| part.split('/').next().unwrap_or(part));
         let unknown = names.find(|name| matches!(Columns::named(name), Err(ColumnsError::Unknown(_))));
         format!("{error}{}", unknown.map_or_else(String::new, meant_column))

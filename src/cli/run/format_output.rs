@@ -89,6 +89,34 @@ pub(crate) fn format_of(given: Option<OutputFormat>, args: &OutputArgs) -> Resul
     }
 }
 
+/// The same for a command that reads these inputs, the last of which may be a name that was meant for the output.
+pub(crate) fn format_beside(
+    command: &str,
+    given: Option<OutputFormat>,
+    args: &OutputArgs,
+    inputs: &[PathBuf],
+) -> Result<OutputFormat> {
+    let [.., last] = inputs else { return format_of(given, args) };
+    if given.is_some() || args.output.is_some() || inputs.len() < 2 || last.exists() {
+        return format_of(given, args);
+    }
+    let is_written = |content: &Content| OutputFormat::of_path(last, *content).is_ok();
+    let Some(content) = [Content::Records, Content::Rows, Content::Games].into_iter().find(is_written) else {
+        return format_of(given, args);
+    };
+    let (command, what) = match content {
+        Content::Records => (command, ""),
+        Content::Rows => ("compute", " (compute writes rows of columns)"),
+        Content::Games => ("games", " (games copies whole games)"),
+    };
+    let names: Vec<String> = inputs[..inputs.len() - 1].iter().map(|name| name.display().to_string()).collect();
+    bail!(
+        "{last} does not exist, and an output is named with -o; did you mean `lanefish {command} {} -o {last}`?{what}",
+        names.join(" "),
+        last = last.display()
+    )
+}
+
 /// Opens an output for this format.
 pub(crate) fn open(invocation: &Invocation<'_>, args: &OutputArgs, format: OutputFormat) -> Result<Output> {
     let output = invocation.open_output(args)?;

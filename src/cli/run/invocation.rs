@@ -52,6 +52,8 @@ pub(crate) struct Invocation<'a> {
     pub(crate) limits_output: Cell<bool>,
     /// Whether conditions are about whole games.
     pub(crate) takes_whole_games: Cell<bool>,
+    /// Whether remarks on the conditions have been printed.
+    remarked: Cell<bool>,
 }
 
 /// Inputs that are known to exist.
@@ -125,6 +127,7 @@ impl<'a> Invocation<'a> {
             gives_up: Cell::default(),
             limits_output: Cell::default(),
             takes_whole_games: Cell::default(),
+            remarked: Cell::default(),
         })
     }
 
@@ -137,7 +140,10 @@ impl<'a> Invocation<'a> {
     /// Finds the inputs like [`Self::prepare`]. With `past_damage`, inputs that cannot be opened are reported only when
     /// they are read.
     fn prepare_for(&self, names: &[PathBuf], reading: &Reading, past_damage: bool) -> Result<()> {
-        reading.chosen.check(self.takes_whole_games.get())?;
+        let notes = reading.chosen.check(self.takes_whole_games.get())?;
+        if !self.remarked.replace(true) {
+            notes.iter().for_each(|note| self.note(format_args!("{note}")));
+        }
         let names = match names {
             [] => vec![self.standard_input()?],
             _ => names.to_vec(),

@@ -104,6 +104,11 @@ impl Rule {
         }
     }
 
+    /// Whether only [`Validity::Strict`] has this rule.
+    pub const fn is_strict(self) -> bool {
+        matches!(self, Self::PiecesOfSide | Self::Pawns | Self::Promotions | Self::EnPassant | Self::Checks)
+    }
+
     const fn description(self) -> &'static str {
         match self {
             Self::Kings => "not exactly one king per side",
