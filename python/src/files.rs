@@ -41,6 +41,7 @@ reading_function! {
     /// Computes statistics for the records of files: the output of `lanefish stats --json`, as a dict.
     ///
     /// `by` names a column and adds a report for each of its values; numbers can be grouped into ranges, such as "ply/20".
+    /// It may also be an expression, in parentheses if it has a slash or a comma: "(white_elo - black_elo)/100".
     /// `details` adds statistics that take longer. Bad records are left out and counted under "rejected", unless
     /// `on_bad="raise"`. The other arguments are those of `scan`.
     ///
@@ -60,8 +61,10 @@ reading_function! {
         details: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let keep_en_passant = keywords.keep_en_passant;
+        let definitions = keywords.definitions(py)?;
         let reading = keywords.check(py)?;
-        let by = by.map(|by| by.parse::<GroupBy>()).transpose().map_err(|wrong| error::message(py, wrong.to_string()))?;
+        let by = by.map(|by| GroupBy::parse_with(by, &definitions)).transpose();
+        let by = by.map_err(|wrong| error::message(py, wrong.to_string()))?;
         let analyzer = reading::analyzer(py)?;
         let inputs = reading.inputs(py, paths)?;
         let text = attended(py, &reading, |options| {

@@ -1,23 +1,30 @@
-//! `show`: positions on a board in the terminal, with attacks, checks and pins.
+//! `show`: positions on a board in the terminal, with attacks, checks and pins, and with what their records say: the game,
+//! its players, the moves before and after the position, the clock and the evaluation.
+//!
+//! The move that led to a position is that of the record before it in the same batch, if this is one ply earlier in the
+//! same game; records that `--where` leaves out are there as well.
 
 use super::arguments::command_scope::{Examples, RunCommand, Scope};
 use super::arguments::common_args::Reading;
 use super::arguments::position_arg::{looks_like_fen, position_of};
 use super::run::invocation::{Invocation, Nothing, RunOverrides};
-use super::terminal::style::Style;
+use super::terminal::style::{self, Style};
 use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
-use lanefish::chess::{Bitboard, Color, Position, Role, Square};
+use lanefish::chess::{Bitboard, Color, Move, Position, Role, Square};
 use lanefish::pipeline::Job;
-use lanefish::table::{Needs, Tile};
+use lanefish::queries::Queries;
+use lanefish::table::{Batch, Field, Fields, Needs, Record, Tile};
 use lanefish_core::text::numbers::counted;
+use lanefish_core::text::one_line;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Draw positions on a board, with attacks, checks and pins
 ///
 /// Checking and pinned pieces are highlighted (red and yellow in colour,
-/// !N and (N) without).
+/// !N and (N) without), and the squares of the last move (green in colour,
+/// [N] without). Wide terminals have several boards side by side.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// A FEN, or files, directories, zip archives, or - for standard input
@@ -27,8 +34,8 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     reading: Reading,
 
-    /// Draw record number N (from 0) [default: the first record, or the first ones up to --limit]
-    #[arg(long, value_name = "N", conflicts_with = "limit", value_parser = super::arguments::number_args::count)]
+    /// Draw record number N (from 0), or --limit records from it on [default: the first record]
+    #[arg(long, value_name = "N", value_parser = super::arguments::number_args::count)]
     index: Option<u64>,
 
     /// Mark the squares that a side attacks
@@ -51,19 +58,127 @@ enum Attacks {
     Both,
 }
 
+/// A position, and what its record says.
+struct Shown {
+    position: Position,
+    /// The move that led to it.
+    last: Option<Move>,
+    /// Lines above the board: the game, and its players.
+    heading: Vec<String>,
+    /// Lines beside the board: the moves before and after it, clock and evaluation.
+    facts: Vec<String>,
+}
+
+/// A move with its number, as in `12... Nf6`; `None` if it is not legal.
+fn numbered(mv: Option<Move>, position: &Position) -> Option<(Move, String)> {
+    let mv = mv.filter(|mv| position.legal_moves().contains(mv))?;
+    let dots = if position.side_to_move == Color::White { "." } else { "..." };
+    Some((mv, format!("{}{dots} {}", position.fullmove_number, mv.san(position))))
+}
+
+/// Hundredths of a second, as in `0:01:30`.
+fn clock(centiseconds: i64) -> String {
+    let seconds = centiseconds / 100;
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+impl Shown {
+    fn of(batch: &Batch, record: &Record<'_>) -> Self {
+        let position = record.position();
+        let number = |field: Field, row: usize| batch.values(field)?.number(row);
+        let move_at = |row: usize| Move::from_bits(u16::try_from(number(Field::Move, row)?).ok()?);
+        let row = record.row;
+        let before = row.checked_sub(1).filter(|&before| {
+            let game = number(Field::Game, row);
+            let ply = number(Field::Ply, row);
+            game.is_some()
+                && game == number(Field::Game, before)
+                && ply == number(Field::Ply, before).map(|ply| ply + 1)
+        });
+        let last = before.and_then(|before| {
+            let position_before = batch.position(before).ok()?;
+            let (mv, text) = numbered(move_at(before), &position_before)?;
+            // The record before may be one that was left out, of a branch.
+            let mut after = position_before;
+            after.make(mv);
+            let is_next =
+                [Color::White, Color::Black].into_iter().all(|color| after.color(color) == position.color(color));
+            is_next.then_some((mv, text))
+        });
+        let text = |field: Field| {
+            record.text(field).filter(|text| !text.is_empty()).map(|text| one_line::of(text).into_owned())
+        };
+        let place = [(Field::Game, "game"), (Field::Ply, "ply")]
+            .map(|(field, name)| Some(format!("{name} {}", record.number(field)?)));
+        let place: Vec<String> =
+            std::iter::once(format!("record {}", record.index())).chain(place.into_iter().flatten()).collect();
+        let mut heading = vec![place.join(", ")];
+        let player = |name: Field, elo: Field| {
+            let name = text(name)?;
+            Some(record.number(elo).map_or(name.clone(), |elo| format!("{name} ({elo})")))
+        };
+        let players = [player(Field::White, Field::WhiteElo), player(Field::Black, Field::BlackElo)];
+        if players.iter().any(Option::is_some) {
+            let [white, black] = players.map(|player| player.unwrap_or_else(|| "?".to_owned()));
+            let result =
+                record.number(Field::Result).and_then(|result| ["0-1", "1/2-1/2", "1-0"].get(result as usize).copied());
+            let more = [result.map(str::to_owned), text(Field::Date), text(Field::Site)];
+            let words: Vec<String> =
+                std::iter::once(format!("{white} - {black}")).chain(more.into_iter().flatten()).collect();
+            heading.push(words.join(", "));
+        }
+        let mut facts = Vec::new();
+        let next = numbered(move_at(row), &position);
+        if let Some((_, text)) = &next {
+            let left = record.number(Field::Clock).map_or(String::new(), |left| format!(" ({} left)", clock(left)));
+            facts.push(format!("next move {text}{left}"));
+        }
+        if let Some((_, text)) = &last {
+            facts.push(format!("last move {text}"));
+        }
+        if let Some(mate) = record.number(Field::Mate) {
+            facts.push(match mate {
+                0 => "evaluation: mate".to_owned(),
+                _ => format!("evaluation: {} mates in {}", if mate > 0 { "White" } else { "Black" }, mate.abs()),
+            });
+        } else if let Some(score) = record.number(Field::Score) {
+            facts.push(format!("evaluation: {:+.2}", score as f64 / 100.0));
+        }
+        Self { position, last: last.map(|(mv, _)| mv), heading, facts }
+    }
+}
+
 /// Collects the positions.
 struct Take;
 
+impl Take {
+    const FIELDS: [Field; 13] = [
+        Field::Game,
+        Field::Ply,
+        Field::Move,
+        Field::Result,
+        Field::Score,
+        Field::Mate,
+        Field::Clock,
+        Field::White,
+        Field::Black,
+        Field::WhiteElo,
+        Field::BlackElo,
+        Field::Date,
+        Field::Site,
+    ];
+}
+
 impl Job for Take {
-    type Part = Vec<(u64, Position)>;
+    type Part = Vec<Shown>;
     fn needs(&self) -> Needs {
-        Needs::NONE
+        Needs::new(Queries::NONE, Fields::of(&Self::FIELDS))
     }
     fn begin(&self) -> Self::Part {
         Vec::new()
     }
     fn tile(&self, positions: &mut Self::Part, tile: &Tile<'_>) {
-        positions.extend(tile.records().map(|record| (record.index(), record.position())));
+        positions.extend(tile.records().map(|record| Shown::of(tile.batch, &record)));
     }
 }
 
@@ -73,6 +188,10 @@ impl RunCommand for ShowArgs {
         (
             "The tenth record of a file, with the squares that White attacks",
             "lanefish show games.pgn --index 9 --attacks white",
+        ),
+        (
+            "Three positions in which a game has just ended in mate",
+            "lanefish show games.pgn --where checkmate --limit 3",
         ),
     ];
     const SCOPE: Scope = Scope { ignores: &[], ..Scope::READS };
@@ -85,22 +204,17 @@ impl RunCommand for ShowArgs {
             let words: Vec<_> = self.inputs.iter().map(|word| word.to_string_lossy()).collect();
             let keep = self.reading.keep_en_passant;
             let position = position_of(&words.join(" "), invocation, keep)?;
-            super::print(self.draw(&position, invocation.style).as_bytes())?;
+            let shown = Shown { position, last: None, heading: Vec::new(), facts: Vec::new() };
+            super::print(self.draw(&shown, invocation.style).as_bytes())?;
             return Ok(0);
         }
         let choice = RunOverrides { skip: self.index, limit: Some(1), ..RunOverrides::default() };
-        let mut first = true;
+        let mut rows = Rows { width: style::width(), waiting: Vec::new(), is_first: true };
         let style = invocation.style;
         let done = invocation.read(&self.inputs, &self.reading, choice, &Take, |positions| {
-            for (index, position) in positions {
-                let blank = if first { "" } else { "\n" };
-                first = false;
-                let heading = style.heading(&format!("record {index}"));
-                let text = format!("{blank}{heading}\n{}", self.draw(&position, style));
-                super::write_stdout(text.as_bytes())?;
-            }
-            Ok(())
+            positions.iter().try_for_each(|shown| rows.push(&self.draw(shown, style)))
         })?;
+        rows.flush()?;
         if done.failure.is_none() && done.summary.records == 0 {
             let index = self.index.unwrap_or(0);
             if !invocation.can_read_again(&self.inputs, &self.reading)? {
@@ -114,9 +228,77 @@ impl RunCommand for ShowArgs {
     }
 }
 
+/// Boards that are drawn side by side.
+struct Rows {
+    width: usize,
+    /// The lines of the boards that are to be drawn, and the width of each.
+    waiting: Vec<(Vec<String>, usize)>,
+    is_first: bool,
+}
+
+/// Columns between two boards.
+const GAP: usize = 4;
+
+impl Rows {
+    fn push(&mut self, board: &str) -> Result<(), lanefish::Error> {
+        let lines: Vec<String> = board.lines().map(str::to_owned).collect();
+        let width = lines.iter().map(|line| columns_of(line)).max().unwrap_or(0);
+        let taken: usize = self.waiting.iter().map(|(_, width)| width + GAP).sum();
+        if taken + width > self.width {
+            self.flush()?;
+        }
+        self.waiting.push((lines, width));
+        Ok(())
+    }
+
+    /// Draws the boards that are waiting.
+    fn flush(&mut self) -> Result<(), lanefish::Error> {
+        let boards = std::mem::take(&mut self.waiting);
+        let mut text = String::new();
+        if !boards.is_empty() && !std::mem::replace(&mut self.is_first, false) {
+            text.push('\n');
+        }
+        for row in 0..boards.iter().map(|(lines, _)| lines.len()).max().unwrap_or(0) {
+            let mut column = 0;
+            let mut at = 0;
+            for (lines, width) in &boards {
+                let line = lines.get(row).map_or("", String::as_str);
+                if !line.is_empty() {
+                    text.push_str(&" ".repeat(column - at));
+                    text.push_str(line);
+                    at = column + columns_of(line);
+                }
+                column += width + GAP;
+            }
+            text.push('\n');
+        }
+        super::write_stdout(text.as_bytes())
+    }
+}
+
+/// The number of columns of a line, without its codes of colours.
+fn columns_of(line: &str) -> usize {
+    let mut is_code = false;
+    let is_shown = |letter: &char| match (is_code, letter) {
+        (false, '\x1b') => {
+            is_code = true;
+            false
+        }
+        (true, 'm') => {
+            is_code = false;
+            false
+        }
+        _ => !is_code,
+    };
+    line.chars().filter(is_shown).count()
+}
+
 impl ShowArgs {
-    fn draw(&self, position: &Position, style: Style) -> String {
+    fn draw(&self, shown: &Shown, style: Style) -> String {
+        let position = &shown.position;
+        let squares = |mv: Move| Bitboard::from(mv.from) | Bitboard::from(mv.to);
         let marks = Marks {
+            last: shown.last.map_or(Bitboard::EMPTY, squares),
             checkers: position.checkers(),
             pinned: position.pinned(),
             white: match self.attacks {
@@ -128,9 +310,11 @@ impl ShowArgs {
                 _ => Bitboard::EMPTY,
             },
         };
-        let facts = facts(position, self.attacks.is_some());
+        let mut facts = facts(position, self.attacks.is_some());
+        // The side to move comes first.
+        facts.splice(1..1, shown.facts.iter().cloned());
         let mut facts = facts.iter();
-        let mut text = String::new();
+        let mut text: String = shown.heading.iter().map(|line| style.heading(line) + "\n").collect();
         for row in 0..8u8 {
             let rank = if self.flip { row } else { 7 - row };
             text.push_str(&style.faint(&format!("{} ", rank + 1)));
@@ -173,6 +357,7 @@ impl ShowArgs {
         let (white, black) = (marks.white.contains(square), marks.black.contains(square));
         let checks = marks.checkers.contains(square);
         let pinned = marks.pinned.contains(square);
+        let is_last = marks.last.contains(square);
         let king_in_check = piece.is_some_and(|piece| {
             piece.role == Role::King && piece.color == position.side_to_move && marks.checkers.any()
         });
@@ -181,6 +366,13 @@ impl ShowArgs {
             let background = match (white, black) {
                 _ if checks || king_in_check => 160,
                 _ if pinned => 172,
+                _ if is_last => {
+                    if light {
+                        150
+                    } else {
+                        107
+                    }
+                }
                 (true, true) => {
                     if light {
                         176
@@ -220,6 +412,7 @@ impl ShowArgs {
         match (checks || king_in_check, pinned, white, black) {
             (true, ..) => format!("!{letter} "),
             (_, true, ..) => format!("({letter})"),
+            _ if is_last => format!("[{letter}]"),
             (.., true, true) => format!(" {letter}±"),
             (.., true, false) => format!(" {letter}+"),
             (.., false, true) => format!(" {letter}-"),
@@ -230,6 +423,8 @@ impl ShowArgs {
 
 /// The highlighted squares of the board.
 struct Marks {
+    /// The squares of the last move.
+    last: Bitboard,
     checkers: Bitboard,
     pinned: Bitboard,
     white: Bitboard,

@@ -391,12 +391,13 @@ impl Groups {
         self.values.keys().flatten().any(|value| matches!(value, GroupValue::Text(_)))
     }
 
-    /// The groups in the order for display: texts by size, the largest first; numbers by their values.
+    /// The groups in the order for display: texts by the number of their games, where games are known, or of their
+    /// positions, the largest first; numbers by their values.
     pub fn shown(&self) -> Vec<(&[GroupValue], &Report)> {
         let mut shown: Vec<(&[GroupValue], &Report)> =
             self.values.iter().map(|(values, report)| (values.as_slice(), report)).collect();
         if self.has_texts() {
-            shown.sort_by_key(|(_, report)| std::cmp::Reverse(report.positions));
+            shown.sort_by_key(|(_, report)| std::cmp::Reverse((report.game_results.total(), report.positions)));
         }
         shown
     }

@@ -1,6 +1,9 @@
-//! What positions are grouped by: one or two columns, with the width of ranges of numbers.
+//! What positions are grouped by: one or two columns or expressions, with the width of ranges of numbers.
+//!
+//! The parts of a list end at commas, and a width follows after a slash, neither of them in parentheses or quotes.
 
 use crate::ParseError;
+use crate::choose::Definitions;
 use crate::report::{GroupColumn, decimal};
 use crate::table::{ChosenColumn, Columns, Kind, Needs};
 use std::fmt;
@@ -9,7 +12,7 @@ use std::str::FromStr;
 /// Maximum number of columns.
 const MOST_COLUMNS: usize = 2;
 
-/// The column or the two columns by which positions are grouped, with the widths of ranges.
+/// The one or two columns or expressions by which positions are grouped, with the widths of ranges.
 ///
 /// ```
 /// use lanefish::stats::GroupBy;
@@ -17,12 +20,15 @@ const MOST_COLUMNS: usize = 2;
 /// assert_eq!(by.to_string(), "speed,ply/20");
 /// assert_eq!("ply".parse::<GroupBy>().unwrap().to_string(), "ply/10");
 /// assert_eq!("win_chance:0.05".parse::<GroupBy>().unwrap().to_string(), "win_chance/0.05");
+/// let by: GroupBy = "(white_elo - black_elo)/100".parse().unwrap();
+/// assert_eq!(by.to_string(), "(white_elo - black_elo)/100");
 /// assert!("phase/0".parse::<GroupBy>().is_err());
 /// ```
 #[derive(Clone, Debug)]
 pub struct GroupBy {
     columns: Columns,
     widths: Vec<GroupWidth>,
+    definitions: Definitions,
 }
 
 /// The width of ranges of numbers.
@@ -35,6 +41,31 @@ pub(super) struct GroupWidth {
 }
 
 impl GroupWidth {
+    /// The width that is given for a column, or the usual one.
+    fn of(column: &ChosenColumn, given: Option<&str>) -> Result<Self, ParseError> {
+        match given {
+            Some(_) if is_text(column) => {
+                Err(ParseError::new(format!("`{}` is text: it has no ranges of numbers", column.name())))
+            }
+            Some(width) => {
+                let is_real = column.kind() == Kind::F64;
+                let expected = if is_real { "as in win_chance/0.1" } else { "as in ply/10" };
+                Self::parse(width, is_real).ok_or_else(|| {
+                    ParseError::new(format!("expected a width from 1 to 1,000,000 after the slash, {expected}"))
+                })
+            }
+            None if column.kind() == Kind::F64 => {
+                let usual = REAL_WIDTHS.iter().find(|(other, _)| *other == column.name());
+                let (units, decimals) = usual.map_or((1, 1), |&(_, width)| width);
+                Ok(Self { units, decimals: Some(decimals) })
+            }
+            None => {
+                let usual = WIDTHS.iter().find(|(other, _)| *other == column.name());
+                Ok(Self { units: usual.map_or(1, |&(_, width)| width), decimals: None })
+            }
+        }
+    }
+
     /// Reads the width of a column of whole or real numbers.
     fn parse(text: &str, is_real: bool) -> Option<Self> {
         let (whole, decimals) = match text.split_once('.') {
@@ -109,7 +140,12 @@ impl fmt::Display for GroupBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (column, width)) in self.columns().enumerate() {
             let comma = if at > 0 { "," } else { "" };
-            write!(f, "{comma}{}", column.name())?;
+            let name = column.name();
+            if matches!(column, ChosenColumn::Computed(_)) && !is_name(name) {
+                write!(f, "{comma}({name})")?;
+            } else {
+                write!(f, "{comma}{name}")?;
+            }
             if !is_text(column) {
                 write!(f, "/{width}")?;
             }
@@ -123,46 +159,114 @@ fn is_text(column: &ChosenColumn) -> bool {
     matches!(column.kind(), Kind::Text | Kind::Date)
 }
 
+/// Whether a text is a name, and no other expression.
+fn is_name(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:".contains(&byte))
+}
+
+/// The bytes of a text with their places, and in how many parentheses each is; without those in quotes.
+fn bytes_in_parentheses(text: &str) -> impl Iterator<Item = (usize, u8, u32)> {
+    let (mut depth, mut is_quoted) = (0_u32, false);
+    text.bytes().enumerate().filter_map(move |(at, byte)| {
+        match byte {
+            b'\'' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        (!is_quoted).then_some((at, byte, depth))
+    })
+}
+
+/// The places of a byte that is not in parentheses or quotes.
+fn places_outside(text: &str, wanted: u8) -> impl Iterator<Item = usize> {
+    let found = bytes_in_parentheses(text).filter(move |&(_, byte, depth)| byte == wanted && depth == 0);
+    found.map(|(at, ..)| at)
+}
+
+/// The parts of a list.
+fn parts(text: &str) -> Vec<&str> {
+    let ends = places_outside(text, b',').chain([text.len()]);
+    let mut start = 0;
+    ends.map(|end| text[std::mem::replace(&mut start, end + 1)..end].trim()).collect()
+}
+
+/// A text without the parentheses around all of it.
+fn without_parentheses(text: &str) -> &str {
+    match places_outside(text, b')').next() {
+        Some(at) if text.starts_with('(') && at + 1 == text.len() => text[1..at].trim(),
+        _ => text,
+    }
+}
+
+/// The column, name of a value, or expression of a part, and the width that is given.
+fn read_part<'a>(part: &'a str, definitions: &Definitions) -> Result<(ChosenColumn, Option<&'a str>), ParseError> {
+    let divided = places_outside(part, b'/').last().map(|at| (part[..at].trim(), Some(part[at + 1..].trim())));
+    // `tag:Event` is a column.
+    let is_column = ChosenColumn::named(part).is_some();
+    let divided = divided.or_else(|| {
+        let (name, width) = part.rsplit_once(':').filter(|_| !is_column && is_name(part))?;
+        Some((name, Some(width)))
+    });
+    let (text, width) = divided.unwrap_or((part, None));
+    let text = without_parentheses(text);
+    if is_name(text) {
+        let columns = Columns::named_with(text, |name| definitions.column(name));
+        let columns = columns.map_err(|error| ParseError::new(error.to_string()))?;
+        let mut columns = columns.iter();
+        return match (columns.next(), columns.next()) {
+            (Some(column), None) => Ok((column.clone(), width)),
+            // A family such as `bits` is several columns.
+            _ => Err(ParseError::new("expected one or two columns")),
+        };
+    }
+    let column = definitions.column_of(text).map_err(|error| ParseError::new(format!("`{text}`: {error}")))?;
+    Ok((ChosenColumn::Computed(column), width))
+}
+
 impl FromStr for GroupBy {
     type Err = ParseError;
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let (names, given): (Vec<&str>, Vec<Option<&str>>) = text
-            .split(',')
-            .map(|part| {
-                // `tag:Event` is a column.
-                let is_column = ChosenColumn::named(part).is_some();
-                let divided = part.split_once('/').or_else(|| part.rsplit_once(':').filter(|_| !is_column));
-                divided.map_or((part, None), |(name, width)| (name, Some(width)))
-            })
-            .unzip();
-        let columns = Columns::named(&names.join(",")).map_err(|error| ParseError::new(error.to_string()))?;
-        // A family such as `bits` is several columns.
-        if columns.iter().count() != names.len() || names.len() > MOST_COLUMNS {
+        Self::parse_with(text, &Definitions::default())
+    }
+}
+
+impl GroupBy {
+    /// Reads a list whose expressions may use these names.
+    ///
+    /// ```
+    /// use lanefish::{choose::Definitions, stats::GroupBy};
+    ///
+    /// let definitions = Definitions::parse(["imbalance = material_white - material_black"])?;
+    /// assert_eq!(GroupBy::parse_with("imbalance,result", &definitions)?.to_string(), "imbalance/1,result");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there are more than two parts, or one of them is neither a column nor an expression, or has a width that does not
+    /// fit.
+    pub fn parse_with(text: &str, definitions: &Definitions) -> Result<Self, ParseError> {
+        let parts = parts(text);
+        if parts.len() > MOST_COLUMNS {
             return Err(ParseError::new("expected one or two columns"));
         }
-        let widths = columns.iter().zip(given).map(|(column, width)| match width {
-            Some(_) if is_text(column) => {
-                Err(ParseError::new(format!("`{}` is text: it has no ranges of numbers", column.name())))
+        let (mut columns, mut widths) = (Vec::new(), Vec::new());
+        for part in parts {
+            let (column, width) = read_part(part, definitions)?;
+            if columns.iter().any(|other: &ChosenColumn| other.name() == column.name()) {
+                return Err(ParseError::new(format!("the column `{}` is named twice", column.name())));
             }
-            Some(width) => {
-                let is_real = column.kind() == Kind::F64;
-                let expected = if is_real { "as in win_chance/0.1" } else { "as in ply/10" };
-                GroupWidth::parse(width, is_real).ok_or_else(|| {
-                    ParseError::new(format!("expected a width from 1 to 1,000,000 after the slash, {expected}"))
-                })
-            }
-            None if column.kind() == Kind::F64 => {
-                let usual = REAL_WIDTHS.iter().find(|(other, _)| *other == column.name());
-                let (units, decimals) = usual.map_or((1, 1), |&(_, width)| width);
-                Ok(GroupWidth { units, decimals: Some(decimals) })
-            }
-            None => {
-                let usual = WIDTHS.iter().find(|(other, _)| *other == column.name());
-                Ok(GroupWidth { units: usual.map_or(1, |&(_, width)| width), decimals: None })
-            }
-        });
-        let widths = widths.collect::<Result<_, _>>()?;
-        Ok(Self { columns, widths })
+            widths.push(GroupWidth::of(&column, width)?);
+            columns.push(column);
+        }
+        Ok(Self { columns: columns.into_iter().collect(), widths, definitions: definitions.clone() })
+    }
+
+    /// The names that expressions may use.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn definitions(&self) -> &Definitions {
+        &self.definitions
     }
 }
 

@@ -6,7 +6,7 @@
 use super::GroupBy;
 use super::group_by::GroupWidth;
 use crate::report::GroupValue;
-use crate::table::{Array, ChosenColumn, Tile, Values, rows_of};
+use crate::table::{Array, ChosenColumn, Kind, Tile, Values, rows_of};
 use std::collections::HashMap;
 
 /// Number of ranges near zero, which are found without a search.
@@ -105,6 +105,17 @@ impl ColumnIds {
             return;
         }
         let width = i128::from(width.units);
+        if let (Kind::I64, Array::U64(numbers)) = (column.kind(), &array) {
+            for row in rows_of(tile.mask) {
+                let range = numbers.get(row).map(|&number| i128::from(number as i64).div_euclid(width));
+                let near = range.and_then(|range| self.near.get(usize::try_from(range).ok()?));
+                ids[row] = match near {
+                    Some(&id) if id != NO_ID => id,
+                    _ => self.id_of_range(range, width),
+                };
+            }
+            return;
+        }
         match &array {
             Array::Flag(column) => self.find_ranges(column, width, tile.mask, ids),
             Array::U8(column) => self.find_ranges(column, width, tile.mask, ids),

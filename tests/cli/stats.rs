@@ -405,6 +405,99 @@ fn groups_in_a_table() {
     }
 }
 
+/// Groups by expressions and by names of `--let`: those of the columns that have the same values.
+#[test]
+fn groups_by_expressions() {
+    let games = sample("lichess-2025-05.pgn");
+    let groups =
+        |options: &[&str]| json(0, &[&["stats", "--json", &games], options].concat())["groups"]["values"].clone();
+    let same = |a: &[&str], b: &[&str]| {
+        let (a, b) = (groups(a), groups(b));
+        assert!(a.as_array().unwrap().len() > 1);
+        assert_eq!(a, b);
+    };
+    same(&["--by", "elo_difference/100"], &["--by", "(white_elo - black_elo)/100"]);
+    same(&["--by", "material_balance/2"], &["--let", "d=material_white - material_black", "--by", "d/2"]);
+    same(&["--by", "speed,in_check"], &["--by", "(speed)", "--by", "in_check and true"]);
+    same(&["--by", "win_chance/0.1"], &["--by", "(win_chance + 0.0)/0.1"]);
+    // Negative numbers have ranges like others, and parts are not cut within parentheses or quotes.
+    same(&["--by", "(0 - ply)/10"], &["--let", "n=-ply", "--by", "n/10"]);
+    same(
+        &["--by", "case when in_check then 'a,b' else 'c/d' end"],
+        &["--by", "(case when in_check then 'a,b' else 'c/d' end)"],
+    );
+    for (by, why) in [
+        ("white_elo - ", "--by white_elo -"),
+        ("(white_elo - black_elo)/0", "expected a width"),
+        ("lower(speed)/5", "is text"),
+        ("sped", "did you mean `speed`?"),
+        ("ply - 1,pieces - 1,phase", "expected one or two columns"),
+        ("ply + 1,ply + 1", "is named twice"),
+    ] {
+        fails(2, &["stats", "--by", by, &games], why);
+    }
+}
+
+/// What the table of groups has, in which order, and what is left out where there is no room.
+#[test]
+fn the_table_of_groups() {
+    let games = sample("lichess-2025-05.pgn");
+    let table = |options: &[&str]| output(0, &[&["stats", &games], options].concat());
+    let head = |table: &str| table.lines().nth(2).unwrap().split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    // At 80 columns, results and games are there, and long names of openings are cut.
+    let usual = table(&["--by", "opening", "--by", "speed"]);
+    let heads = head(&usual).join(" ");
+    assert!(heads.starts_with("opening speed games") && heads.contains("White draw Black share"), "{usual}");
+    assert!(usual.contains('…') && usual.lines().all(|line| line.chars().count() <= 80), "{usual}");
+    assert!(usual.contains("Left out because they do not fit: "), "{usual}");
+    let shown = table(&["--by", "speed", "--show", "games,mean_moves,distribution"]);
+    assert_eq!(head(&shown), ["speed", "games", "mean", "moves", "distribution"]);
+    let numbers = |options: &[&str]| -> Vec<f64> {
+        let table = table(&[&["--by", "eco", "--show", "mean_moves"], options].concat());
+        let rows = table.lines().skip(4).take_while(|line| !line.is_empty());
+        rows.map(|line| line.split_whitespace().last().unwrap().parse().unwrap()).collect()
+    };
+    let descending = numbers(&["--sort", "mean_moves"]);
+    assert!(descending.len() > 5 && descending.is_sorted_by(|a, b| a >= b), "{descending:?}");
+    assert!(numbers(&["--sort", "mean_moves:asc"]).is_sorted());
+    assert_ne!(numbers(&["--sort", "group"]), descending);
+    assert!(table(&["--by", "san", "--where", "ply = 0"]).contains("lanefish tree "));
+    for (options, why) in [
+        (["--show", "beauty"], "there is no `beauty` in the table of groups"),
+        (["--sort", "games:up"], "is no direction"),
+    ] {
+        fails(2, &[&["stats", "--by", "eco", &games], &options[..]].concat(), why);
+    }
+    fails(2, &["stats", "--show", "games", &games], "--by");
+}
+
+/// Remarks propose commands that run, and advice on options that were used.
+#[test]
+fn remarks_name_the_input() {
+    let dir = Dir::new();
+    let file = dir.file("a b.fen", fs::read(sample("sample.epd")).unwrap());
+    let table = output(0, &["stats", &file]);
+    let joined = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(joined.contains(&format!("lanefish compute '{file}' --where \"checkmate or stalemate\"`")), "{table}");
+    let games = sample("lichess-2025-05.pgn");
+    let of_white = ["stats", &games, "--where", "stm = 'w'"];
+    assert!(!output(0, &of_white).contains("--every"));
+}
+
+/// One screen, and everything.
+#[test]
+fn one_screen_or_everything() {
+    let games = sample("lichess-2025-05.pgn");
+    for file in [&games, &sample("sample.epd")] {
+        let screen = output(0, &["stats", file]);
+        assert!((24..=45).contains(&screen.lines().count()), "{screen}");
+        assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
+        let full = output(0, &["stats", "--full", file]);
+        assert!(full.contains("\nLegal moves\n") && full.contains("White's pieces"), "{full}");
+    }
+    assert!(output(0, &["stats", "--details", &games]).contains("Opening"));
+}
+
 /// Of many groups, the largest are counted separately, and all others together.
 #[test]
 fn the_largest_groups() {

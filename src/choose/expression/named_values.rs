@@ -90,6 +90,14 @@ impl Definitions {
         let formula = self.formula(&self.scope().named[place].name).ok()?;
         Some(Arc::new(NamedColumn { name: name.into(), meaning: expression.trim().into(), formula }))
     }
+    /// The value of an expression, which may use these names, as a column with its text as the name.
+    ///
+    /// # Errors
+    /// If the text is not an expression.
+    pub fn column_of(&self, text: &str) -> Result<Arc<dyn ComputedColumn>, ExpressionError> {
+        let formula = self.formula(text)?;
+        Ok(Arc::new(NamedColumn { name: text.into(), meaning: text.into(), formula }))
+    }
     /// The names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.0.named.iter().map(|named| &*named.name)

@@ -222,15 +222,17 @@ fn wrong_game_column(option: &str, error: &ColumnsError) -> anyhow::Error {
     anyhow::anyhow!("{option}: {error}{hint} (--list-columns prints all of them; {tags} is any tag of games)")
 }
 
-/// What positions are grouped by.
-pub(crate) fn group_by(text: &str) -> Result<GroupBy, String> {
-    text.parse().map_err(|error: ParseError| {
+/// What positions are grouped by, by columns and by names that `--let` defines.
+pub(crate) fn group_by(text: &str, definitions: &Definitions) -> anyhow::Result<GroupBy> {
+    GroupBy::parse_with(text, definitions).map_err(|error: ParseError| {
         if let Some(message) = divided_list("--by", text) {
-            return message.trim_start_matches("--by: ").to_owned();
+            return anyhow::anyhow!(message);
         }
-        let mut names = text.split(',').map(|part| part.split('/').next().unwrap_or(part));
-        let unknown = names.find(|name| matches!(Columns::named(name), Err(ColumnsError::Unknown(_))));
-        format!("{error}{}", unknown.map_or_else(String::new, meant_column))
+        let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:".contains(&byte));
+        let mut names = text.split(',').map(|part| part.split('/').next().unwrap_or(part)).filter(is_name);
+        let named = |name: &str| Columns::named_with(name, |name| definitions.column(name));
+        let unknown = names.find(|name| matches!(named(name), Err(ColumnsError::Unknown(_))));
+        anyhow::anyhow!("--by {text}: {error}{}", unknown.map_or_else(String::new, meant_column))
     })
 }
 
@@ -290,6 +292,9 @@ mod tests {
         assert_eq!(similar("EDP", names.iter().copied()), Some("epd"));
         assert_eq!(similar("xyz", names.iter().copied()), None);
         assert_eq!(similar("zz", ["puzzle_id"]), None);
-        assert!(group_by("speed,whiteelo/200").unwrap_err().ends_with("did you mean `white_elo`?"));
+        let group_by = |text| group_by(text, &Definitions::default());
+        let wrong = |text| group_by(text).unwrap_err().to_string();
+        assert!(wrong("speed,whiteelo/200").ends_with("did you mean `white_elo`?"));
+        assert!(group_by("(white_elo - black_elo)/100").is_ok());
     }
 }

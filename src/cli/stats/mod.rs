@@ -33,7 +33,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use text::{Shown, Text};
+use text::{GroupFact, GroupOrder, Shown, Text};
 
 /// Dataset statistics: legal moves, checks, mates, material, castling, heat maps, results
 #[derive(Debug, Args)]
@@ -78,16 +78,30 @@ pub(crate) struct StatsArgs {
 
     /// Add a report for each group of positions: phase, result, eco, ply/20, …
     ///
-    /// Any column can be given; numbers are grouped into ranges of WIDTH. Without a width, columns with many values use
+    /// Any column, name of --let or expression can be given; numbers are grouped into ranges of WIDTH. An expression with
+    /// a slash or a comma stands in parentheses: (white_elo - black_elo)/100. Without a width, columns with many values use
     /// a default (ply/10, score/100, white_elo/100). Two columns (speed,result, or --by twice) make groups of both. Of
     /// more than 1,000 groups only the largest are counted separately; for that, the inputs are read twice.
     #[arg(
         long,
         value_name = "COLUMN[/WIDTH]",
-        value_parser = value_parsers::group_by,
         conflicts_with_all = ["merge", "compare"]
     )]
-    by: Vec<GroupBy>,
+    by: Vec<String>,
+
+    /// The columns of the table of groups: games, positions, share, white, draw, black, mean_moves, mean_cp, in_check, mates,
+    /// captures, distribution
+    ///
+    /// Without it, all of them that are known, as far as they fit.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "by", hide_short_help = true)]
+    show: Vec<GroupFact>,
+
+    /// The order of the table of groups: one of its columns, or `group`, with :asc or :desc
+    ///
+    /// Without it, groups of numbers are in the order of these, and groups of texts by their games or positions, the
+    /// largest first.
+    #[arg(long, value_name = "COLUMN[:asc|:desc]", requires = "by", hide_short_help = true)]
+    sort: Option<GroupOrder>,
 
     /// Number of groups that are shown, the largest ones [default: 50]
     ///
@@ -188,6 +202,7 @@ impl RunCommand for StatsArgs {
         if let Some(path) = self.read.inputs.iter().find(|path| is_report(path) && read_report(path).is_ok()) {
             bail!("{} is a report: --merge and --compare read reports", path.display());
         }
+        self.grouped_by()?;
         invocation.prepare(&self.read.inputs, reading)?;
         let files = self.open_files(invocation)?;
         let (made, timed) = self.read(invocation, &self.read.inputs, reading)?;
@@ -409,9 +424,8 @@ impl StatsArgs {
         if self.by.is_empty() {
             return Ok(None);
         }
-        let all: Vec<String> = self.by.iter().map(ToString::to_string).collect();
-        let all = all.join(",");
-        Ok(Some(all.parse().with_context(|| format!("--by {all}"))?))
+        let definitions = self.read.reading.chosen.definitions()?;
+        value_parsers::group_by(&self.by.join(","), &definitions).map(Some)
     }
 
     /// Merges the reports of earlier runs.
@@ -547,7 +561,8 @@ impl StatsArgs {
         let report = self.with_largest(&made.report, Some(MOST_SHOWN));
         let origin = self.origin(&self.read.inputs);
         let (games, style, width) = (made.games, invocation.style, text::width());
-        let view = Text { report: &report, games, origin: &origin, style, width };
+        let facts = (!self.show.is_empty()).then_some(&*self.show);
+        let view = Text { report: &report, games, origin: &origin, facts, order: self.sort, style, width };
         let shown = Shown { distributions: self.full || report.details.is_some(), all_boards: self.maps };
         view.write(&mut out, shown)?;
         super::print(out.as_bytes())

@@ -5,9 +5,11 @@
 
 mod boards;
 pub(super) mod comparison;
+mod group_facts;
 mod plots;
 mod tables;
 
+pub(super) use group_facts::{GroupFact, GroupOrder};
 #[cfg(feature = "sql")]
 pub(crate) use tables::RULED;
 
@@ -25,6 +27,9 @@ pub(super) struct Text<'a> {
     pub(super) report: &'a Report,
     pub(super) games: u64,
     pub(super) origin: &'a Origin,
+    /// The columns of the table of groups, if they were chosen, and its order.
+    pub(super) facts: Option<&'a [GroupFact]>,
+    pub(super) order: Option<GroupOrder>,
     pub(super) style: Style,
     pub(super) width: usize,
 }
@@ -59,10 +64,11 @@ impl Text<'_> {
         if report.positions == 0 {
             return Ok(());
         }
-        self.remarks(out)?;
         if report.groups.is_some() {
-            return self.groups(out);
+            self.groups(out)?;
+            return self.remarks(out);
         }
+        self.remarks(out)?;
         self.counts(out)?;
         self.results(out)?;
         self.spreads(out, !shown.distributions)?;

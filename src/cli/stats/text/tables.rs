@@ -1,6 +1,7 @@
 //! Tables with counts, summary statistics, distinct positions and groups.
 
 use super::Text;
+use super::group_facts::{GroupFact, WholeOfGroups};
 use super::plots::bar;
 use crate::cli::terminal::style::wrapped;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
@@ -20,7 +21,7 @@ pub(super) fn right(text: impl ToString) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
-fn decimal(value: Option<f64>) -> String {
+pub(super) fn decimal(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.2}"))
 }
 
@@ -307,19 +308,22 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// A line for each group of positions, and one for all that are not among the largest. Columns that do not fit are
-    /// left out, the least important first.
+    /// A line for each group of positions, and one for all that are not among the largest. Long texts are cut, and columns
+    /// that do not fit are left out, the least important first.
     pub(super) fn groups(&self, out: &mut String) -> std::fmt::Result {
+        /// The lengths to which texts of groups are cut, one after the other, until the table fits.
+        const CUTS: [usize; 6] = [usize::MAX, 40, 32, 26, 20, 16];
         let Some(groups) = &self.report.groups else {
             return Ok(());
         };
-        let shown = groups.shown();
+        let mut shown = groups.shown();
+        if let Some(order) = self.order {
+            order.sort(&mut shown);
+        }
         let others = groups.others.as_ref();
         let reports: Vec<&Report> =
             shown.iter().map(|&(_, report)| report).chain(others.iter().map(|others| &*others.report)).collect();
-        // In several groups, a game may have been counted more than once.
-        let knows_games = |at: usize| at < shown.len() || groups.are_of_games();
-        let mut columns: Vec<GroupColumnText> = Vec::new();
+        let mut named: Vec<GroupColumnText> = Vec::new();
         for (place, column) in groups.by.iter().enumerate() {
             let label = |value: &GroupValue| lanefish_core::text::one_line::of(&column.label(value)).into_owned();
             let mut cells: Vec<String> = shown.iter().map(|(values, _)| label(&values[place])).collect();
@@ -328,58 +332,52 @@ impl Text<'_> {
                 cells.push(name);
             }
             let is_text = shown.iter().any(|(values, _)| matches!(values[place], GroupValue::Text(_)));
-            columns.push(GroupColumnText { importance: 0, is_text, head: column.name.clone(), cells });
+            named.push(GroupColumnText { is_text, head: column.name.clone(), cells });
         }
-        let mut add = |importance: u8, head: &str, cell: &dyn Fn(usize, &Report) -> String| {
-            let cells = reports.iter().enumerate().map(|(at, report)| cell(at, report));
-            columns.push(GroupColumnText { importance, is_text: false, head: head.to_owned(), cells: cells.collect() });
-        };
-        let has_games = self.report.game_results.total() > 0;
-        if has_games {
-            add(2, "games", &|at, report| {
-                if knows_games(at) { grouped(report.game_results.total()) } else { "-".to_owned() }
+        let whole = WholeOfGroups::of(self.report, groups);
+        let number = |facts: &[GroupFact]| -> Vec<GroupColumnText> {
+            let columns = facts.iter().map(|fact| {
+                // In several groups, a game may have been counted more than once.
+                let is_of_others = |at: usize| at >= shown.len() && !groups.are_of_games();
+                let cells = reports.iter().enumerate().map(|(at, report)| {
+                    if is_of_others(at) && fact.is_of_games(&whole) {
+                        "-".to_owned()
+                    } else {
+                        fact.text(report, &whole)
+                    }
+                });
+                GroupColumnText { is_text: false, head: fact.title(self.report).to_owned(), cells: cells.collect() }
             });
-        }
-        let all = self.report.positions;
-        add(0, "positions", &|_, report| grouped(report.positions));
-        add(1, "share", &|_, report| percent(report.positions, all));
-        if self.report.results.known() > 0 {
-            // By game, where games are known.
-            let share = |at: usize, report: &Report, part: fn(&Results) -> u64| {
-                let results = if has_games { &report.game_results } else { &report.results };
-                if has_games && !knows_games(at) { "-".to_owned() } else { percent(part(results), results.known()) }
-            };
-            add(3, self.report.title("White"), &|at, report| share(at, report, |results| results.white));
-            add(3, "draw", &|at, report| share(at, report, |results| results.draw));
-            add(3, self.report.title("Black"), &|at, report| share(at, report, |results| results.black));
-        }
-        if !self.report.scores.is_empty() {
-            add(4, "mean cp", &|_, report| decimal(report.scores.summary().mean));
-        }
-        add(5, "in check", &|_, report| percent(report.position_counts.in_check, report.positions));
-        add(6, "moves", &|_, report| decimal(report.legal_moves.summary().mean));
-        add(8, "captures", &|_, report| {
-            format!("{:.2}", report.move_counts.captures as f64 / report.positions.max(1) as f64)
-        });
-        add(7, "mates", &|_, report| percent(report.position_counts.checkmate, report.positions));
-        let moves = &self.report.legal_moves;
-        let range = moves.quantile(0, 1).unwrap_or(0)..=moves.quantile(999, 1000).unwrap_or(0);
-        add(9, "legal moves", &|_, report| report.legal_moves.spark(range.clone()));
-        let mut left_out: Vec<String> = Vec::new();
+            columns.collect()
+        };
+        let mut facts = self.facts.map_or_else(|| GroupFact::usual(&whole), <[GroupFact]>::to_vec);
+        let mut left_out: Vec<&str> = Vec::new();
         loop {
-            let table = group_table(&columns);
-            let is_wide = table.lines().any(|line| line.chars().count() > self.width);
-            let last = columns.iter().map(|column| column.importance).max().filter(|&importance| importance > 0);
-            if let Some(last) = last.filter(|_| is_wide) {
-                let removed = columns.extract_if(.., |column| column.importance == last);
-                left_out.splice(0..0, removed.map(|column| column.head));
-                continue;
-            }
+            let numbers = number(&facts);
+            let tables = CUTS.iter().map(|&most| group_table(&named, &numbers, most));
+            let mut last = String::new();
+            let fitting = tables.inspect(|table| last.clone_from(table)).find(|table| self.fits(table));
+            let least = facts.iter().max_by_key(|fact| fact.importance(&whole)).copied();
+            let table = match (fitting, least) {
+                (Some(table), _) => table,
+                // What was asked for is shown.
+                (None, Some(least)) if self.facts.is_none() && facts.len() > 1 => {
+                    facts.retain(|&fact| fact != least);
+                    left_out.insert(0, least.title(self.report));
+                    continue;
+                }
+                (None, _) => last,
+            };
             writeln!(out, "\n{table}")?;
             if !left_out.is_empty() {
                 let columns =
-                    format!("Left out because they do not fit: {}. --csv and --html have all.", left_out.join(", "));
+                    format!("Left out because they do not fit: {}. --show chooses columns.", left_out.join(", "));
                 writeln!(out, "{}", self.style.faint(&wrapped(&columns, self.width, "")))?;
+            }
+            if groups.by.iter().any(|column| column.name == "san") {
+                let inputs = self.origin.inputs.as_deref().unwrap_or("FILE");
+                let tree = format!("`lanefish tree {inputs}` shows moves with the ratings of their players.");
+                writeln!(out, "{}", self.style.faint(&wrapped(&tree, self.width, "")))?;
             }
             return Ok(());
         }
@@ -388,22 +386,25 @@ impl Text<'_> {
 
 /// A column of the table of groups.
 struct GroupColumnText {
-    /// 0 for columns that always remain.
-    importance: u8,
-    /// Whether it is aligned to the left.
+    /// Whether it is aligned to the left, and may be cut.
     is_text: bool,
     head: String,
     cells: Vec<String>,
 }
 
-/// The table of these columns.
-fn group_table(columns: &[GroupColumnText]) -> String {
+/// The table of these columns, with texts of at most this length.
+fn group_table(named: &[GroupColumnText], numbers: &[GroupColumnText], most: usize) -> String {
     let mut table = Table::new();
     table.load_style(RULED);
-    let cell = |column: &GroupColumnText, text: &str| if column.is_text { Cell::new(text) } else { right(text) };
-    table.set_header(columns.iter().map(|column| cell(column, &column.head)));
-    for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
-        table.add_row(columns.iter().map(|column| cell(column, &column.cells[row])));
+    let columns = || named.iter().chain(numbers);
+    let cell = |column: &GroupColumnText, text: &str| match column.is_text {
+        true if text.chars().count() > most => Cell::new(text.chars().take(most - 1).chain(['…']).collect::<String>()),
+        true => Cell::new(text),
+        false => right(text),
+    };
+    table.set_header(columns().map(|column| cell(column, &column.head)));
+    for row in 0..named.first().map_or(0, |column| column.cells.len()) {
+        table.add_row(columns().map(|column| cell(column, &column.cells[row])));
     }
     table.trim_fmt()
 }

@@ -4,8 +4,7 @@ use super::input_shares::Piece;
 use super::message_envelope::wrong;
 use super::statistics_request::Counting;
 use crate::chess::Validity;
-use crate::choose::Condition;
-use crate::choose::FilterCount;
+use crate::choose::{Condition, Definitions, FilterCount};
 use crate::error::{Place, Reject};
 use crate::formats::ValidityWire;
 use crate::formats::{DroppedKind, DroppedValue, Format, Remark};
@@ -14,6 +13,7 @@ use crate::pipeline::{FileSummary, ReadOptions, Summary};
 use crate::poisoned_locks::Unpoisoned;
 use crate::sql::functions::ValidityOptions;
 use crate::sql::{PositionSource, SessionOptions};
+use crate::stats::GroupBy;
 use crate::table::{ChosenColumn, Field};
 use crate::tiers::Tier;
 use datafusion::common::Result;
@@ -50,7 +50,8 @@ pub(in crate::sql::cluster) struct ScanWire {
 pub(in crate::sql::cluster) struct CountingWire {
     read: ReadOptions,
     details: bool,
-    by: Option<String>,
+    /// The text, and the names that it may use.
+    by: Option<(String, Definitions)>,
     rejects: bool,
 }
 
@@ -59,12 +60,12 @@ impl CountingWire {
         Self {
             read: read.clone(),
             details: counting.details,
-            by: counting.by.as_ref().map(ToString::to_string),
+            by: counting.by.as_ref().map(|by| (by.to_string(), by.definitions().clone())),
             rejects: counting.rejects,
         }
     }
     pub(in crate::sql::cluster) fn into_counting(self) -> Result<(ReadOptions, Counting)> {
-        let by = self.by.map(|by| by.parse()).transpose();
+        let by = self.by.map(|(by, definitions)| GroupBy::parse_with(&by, &definitions)).transpose();
         let counting =
             Counting { details: self.details, by: by.map_err(|error| wrong(&error))?, rejects: self.rejects };
         Ok((self.read, counting))
