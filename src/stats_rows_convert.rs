@@ -5,9 +5,9 @@
 //! [`pipeline::run`](crate::pipeline::run).
 
 use crate::error::Error;
-use crate::formats::{self, Format, Losses};
+use crate::formats::{self, Format};
 use crate::input::Inputs;
-use crate::jobs::{FileOptions, OutputContent, OutputFormat, RecordFile, Statistics, WriteJob};
+use crate::jobs::{FileOptions, OutputContent, OutputFormat, OutputSummary, RecordFile, Statistics, WriteJob};
 use crate::option_setters::setters;
 use crate::output::SquareSetStyle;
 use crate::pipeline::{ReadOptions, RunError, RunOptions, Summary, run};
@@ -164,7 +164,8 @@ pub fn rows<P: AsRef<Path>>(
 }
 
 /// Writes the records of files of any format to a file, whose name says in which format: what `lanefish convert` does.
-/// The file appears whole or not at all. Also returns the losses: the fields that the format does not keep.
+/// The file appears whole or not at all. Also returns what was written: the number of records, and the fields that the
+/// format does not keep.
 ///
 /// # Errors
 /// If an input cannot be opened or read, the file cannot be written, or records would be changed in a way that readers
@@ -173,15 +174,15 @@ pub fn rows<P: AsRef<Path>>(
 /// ```
 /// let folder = tempfile::tempdir()?;
 /// let output = folder.path().join("sample.boards");
-/// let (summary, _) = lanefish::convert(["data/sample.epd"], &output, &lanefish::Options::default())?;
-/// assert_eq!(summary.accepted(), 4098);
+/// let (summary, written) = lanefish::convert(["data/sample.epd"], &output, &lanefish::Options::default())?;
+/// assert_eq!((summary.accepted(), written.records), (4098, 4098));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn convert<P: AsRef<Path>>(
     names: impl IntoIterator<Item = P>,
     output: impl AsRef<Path>,
     options: &Options,
-) -> Result<(Summary, Losses), RunError> {
+) -> Result<(Summary, OutputSummary), RunError> {
     let path = output.as_ref();
     let file = RecordFile::new(path, None, options.file.clone())
         .map_err(|wrong| Error::Write { path: path.to_owned(), source: io::Error::other(wrong) })?;

@@ -99,8 +99,9 @@ reading_function! {
     /// pages of a Parquet file ("zstd:9", "snappy", "none"), and `fen=True` adds a column `fen` to a table.
     ///
     /// With `on_bad="raise"`, a bad record raises an `Error` and nothing is written; with "skip", bad records are left out.
-    /// The result has the number of records that were read and `rejected`, and the fields that were `lost` because the
-    /// format cannot store them. If records would be changed in a way that readers cannot detect, `convert` fails, unless
+    /// The result has the numbers of `records` that were read, `rejected` and `written`, what each option `left_out`, the
+    /// fields that were `lost` because the format cannot store them, with their records, and the `lost_tags` of games, with
+    /// their games. If records would be changed in a way that readers cannot detect, `convert` fails, unless
     /// `allow_loss=True`; `changed` counts these records by kind.
     ///
     /// `set` changes values of the records: score, raw_score, mate, result, ply or halfmove, for example
@@ -111,8 +112,8 @@ reading_function! {
     /// >>> with open(os.path.join(folder, "one.epd"), "w") as file:
     /// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\n")
     /// >>> done = lanefish.convert(os.path.join(folder, "one.epd"), os.path.join(folder, "one.boards"))
-    /// >>> done["records"], done["rejected"], done["lost"]
-    /// (1, 0, {})
+    /// >>> done["records"], done["rejected"], done["written"], done["lost"]
+    /// (1, 0, 1, {})
     signature(
         input, output, *, to=None, overwrite=false, level=None, compression=None, fen=false, allow_loss=false, set=None
     );
@@ -150,8 +151,23 @@ reading_function! {
             return Err(error::message(py, format!("{path} is an input and cannot also be an output")));
         }
         let written = attended(py, &reading, |options| file.write(&inputs, options))?;
-        let (summary, losses) = written.map_err(|ended| error::of(py, &ended.error))?;
+        let (summary, written) = written.map_err(|ended| error::of(py, &ended.error))?;
+        let losses = written.losses;
         let done = counts(py, &summary)?;
+        done.set_item("written", written.records)?;
+        let left_out = PyDict::new(py);
+        for (option, left) in &summary.left_out {
+            let of_option = PyDict::new(py);
+            of_option.set_item("games", left.games)?;
+            of_option.set_item("positions", left.positions)?;
+            left_out.set_item(option, of_option)?;
+        }
+        done.set_item("left_out", left_out)?;
+        let lost_tags = PyDict::new(py);
+        for (tag, games) in summary.lost_tags.iter() {
+            lost_tags.set_item(tag, games)?;
+        }
+        done.set_item("lost_tags", lost_tags)?;
         let lost = PyDict::new(py);
         for (what, records) in losses.lacking() {
             // Names of fields have backticks in sentences.

@@ -12,6 +12,7 @@ mod error;
 mod facts;
 mod files;
 mod input;
+mod packages;
 mod reading;
 mod scan;
 mod signals;

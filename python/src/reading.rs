@@ -6,9 +6,9 @@ use lanefish::chess::Validity;
 use lanefish::choose::{Assignments, Choose, Definitions, GameFilter, Sample};
 use lanefish::formats::{DecodeOptions, Format};
 use lanefish::input::Inputs;
-use lanefish::jobs::GameColumns;
+use lanefish::jobs::{GameColumn, GameColumns};
 use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
-use lanefish::table::{Columns, ColumnsError};
+use lanefish::table::{COLUMNS, Columns, ColumnsError};
 use lanefish::tiers::{Analyzer, Tier};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -53,10 +53,23 @@ pub(crate) fn columns(
     definitions: &Definitions,
 ) -> PyResult<Columns> {
     let names = names.map_or_else(|| Ok(Columns::DEFAULT.to_owned()), column_names)?;
-    Columns::named_with(&names, |name| definitions.column(name)).map_err(|unknown| {
-        let hint = "lanefish.columns() lists all of them";
-        error::message(py, format!("{unknown}; {hint}"))
+    Columns::named_with(&names, |name| definitions.column(name)).map_err(|wrong| {
+        let known = COLUMNS.iter().map(|column| column.name).chain(definitions.names());
+        error::message(py, format!("{wrong}{}; lanefish.columns() lists all of them", meant(py, &wrong, known)))
     })
+}
+
+/// A suggestion for a name that is none of these, or nothing.
+fn meant<'a>(py: Python<'_>, wrong: &ColumnsError, known: impl Iterator<Item = &'a str>) -> String {
+    let ColumnsError::Unknown(name) = wrong else {
+        return String::new();
+    };
+    let known: Vec<&str> = known.collect();
+    let close = || -> PyResult<Vec<String>> {
+        py.import("difflib")?.call_method1("get_close_matches", (name, known, 1))?.extract()
+    };
+    let close = close().unwrap_or_default();
+    close.first().map_or_else(String::new, |close| format!("; did you mean `{close}`?"))
 }
 
 /// Defines functions of Python with the keywords about reading: the list of them is here, and in [`Keywords`].
@@ -280,11 +293,13 @@ impl Reading {
         let names = names.map(column_names).transpose()?;
         let has_matches = self.read.choose.games.as_ref().is_some_and(|games| !games.having.is_empty());
         GameColumns::chosen(names.as_deref(), has_matches).map_err(|wrong| {
+            let known = GameColumn::all().iter().map(GameColumn::name);
+            let meant = meant(py, &wrong, known);
             let hint = match wrong {
                 ColumnsError::WithoutHaving(_) => "",
                 _ => "; lanefish.columns(of=\"games\") lists all of them",
             };
-            error::message(py, format!("columns: {wrong}{hint}"))
+            error::message(py, format!("columns: {wrong}{meant}{hint}"))
         })
     }
 

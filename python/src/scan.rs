@@ -1,6 +1,7 @@
 //! `scan` and `games`: columns of files, or of their games, as a stream of record batches.
 
 use crate::error;
+use crate::packages;
 use crate::reading::{self, Keywords, reading_function};
 use crate::signals::Signals;
 use crate::table::{RecordBatch, Table, field_of, struct_of};
@@ -215,6 +216,23 @@ impl Scan {
             bad: Vec::new(),
             rejects: self.rejects(py).unwrap_or_default(),
         })
+    }
+    /// The rest as a frame of pandas, which has to be installed.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        packages::to_pandas(slf.as_any())
+    }
+    /// The rest as a frame of polars, which has to be installed.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        packages::to_polars(slf.as_any())
+    }
+    /// A stream is no array: other packages would make one object of it.
+    #[pyo3(signature = (*_arguments, **_keywords))]
+    fn __array__(
+        &self,
+        _arguments: &Bound<'_, pyo3::types::PyTuple>,
+        _keywords: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        Err(packages::no_array())
     }
     /// Stops the scan; it yields no more batches.
     fn close(&self, py: Python<'_>) {

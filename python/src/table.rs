@@ -1,5 +1,6 @@
 //! Record batches and tables for other packages.
 
+use crate::packages;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{self as arrow, Array, ArrayRef, StructArray};
@@ -182,6 +183,30 @@ impl Table {
     /// The values of each column as a list.
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict(py, &self.schema, &self.batches)
+    }
+    /// The rows as a frame of pandas, which has to be installed.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        packages::to_pandas(slf.as_any())
+    }
+    /// The rows as a frame of polars, which has to be installed.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        packages::to_polars(slf.as_any())
+    }
+    /// The values of each column as an array of numpy, which has to be installed. Numbers with missing values become
+    /// floats with NaN, and texts objects with None.
+    fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let table = slf.get();
+        let arrays = PyDict::new(slf.py());
+        for name in names(&table.schema) {
+            let list = table.__getitem__(slf.py(), &name)?;
+            arrays.set_item(&name, packages::to_numpy(&list)?)?;
+        }
+        Ok(arrays)
+    }
+    /// A table is no array: other packages would make one object of it.
+    #[pyo3(signature = (*_arguments, **_keywords))]
+    fn __array__(&self, _arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        Err(packages::no_array())
     }
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         Ok(to_schema_pycapsule(py, self.schema.as_ref())?)

@@ -118,3 +118,67 @@ def test_what_is_wrong_is_said(tables):
         lanefish.scan(tables["uci"], "fen", moves_column="nothing").read_all()
     with pytest.raises(TypeError, match="Arrow data"):
         lanefish.scan(3, "fen")
+
+
+def test_tables_become_frames_and_arrays():
+    table = lanefish.scan(GAMES, "ply,san,score,in_check", limit=200).read_all()
+    expected = table.to_pydict()
+    numpy = package("numpy")
+    arrays = table.to_numpy()
+    assert list(arrays) == ["ply", "san", "score", "in_check"]
+    assert arrays["ply"].dtype.kind == "i" and arrays["ply"].tolist() == expected["ply"]
+    assert arrays["score"].dtype.kind == "f" and arrays["in_check"].dtype.kind == "b"
+    missing = [value is None for value in expected["score"]]
+    assert numpy.isnan(arrays["score"]).tolist() == missing and any(missing) and not all(missing)
+    assert arrays["san"].tolist() == expected["san"]
+    # As one object, a table would be of no use.
+    with pytest.raises(TypeError, match="to_pandas"):
+        numpy.asarray(table)
+    pandas = package("pandas")
+    frame = table.to_pandas()
+    assert list(frame.columns) == list(expected) and frame["ply"].tolist() == expected["ply"]
+    assert lanefish.scan(GAMES, "ply", limit=200).to_pandas()["ply"].tolist() == expected["ply"]
+    try:
+        assert pandas.DataFrame(table).shape == (200, 4)
+    except TypeError as error:
+        assert "to_pandas" in str(error)
+    polars = package("polars")
+    assert table.to_polars().to_dict(as_series=False) == expected
+    assert lanefish.scan(GAMES, "ply,san", limit=200).to_polars().shape == (200, 2)
+    assert isinstance(table.to_polars(), polars.DataFrame)
+
+
+def test_planes_of_the_readme(monkeypatch, tmp_path):
+    numpy = package("numpy")
+    text = (TOP / "python" / "README.md").read_text()
+    block = text.split("```python\n")[2].split("```")[0]
+    (tmp_path / "a.epd").write_bytes((TOP / "data" / "sample.epd").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    names = {"numpy": numpy, "lanefish": lanefish}
+    exec(block, names)
+    fens = lanefish.scan("a.epd", "fen").read_all()["fen"]
+    assert names["planes"].shape == (len(fens), 12, 8, 8)
+    for fen, planes in zip(fens[:300], names["planes"]):
+        ranks = fen.split()[0].split("/")[::-1]
+        rows = ["".join("." * int(letter) if letter.isdigit() else letter for letter in rank) for rank in ranks]
+        for plane, piece in zip(planes, "PNBRQKpnbrqk"):
+            assert [[int(letter == piece) for letter in row] for row in rows] == plane.tolist()
+
+
+def test_convert_says_what_was_written(tmp_path):
+    every = lanefish.stats(GAMES)["positions"]
+    done = lanefish.convert(GAMES, tmp_path / "a.boards", where="quiet")
+    quiet = lanefish.stats(tmp_path / "a.boards")["positions"]
+    assert 0 < quiet < every
+    assert (done["records"], done["written"]) == (every, quiet)
+    assert done["left_out"] == {"where": {"games": 0, "positions": every - quiet}}
+    assert done["lost_tags"]
+    done = lanefish.convert(GAMES, tmp_path / "b.boards", games={"min_elo": 1500, "every": 3}, limit=100)
+    assert done["written"] == lanefish.stats(tmp_path / "b.boards")["positions"] <= 100
+
+
+def test_misspelt_columns_are_recognized():
+    with pytest.raises(lanefish.Error, match="did you mean `san`"):
+        lanefish.scan(GAMES, "sann")
+    with pytest.raises(lanefish.Error, match="did you mean `white_elo`"):
+        lanefish.games(GAMES, "white_eloo")

@@ -3,9 +3,8 @@
 use super::OutputError;
 use super::output_content::OutputContent;
 use super::output_format::{Content, OutputFormat};
-use super::write_job::WriteJob;
+use super::write_job::{OutputSummary, WriteJob};
 use crate::error::Error;
-use crate::formats::Losses;
 use crate::input::{Compression, Inputs};
 use crate::option_setters::setters;
 use crate::output::AtomicFile;
@@ -106,22 +105,27 @@ impl RecordFile {
         }
     }
 
-    /// Reads the inputs and writes the file, which appears only if nothing failed. Also returns the losses: the fields
-    /// that the format does not keep.
+    /// Reads the inputs and writes the file, which appears only if nothing failed. Also returns what was written: the number
+    /// of records, and the losses, which are the fields that the format does not keep.
     ///
     /// # Errors
     /// If an input cannot be read, the file cannot be written, or records would be changed and
     /// [`FileOptions::allow_loss`] is not set.
-    pub fn write(&self, inputs: &Inputs, options: RunOptions<'_>) -> Result<(Summary, Losses), RunError> {
+    pub fn write(&self, inputs: &Inputs, options: RunOptions<'_>) -> Result<(Summary, OutputSummary), RunError> {
         let mut summary = Summary::default();
-        let losses = self.try_write(inputs, options, &mut summary).unwrap_or_else(|error| {
+        let written = self.try_write(inputs, options, &mut summary).unwrap_or_else(|error| {
             summary.failure.get_or_insert(error);
-            Losses::default()
+            OutputSummary::default()
         });
-        Ok((summary.into_result()?, losses))
+        Ok((summary.into_result()?, written))
     }
 
-    fn try_write(&self, inputs: &Inputs, options: RunOptions<'_>, summary: &mut Summary) -> Result<Losses, Error> {
+    fn try_write(
+        &self,
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        summary: &mut Summary,
+    ) -> Result<OutputSummary, Error> {
         let failed = |source| Error::Write { path: self.path.clone(), source };
         let written = OutputContent::Records { fen: self.options.fen };
         let job = WriteJob::new(written, self.format)
@@ -131,7 +135,7 @@ impl RecordFile {
         let mut file = job.open(&mut out).map_err(failed)?;
         *summary = run_to_end(inputs, options, &job, |part| job.put(&mut file, part).map_err(failed));
         if summary.failure.is_some() {
-            return Ok(Losses::default());
+            return Ok(OutputSummary::default());
         }
         let complete = job.finish(file).map_err(failed)?;
         // Compressed files keep their first bytes.
@@ -139,7 +143,7 @@ impl RecordFile {
             file.rewrite_start(&start).map_err(failed)?;
         }
         out.commit(failed)?;
-        Ok(complete.losses)
+        Ok(complete)
     }
 
     fn create(&self, threads: usize) -> Result<Out, Error> {

@@ -1,7 +1,7 @@
 //! A report as tidy CSV files: one row per count, one file per distribution.
 
 use super::time_and_mistakes::{class_name, first_rating};
-use super::{Details, GroupValue, PHASE_WIDTH, PLY_WIDTH, Report, decimal};
+use super::{Details, GroupValue, PHASE_WIDTH, PLY_WIDTH, Report, decimal, first_of_result_range};
 use crate::chess::Square;
 use crate::distinct::LEVELS;
 use crate::output::cells::write_csv_text;
@@ -90,7 +90,25 @@ impl Files {
             });
             self.write("distinct", ["level", "estimate", "exact"], group, rows);
             self.add_time_and_mistakes(details, group);
+            self.add_score_results(details, group);
         }
+    }
+
+    /// Adds the results by score: the rows with counts. Scores below all ranges have no first one.
+    fn add_score_results(&mut self, details: &Details, group: &[String]) {
+        let Some(results) = &details.score_results else {
+            return;
+        };
+        let ranges =
+            results.phases.iter().enumerate().flat_map(|(phase, ranges)| {
+                ranges.iter().enumerate().map(move |(range, results)| (phase, range, results))
+            });
+        let rows = ranges.filter(|(.., results)| results.total() > 0).map(|(phase, range, results)| {
+            let first = first_of_result_range(range).map_or(String::new(), |first| first.to_string());
+            let [won, drawn, lost] = results.counts.map(|count| count.to_string());
+            [(phase * PHASE_WIDTH).to_string(), first, won, drawn, lost]
+        });
+        self.write("score_results", ["first_phase", "first_score", "won", "drawn", "lost"], group, rows);
     }
 
     /// Adds the rows about time, mistakes and accuracy: those with counts.

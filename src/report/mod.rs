@@ -30,6 +30,7 @@ pub mod plots_and_tables;
 mod position_and_move_counts;
 mod puzzles_and_evaluations;
 mod remarks;
+mod score_results;
 mod text_counts;
 mod time_and_mistakes;
 
@@ -41,6 +42,10 @@ pub use material_signature::Signature;
 pub use position_and_move_counts::{MoveCounts, Number, PositionCounts};
 pub use puzzles_and_evaluations::{Evaluations, Magnitudes, Puzzles};
 pub use remarks::{Origin, Remark, Severity};
+pub use score_results::{
+    LogisticScale, MoverResults, RESULT_SCORE_MOST, RESULT_SCORE_RANGES, RESULT_SCORE_WIDTH, ScoreResults,
+    first_of_result_range, logistic_scale, result_score_range,
+};
 pub use text_counts::Kinds;
 pub use time_and_mistakes::{
     Accuracies, CLASSES, JudgedMoves, Mistakes, PHASE_BANDS, PHASE_WIDTH, PLY_BANDS, PLY_WIDTH, RATING_BANDS,
@@ -246,6 +251,8 @@ pub struct Details {
     pub phase_scores: Matrix,
     /// Sum of the scores in each phase, in centipawns.
     pub phase_score_sums: Vec<i64>,
+    /// Results by score, if records have both.
+    pub score_results: Option<Box<ScoreResults>>,
     /// Positions by kind of material.
     pub signatures: BTreeMap<Signature, u64>,
     /// Positions with more pieces of a kind than a [`Signature`] has room for.
@@ -551,6 +558,9 @@ impl Details {
             self.phase_score_sums.resize(other.phase_score_sums.len(), 0);
         }
         add(&mut self.phase_score_sums, &other.phase_score_sums);
+        if let Some(theirs) = &other.score_results {
+            self.score_results.get_or_insert_default().merge(theirs);
+        }
         for (&signature, count) in &other.signatures {
             *self.signatures.entry(signature).or_default() += count;
         }

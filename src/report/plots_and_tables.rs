@@ -5,8 +5,8 @@
 
 use super::time_and_mistakes::{class_name, phase_label, ply_label, rating_label};
 use super::{
-    Accuracies, CLASSES, Details, Games, Histogram, JudgedMoves, Matrix, Mistakes, PHASE_BANDS, RATING_BANDS, Report,
-    SCORE_MOST, SCORE_WIDTH, Squares, TimedMoves, TimesUsed,
+    Accuracies, CLASSES, Details, Games, Histogram, JudgedMoves, Matrix, Mistakes, PHASE_BANDS, RATING_BANDS,
+    RESULT_SCORE_MOST, Report, SCORE_MOST, SCORE_WIDTH, Squares, TimedMoves, TimesUsed,
 };
 use crate::games::Speed;
 use crate::text::numbers::{counted, grouped, percent, tenths};
@@ -73,6 +73,9 @@ pub struct Plot {
     pub unit: Unit,
     /// The width of the ranges in which numbers are shown.
     pub width: i64,
+    /// The range beyond which numbers are only counted, because the plot of all would show nothing: scores beyond it are
+    /// won, or codes of programs for mates.
+    pub limits: Option<(i64, i64)>,
     /// The counts.
     pub histogram: Histogram,
 }
@@ -299,7 +302,9 @@ impl Report {
                     _ => Unit::Positions,
                 };
                 let (title, axis) = (self.title(title), self.title(axis));
-                plots.push(Plot { key, title, axis, unit, width, histogram });
+                let limits =
+                    (key == "score").then_some((-i64::from(RESULT_SCORE_MOST), i64::from(RESULT_SCORE_MOST) - 1));
+                plots.push(Plot { key, title, axis, unit, width, limits, histogram });
             }
         };
         let [white, black] = self.material.clone();
@@ -475,12 +480,12 @@ pub struct NumberTable {
 }
 
 impl Report {
-    /// The time that moves took, mistakes, and accuracy, if anything is known of them.
+    /// The scale of scores, the time that moves took, mistakes, and accuracy, if anything is known of them.
     pub fn number_tables(&self) -> Vec<NumberTable> {
         let Some(details) = &self.details else {
             return Vec::new();
         };
-        let mut tables = Vec::new();
+        let mut tables: Vec<NumberTable> = self.scale_by_phase().into_iter().collect();
         tables.extend(details.times_used.as_deref().map(times_table));
         tables.extend(details.mistakes.as_deref().map(phases_table));
         tables.extend(details.mistakes.as_deref().map(ratings_table));

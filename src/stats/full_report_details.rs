@@ -6,6 +6,7 @@
 use super::game_details::{GameColumns, Games};
 use super::heat_maps::EventMaps;
 use super::joint_tables::{BEYOND, BEYOND_MOVES, Joint, MOST_PHASE, Numbers};
+use super::position_flags::Flags;
 use super::tally::{NarrowTally, Tally};
 use super::time_and_mistakes::{Columns, TimeAndMistakes};
 use super::{sentinels, words};
@@ -13,7 +14,10 @@ use crate::distinct::Sketches;
 use crate::kernels::{BoardCounts, NO_SIGNATURE};
 use crate::packed::Group;
 use crate::queries::GroupResults;
-use crate::report::{self, HeatMap, Histogram, Matrix, SCORE_COLUMNS, Signature, add, score_column};
+use crate::report::{
+    self, HeatMap, Histogram, Matrix, PHASE_BANDS, SCORE_COLUMNS, ScoreResults, Signature, add, phase_band,
+    result_score_range, score_column,
+};
 use crate::table::{Array, Batch, Field, rows_of};
 use crate::tiers::Analyzer;
 use std::collections::{BTreeMap, HashMap};
@@ -50,6 +54,9 @@ pub(super) struct Details {
     /// The column of the score in bits 0 to 6, the phase above them.
     phase_scores: Tally<{ 32 * COLUMNS }>,
     phase_score_sums: [i64; 32],
+    /// The result for the side to move in bits 0 and 1, the range of its score above them, and that of the phase from bit 8
+    /// on.
+    score_results: Tally<{ PHASE_BANDS.next_power_of_two() << 8 }>,
     /// By index: boards whose pieces and material are not yet in the joint tables.
     signatures: NarrowTally<{ Signature::COUNT.next_power_of_two() }>,
     /// By index: boards that are in the joint tables.
@@ -157,6 +164,23 @@ impl Details {
                 }
             }
         }
+        if let (Some(Array::U8(results)), Some(Array::I16(scores))) =
+            (batch.values(Field::Result), batch.values(Field::Score))
+        {
+            let words = words(results, start, mask).zip(words(scores, start, mask)).zip(counts.clone());
+            for (((results, known, counted), (scores, present, _)), counts) in words {
+                for row in rows_of(&[known & present & counted & !sentinels(scores)]) {
+                    // The result is 0 if Black won, 1 for a draw, 2 if White won, and 3 if it is not known.
+                    let of_black = results[row] & 3;
+                    let (score, result) = match Flags((counts[row] >> 48) as u8).black_to_move() {
+                        true => (scores[row].saturating_neg(), of_black),
+                        false => (scores[row], [2, 1, 0, 3][usize::from(of_black)]),
+                    };
+                    let index = phase_band(phase_of(counts[row])) << 8 | result_score_range(score) << 2;
+                    self.score_results.add(index | usize::from(result));
+                }
+            }
+        }
         if let Some(Array::I16(column)) = batch.values(Field::Score) {
             for ((values, present, counted), counts) in words(column, start, mask).zip(counts) {
                 for row in rows_of(&[present & counted & !sentinels(values)]) {
@@ -192,6 +216,7 @@ impl Details {
         }
         self.phase_scores.merge(&other.phase_scores);
         add(&mut self.phase_score_sums, &other.phase_score_sums);
+        self.score_results.merge(&other.score_results);
         self.signatures.merge(&other.signatures);
         for (&signature, count) in &other.rare_signatures {
             *self.rare_signatures.entry(signature).or_default() += count;
@@ -219,6 +244,18 @@ impl Details {
             }
         }
         signatures
+    }
+
+    /// The results by score, if there are any.
+    fn score_results(&self) -> Option<Box<ScoreResults>> {
+        let mut all = ScoreResults::default();
+        for (index, &count) in self.score_results.counts().iter().enumerate().filter(|(_, count)| **count > 0) {
+            // Without a result, there is nothing to count.
+            if index & 3 < 3 {
+                all.add(index >> 8, index >> 2 & 63, index & 3, count);
+            }
+        }
+        (all.total() > 0).then(|| Box::new(all))
     }
 
     /// The counts as [`report::Details`], from the kinds of material and the numbers of positions by material and by
@@ -249,6 +286,7 @@ impl Details {
             phase_results: Matrix::new(results.collect()),
             phase_scores: matrix(self.phase_scores.counts(), COLUMNS),
             phase_score_sums: self.phase_score_sums[..=MOST_PHASE].to_vec(),
+            score_results: self.score_results(),
             signatures,
             other_signatures: self.other_signatures,
             checkers,

@@ -27,7 +27,8 @@ pub struct Changed {
 /// let directory = tempfile::tempdir()?;
 /// let file = RecordFile::new(&directory.path().join("sample.fen"), None, FileOptions::default())?;
 /// let inputs = Inputs::open(["data/lichess-2025-05.pgn"])?;
-/// let (_, losses) = file.write(&inputs, RunOptions::new(tiers::best()))?;
+/// let (_, written) = file.write(&inputs, RunOptions::new(tiers::best()))?;
+/// let losses = written.losses;
 /// assert!(losses.lacking().any(|(what, records)| what == "`move`" && records > 0));
 /// assert_eq!(losses.changed().count(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

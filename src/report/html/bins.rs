@@ -29,7 +29,7 @@ const TAILS: [(u64, f64); 2] = [(1000, 0.75), (100, 0.4)];
 
 impl Bins {
     /// Makes bars of this width, or of a multiple of it if there would be too many. `None` if there is nothing to show.
-    pub(super) fn of(histograms: &[&Histogram], width: i64) -> Option<Self> {
+    pub(super) fn of(histograms: &[&Histogram], width: i64, limits: Option<(i64, i64)>) -> Option<Self> {
         let present = || histograms.iter().filter(|histogram| !histogram.is_empty());
         let least = present().filter_map(|h| h.quantile(0, 1)).min()?;
         let most = present().filter_map(|h| h.quantile(1, 1)).max()?;
@@ -40,6 +40,9 @@ impl Bins {
             if ((to - from + 1) as f64) < worthwhile * (high - low + 1) as f64 {
                 (low, high) = (from, to);
             }
+        }
+        if let Some((least, most)) = limits {
+            (low, high) = (low.clamp(least, most), high.clamp(least, most));
         }
         let count = |width: i64| high.div_euclid(width) - low.div_euclid(width) + 1;
         let factors = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
@@ -177,7 +180,7 @@ mod tests {
         counts.resize(2000, 0);
         counts[1999] = 3;
         let histogram = Histogram::new(0, counts);
-        let bins = Bins::of(&[&histogram], 1).unwrap();
+        let bins = Bins::of(&[&histogram], 1, None).unwrap();
         assert_eq!((bins.first, bins.width, bins.len()), (0, 2, 50));
         assert_eq!((&bins.beyond[0][..], &bins.beyond[1][..]), (&[0][..], &[3][..]));
         let shown: u64 = bins.series[0].iter().sum();
@@ -186,21 +189,21 @@ mod tests {
 
     #[test]
     fn single_numbers_have_room() {
-        let bins = Bins::of(&[&Histogram::new(0, vec![0, 5])], 50).unwrap();
+        let bins = Bins::of(&[&Histogram::new(0, vec![0, 5])], 50, None).unwrap();
         assert_eq!((bins.first, bins.width, bins.len()), (0, 1, 9));
-        let bins = Bins::of(&[&Histogram::new(-3, vec![5])], 50).unwrap();
+        let bins = Bins::of(&[&Histogram::new(-3, vec![5])], 50, None).unwrap();
         assert!(bins.first < -3 && bins.len() == 9);
-        assert!(Bins::of(&[&Histogram::default()], 1).is_none());
+        assert!(Bins::of(&[&Histogram::default()], 1, None).is_none());
     }
 
     #[test]
     fn spikes_are_cut_off() {
         let mut counts = vec![10; 60];
-        assert!(!Bins::of(&[&Histogram::new(0, counts.clone())], 1).unwrap().top().1);
+        assert!(!Bins::of(&[&Histogram::new(0, counts.clone())], 1, None).unwrap().top().1);
         counts[0] = 600;
-        let (top, is_cut) = Bins::of(&[&Histogram::new(0, counts.clone())], 1).unwrap().top();
+        let (top, is_cut) = Bins::of(&[&Histogram::new(0, counts.clone())], 1, None).unwrap().top();
         assert!(is_cut && top < 3.0, "{top}");
         counts[0] = 60_000;
-        assert!(!Bins::of(&[&Histogram::new(0, counts)], 1).unwrap().top().1);
+        assert!(!Bins::of(&[&Histogram::new(0, counts)], 1, None).unwrap().top().1);
     }
 }

@@ -106,6 +106,7 @@ impl Compared<'_> {
                     axis: first.axis,
                     unit: first.unit,
                     width: first.width,
+                    limits: first.limits,
                     series: &series,
                     note,
                 }

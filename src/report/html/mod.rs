@@ -31,6 +31,7 @@ mod comparison;
 mod joint_plots;
 mod markup;
 mod plot;
+mod score_results;
 mod sections;
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,7 @@ pub(super) struct Plot<'a> {
     pub(super) axis: &'a str,
     pub(super) unit: Unit,
     pub(super) width: i64,
+    pub(super) limits: Option<(i64, i64)>,
     /// One histogram, or two to compare, with their names.
     pub(super) series: &'a [(&'a str, &'a Histogram)],
     /// The text below the title if there are two histograms.
@@ -31,7 +32,7 @@ impl Plot<'_> {
     /// A figure; empty if there is nothing to show.
     pub(super) fn write(&self, out: &mut String) -> fmt::Result {
         let histograms: Vec<&Histogram> = self.series.iter().map(|&(_, histogram)| histogram).collect();
-        let Some(bins) = Bins::of(&histograms, self.width) else {
+        let Some(bins) = Bins::of(&histograms, self.width, self.limits) else {
             return Ok(());
         };
         let (top, is_cut) = bins.top();

@@ -7,6 +7,7 @@ use super::board::{self, Scale};
 use super::joint_plots::{self, Shade};
 use super::markup::{Escaped, Head, Prose, Table, bar, foot, stack, unbroken};
 use super::plot::Plot;
+use super::score_results;
 use super::{About, Input, Run};
 use crate::distinct::Sketch;
 use crate::report::plots_and_tables::{Bars, NumberTable, Plot as Facts, Unit};
@@ -218,6 +219,7 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
 
 fn results(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
     let mut figures = String::new();
+    score_results::figure(&mut figures, report)?;
     plots(&mut figures, report, |key| RESULTS.contains(&key))?;
     for table in report.tables() {
         match table.key {
@@ -367,7 +369,9 @@ fn games(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
 /// Means and shares as tables, and the distribution of accuracy.
 fn time_and_mistakes(out: &mut String, report: &Report) -> fmt::Result {
     let mut figures = String::new();
-    for NumberTable { title, note, head, rows, .. } in report.number_tables() {
+    // The scale of scores stands beside its curve.
+    let tables = report.number_tables().into_iter().filter(|table| table.key != "score_scale");
+    for NumberTable { title, note, head, rows, .. } in tables {
         write!(figures, "<figure class=\"bars\"><figcaption><h3>{title}</h3><p>{}</p></figcaption>", Escaped(&note))?;
         Table { caption: title, head: &head, rows }.write(&mut figures)?;
         figures.push_str("</figure>\n");
@@ -560,8 +564,8 @@ fn about_page(out: &mut String, report: &Report, about: &About) -> fmt::Result {
 fn plots(out: &mut String, report: &Report, accept: impl Fn(&str) -> bool) -> fmt::Result {
     let plots = report.plots();
     for facts in plots.iter().filter(|facts| accept(facts.key)) {
-        let Facts { title, axis, unit, width, histogram, .. } = facts;
-        let plot = Plot { title, axis, unit: *unit, width: *width, series: &[("", histogram)], note: String::new() };
+        let &Facts { title, axis, unit, width, limits, ref histogram, .. } = facts;
+        let plot = Plot { title, axis, unit, width, limits, series: &[("", histogram)], note: String::new() };
         plot.write(out)?;
     }
     Ok(())

@@ -6,12 +6,13 @@
 
 mod puzzles_and_evaluations;
 mod reader;
+mod score_results;
 mod time_and_mistakes;
 
 use super::{
     Accuracies, Castling, Comparison, Details, Difference, Evaluations, Games, GroupColumn, GroupValue, Groups,
     HeatMap, Histogram, Mates, Matrix, Mistakes, MoveCounts, Number, OpenGame, OtherGroups, PositionCounts, Puzzles,
-    Report, Results, Signature, TimesUsed,
+    Report, Results, ScoreResults, Signature, TimesUsed,
 };
 use crate::choose::FilterCount;
 use crate::distinct::{LEVELS, Sketch, Sketches};
@@ -191,7 +192,7 @@ impl Report {
             put("evaluations", evaluations.to_json());
         }
         if let Some(details) = &self.details {
-            put("details", details.to_json());
+            put("details", details.to_json(self));
         }
         object
     }
@@ -370,7 +371,7 @@ impl Comparison {
 }
 
 impl Details {
-    fn to_json(&self) -> Value {
+    fn to_json(&self, report: &Report) -> Value {
         let rows = |matrix: &Matrix| json!(matrix.rows());
         let pairs_of = |matrix: &Matrix| -> Value {
             let cells = matrix.iter().map(|(row, column, count)| json!([row, column, count]));
@@ -407,6 +408,7 @@ impl Details {
             ("time_used", self.times_used.as_ref().map(|times| times.to_json())),
             ("mistakes", self.mistakes.as_ref().map(|mistakes| mistakes.to_json())),
             ("accuracy", self.accuracies.as_ref().map(|accuracies| accuracies.to_json())),
+            ("score_results", self.score_results.as_ref().map(|results| results.to_json(report))),
         ] {
             value.into_iter().for_each(|value| {
                 details.insert(key.to_owned(), value);
@@ -447,6 +449,11 @@ impl Details {
             phase_score_sums: phase_score_sums
                 .filter(|sums| sums.len() <= 32)
                 .ok_or_else(|| sums.not("a list of sums"))?,
+            score_results: root
+                .find("score_results")
+                .map(|found| ScoreResults::from_json(&found, positions))
+                .transpose()?
+                .map(Box::new),
             signatures,
             other_signatures: root.get("other_signatures")?.at_most(positions)?,
             checkers: root.get("checkers")?.squares()?,

@@ -7,6 +7,7 @@ mod boards;
 pub(super) mod comparison;
 mod group_facts;
 mod plots;
+mod score_results;
 mod tables;
 
 pub(super) use group_facts::{GroupFact, GroupOrder};
@@ -90,6 +91,7 @@ impl Text<'_> {
     fn distributions(&self, out: &mut String) -> std::fmt::Result {
         let report = self.report;
         self.distinct(out)?;
+        self.score_results(out)?;
         self.number_tables(out)?;
         // The table has the material.
         let is_shown = |plot: &Plot| !plot.key.starts_with("material_") || plot.key == "material_balance";

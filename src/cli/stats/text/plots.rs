@@ -29,6 +29,10 @@ impl Text<'_> {
         let (Some(low), Some(high)) = (histogram.quantile(1, 1000), histogram.quantile(999, 1000)) else {
             return Ok(());
         };
+        let (low, high) = match plot.limits {
+            Some((least, most)) => (low.clamp(least, most), high.clamp(least, most)),
+            None => (low, high),
+        };
         let lines_of = |width: i64| high.div_euclid(width) - low.div_euclid(width) + 1;
         let width =
             WIDTHS.into_iter().find(|&width| lines_of(width) <= LINES as i64).unwrap_or(WIDTHS[WIDTHS.len() - 1]);
