@@ -73,7 +73,7 @@ struct Shown {
 fn numbered(mv: Option<Move>, position: &Position) -> Option<(Move, String)> {
     let mv = mv.filter(|mv| position.legal_moves().contains(mv))?;
     let dots = if position.side_to_move == Color::White { "." } else { "..." };
-    Some((mv, format!("{}{dots} {}", position.fullmove_number, mv.san(position))))
+    Some((mv, format!("{}{dots} {}", position.fullmove, mv.san(position))))
 }
 
 /// Hundredths of a second, as in `0:01:30`.

@@ -139,8 +139,8 @@ impl RecordFile {
         }
         let complete = job.finish(file).map_err(failed)?;
         // Compressed files keep their first bytes.
-        if let (Some(start), Out::Plain(file)) = (complete.start, &mut out) {
-            file.rewrite_start(&start).map_err(failed)?;
+        if let (Some(start), Out::Plain(file)) = (&complete.start, &mut out) {
+            file.rewrite_start(start).map_err(failed)?;
         }
         out.commit(failed)?;
         Ok(complete)

@@ -28,6 +28,7 @@ const MOST_COLUMNS: usize = 2;
 pub struct GroupBy {
     columns: Columns,
     widths: Vec<GroupWidth>,
+    #[cfg(feature = "cluster")]
     definitions: Definitions,
 }
 
@@ -260,7 +261,12 @@ impl GroupBy {
             widths.push(GroupWidth::of(&column, width)?);
             columns.push(column);
         }
-        Ok(Self { columns: columns.into_iter().collect(), widths, definitions: definitions.clone() })
+        Ok(Self {
+            columns: columns.into_iter().collect(),
+            widths,
+            #[cfg(feature = "cluster")]
+            definitions: definitions.clone(),
+        })
     }
 
     /// The names that expressions may use.

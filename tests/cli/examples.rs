@@ -182,6 +182,7 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
             says("record 9");
             says("White attacks");
         }
+        "lanefish show games.pgn --where checkmate --limit 3" => says("checkmate"),
         "lanefish perft 6" => says("nodes 119060324"),
         "lanefish perft --divide \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\" 5" => says("nodes 133987"),
         "lanefish perft --suite standard.perft" => says("2 counts checked, 0 wrong"),

@@ -247,6 +247,15 @@ impl Plain {
             let column = score_column(score as i16);
             *self.phase_scores.entry((phase, column)).or_default() += 1;
             self.sums[phase] += score;
+            if let Some(result @ 0..=2) = result {
+                let is_white = batch.position(row).unwrap().side_to_move == lanefish::chess::Color::White;
+                let (score, points) = if is_white { (score, result) } else { (-score, 2 - result) };
+                let range = (-1500..1500).step_by(50).take_while(|first| score >= *first).count() as i64;
+                let range = if score >= 1500 { 61 } else { range };
+                let results = details.score_results.get_or_insert_default();
+                let of_range = &mut results.phases[(phase / 6).min(4)][range as usize];
+                of_range.counts[2 - points as usize] += 1;
+            }
         }
         if let Some(mate) = number(Field::Mate) {
             let black_to_move = batch.position(row).unwrap().side_to_move == lanefish::chess::Color::Black;

@@ -34,14 +34,16 @@ pub(in crate::cli) fn divided_expression(arguments: &[OsString]) -> Option<Strin
         let sign = |text: &str| SIGNS.into_iter().find(|sign| text.starts_with(sign));
         let is_between = |text: &str| BETWEEN.contains(&text.to_ascii_lowercase().as_str()) || sign(text).is_some();
         let is_open = SIGNS.iter().any(|sign| first.ends_with(sign)) && !next.starts_with("--");
-        if first.contains(' ') || Path::new(next).exists() || !is_open && !is_between(next) {
+        // A slash is a directory, too.
+        let is_input = |text: &str| !BETWEEN.contains(&text) && Path::new(text).exists();
+        if first.contains(' ') || is_input(next) || !is_open && !is_between(next) {
             continue;
         }
         let mut tokens = parts_of(first);
         for (place, text) in rest.iter().enumerate() {
             let is_expected = tokens.last().is_some_and(|last| is_between(last));
             let is_option = text.starts_with('-') && text.parse::<f64>().is_err();
-            let is_input = Path::new(text).exists() || Format::of_name(Path::new(text)).is_some();
+            let is_input = is_input(text) || Format::of_name(Path::new(text)).is_some();
             if place > 0 && (is_option || !is_expected && (is_input || !is_between(text))) {
                 break;
             }

@@ -3,8 +3,7 @@
 use super::markup::{Escaped, Table};
 use crate::report::score_results::range_label;
 use crate::report::{
-    LogisticScale, MoverResults, RESULT_SCORE_MOST, RESULT_SCORE_RANGES, RESULT_SCORE_WIDTH, Report,
-    first_of_result_range,
+    MoverResults, RESULT_SCORE_MOST, RESULT_SCORE_RANGES, RESULT_SCORE_WIDTH, Report, first_of_result_range,
 };
 use crate::text::numbers::{counted, grouped, percent};
 use std::fmt::{self, Write};

@@ -312,7 +312,7 @@ impl Text<'_> {
     /// that do not fit are left out, the least important first.
     pub(super) fn groups(&self, out: &mut String) -> std::fmt::Result {
         /// The lengths to which texts of groups are cut, one after the other, until the table fits.
-        const CUTS: [usize; 6] = [usize::MAX, 40, 32, 26, 20, 16];
+        const CUTS: [usize; 5] = [usize::MAX, 40, 32, 26, 20];
         let Some(groups) = &self.report.groups else {
             return Ok(());
         };
