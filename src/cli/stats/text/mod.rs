@@ -70,7 +70,7 @@ impl Text<'_> {
             return self.remarks(out);
         }
         self.remarks(out)?;
-        self.counts(out)?;
+        self.counts(out, !shown.distributions)?;
         self.results(out)?;
         self.spreads(out, !shown.distributions)?;
         if shown.distributions {

@@ -7,7 +7,7 @@ use crate::cli::terminal::style::wrapped;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
 use lanefish::report::plots_and_tables::NumberTable;
-use lanefish::report::{GroupValue, Histogram, Mates, Report, Results, Severity};
+use lanefish::report::{GroupValue, Histogram, Mates, RESULT_SCORE_MOST, Report, Results, Severity};
 use lanefish_core::text::numbers::{grouped, percent};
 use std::fmt::Write;
 
@@ -30,8 +30,9 @@ fn whole(value: Option<i64>) -> String {
 }
 
 impl Text<'_> {
-    /// Counts of positions and of moves, with their percentages.
-    pub(super) fn counts(&self, out: &mut String) -> std::fmt::Result {
+    /// Counts of positions and of moves, with their percentages: beside each other, or one after the other, where on one
+    /// screen moves are a sentence.
+    pub(super) fn counts(&self, out: &mut String, is_one_screen: bool) -> std::fmt::Result {
         let report = self.report;
         let positions = report.positions;
         let moves = report.moves();
@@ -71,7 +72,10 @@ impl Text<'_> {
         }
         let beside = table.trim_fmt();
         if self.width < WIDE || !self.fits(&beside) {
-            for (title, rows) in [("positions", left), ("moves", right_side)] {
+            let tables = if is_one_screen { 1 } else { 2 };
+            let kinds = right_side[1..].iter().map(|&(name, count, whole)| format!("{} {name}", percent(count, whole)));
+            let sentence = format!("{} legal moves: {}", grouped(moves), kinds.collect::<Vec<_>>().join(", "));
+            for (title, rows) in [("positions", left), ("moves", right_side)].into_iter().take(tables) {
                 let mut table = Table::new();
                 table.load_style(RULED);
                 table.set_header([title, "", ""]);
@@ -79,6 +83,9 @@ impl Text<'_> {
                     table.add_row(cells(row));
                 });
                 writeln!(out, "\n{}", table.trim_fmt())?;
+            }
+            if is_one_screen {
+                writeln!(out, "\n{}", wrapped(&sentence, self.width.saturating_sub(1), " "))?;
             }
             return Ok(());
         }
@@ -167,6 +174,7 @@ impl Text<'_> {
             ("max", true, |histogram| whole(histogram.summary().max)),
         ];
         const DISTRIBUTION: &str = "distribution";
+        const SCORE: &str = "score (centipawns)";
         let report = self.report;
         let [white, black] = &report.material;
         let puzzles = report.puzzles.as_deref();
@@ -179,7 +187,7 @@ impl Text<'_> {
             ("phase", &report.phase),
         ];
         let others = [
-            ("score (centipawns)", Some(&report.scores)),
+            (SCORE, Some(&report.scores)),
             ("moves to mate", evaluations.map(|evaluations| &evaluations.mate_distances)),
             ("depth", evaluations.map(|evaluations| &evaluations.depths)),
             ("puzzle rating", puzzles.map(|puzzles| &puzzles.ratings)),
@@ -187,12 +195,14 @@ impl Text<'_> {
         ];
         rows.extend(others.into_iter().filter_map(|(name, histogram)| Some((name, histogram?))));
         rows.retain(|(_, histogram)| !histogram.is_empty());
-        let spark = |histogram: &Histogram| match [1, 999].map(|share| histogram.quantile(share, 1000)) {
-            [Some(from), Some(to)] => histogram.spark(from..=to),
+        let spark = |histogram: &Histogram, most: i64| match [1, 999].map(|share| histogram.quantile(share, 1000)) {
+            [Some(from), Some(to)] => histogram.spark(from.clamp(-most, most)..=to.clamp(-most, most)),
             _ => String::new(),
         };
-        let bars: Vec<String> =
-            rows.iter().map(|(_, histogram)| spark(histogram)).filter(|_| with_distribution).collect();
+        // Scores that are won, or codes for mates, are at the ends.
+        let most = |name: &str| if name == SCORE { RESULT_SCORE_MOST.into() } else { i64::MAX };
+        let bars = rows.iter().map(|&(name, histogram)| spark(histogram, most(name)));
+        let bars: Vec<String> = bars.filter(|_| with_distribution).collect();
         let table = |columns: &[&(&str, bool, Value)]| {
             let mut table = Table::new();
             table.load_style(RULED);
