@@ -594,9 +594,22 @@ fn comparing() {
     let page = dir.name("page.html");
     let equal = output(0, &["stats", "--compare", "--details", &sample, &report]);
     assert!(equal.contains("4,098 positions") && !equal.contains('+') && !equal.contains(" x\n"), "{equal}");
-    let distances = equal.lines().filter(|line| line.contains(" 0.0000 ")).count();
-    assert!(distances > 20, "{equal}");
     assert!(equal.contains("A and B differ by no more than chance"), "{equal}");
+    assert!(equal.contains(" distributions differ by no more than chance: --full shows them."), "{equal}");
+    let equal = output(0, &["stats", "--compare", "--full", &sample, &report]);
+    let distances = equal.lines().filter(|line| line.contains(" 0.0000 ")).count();
+    assert!(distances > 20 && !equal.contains("--full shows"), "{equal}");
+    // What differs most is said, and what does not is hidden.
+    let white = dir.name("white.fen");
+    output(0, &["-q", "convert", &sample, "--where", "stm = 'w'", "-o", &white]);
+    let one_sided = output(0, &["stats", "--compare", &sample, &white]);
+    let sentence = one_sided.split("\n\n").nth(1).unwrap().replace('\n', " ");
+    assert!(
+        sentence.starts_with("A and B differ most in ") && sentence.contains(" to move (50.1 % against 100 %)")
+            || sentence.contains("(49.9 % against 0 %)"),
+        "{one_sided}"
+    );
+    assert!(!one_sided.contains("Phase") && one_sided.contains("--full shows them"), "{one_sided}");
     let differs = output(0, &["stats", "--compare", &report, &two]);
     assert!(differs.contains("B ") && differs.contains("2 positions"));
     let written = output(0, &["stats", "--compare", "--html", &page, &report, &two]);
@@ -606,7 +619,7 @@ fn comparing() {
     fails(2, &["stats", "--compare", &sample, "nowhere.epd"], "nowhere.epd");
     // More than two.
     let three = ["stats", "--compare", "--details", &sample, &report, &two];
-    let text = output(0, &three);
+    let text = output(0, &[&three[..], &["--full"]].concat());
     assert!(text.contains("C ") && text.contains("mean C"), "{text}");
     let object = json(0, &[&three[..], &["--json"]].concat());
     let comparisons = object["comparisons"].as_array().unwrap();

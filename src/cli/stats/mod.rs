@@ -122,7 +122,8 @@ pub(crate) struct StatsArgs {
 
     /// Compare the first input with each of the others
     ///
-    /// Shares are shown with their difference in percentage points, distributions with their total variation distance:
+    /// What differs most stands in the first sentence, and what differs by no more than chance is only counted (--full shows
+    /// it). Shares are shown with their difference in percentage points, distributions with their total variation distance:
     /// half the sum of the differences of all shares. Each comes with the largest difference that chance would give,
     /// and those furthest beyond chance come first. Implies --details. Inputs whose names end in .json are reports
     /// written by --json; those without details have no ratings or openings to compare.
@@ -278,7 +279,8 @@ impl StatsArgs {
                 text::comparison::write_dataset(&mut out, [letter, &one_line::of(name)], sizes, invocation.style)?;
             }
             for (comparison, letter) in comparisons.iter().zip(&LETTERS[1..]) {
-                text::comparison::write(&mut out, comparison, [LETTERS[0], letter])?;
+                let view = text::comparison::View { width: text::width(), is_full: self.full };
+                text::comparison::write(&mut out, comparison, [LETTERS[0], letter], view)?;
             }
             text::comparison::write_legend(&mut out, has_games, invocation.style, text::width())?;
             super::print(out.as_bytes())?;
