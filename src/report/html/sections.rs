@@ -1,7 +1,7 @@
 //! The page about a dataset, section by section.
 
 use super::super::remarks::ENOUGH;
-use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, Severity};
+use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, Severity, StoryFact};
 use super::bars;
 use super::board::{self, Scale};
 use super::joint_plots::{self, Shade};
@@ -75,6 +75,7 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
     };
     head.write(out)?;
     chosen(out, about, report.positions)?;
+    story(out, report)?;
     summary(out, report, about)?;
     for Section { id, title, content } in sections {
         // Code is copied unchanged.
@@ -101,6 +102,20 @@ pub(super) fn chosen(out: &mut String, about: &About, positions: u64) -> fmt::Re
 }
 
 /// The first screen.
+/// The strip of the most striking facts; nothing where there are none.
+fn story(out: &mut String, report: &Report) -> fmt::Result {
+    let facts = report.story();
+    if facts.is_empty() {
+        return Ok(());
+    }
+    out.push_str("<section class=\"story\" aria-label=\"What stands out\"><ul>");
+    for StoryFact { figure, text, .. } in &facts {
+        write!(out, "<li><b>{}</b> {}</li>", Escaped(&unbroken(figure)), Escaped(&unbroken(text)))?;
+    }
+    out.push_str("</ul></section>\n");
+    Ok(())
+}
+
 fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
     out.push_str("<section id=\"summary\">\n<div>\n<h2>Summary</h2>\n<dl class=\"numbers\">");
     let mut tile = |name: &str, value: String, note: String| {
