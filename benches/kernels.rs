@@ -1,4 +1,6 @@
-//! Every kernel in every tier that this CPU supports, and cozy-chess's legal move count on the same positions.
+//! Every kernel in every tier that this CPU supports, and the legal move counts of gigachess and cozy-chess on the same
+//! positions. Those two are built for one CPU: `RUSTFLAGS=-Ctarget-cpu=native cargo bench --bench kernels --features
+//! gigachess/pext,cozy-chess/pext -- legal_count` has them at their best.
 //!
 //! Rates are positions per second. The sum of all legal moves is checked before anything is timed.
 
@@ -49,6 +51,8 @@ fn kernels(criterion: &mut Criterion) {
         .iter()
         .filter_map(|position| cozy_chess::Board::from_fen(&position.to_string(), false).ok())
         .collect();
+    let boards_of_gigachess: Vec<gigachess::Board> =
+        positions.iter().filter_map(|position| gigachess::fen::parse_fen(&position.to_string()).ok()).collect();
     let count = |board: &cozy_chess::Board| {
         let mut moves = 0;
         board.generate_moves(|fan| {
@@ -84,6 +88,16 @@ fn kernels(criterion: &mut Criterion) {
             bench.throughput(Throughput::Elements(boards.len() as u64));
             bench.bench_function("cozy-chess", |bench| {
                 bench.iter(|| black_box(&boards).iter().map(count).sum::<u64>());
+            });
+            let count = |boards: &[gigachess::Board]| -> u64 {
+                boards.iter().map(|board| u64::from(board.count_legal_moves())).sum()
+            };
+            if boards_of_gigachess.len() == positions.len() {
+                assert_eq!(count(&boards_of_gigachess), expected, "gigachess");
+            }
+            bench.throughput(Throughput::Elements(boards_of_gigachess.len() as u64));
+            bench.bench_function("gigachess", |bench| {
+                bench.iter(|| count(black_box(&boards_of_gigachess)));
             });
         }
         bench.finish();

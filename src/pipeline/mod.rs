@@ -587,6 +587,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     collector.summary.bytes = consumed.load(Ordering::Relaxed);
     if is_complete && collector.summary.failure.is_none() {
         collector.refuse_empty(options.past_damage);
+        collector.note_unused_columns(&options.read.decode);
     }
     if let Some(Error::Temporary { written, needed, .. }) = &mut collector.summary.failure {
         *needed = needed_for_all(inputs, collector.summary.bytes, *written);

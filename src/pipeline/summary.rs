@@ -5,7 +5,7 @@
 use super::{FIRST_REJECTS, OnReject};
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Error, Place, Reject, shown};
-use crate::formats::{DroppedValue, DroppedValues, Format, Remarks, Totals, UnstoredTags};
+use crate::formats::{DecodeOptions, DroppedValue, DroppedValues, Format, Layout, Remarks, Totals, UnstoredTags};
 use crate::input::Compression;
 use crate::poisoned_locks::Unpoisoned;
 use crate::text::numbers::counted;
@@ -219,6 +219,19 @@ impl Collector<'_> {
             self.reject(reject)?;
         }
         Ok(())
+    }
+
+    /// Notes that files without columns were read, although options name columns of moves and of first positions.
+    pub(super) fn note_unused_columns(&mut self, options: &DecodeOptions) {
+        if options.moves_column.is_none() && options.start_column.is_none() {
+            return;
+        }
+        let has_columns = |format: Format| matches!(format.layout(), Layout::Tables(_));
+        for file in self.summary.files.iter_mut().filter(|file| file.format.is_some_and(|format| !has_columns(format)))
+        {
+            let note = "--moves-column and --start-column are for Parquet and Arrow, and have no effect";
+            file.note.get_or_insert(Cow::Borrowed(note));
+        }
     }
 
     /// After a run over whole inputs: finds those that hold nothing although their formats have no way to say so. With

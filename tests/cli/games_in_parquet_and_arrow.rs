@@ -287,6 +287,14 @@ fn games_and_positions_are_told_apart() {
     let csv = dir.file("x.csv", "fen,movetext\n4k3/8/8/8/8/8/4P3/4K3 w - - 0 1,1. e4\n");
     let error = stderr_of(2, &["stats", &csv, "--moves-column", "movetext"]);
     assert!(error.contains("--moves-column and --start-column are for games in Parquet and Arrow"), "{error}");
+    // A dump has no columns, but may stand beside a table.
+    let pgn = sample("lichess-2025-05.pgn");
+    let note = stderr_of(0, &["compute", "--columns", "fen", &pgn, &other, "--moves-column", "line"]);
+    assert!(
+        note.contains("lichess-2025-05.pgn: --moves-column and --start-column are for Parquet and Arrow"),
+        "{note}"
+    );
+    assert!(!note.contains("other.parquet: --moves-column"), "{note}");
 }
 
 /// Damaged rows keep the positions before the damage, and their neighbours are untouched.
