@@ -207,8 +207,8 @@ fn read_part<'a>(part: &'a str, definitions: &Definitions) -> Result<(ChosenColu
     // `tag:Event` is a column.
     let is_column = ChosenColumn::named(part).is_some();
     let divided = divided.or_else(|| {
-        let (name, width) = part.rsplit_once(':').filter(|_| !is_column && is_name(part))?;
-        Some((name, Some(width)))
+        let (name, width) = part.rsplit_once(':').filter(|_| !is_column)?;
+        is_name(name).then_some((name, Some(width)))
     });
     let (text, width) = divided.unwrap_or((part, None));
     let text = without_parentheses(text);
