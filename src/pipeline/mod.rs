@@ -363,6 +363,7 @@ fn needed_for_all(inputs: &Inputs, read: u64, written: u64) -> Option<u64> {
 fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, sink: &mut AnySink<'_, 'a>) -> Summary {
     let threads = options.threads.max(1);
     let ReadOptions { from, access, mut decode, strict, shard, choose, skip, limit } = options.read;
+    let names_columns_of_games = decode.moves_column.is_some() || decode.start_column.is_some();
     let Choose { mut games, mut filter, sample, seed, set } = choose;
     if job.reads_games()
         && let Some(condition) = filter.take()
@@ -587,7 +588,9 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     collector.summary.bytes = consumed.load(Ordering::Relaxed);
     if is_complete && collector.summary.failure.is_none() {
         collector.refuse_empty(options.past_damage);
-        collector.note_unused_columns(&options.read.decode);
+        if names_columns_of_games {
+            collector.note_unused_columns();
+        }
     }
     if let Some(Error::Temporary { written, needed, .. }) = &mut collector.summary.failure {
         *needed = needed_for_all(inputs, collector.summary.bytes, *written);

@@ -5,7 +5,7 @@
 use super::{FIRST_REJECTS, OnReject};
 use crate::choose::LeftOutBy;
 use crate::error::{Damage, Error, Place, Reject, shown};
-use crate::formats::{DecodeOptions, DroppedValue, DroppedValues, Format, Layout, Remarks, Totals, UnstoredTags};
+use crate::formats::{DroppedValue, DroppedValues, Format, Layout, Remarks, Totals, UnstoredTags};
 use crate::input::Compression;
 use crate::poisoned_locks::Unpoisoned;
 use crate::text::numbers::counted;
@@ -222,10 +222,7 @@ impl Collector<'_> {
     }
 
     /// Notes that files without columns were read, although options name columns of moves and of first positions.
-    pub(super) fn note_unused_columns(&mut self, options: &DecodeOptions) {
-        if options.moves_column.is_none() && options.start_column.is_none() {
-            return;
-        }
+    pub(super) fn note_unused_columns(&mut self) {
         let has_columns = |format: Format| matches!(format.layout(), Layout::Tables(_));
         for file in self.summary.files.iter_mut().filter(|file| file.format.is_some_and(|format| !has_columns(format)))
         {
