@@ -274,7 +274,7 @@ mod tests {
             positions,
             white_to_move: positions / 2,
             position_counts: crate::report::PositionCounts { in_check: positions / 16, ..Default::default() },
-            phase: Histogram::new(0, vec![positions / 100; 25]),
+            phase: Histogram::new(0, vec![positions / 50; 25]),
             game_results: Results { white: games / 2, draw: games / 20, black: games * 9 / 20, unknown: 0 },
             ..Report::default()
         }

@@ -289,7 +289,7 @@ fn games_and_positions_are_told_apart() {
     assert!(error.contains("--moves-column and --start-column are for games in Parquet and Arrow"), "{error}");
     // A dump has no columns, but may stand beside a table.
     let pgn = sample("lichess-2025-05.pgn");
-    let note = stderr_of(0, &["compute", "--columns", "fen", &pgn, &other, "--moves-column", "line"]);
+    let note = stderr_of(1, &["compute", "--columns", "fen", &pgn, &other, "--moves-column", "line"]);
     assert!(
         note.contains("lichess-2025-05.pgn: --moves-column and --start-column are for Parquet and Arrow"),
         "{note}"
