@@ -26,8 +26,8 @@ const RUN: usize = 256;
 /// pawn on the first or last rank; for others they are unspecified (but nothing panics).
 /// [`parse`](str::parse) gives no others.
 ///
-/// Each method queries all positions at once, on the threads of rayon's current pool: whoever measures it has to measure the
-/// time of all threads, not that of the calling one. `install` of a pool with one thread (`rayon::ThreadPoolBuilder`) keeps
+/// Each method queries all positions at once, on the threads of rayon's current pool. To measure it, take the time of
+/// all threads, not that of the calling one. `install` of a pool with one thread (`rayon::ThreadPoolBuilder`) keeps
 /// it to one.
 ///
 /// ```

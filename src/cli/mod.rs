@@ -29,7 +29,7 @@ mod verify;
 use anyhow::Result;
 use arguments::command_scope::{Examples, RunCommand, Scope};
 use arguments::common_args::{Global, TierChoice};
-use arguments::shell_habits;
+use arguments::shell_quoting_and_patterns;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lanefish_core::text::one_line;
 use run::invocation::Invocation;
@@ -131,13 +131,16 @@ fn definitions() -> clap::Command {
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> ExitCode {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
-    if let Some(message) = shell_habits::divided_expression(&arguments) {
+    if let Some(message) = shell_quoting_and_patterns::divided_expression(&arguments) {
         return ExitCode::from(status(&anyhow::Error::msg(message)));
     }
     let mut definitions = self::definitions();
     let parsed = definitions.try_get_matches_from_mut(&arguments);
     // Patterns that the shell has left as they are.
-    let parsed = match parsed.as_ref().map(|matches| shell_habits::with_files(&definitions, matches, &arguments)) {
+    let parsed = match parsed
+        .as_ref()
+        .map(|matches| shell_quoting_and_patterns::with_files(&definitions, matches, &arguments))
+    {
         Ok(Err(message)) => return ExitCode::from(status(&anyhow::Error::msg(message))),
         Ok(Ok(Some(expanded))) => {
             arguments = expanded;

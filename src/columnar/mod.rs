@@ -28,7 +28,7 @@ pub(crate) use parquet::{Pages, Parquet, ParquetFile};
 #[cfg(any(test, feature = "sql"))]
 pub(crate) use row_blocks::ROW_GROUP;
 pub(crate) use row_blocks::{ROW_GROUP_OF_GAMES, RowBlock, RowBlocks};
-pub(crate) use schema_metadata::{TABLE, check_columns, check_file};
+pub(crate) use schema_metadata::{COLUMNS, TABLE, check_columns, check_file};
 
 /// Rows that are encoded at once.
 pub const BLOCK: usize = 1 << 14;

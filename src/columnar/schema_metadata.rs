@@ -15,7 +15,7 @@ use parquet::file::metadata::{FileMetaData, RowGroupMetaData};
 use std::collections::HashMap;
 
 /// The metadata of an Arrow file.
-pub(super) const COLUMNS: &str = "lanefish.columns";
+pub(crate) const COLUMNS: &str = "lanefish.columns";
 /// The pair of a Parquet file.
 pub(super) const CHECKSUM: &str = "lanefish.checksum";
 /// The beginning of our program name in a Parquet file.

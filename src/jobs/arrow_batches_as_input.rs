@@ -3,6 +3,7 @@
 //! The batches are written once as an Arrow stream, which is read like one from a file. Whatever a run can do with a
 //! file it can then do with them: rows that are games, conditions, shards, numbers of records.
 
+use crate::columnar::COLUMNS;
 use crate::error::Error;
 use crate::input::Source;
 use arrow_array::RecordBatch;
@@ -47,7 +48,10 @@ pub fn source_of_batches(name: impl AsRef<Path>, schema: &Schema, batches: &[Rec
 }
 
 fn stream_of(schema: &Schema, batches: &[RecordBatch]) -> Result<Vec<u8>, ArrowError> {
-    let mut writer = StreamWriter::try_new(Vec::new(), schema)?;
+    // The list of columns with which a file was written protects that file. In memory, columns may be renamed.
+    let mut schema = schema.clone();
+    schema.metadata.remove(COLUMNS);
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
     for batch in batches {
         if batch.schema_ref().fields() != schema.fields() {
             return Err(ArrowError::SchemaError("has batches of different columns".to_owned()));
@@ -55,4 +59,26 @@ fn stream_of(schema: &Schema, batches: &[RecordBatch]) -> Result<Vec<u8>, ArrowE
         writer.write(batch)?;
     }
     writer.into_inner()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Inputs;
+    use crate::jobs::Collect;
+    use crate::pipeline::{RunOptions, run};
+    use crate::tiers;
+    use arrow_array::{ArrayRef, StringArray};
+
+    /// A table that was read from a file of ours may have other columns by now.
+    #[test]
+    fn columns_may_be_renamed() {
+        let moves: ArrayRef = Arc::new(StringArray::from(vec!["e2e4"]));
+        let batch = RecordBatch::try_from_iter([("uci", moves)]).unwrap();
+        let schema = Schema::clone(&batch.schema());
+        let schema = schema.with_metadata([(COLUMNS.to_owned(), "moves:Utf8".to_owned())].into());
+        let source = source_of_batches("data", &schema, &[batch]).unwrap();
+        let summary = run(&Inputs::of([source]), RunOptions::new(tiers::best()), &Collect, |_| Ok(())).unwrap();
+        assert_eq!((summary.records, summary.rejected), (2, 0));
+    }
 }

@@ -31,7 +31,7 @@ mod position_and_move_counts;
 mod puzzles_and_evaluations;
 mod remarks;
 mod score_results;
-mod story;
+mod striking_facts;
 mod text_counts;
 mod time_and_mistakes;
 
@@ -47,7 +47,7 @@ pub use score_results::{
     LogisticScale, MoverResults, RESULT_SCORE_MOST, RESULT_SCORE_RANGES, RESULT_SCORE_WIDTH, ScoreResults,
     first_of_result_range, logistic_scale, result_score_range,
 };
-pub use story::{MOST_TOLD, StoryFact};
+pub use striking_facts::{MOST_TOLD, StrikingFact};
 pub use text_counts::Kinds;
 pub use time_and_mistakes::{
     Accuracies, CLASSES, JudgedMoves, Mistakes, PHASE_BANDS, PHASE_WIDTH, PLY_BANDS, PLY_WIDTH, RATING_BANDS,

@@ -9,6 +9,7 @@ mod chaos;
 mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_doors;
+mod common_mistakes;
 mod completions;
 mod compression;
 mod compute;
@@ -24,7 +25,6 @@ mod examples;
 mod expected;
 #[cfg(unix)]
 mod files;
-mod first_tries;
 mod foreign;
 mod games;
 mod games_across_shards;

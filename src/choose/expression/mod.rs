@@ -14,11 +14,11 @@
 //! A named value is evaluated once for each tile, however often it occurs.
 
 mod check;
+mod conditions_never_true;
 mod error;
 mod evaluate;
 mod game_condition_columns;
 mod named_values;
-mod never_true;
 mod parse;
 mod piece_patterns;
 mod real_functions;
@@ -122,7 +122,7 @@ impl Condition {
         }
         let mut conjuncts = node.conjuncts();
         let mut checked = checked;
-        checked.scope.notes.extend(never_true::note(&conjuncts, &checked.scope));
+        checked.scope.notes.extend(conditions_never_true::note(&conjuncts, &checked.scope));
         conjuncts.sort_by_cached_key(|node| {
             (checked.scope.needs_of(node).queries != Queries::NONE, node.cost(&checked.scope))
         });

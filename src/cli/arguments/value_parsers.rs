@@ -1,7 +1,7 @@
 //! Names of formats and columns as arguments: the possible values, for help and completions, and suggestions
 //! for misspelled ones.
 
-use super::shell_habits::divided_list;
+use super::shell_quoting_and_patterns::divided_list;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};

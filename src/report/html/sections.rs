@@ -1,7 +1,7 @@
 //! The page about a dataset, section by section.
 
 use super::super::remarks::ENOUGH;
-use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, Severity, StoryFact};
+use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, Severity, StrikingFact};
 use super::bars;
 use super::board::{self, Scale};
 use super::joint_plots::{self, Shade};
@@ -104,12 +104,12 @@ pub(super) fn chosen(out: &mut String, about: &About, positions: u64) -> fmt::Re
 /// The first screen.
 /// The strip of the most striking facts; nothing where there are none.
 fn story(out: &mut String, report: &Report) -> fmt::Result {
-    let facts = report.story();
+    let facts = report.striking_facts();
     if facts.is_empty() {
         return Ok(());
     }
     out.push_str("<section class=\"story\" aria-label=\"What stands out\"><ul>");
-    for StoryFact { figure, text, .. } in &facts {
+    for StrikingFact { figure, text, .. } in &facts {
         write!(out, "<li><b>{}</b> {}</li>", Escaped(&unbroken(figure)), Escaped(&unbroken(text)))?;
     }
     out.push_str("</ul></section>\n");

@@ -5,12 +5,12 @@
 
 mod boards;
 pub(super) mod comparison;
-mod group_facts;
+mod group_table_columns;
 mod plots;
 mod score_results;
 mod tables;
 
-pub(super) use group_facts::{GroupFact, GroupOrder};
+pub(super) use group_table_columns::{GroupFact, GroupOrder};
 #[cfg(feature = "sql")]
 pub(crate) use tables::RULED;
 

@@ -1,7 +1,7 @@
 //! Tables with counts, summary statistics, distinct positions and groups.
 
 use super::Text;
-use super::group_facts::{GroupFact, WholeOfGroups};
+use super::group_table_columns::{GroupFact, WholeOfGroups};
 use super::plots::bar;
 use crate::cli::terminal::style::wrapped;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};

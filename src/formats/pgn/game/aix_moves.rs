@@ -184,12 +184,9 @@ fn play_now(moves: &[[u8; 2]], game: &mut Game<'_>, records: &mut Records) {
             Some(_) if game.plies == MOST_PLIES => GameError::TooManyMoves,
             Some(word) => match play_one(board, word) {
                 Ok((next, bits)) => {
-                    records.played(row, bits);
                     board = next;
                     game.plies += 1;
-                    let before = row;
-                    row = Some(records.push(board, game.plies));
-                    records.comes_after(before);
+                    row = records.follow(row, Some(bits), board, game.plies);
                     continue;
                 }
                 Err(error) => error,

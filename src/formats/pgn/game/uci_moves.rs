@@ -261,14 +261,9 @@ fn play_now<'a>(mut board: Board, text: &'a [u8], strict: bool, game: &mut Game<
             Some(_) if game.plies == MOST_PLIES => GameError::TooManyMoves,
             Some(found) => match play(board, found, word) {
                 Ok((next, bits)) => {
-                    if let Some(bits) = bits {
-                        records.played(row, bits);
-                    }
                     board = next;
                     game.plies += 1;
-                    let before = row;
-                    row = Some(records.push(board, game.plies));
-                    records.comes_after(before);
+                    row = records.follow(row, bits, board, game.plies);
                     continue;
                 }
                 Err(()) => GameError::Illegal(shown(word)),

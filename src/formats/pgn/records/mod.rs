@@ -374,6 +374,17 @@ impl Records {
         self.push(board, ply);
     }
 
+    /// Adds the position after a move, which a null move has no bits for, and returns its row.
+    #[cfg(feature = "parquet")]
+    pub(super) fn follow(&mut self, before: Option<usize>, bits: Option<u16>, board: Board, ply: u32) -> Option<usize> {
+        if let Some(bits) = bits {
+            self.played(before, bits);
+        }
+        let row = self.push(board, ply);
+        self.comes_after(before);
+        Some(row)
+    }
+
     /// Sets which position comes before that of the last row.
     #[inline]
     pub(super) fn comes_after(&mut self, before: Option<usize>) {

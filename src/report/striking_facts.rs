@@ -22,7 +22,7 @@ const ENOUGH_MOVES: u64 = 1000;
 /// A striking fact.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct StoryFact {
+pub struct StrikingFact {
     /// The name of the fact.
     pub key: &'static str,
     /// Its number, as shown.
@@ -58,7 +58,7 @@ const BLUNDERS: Usual = (1.0, 1.5);
 const LONGEST: Usual = (100.0, 350.0);
 
 struct Story {
-    facts: Vec<StoryFact>,
+    facts: Vec<StrikingFact>,
     /// Number of observations for each position.
     per_position: f64,
 }
@@ -78,7 +78,7 @@ fn usual((low, high): Usual) -> String {
 }
 
 impl Story {
-    /// Adds a share of so many observations, if it is striking.
+    /// Adds a share, if it is striking for this number of observations.
     fn share(&mut self, key: &'static str, part: u64, whole: u64, observations: f64, range: Usual, text: &str) {
         if whole < ENOUGH || observations < ENOUGH as f64 {
             return;
@@ -90,7 +90,7 @@ impl Story {
         let beyond = outside(share, range) - ERRORS * error;
         if beyond > 0.0 {
             let text = format!("{text} ({})", usual(range));
-            self.facts.push(StoryFact {
+            self.facts.push(StrikingFact {
                 key,
                 figure: percent(part, whole),
                 text,
@@ -130,7 +130,7 @@ impl Story {
             let beyond = outside(ratio, BLUNDERS) - ERRORS * error;
             if beyond > 0.0 {
                 let rates = [most, fewest].map(|it| percentage(100.0 * rate(it)));
-                self.facts.push(StoryFact {
+                self.facts.push(StrikingFact {
                     key,
                     figure: format!("{ratio:.1} ×"),
                     text: format!("{} ({} and {} of the moves)", text(most.0, fewest.0), rates[0], rates[1]),
@@ -146,9 +146,9 @@ impl Report {
     ///
     /// ```
     /// use lanefish::report::Report;
-    /// assert!(Report::default().story().is_empty());
+    /// assert!(Report::default().striking_facts().is_empty());
     /// ```
-    pub fn story(&self) -> Vec<StoryFact> {
+    pub fn striking_facts(&self) -> Vec<StrikingFact> {
         let games = self.game_results.total();
         let per_position = match games {
             0 => 1.0,
@@ -210,7 +210,7 @@ impl Report {
         if beyond > 0.0 && self.positions >= ENOUGH {
             let text = format!("of the positions are duplicates of others ({})", usual(DUPLICATES));
             let figure = percentage(100.0 * share);
-            story.facts.push(StoryFact { key: "duplicates", figure, text, surprise: beyond / DUPLICATES.1 });
+            story.facts.push(StrikingFact { key: "duplicates", figure, text, surprise: beyond / DUPLICATES.1 });
         }
         if let Some(mistakes) = &details.mistakes {
             // The last range has those whose rating is not known.
@@ -251,7 +251,7 @@ impl Details {
             if longest as f64 > LONGEST.1 && games.count >= ENOUGH {
                 let text = format!("are the longest of {}", counted(games.count, "game"));
                 let figure = format!("{longest} plies");
-                story.facts.push(StoryFact {
+                story.facts.push(StrikingFact {
                     key: "longest",
                     figure,
                     text,
@@ -281,12 +281,12 @@ mod tests {
     }
 
     fn keys(report: &Report) -> Vec<&'static str> {
-        report.story().iter().map(|fact| fact.key).collect()
+        report.striking_facts().iter().map(|fact| fact.key).collect()
     }
 
     #[test]
     fn nothing_is_told_of_the_usual() {
-        assert!(keys(&plain(10_000)).is_empty(), "{:?}", plain(10_000).story());
+        assert!(keys(&plain(10_000)).is_empty(), "{:?}", plain(10_000).striking_facts());
         assert!(keys(&Report::default()).is_empty());
     }
 
@@ -301,12 +301,12 @@ mod tests {
         // Two of three decisive games: with few games, chance may explain it.
         assert!(keys(&with(100)).is_empty());
         assert!(keys(&with(260)).is_empty());
-        let many = with(20_000).story();
+        let many = with(20_000).striking_facts();
         assert_eq!((many[0].key, &*many[0].figure), ("white_wins", "68.8 %"));
         let mut report = with(20_000);
         report.position_counts.in_check = 0;
         report.white_to_move = report.positions;
         assert_eq!(keys(&report), ["side_to_move", "white_wins", "checks"]);
-        assert!(report.story().is_sorted_by(|a, b| a.surprise >= b.surprise));
+        assert!(report.striking_facts().is_sorted_by(|a, b| a.surprise >= b.surprise));
     }
 }
