@@ -2,8 +2,17 @@
 
 use super::{Dir, output, sample, stderr_of};
 use crate::support::{Random, shared_data, shared_text};
-use arrow_array::builder::{FixedSizeListBuilder, GenericListBuilder, LargeStringBuilder, StringBuilder};
-use arrow_array::{Array, ArrayRef, BinaryArray, RecordBatch, StringArray};
+use arrow_array::builder::{
+    FixedSizeListBuilder, GenericListBuilder, Int32Builder, LargeStringBuilder, MapBuilder, StringBuilder,
+    StringDictionaryBuilder,
+};
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, DictionaryArray, Float64Array, LargeStringArray, NullArray,
+    RecordBatch, StringArray, StringViewArray, StructArray,
+};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{Field, Fields};
 use lanefish::chess::{MoveKind, Position};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
@@ -28,7 +37,7 @@ fn list_columns(lists: &Lists) -> Vec<ArrayRef> {
             Arc::new(builder.finish()) as ArrayRef
         }};
     }
-    vec![lists!(i32, StringBuilder), lists!(i64, LargeStringBuilder)]
+    vec![lists!(i32, StringBuilder), lists!(i64, LargeStringBuilder), lists!(i32, StringDictionaryBuilder<Int32Type>)]
 }
 
 fn parquet(batch: &RecordBatch, rows: usize, version: WriterVersion) -> Vec<u8> {
@@ -76,11 +85,16 @@ fn random_games(count: usize, is_uci: bool, random: &mut Random) -> Vec<Vec<Stri
 
 /// The commands give the same for both files, with any number of threads.
 pub(super) fn assert_same(one: &str, other: &str, commands: &[&str]) {
+    assert_same_with(0, one, other, &[], commands);
+}
+
+/// The same with this exit status; the second file is read with these options.
+fn assert_same_with(status: i32, one: &str, other: &str, options: &[&str], commands: &[&str]) {
     for command in commands {
         let arguments: Vec<&str> = command.split(' ').collect();
-        let expected = output(0, &[&arguments[..], &[one]].concat());
+        let expected = output(status, &[&arguments[..], &[one]].concat());
         for threads in ["1", "2", "8"] {
-            let found = output(0, &[&arguments[..], &[other, "--threads", threads]].concat());
+            let found = output(status, &[&arguments[..], &[other, "--threads", threads], options].concat());
             let differs = expected.lines().zip(found.lines()).find(|(expected, found)| expected != found);
             assert_eq!(differs, None, "{command}: {other}");
             assert_eq!(expected.lines().count(), found.lines().count(), "{command}: {other}");
@@ -132,6 +146,87 @@ fn lists_of_moves_are_read_as_their_texts() {
     }
 }
 
+/// A struct with this column among others of any type, this many times within each other. The outermost one is `a`.
+fn within_structs(column: &ArrayRef, depth: usize, is_missing: impl Fn(usize, usize) -> bool) -> RecordBatch {
+    let rows = column.len();
+    let words: DictionaryArray<Int8Type> = (0..rows).map(|row| ["x", "y"].get(row % 3).copied()).collect();
+    let lists = list_columns(&vec![Some(vec![Some("e2e4".to_owned()), None]); rows]).remove(0);
+    let mut entries = MapBuilder::new(None, StringBuilder::new(), Int32Builder::new());
+    for row in 0..rows {
+        entries.keys().append_value("x");
+        entries.values().append_value(row as i32);
+        entries.append(row % 2 == 0).expect("an entry");
+    }
+    let others: [(&str, ArrayRef); 6] = [
+        ("flag", Arc::new((0..rows).map(|row| (row % 2 == 0).then_some(row % 3 == 0)).collect::<BooleanArray>())),
+        ("none", Arc::new(NullArray::new(rows))),
+        ("word", Arc::new(words)),
+        ("list", lists),
+        ("map", Arc::new(entries.finish())),
+        ("number", Arc::new((0..rows).map(|row| Some(row as f64)).collect::<Float64Array>())),
+    ];
+    let mut column = Arc::clone(column);
+    for level in 0..depth {
+        let siblings = others.iter().filter(|_| level == 0).map(|(name, array)| (*name, Arc::clone(array)));
+        let columns: Vec<(&str, ArrayRef)> = siblings.chain([("m.x", column)]).collect();
+        let fields: Fields =
+            columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
+        let nulls: NullBuffer = (0..rows).map(|row| !is_missing(level, row)).collect::<Vec<_>>().into();
+        let arrays = columns.into_iter().map(|(_, array)| array).collect();
+        column = Arc::new(StructArray::new(fields, arrays, Some(nulls)));
+    }
+    RecordBatch::try_from_iter([("before", Arc::clone(&others[0].1)), ("a", column)]).expect("columns")
+}
+
+/// A field of structs is read like a column, and null where any of them is.
+#[test]
+fn fields_of_structs_are_read_as_columns() {
+    let dir = Dir::new();
+    let mut random = Random::new(73);
+    let mut games = random_games(120, true, &mut random);
+    games.extend(random_games(120, false, &mut random));
+    let missing = |level: usize, row: usize| (row + 7 * level) % 90 == 3;
+    let commands = ["compute --columns game,ply,fen --format csv", "games --format csv"];
+    for depth in [1, 2, 20, 60] {
+        let is_missing = |row| (0..depth).any(|level| missing(level, row));
+        let words = |row: usize| (!is_missing(row)).then(|| &games[row]);
+        let texts: StringArray = (0..games.len()).map(|row| words(row).map(|words| words.join(" "))).collect();
+        let plain = RecordBatch::try_from_iter([("moves", Arc::new(texts) as ArrayRef)]).expect("a column");
+        let plain = dir.file("plain.parquet", parquet(&plain, 100, WriterVersion::PARQUET_1_0));
+        let texts: Vec<Option<String>> = games.iter().map(|words| Some(words.join(" "))).collect();
+        let lists: Lists =
+            games.iter().map(|words| Some(words.iter().map(|word| Some(word.clone())).collect())).collect();
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(StringArray::from(texts.clone())),
+            Arc::new(LargeStringArray::from(texts.clone())),
+            Arc::new(StringViewArray::from_iter(texts.clone())),
+            Arc::new(texts.iter().map(Option::as_deref).collect::<DictionaryArray<Int32Type>>()),
+        ];
+        columns.extend(list_columns(&lists));
+        let path = format!("a{}", ".m.x".repeat(depth));
+        let options = ["--moves-column", &path];
+        for column in &columns {
+            let batch = within_structs(column, depth, missing);
+            let file = dir.file("s.arrow", arrow(&batch));
+            if depth < 60 {
+                assert_same_with(1, &plain, &file, &options, &commands);
+            } else {
+                // Arrow's library reads no schemas that are nested so deep.
+                let message = stderr_of(2, &["stats", &file, "--moves-column", &path]);
+                assert!(message.contains("depth limit"), "{message}");
+            }
+            for (rows, version) in [(100, WriterVersion::PARQUET_1_0), (64, WriterVersion::PARQUET_2_0)] {
+                assert_same_with(
+                    1,
+                    &plain,
+                    &dir.file("s.parquet", parquet(&batch, rows, version)),
+                    &options,
+                    &commands,
+                );
+            }
+        }
+    }
+}
 /// Something else than moves in a list is an error of its row, behind the moves before it.
 #[test]
 fn other_elements_of_lists_are_rejected() {

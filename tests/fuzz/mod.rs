@@ -59,7 +59,9 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "verify" => TARGETS
             .iter()
             .map(|(name, _)| *name)
-            .filter(|name| !["verify", "san", "report", "selection", "expression", "tree", "zip"].contains(name))
+            .filter(|name| {
+                !["verify", "san", "report", "selection", "expression", "tree", "zip", "game_cells"].contains(name)
+            })
             .flat_map(seeds)
             .collect(),
         _ => files(target),

@@ -7,6 +7,8 @@
 #![allow(unreachable_pub, reason = "this file is a module of the tests and of the fuzz target")]
 
 use lanefish::chess::{self, Position, Validity};
+#[cfg(feature = "parquet")]
+use lanefish::chess::{MoveKind, Role};
 use lanefish::choose::expression::Evaluated;
 use lanefish::choose::{Definitions, GameFilter};
 use lanefish::datasets::{OpeningTree, TreeFile};
@@ -18,6 +20,8 @@ use lanefish::games::GameRow;
 use lanefish::input::RandomAccess;
 use lanefish::input::{Access, Input, Inputs, Source};
 use lanefish::jobs::OutputFormat;
+#[cfg(feature = "parquet")]
+use lanefish::jobs::{PositionReader, source_of_batches};
 use lanefish::output::ScratchSpace;
 use lanefish::packed::Packed;
 use lanefish::perft;
@@ -41,6 +45,7 @@ macro_rules! for_all_targets {
             text, containers, selection, expression, san, report, tree, verify, zip,
             #[cfg(feature = "parquet")] parquet,
             #[cfg(feature = "parquet")] arrow,
+            #[cfg(feature = "parquet")] game_cells,
         }
     };
 }
@@ -361,6 +366,108 @@ fn table(format: Format, bytes: &[u8]) {
     }
     assert!(records >= if has_games { whole.games } else { whole.records } || !whole.damage.is_empty());
     positions(&whole);
+}
+
+/// The form in which [`game_cells`] writes games.
+#[cfg(feature = "parquet")]
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CellForm {
+    Uci,
+    Lists,
+    San,
+    Movetext,
+    Aix,
+}
+
+/// Cells with the moves of games: the bytes choose legal moves, and now and then something else. Each row has the positions
+/// that playing its moves one by one gives, and is rejected if something else than a legal move was met.
+#[cfg(feature = "parquet")]
+pub fn game_cells(bytes: &[u8]) {
+    use CellForm::{Aix, Lists, Movetext, San, Uci};
+    use arrow_array::builder::{ListBuilder, StringBuilder};
+    use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray};
+
+    let Some((&first, bytes)) = bytes.split_first() else { return };
+    let form = [Uci, Lists, San, Movetext, Aix][usize::from(first) % 5];
+    let (mut expected, mut bad) = (Vec::new(), 0);
+    let (mut texts, mut lists, mut cells) = (Vec::new(), ListBuilder::new(StringBuilder::new()), Vec::new());
+    for choices in bytes.split(|&byte| byte == b'\n').take(64) {
+        let (words, cell, is_bad) = game_of(choices, form, &mut expected);
+        bad += u64::from(is_bad);
+        words.iter().for_each(|word| lists.values().append_value(word));
+        lists.append(true);
+        texts.push(words.join(" "));
+        cells.push(cell);
+    }
+    let texts = || -> ArrayRef { Arc::new(StringArray::from(texts.clone())) };
+    let (name, column) = match form {
+        Uci | San => ("moves", texts()),
+        Movetext => ("movetext", texts()),
+        Lists => ("moves", Arc::new(lists.finish()) as ArrayRef),
+        Aix => ("movedata", Arc::new(BinaryArray::from_iter_values(&cells)) as ArrayRef),
+    };
+    let batch = RecordBatch::try_from_iter([(name, column)]).expect("one column");
+    let source = source_of_batches("cells", &batch.schema(), &[batch]).expect("a stream");
+    let mut reader = PositionReader::new(Inputs::of([source]), ReadOptions::default(), 1).expect("a thread");
+    let shown = |mut position: Position| {
+        position.drop_unusable_en_passant();
+        position.to_string()
+    };
+    let found: Vec<String> = reader.by_ref().map(|position| shown(position.expect("rows can be read"))).collect();
+    assert_eq!(found, expected.into_iter().map(shown).collect::<Vec<_>>());
+    assert_eq!(reader.summary().map(|summary| summary.rejected), Some(bad));
+}
+
+/// A game of moves that bytes choose, as words and in the bytes of Aix, and whether it has something else. Its positions
+/// are added to others.
+#[cfg(feature = "parquet")]
+fn game_of(choices: &[u8], form: CellForm, positions: &mut Vec<Position>) -> (Vec<String>, Vec<u8>, bool) {
+    let mut position = Position::standard();
+    positions.push(position.clone());
+    let (mut words, mut cell) = (Vec::new(), Vec::new());
+    let mut is_bad = false;
+    for (ply, pair) in choices.chunks(2).enumerate() {
+        let (choice, other) = (pair[0], pair.get(1).copied().unwrap_or(0));
+        let moves = position.legal_moves();
+        let Some(&mv) = moves.get(usize::from(choice) % moves.len().max(1)) else { break };
+        let (from, to) = (mv.from.index() as u8, mv.to.index() as u8);
+        let code = match mv.kind {
+            MoveKind::Promotion(role) => match role {
+                Role::Queen => Some(0),
+                Role::Rook => Some(1),
+                Role::Bishop => Some(2),
+                _ => Some(3),
+            },
+            _ => None,
+        };
+        let is_castling = mv.kind == MoveKind::Castle;
+        let is_capture = mv.kind == MoveKind::EnPassant || !is_castling && position.piece_at(mv.to).is_some();
+        let flags = u8::from(code.is_some()) << 6 | u8::from(is_capture) << 7;
+        let mut bytes = [from | flags, to | code.unwrap_or(0) << 6];
+        let mut word = match form {
+            CellForm::San | CellForm::Movetext => mv.san(&position),
+            _ => mv.uci_as(choice & 128 != 0).to_string(),
+        };
+        // Rarely, a capture that is none, or a piece that is not there.
+        if other > 250 {
+            is_bad = true;
+            bytes[0] ^= 0x80;
+            word = ["a3a3", "Kj9", "e2e4e5", "a7a8k"][usize::from(other) % 4].to_owned();
+        }
+        if form == CellForm::Movetext {
+            let number = if ply % 2 == 0 { format!("{}. ", ply / 2 + 1) } else { String::new() };
+            let remark = ["", " $3", " { [%clk 0:01:02] }", " (x)", "!?"][usize::from(other) % 5];
+            word = format!("{number}{word}{remark}");
+        }
+        words.push(word);
+        cell.extend(bytes);
+        if !is_bad {
+            position.make(mv);
+            positions.push(position.clone());
+        }
+    }
+    cell.push(0);
+    (words, cell, is_bad)
 }
 
 /// Corrects the checksums of all sections that can be found.

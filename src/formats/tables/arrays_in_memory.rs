@@ -3,18 +3,19 @@
 use super::column_map::{Column, Kind, Plan};
 use super::decode::{ReadColumns, decode};
 use super::detect_games_or_positions::rows_of;
+use super::struct_fields::{FoundField, fields_of, values_of};
 use super::{DecodeRows, RowPart, dictionary_values};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::input::Bytes;
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Field, Fields, Schema};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Arrow arrays with a column of positions, which may consist of several chunks.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrays {
-    columns: Vec<Column>,
+    fields: Fields,
     chunks: Arc<Chunks>,
 }
 
@@ -48,12 +49,8 @@ impl Arrays {
                 all.starts.push(rows);
             }
         }
-        let columns = columns.into_iter().map(|(name, data)| Column {
-            name: name.to_owned(),
-            kind: Kind::of(data),
-            data: data.to_string(),
-        });
-        Ok(Self { columns: columns.collect(), chunks: Arc::new(all) })
+        let fields = columns.into_iter().map(|(name, data)| Field::new(name, data.clone(), true));
+        Ok(Self { fields: fields.collect(), chunks: Arc::new(all) })
     }
 
     /// Makes a table from the positions alone: chunks of one array of FENs or packed boards.
@@ -89,7 +86,9 @@ impl Arrays {
     /// # Errors
     /// If rows are neither games nor positions: the rest of a sentence that begins with the name of the data.
     pub(crate) fn are_games(&self, options: &DecodeOptions) -> Result<bool, String> {
-        Ok(rows_of(&self.columns, None, options)?.kind().has_games)
+        let fields = fields_of(&self.fields, options);
+        let columns: Vec<Column> = fields.into_iter().map(|found| found.column).collect();
+        Ok(rows_of(&columns, None, options)?.kind().has_games)
     }
 
     /// Finds the part with some of the rows, wherever chunks end.
@@ -100,8 +99,10 @@ impl Arrays {
         &self,
         options: &DecodeOptions,
     ) -> Result<impl Fn(Range<u64>) -> RowPart + Sync + use<>, String> {
-        let plan = Plan::of(&self.columns, options)?;
-        let decode: Arc<dyn DecodeRows> = Arc::new(Rows { plan, chunks: Arc::clone(&self.chunks) });
+        let fields = fields_of(&self.fields, options);
+        let columns: Vec<Column> = fields.iter().map(|found| found.column.clone()).collect();
+        let plan = Plan::of(&columns, options)?;
+        let decode: Arc<dyn DecodeRows> = Arc::new(Rows { plan, fields, chunks: Arc::clone(&self.chunks) });
         Ok(move |rows: Range<u64>| RowPart {
             rows,
             place: 0,
@@ -118,16 +119,18 @@ impl Arrays {
 #[derive(Debug)]
 struct Rows {
     plan: Plan,
+    /// Where the columns of the plan are.
+    fields: Vec<FoundField>,
     chunks: Arc<Chunks>,
 }
 
 impl DecodeRows for Rows {
     fn decode(&self, rows: Range<u64>, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        decode(&self.plan, &*self.chunks, rows, 0, chunk, options)
+        decode(&self.plan, self, rows, 0, chunk, options)
     }
 }
 
-impl ReadColumns for Chunks {
+impl ReadColumns for Rows {
     fn is_in_memory(&self) -> bool {
         true
     }
@@ -137,19 +140,22 @@ impl ReadColumns for Chunks {
         rows: Range<u64>,
         each: &mut dyn FnMut(&dictionary_values::Column) -> Result<(), String>,
     ) -> Result<(), String> {
-        let first = self.starts.partition_point(|&start| start <= rows.start) - 1;
-        for (chunk, start) in self.columns[first..].iter().zip(&self.starts[first..]) {
-            let array = &chunk[column];
+        let FoundField { root, path, .. } = self.fields.get(column).ok_or("a column is missing")?;
+        let Chunks { columns, starts } = &*self.chunks;
+        let first = starts.partition_point(|&start| start <= rows.start) - 1;
+        for (chunk, start) in columns[first..].iter().zip(&starts[first..]) {
+            let array = &chunk[*root];
             let len = array.len() as u64;
             let from = rows.start.saturating_sub(*start);
             let to = rows.end.saturating_sub(*start).min(len);
             if from >= to {
                 break;
             }
-            match to - from {
-                count if count == len => each(&Arc::clone(array).into())?,
-                count => each(&array.slice(from as usize, count as usize).into())?,
-            }
+            let array = match to - from {
+                count if count == len => Arc::clone(array),
+                count => array.slice(from as usize, count as usize),
+            };
+            each(&values_of(&array, path)?.into())?;
         }
         Ok(())
     }

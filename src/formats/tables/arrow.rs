@@ -1,15 +1,16 @@
 //! Arrow files and streams (IPC).
 
-use super::column_map::{Column, Kind};
+use super::column_map::Column;
 use super::decode::ReadColumns;
 use super::detect_games_or_positions::{KEY, ReadRows, kind_of, rows_of};
-use super::dictionaries::Dictionaries;
+use super::dictionaries::{Dictionaries, number_of};
 use super::dictionary_values::{self, DictionaryValues, Known};
 use super::fields_from_values::{most_texts, refusal};
 use super::ipc_buffer_checks::{self, Needs, Use};
 use super::ipc_messages::{CONTINUATION, Kept, Located, MAGIC, Messages, content, damage, message};
 use super::panic_guard::guarded;
-use super::values::Numbers;
+use super::struct_fields::{fields_of, values_of};
+use super::values::{Lists, Numbers};
 use super::{
     BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, OpenTable, RowKind, RowPart, ShardOfTable, TableError,
     TableOfGames, TableReader,
@@ -20,7 +21,7 @@ use crate::formats::codec::memory_budget::Charge;
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness};
 use crate::input::{Bytes, RandomAccess};
 use crate::table::{Field, Fields};
-use arrow_array::RecordBatch;
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::MetadataVersion;
 use arrow_ipc::reader::RecordBatchDecoder;
 use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef};
@@ -89,22 +90,31 @@ impl OpenTable for Arrow {
         let schema = &messages.schema;
         check_columns(&schema.fields, &schema.metadata).map_err(|what| damage(0, what))?;
         let numbers = Dictionaries::of(schema).map_err(|what| damage(0, what))?;
-        let fields = messages.schema.fields().iter();
-        let columns: Vec<Column> = fields.map(|field| column_of(field)).collect();
+        let all = fields_of(messages.schema.fields(), options);
+        let columns: Vec<Column> = all.iter().map(|found| found.column.clone()).collect();
         let said = messages.schema.metadata.get(KEY).map(|said| &**said);
         let plan = rows_of(&columns, said, options).map_err(TableError::Columns)?;
-        let mut projection = plan.columns();
+        let reads = plan.columns().into_iter().map(|column| ReadField {
+            column,
+            root: all[column].root,
+            path: all[column].path.clone(),
+            dictionary: dictionary_in(&as_bytes(&all[column].field)),
+        });
+        let reads: Arc<[ReadField]> = reads.collect();
+        let mut projection: Vec<usize> = reads.iter().map(|read| read.root).collect();
         projection.sort_unstable();
+        projection.dedup();
         // Text is read as bytes, so that invalid UTF-8 makes a bad row, not a bad batch.
         let fields = messages.schema.fields().iter().enumerate();
         let fields =
-            fields.map(|(at, field)| if projection.contains(&at) { as_bytes(field) } else { field.as_ref().clone() });
+            fields.map(|(at, field)| if projection.contains(&at) { as_bytes(field) } else { Arc::clone(field) });
         messages.schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let schema = Arc::new(numbers_only(&messages.schema, &projection));
         Ok(Box::new(ArrowTable {
             messages,
             schema,
             plan,
+            reads,
             projection: projection.into(),
             shard,
             numbers,
@@ -126,8 +136,8 @@ impl OpenTable for Arrow {
 
     fn facts(&self, source: RandomAccess) -> Result<Facts, Damage> {
         let mut messages = Messages::open(source)?;
-        let fields = messages.schema.fields().iter();
-        let columns: Vec<Column> = fields.map(|field| column_of(field)).collect();
+        let all = fields_of(messages.schema.fields(), &DecodeOptions::default());
+        let columns: Vec<Column> = all.into_iter().map(|found| found.column).collect();
         let kind = kind_of(&columns, messages.schema.metadata.get(KEY).map(|said| &**said));
         let columns = columns.into_iter().map(|column| (column.name, column.data)).collect();
         let (mut rows, mut groups) = (0u64, 0);
@@ -143,47 +153,75 @@ impl OpenTable for Arrow {
     }
 }
 
-fn column_of(field: &ArrowField) -> Column {
-    Column { name: field.name().clone(), kind: Kind::of(field.data_type()), data: field.data_type().to_string() }
+/// A field with another type for some types within its own; the first that fits is replaced as a whole.
+fn with_types(field: &Arc<ArrowField>, replaced: &impl Fn(&DataType) -> Option<DataType>) -> Arc<ArrowField> {
+    let of = |field: &Arc<ArrowField>| with_types(field, replaced);
+    let data = field.data_type();
+    let new = replaced(data).unwrap_or_else(|| match data {
+        DataType::List(values) => DataType::List(of(values)),
+        DataType::LargeList(values) => DataType::LargeList(of(values)),
+        DataType::ListView(values) => DataType::ListView(of(values)),
+        DataType::LargeListView(values) => DataType::LargeListView(of(values)),
+        DataType::FixedSizeList(values, len) => DataType::FixedSizeList(of(values), *len),
+        DataType::Map(entries, is_sorted) => DataType::Map(of(entries), *is_sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
+        other => other.clone(),
+    });
+    Arc::new(field.as_ref().clone().with_data_type(new))
 }
 
 /// The field with bytes in place of strings, which have the same layout.
-fn as_bytes(field: &ArrowField) -> ArrowField {
-    fn of(data: &DataType) -> DataType {
+fn as_bytes(field: &Arc<ArrowField>) -> Arc<ArrowField> {
+    fn bytes(data: &DataType) -> Option<DataType> {
         match data {
-            DataType::Utf8 => DataType::Binary,
-            DataType::LargeUtf8 => DataType::LargeBinary,
-            DataType::Utf8View => DataType::BinaryView,
-            DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), Box::new(of(values))),
-            DataType::List(values) => DataType::List(element(values)),
-            DataType::LargeList(values) => DataType::LargeList(element(values)),
-            DataType::ListView(values) => DataType::ListView(element(values)),
-            DataType::LargeListView(values) => DataType::LargeListView(element(values)),
-            DataType::FixedSizeList(values, len) => DataType::FixedSizeList(element(values), *len),
-            other => other.clone(),
+            DataType::Utf8 => Some(DataType::Binary),
+            DataType::LargeUtf8 => Some(DataType::LargeBinary),
+            DataType::Utf8View => Some(DataType::BinaryView),
+            DataType::Dictionary(keys, values) => {
+                let values = bytes(values).unwrap_or_else(|| (**values).clone());
+                Some(DataType::Dictionary(keys.clone(), Box::new(values)))
+            }
+            _ => None,
         }
     }
-    fn element(of: &ArrowField) -> Arc<ArrowField> {
-        Arc::new(as_bytes(of))
-    }
-    field.clone().with_data_type(of(field.data_type()))
+    with_types(field, &bytes)
 }
 
 /// The columns that are read, with the numbers of values in place of dictionaries.
 fn numbers_only(schema: &Schema, projection: &[usize]) -> Schema {
-    let fields = schema.fields().iter().enumerate().map(|(at, field)| match field.data_type() {
-        DataType::Dictionary(keys, _) if projection.contains(&at) => {
-            ArrowField::new(field.name(), (**keys).clone(), field.is_nullable())
-        }
-        _ => field.as_ref().clone(),
-    });
+    let numbers = |data: &DataType| match data {
+        DataType::Dictionary(keys, _) => Some((**keys).clone()),
+        _ => None,
+    };
+    let fields = schema.fields().iter().enumerate();
+    let fields = fields
+        .map(|(at, field)| if projection.contains(&at) { with_types(field, &numbers) } else { Arc::clone(field) });
     Schema::new(fields.collect::<Vec<_>>())
 }
 
-/// The number of the dictionary of a column.
-fn dictionary_of(field: &ArrowField) -> Option<i64> {
-    #[allow(deprecated, reason = "the numbers of dictionaries are part of the format, and found nowhere else")]
-    field.dict_id()
+/// A column that is read, or a field of one.
+#[derive(Clone, Debug)]
+struct ReadField {
+    /// Its number among the columns of the plan.
+    column: usize,
+    /// The number of the column of the file, and those of the fields on the way down.
+    root: usize,
+    path: Vec<usize>,
+    /// The dictionary of its values, or of the values of its lists.
+    dictionary: Option<(i64, DataType)>,
+}
+
+/// The number of the dictionary of a field, or of the elements of its lists, and the type of its values.
+fn dictionary_in(field: &ArrowField) -> Option<(i64, DataType)> {
+    match field.data_type() {
+        DataType::Dictionary(_, values) => Some((number_of(field)?, (**values).clone())),
+        DataType::List(element)
+        | DataType::LargeList(element)
+        | DataType::ListView(element)
+        | DataType::LargeListView(element)
+        | DataType::FixedSizeList(element, _) => dictionary_in(element),
+        _ => None,
+    }
 }
 
 #[derive(Debug)]
@@ -192,7 +230,9 @@ struct ArrowTable {
     /// The schema with which batches are decoded: it has numbers in place of the values of dictionaries.
     schema: SchemaRef,
     plan: Arc<dyn ReadRows>,
-    /// Numbers of the columns that are read, in ascending order.
+    /// What is read, in the order of the plan.
+    reads: Arc<[ReadField]>,
+    /// Numbers of the columns of the file that are read, in ascending order.
     projection: Arc<[usize]>,
     shard: Option<ShardOfTable>,
     /// The dictionaries that may occur.
@@ -246,8 +286,9 @@ struct Batch {
     schema: SchemaRef,
     version: MetadataVersion,
     plan: Arc<dyn ReadRows>,
+    reads: Arc<[ReadField]>,
     projection: Arc<[usize]>,
-    /// The dictionaries of the columns that are read.
+    /// The dictionaries of what is read.
     words: Vec<Option<Known>>,
     at: Located,
     first: u64,
@@ -288,15 +329,8 @@ impl DecodeRows for Checks {
 impl ArrowTable {
     /// The values of a dictionary, if it is one of a column that is read.
     fn needs(&self, id: i64) -> Option<&DataType> {
-        let mut fields = self
-            .projection
-            .iter()
-            .map(|&at| self.messages.schema.field(at))
-            .filter(|field| dictionary_of(field) == Some(id));
-        match fields.next()?.data_type() {
-            DataType::Dictionary(_, values) => Some(values),
-            _ => None,
-        }
+        let mut dictionaries = self.reads.iter().filter_map(|read| read.dictionary.as_ref());
+        dictionaries.find(|(number, _)| *number == id).map(|(_, values)| values)
     }
 
     fn dictionary(&mut self, at: Located) -> Result<(), String> {
@@ -307,11 +341,11 @@ impl ArrowTable {
         let id = batch.id();
         let replaces = !self.messages.is_listed();
         self.numbers.take(id, batch.isDelta(), replaces)?;
-        let Some(values) = self.needs(id) else {
+        let Some(values) = self.needs(id).cloned() else {
             return Ok(());
         };
         let data = batch.data().ok_or("a dictionary is missing")?;
-        let schema = Arc::new(Schema::new(vec![ArrowField::new("", values.clone(), true)]));
+        let schema = Arc::new(Schema::new(vec![ArrowField::new("", values, true)]));
         let version = self.messages.version;
         let fields = schema.fields();
         let needs = ipc_buffer_checks::check(&source, at, data, version, fields, |_| Use::Read)
@@ -394,15 +428,21 @@ impl ArrowTable {
         let batch = message.header_as_record_batch().ok_or("a record batch is missing")?;
         let fields = self.messages.schema.fields();
         ipc_buffer_checks::check(source, at, batch, self.messages.version, fields, |number| {
-            let is_position = self.plan.columns().first() == Some(&number);
+            let mut reads = self.reads.iter().enumerate().filter(|(_, read)| read.root == number);
+            // The first one holds the positions or moves.
+            let is_first = reads.clone().any(|(at, _)| at == 0);
             match self.projection.binary_search(&number) {
-                Ok(_) if self.plan.reads_bytes(number) && !is_position => Use::Keep,
+                Ok(_) if !is_first && reads.any(|(_, read)| self.plan.reads_bytes(read.column)) => Use::Keep,
                 // Operations.
-                Ok(_) if is_position && self.keeps_operations => Use::KeepSome,
+                Ok(_) if is_first && self.keeps_operations => Use::KeepSome,
                 Ok(_) => Use::Read,
                 Err(_) => Use::Skip,
             }
         })
+    }
+
+    fn name_of(&self, read: &ReadField) -> &str {
+        self.schema.field(read.root).name()
     }
 
     /// The batch, or the damage with the number of rows that are lost.
@@ -411,16 +451,14 @@ impl ArrowTable {
         let wrong = |what: String| damage(at.place, format!("record batch {number}: {what}"));
         // Until the batch is checked, its claims are not believed.
         let needs = self.check(at).map_err(|what| (wrong(what), 0))?;
-        let schema = &self.messages.schema;
-        let mut words = Vec::with_capacity(self.projection.len());
-        for &column in &*self.projection {
-            let field = schema.field(column);
-            words.push(match dictionary_of(field) {
+        let mut words = Vec::with_capacity(self.reads.len());
+        for read in &*self.reads {
+            words.push(match &read.dictionary {
                 None => None,
-                Some(id) => match self.dictionaries.get(&id) {
+                Some((id, _)) => match self.dictionaries.get(id) {
                     Some(dictionary) => Some(dictionary.known.clone()),
                     None => {
-                        let what = format!("the dictionary of `{}` is missing", field.name());
+                        let what = format!("the dictionary of `{}` is missing", self.name_of(read));
                         return Err((wrong(what), rows));
                     }
                 },
@@ -431,6 +469,7 @@ impl ArrowTable {
             schema: Arc::clone(&self.schema),
             version: self.messages.version,
             plan: Arc::clone(&self.plan),
+            reads: Arc::clone(&self.reads),
             projection: Arc::clone(&self.projection),
             words,
             at,
@@ -600,7 +639,7 @@ impl Batch {
     /// Number of bytes of memory that a part with this many rows needs for itself.
     fn memory_of(&self, rows: u64) -> u64 {
         let content = if self.source.is_whole() { 0 } else { self.content_of(rows) };
-        let fields = self.projection.len() as u64;
+        let fields = self.reads.len() as u64;
         rows * (BYTES_OF_ROW + BYTES_OF_FIELD * fields) + self.texts + content
     }
 
@@ -634,19 +673,26 @@ impl Batch {
         if batch.num_rows() as u64 != self.rows {
             return Err(format!("{} rows of {}", batch.num_rows(), self.rows));
         }
-        for (at, (array, known)) in batch.columns().iter().zip(&self.words).enumerate() {
-            let Some(known) = known else {
-                continue;
-            };
-            let (column, len) = (self.projection[at], known.len);
-            let numbers = Numbers::of_primitive(array).ok_or("numbers of values are missing")?;
-            let mut numbers = (0..array.len()).filter_map(|row| numbers.get(row));
-            if let Some(number) = numbers.find(|number| !(0..i128::from(len)).contains(number)) {
-                let name = self.schema.field(column).name();
-                return Err(format!("column `{name}`: value {number} of a dictionary of {len}"));
+        for (read, known) in self.reads.iter().zip(&self.words) {
+            let Some(known) = known else { continue };
+            let array = values_of(self.column(&batch, read)?, &read.path)?;
+            let array = dictionary_values::Column::from(array);
+            let lists = Lists::of(&array);
+            let numbers = lists.as_ref().map_or(&array.array, |lists| lists.values);
+            let numbers = Numbers::of_primitive(numbers).ok_or("numbers of values are missing")?;
+            let mut numbers = (0..numbers.len()).filter_map(|row| numbers.get(row));
+            if let Some(number) = numbers.find(|number| !(0..i128::from(known.len)).contains(number)) {
+                let name = self.schema.field(read.root).name();
+                return Err(format!("column `{name}`: value {number} of a dictionary of {}", known.len));
             }
         }
         Ok(batch)
+    }
+
+    /// The column of a batch in which something is read.
+    fn column<'a>(&self, batch: &'a RecordBatch, read: &ReadField) -> Result<&'a ArrayRef, String> {
+        let at = self.projection.binary_search(&read.root).ok();
+        at.and_then(|at| batch.columns().get(at)).ok_or_else(|| "a column is missing".to_owned())
     }
 }
 
@@ -681,12 +727,14 @@ impl ReadColumns for Batch {
         each: &mut dyn FnMut(&dictionary_values::Column) -> Result<(), String>,
     ) -> Result<(), String> {
         let batch = self.decoded().map_err(Option::unwrap_or_default)?;
-        let at = self.projection.iter().position(|&other| other == column).ok_or("a column is missing")?;
-        let array = batch.columns().get(at).ok_or("a column is missing")?;
+        let at = self.reads.iter().position(|read| read.column == column).ok_or("a column is missing")?;
+        let array = self.column(batch, &self.reads[at])?;
         let rows = rows.start as usize..rows.end as usize;
         if rows.end > array.len() {
             return Err(format!("{} rows of {}", array.len(), rows.end));
         }
-        each(&dictionary_values::Column { array: array.slice(rows.start, rows.len()), words: self.words[at].clone() })
+        // Of a struct, only these rows are looked at.
+        let array = values_of(&array.slice(rows.start, rows.len()), &self.reads[at].path)?;
+        each(&dictionary_values::Column { array, words: self.words[at].clone() })
     }
 }

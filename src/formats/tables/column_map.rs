@@ -63,13 +63,10 @@ impl Kind {
             | DataType::LargeList(element)
             | DataType::ListView(element)
             | DataType::LargeListView(element)
-            | DataType::FixedSizeList(element, _) => match element.data_type() {
-                DataType::Dictionary(..) => Self::Other,
-                element => match Self::of(element) {
-                    Self::Text | Self::Bytes => Self::TextList,
-                    Self::Integer => Self::IntegerList,
-                    _ => Self::Other,
-                },
+            | DataType::FixedSizeList(element, _) => match Self::of(element.data_type()) {
+                Self::Text | Self::Bytes => Self::TextList,
+                Self::Integer => Self::IntegerList,
+                _ => Self::Other,
             },
             DataType::Null => Self::Null,
             DataType::Float32 | DataType::Float64 => Self::Float,
@@ -79,6 +76,10 @@ impl Kind {
     }
     pub(in crate::formats) fn is_text(self) -> bool {
         matches!(self, Self::Text | Self::Cell | Self::Bytes)
+    }
+    #[cfg(feature = "parquet")]
+    pub(in crate::formats) fn is_list(self) -> bool {
+        matches!(self, Self::TextList | Self::IntegerList)
     }
     fn is_board(self) -> bool {
         matches!(self, Self::Board | Self::Bytes)

@@ -8,7 +8,7 @@ use crate::error::Damage;
 use crate::input::RandomAccess;
 use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_schema, parquet_to_arrow_schema_by_columns};
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
-use ::parquet::schema::types::ColumnDescriptor;
+use ::parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use arrow_schema::{DataType, Field};
 use std::ops::Range;
 use std::sync::Arc;
@@ -86,8 +86,18 @@ pub(super) fn is_list(column: &ColumnDescriptor) -> bool {
     column.max_rep_level() == 1 && (1..=3).contains(&column.path().parts().len()) && column.max_def_level() <= 3
 }
 
-/// The columns of a file, and the numbers of the leaves of those that are plain values, or lists of such values.
-pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<usize>)>, Damage> {
+/// A column of a file, or a field of a struct, and where its values are.
+#[derive(Debug)]
+pub(super) struct Leaf {
+    pub(super) column: Column,
+    /// The number of its leaf, if it has plain values, or lists of such values.
+    pub(super) leaf: Option<usize>,
+    /// The number of structs around it.
+    pub(super) structs: usize,
+}
+
+/// The columns of a file, and behind them the fields of structs with these paths.
+pub(super) fn leaves(metadata: &ParquetMetaData, paths: &[&str]) -> Vec<Leaf> {
     let schema = metadata.file_metadata().schema_descr();
     let mut columns = Vec::new();
     let fields = schema.root_schema().get_fields();
@@ -105,15 +115,7 @@ pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<u
     let hints = guarded(|| parquet_to_arrow_schema(schema, pairs)).ok();
     for (field, leaf) in fields.iter().zip(leaves) {
         let name = field.name().to_owned();
-        let data = leaf
-            .and_then(|leaf| {
-                guarded(|| {
-                    let mask = ProjectionMask::leaves(schema, [leaf]);
-                    parquet_to_arrow_schema_by_columns(schema, mask, None)
-                })
-                .ok()
-            })
-            .and_then(|schema| Some(schema.fields().first()?.data_type().clone()));
+        let data = leaf.and_then(|leaf| type_of_root(schema, leaf));
         // Parquet has no durations: only the schema that Arrow's writers add tells them from numbers.
         let of_arrow = hints.as_ref().and_then(|hints| hints.field_with_name(&name).ok()).map(Field::data_type);
         let data = match (data, of_arrow) {
@@ -126,7 +128,50 @@ pub(super) fn leaves(metadata: &ParquetMetaData) -> Result<Vec<(Column, Option<u
             Some(data) if is_read => (data.to_string(), leaf),
             _ => ("nested".to_owned(), None),
         };
-        columns.push((Column { name, kind, data }, leaf));
+        columns.push(Leaf { column: Column { name, kind, data }, leaf, structs: 0 });
     }
-    Ok(columns)
+    for path in paths {
+        if !fields.iter().any(|field| field.name() == *path) {
+            columns.extend(field_of_struct(schema, path));
+        }
+    }
+    columns
+}
+
+/// The type of the column with a leaf, as if it had no other one.
+fn type_of_root(schema: &SchemaDescriptor, leaf: usize) -> Option<DataType> {
+    let only = guarded(|| {
+        let mask = ProjectionMask::leaves(schema, [leaf]);
+        parquet_to_arrow_schema_by_columns(schema, mask, None)
+    });
+    Some(only.ok()?.fields().first()?.data_type().clone())
+}
+
+/// The field of a struct with a path, if its values are plain, or lists of such values.
+fn field_of_struct(schema: &SchemaDescriptor, path: &str) -> Option<Leaf> {
+    let is_within = |leaf: &usize| {
+        let of_leaf = schema.column(*leaf).path().string();
+        of_leaf.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let mut leaves = (0..schema.num_columns()).filter(is_within);
+    let leaf = leaves.next().filter(|_| leaves.next().is_none())?;
+    let mut data = type_of_root(schema, leaf)?;
+    let mut rest = path.strip_prefix(schema.get_column_root(leaf).name())?;
+    let mut structs = 0;
+    while let DataType::Struct(fields) = &data
+        && let Some(of_field) = rest.strip_prefix('.')
+        && let Some(field) = fields.first()
+    {
+        rest = of_field.strip_prefix(&**field.name())?;
+        structs += 1;
+        data = field.data_type().clone();
+    }
+    let kind = Kind::of(&data);
+    // What is repeated is a list of plain values.
+    let is_read = rest.is_empty() && schema.column(leaf).max_rep_level() == i16::from(kind.is_list());
+    is_read.then(|| Leaf {
+        column: Column { name: path.to_owned(), kind, data: data.to_string() },
+        leaf: Some(leaf),
+        structs,
+    })
 }

@@ -523,7 +523,7 @@ impl Joined {
         let mut joined = Self::default();
         for (_, array) in arrays {
             let lists = Lists::of(array).ok_or("the column of moves has no lists")?;
-            let elements = Texts::of_array(lists.values).ok_or("the lists of moves are not of text")?;
+            let elements = lists.texts().ok_or("the lists of moves are not of text")?;
             for row in 0..array.array.len() {
                 let Some(places) = lists.get(row) else {
                     joined.rows.push(None);

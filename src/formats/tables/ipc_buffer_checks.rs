@@ -216,6 +216,9 @@ impl Walk<'_> {
             let least = count.checked_mul(width).ok_or_else(fewer)?;
             (least <= len).then_some(()).ok_or_else(fewer)
         };
+        if *data == DataType::Null {
+            return Ok(());
+        }
         let validity = self.buffer(1)?;
         if nulls > 0 {
             has(validity, 1, rows.div_ceil(8))?;
@@ -242,8 +245,8 @@ impl Walk<'_> {
                     self.buffer(1)?;
                 }
             }
-            DataType::List(element) | DataType::LargeList(element) => {
-                let width = if matches!(data, DataType::List(_)) { 4 } else { 8 };
+            DataType::List(element) | DataType::LargeList(element) | DataType::Map(element, _) => {
+                let width = if matches!(data, DataType::LargeList(_)) { 8 } else { 4 };
                 let offsets = self.buffer(width)?;
                 if rows > 0 {
                     has(offsets, width, rows + 1)?;
@@ -257,6 +260,16 @@ impl Walk<'_> {
                     has(places, width, rows)?;
                 }
                 self.column(element.data_type(), None, Use::Read)?;
+            }
+            DataType::Struct(fields) => {
+                for field in fields {
+                    self.column(field.data_type(), Some(rows), Use::Read)?;
+                }
+                texts = u64::MAX;
+            }
+            DataType::Boolean => {
+                let bits = self.buffer(1)?;
+                has(bits, 1, rows.div_ceil(8))?;
             }
             DataType::FixedSizeList(element, len) => {
                 let values = u64::try_from(*len).ok().and_then(|len| rows.checked_mul(len)).ok_or_else(fewer)?;

@@ -101,6 +101,8 @@ mod panic_guard;
 mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_page_headers;
+#[cfg(feature = "parquet")]
+mod struct_fields;
 pub mod text;
 #[cfg(feature = "parquet")]
 mod values;

@@ -4,12 +4,13 @@ use super::column_map::Column;
 use super::decode::ReadColumns;
 use super::detect_games_or_positions::{KEY, ReadRows, kind_of, rows_of};
 use super::fields_from_values::{most_texts, refusal};
-use super::footer::{MAGIC, footer_damage, is_list, leaves, metadata, value_of};
+use super::footer::{Leaf, MAGIC, footer_damage, leaves, metadata, value_of};
 use super::page_checks::Written;
 use super::page_subset::OneColumn;
 use super::page_unpack::{Queue, Ready};
 use super::panic_guard::guarded;
 use super::parquet_page_headers::{self, Page, Pages};
+use super::struct_fields::{paths_in, values_of};
 use super::{
     BYTES_OF_FIELD, BYTES_OF_ROW, DecodeRows, Facts, MOST_ROWS, OpenTable, RowKind, RowPart, ShardOfTable, TableError,
     TableOfGames, TableReader, dictionary_values,
@@ -22,7 +23,7 @@ use crate::table::{Field, Fields};
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowSelection, RowSelector};
 use ::parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
 use ::parquet::basic::{Compression, Type as Physical};
-use ::parquet::errors::Result as ParquetResult;
+use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use ::parquet::schema::types::{SchemaDescriptor, Type};
 use arrow_schema::{DataType, Field as ArrowField, Fields as ArrowFields};
@@ -89,15 +90,14 @@ impl OpenTable for Parquet {
         shard: Option<ShardOfTable>,
     ) -> Result<Box<dyn TableReader>, TableError> {
         let metadata = metadata(&source)?;
-        let leaves = leaves(&metadata)?;
-        let columns: Vec<Column> = leaves.iter().map(|(column, _)| column.clone()).collect();
+        let leaves = leaves(&metadata, &paths_in(options));
+        let columns: Vec<Column> = leaves.iter().map(|leaf| leaf.column.clone()).collect();
         let plan = rows_of(&columns, value_of(&metadata, KEY), options).map_err(TableError::Columns)?;
         let mut reads: Vec<ReadColumn> = Vec::new();
         for column in plan.columns() {
-            let leaf = leaves[column].1.unwrap_or_default();
             let kind = (plan.reads_bytes(column), reads.is_empty());
-            let mut read =
-                ReadColumn::of(&metadata, column, leaf, kind).map_err(|what| footer_damage(&source, what))?;
+            let mut read = ReadColumn::of(&metadata, column, &leaves[column], kind)
+                .map_err(|what| footer_damage(&source, what))?;
             // Texts of positions may have operations.
             read.may_keep_texts =
                 read.keeps_texts || kind.1 && options.fields.contains(crate::table::Field::Operations);
@@ -123,7 +123,7 @@ impl OpenTable for Parquet {
 
     fn facts(&self, source: RandomAccess) -> Result<Facts, Damage> {
         let metadata = metadata(&source)?;
-        let columns: Vec<Column> = leaves(&metadata)?.into_iter().map(|(column, _)| column).collect();
+        let columns: Vec<Column> = leaves(&metadata, &[]).into_iter().map(|leaf| leaf.column).collect();
         let kind = kind_of(&columns, value_of(&metadata, KEY));
         let chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
         let codecs: BTreeSet<String> = chunks
@@ -147,6 +147,8 @@ struct ReadColumn {
     /// The number of the column among those of the plan, and among the leaves.
     column: usize,
     leaf: usize,
+    /// The number of structs around its values.
+    structs: usize,
     levels: FieldLevels,
     written: Written,
     /// Whether its texts are kept with the records, because it is the column of a field.
@@ -179,25 +181,41 @@ fn with_bytes(of: &Type) -> ParquetResult<Arc<Type>> {
     group.build().map(Arc::new)
 }
 
+/// The type of a column with only the field of structs with this path.
+fn with_only(of: &Arc<Type>, path: &[String]) -> ParquetResult<Arc<Type>> {
+    let Some((name, path)) = path.split_first() else { return Ok(Arc::clone(of)) };
+    let info = of.get_basic_info();
+    let field = of.get_fields().iter().find(|field| field.name() == name);
+    let field = field.ok_or_else(|| ParquetError::General(format!("there is no field `{name}`")))?;
+    let mut group = Type::group_type_builder(info.name()).with_fields(vec![with_only(field, path)?]);
+    if info.has_repetition() {
+        group = group.with_repetition(info.repetition());
+    }
+    group.build().map(Arc::new)
+}
+
 impl ReadColumn {
     fn of(
         metadata: &ParquetMetaData,
         column: usize,
-        leaf: usize,
+        &Leaf { leaf, structs, .. }: &Leaf,
         (as_bytes, is_position): (bool, bool),
     ) -> Result<Self, String> {
+        let leaf = leaf.unwrap_or_default();
         let schema = metadata.file_metadata().schema_descr();
         let descriptor = schema.column(leaf);
         let info = descriptor.self_type().get_basic_info();
         let physical = descriptor.physical_type();
-        let is_list = is_list(&descriptor);
+        let is_list = descriptor.max_rep_level() > 0;
         guarded(|| -> ParquetResult<Self> {
             let is_bytes = as_bytes && physical == Physical::BYTE_ARRAY;
             let column_type = schema.get_column_root_ptr(leaf);
+            let parts = descriptor.path().parts();
+            let column_type = with_only(&column_type, &parts[1..=structs])?;
             let column_type = if is_bytes { with_bytes(&column_type)? } else { column_type };
             let root = Type::group_type_builder("schema").with_fields(vec![column_type]);
             let schema = SchemaDescriptor::new(Arc::new(root.build()?));
-            let hint = (is_bytes && !is_list).then(|| {
+            let hint = (is_bytes && !is_list && structs == 0).then(|| {
                 let field = ArrowField::new(info.name(), DataType::BinaryView, true);
                 ArrowFields::from(vec![field])
             });
@@ -205,6 +223,7 @@ impl ReadColumn {
             Ok(Self {
                 column,
                 leaf,
+                structs,
                 levels,
                 written: Written {
                     physical,
@@ -723,7 +742,8 @@ impl ReadColumns for Rows {
             if seen > rows.end - rows.start {
                 break;
             }
-            each(&Arc::clone(array).into()).map_err(name)?;
+            let array = values_of(array, &vec![0; group.file.reads[number].structs]).map_err(name)?;
+            each(&array.into()).map_err(name)?;
         }
         if seen != rows.end - rows.start {
             let what = format!("{seen} rows were read of {}", rows.end - rows.start);

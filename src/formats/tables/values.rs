@@ -33,15 +33,20 @@ enum Layout<'a> {
 impl<'a> Texts<'a> {
     /// The values of a column of strings or bytes, or a dictionary of them.
     pub(super) fn of(column: &'a Column) -> Option<Self> {
-        let Some(known) = &column.words else {
-            return Self::of_array(&column.array);
+        Self::of_values(&column.array, column.words.as_ref())
+    }
+
+    /// The values of an array, which are numbers of those of a dictionary if there is one.
+    fn of_values(array: &'a ArrayRef, words: Option<&'a Known>) -> Option<Self> {
+        let Some(known) = words else {
+            return Self::of_array(array);
         };
-        let numbers = Numbers::of_primitive(&column.array)?;
+        let numbers = Numbers::of_primitive(array)?;
         let layout = match known.whole() {
             Some(values) => Layout::Dictionary(numbers, Box::new(Self::of_array(values)?)),
             None => Layout::Words(numbers, known),
         };
-        Some(Self { layout, nulls: column.array.nulls() })
+        Some(Self { layout, nulls: array.nulls() })
     }
 
     pub(super) fn of_array(array: &'a ArrayRef) -> Option<Self> {
@@ -162,6 +167,7 @@ pub(super) struct Lists<'a> {
     nulls: Option<&'a NullBuffer>,
     /// The values of all lists.
     pub(super) values: &'a ArrayRef,
+    words: Option<&'a Known>,
 }
 
 #[derive(Debug)]
@@ -200,7 +206,12 @@ impl<'a> Lists<'a> {
             }
             _ => return None,
         };
-        Some(Self { places, nulls: array.nulls(), values })
+        Some(Self { places, nulls: array.nulls(), values, words: column.words.as_ref() })
+    }
+
+    /// The values of all lists, if they are bytes or strings.
+    pub(super) fn texts(&self) -> Option<Texts<'a>> {
+        Texts::of_values(self.values, self.words)
     }
 
     /// The places of a row's values; `None` if it is null.
@@ -338,7 +349,7 @@ impl<'a> Numbers<'a> {
         }
         each_width!(&self.values, values => values.get(row).map(|&value| value.into()))
     }
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         each_width!(&self.values, values => values.len())
     }
 }

@@ -26,6 +26,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, SendableRecordBatchStream,
 };
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::future::poll_fn;
@@ -206,6 +207,10 @@ enum End {
     Abandoned,
 }
 
+/// A note on files which were once tables of their own rows.
+const ROWS_ARE_GAMES: &str =
+    "each row is read as a game, with a row of the table for each position; plain('..') has the rows of the file";
+
 /// Reads the inputs until no more rows are requested.
 fn read_all(request: &Request, part: ScanPart, read: Read, sender: &Sender<Batch>) -> Result<()> {
     let interrupt = sender.interrupt();
@@ -253,6 +258,15 @@ fn read_all(request: &Request, part: ScanPart, read: Read, sender: &Sender<Batch
     // The amount of the rest that had been read by then depends on timing.
     if end == End::Abandoned {
         return Ok(());
+    }
+    for file in &mut summary.files {
+        if file.format.is_some_and(|format| format.about().has_games && format.tables().is_some()) {
+            let note = file
+                .note
+                .take()
+                .map_or(Cow::Borrowed(ROWS_ARE_GAMES), |note| format!("{note}; {ROWS_ARE_GAMES}").into());
+            file.note = Some(note);
+        }
     }
     let failed = summary.failure.is_some();
     let told = part.on_end.and_then(|on_end| on_end(&summary));
