@@ -8,7 +8,7 @@
 use super::keyed_rows::RowBuffer;
 use crate::formats::boards;
 use crate::packed::{Group, Packed};
-use crate::table::{Array, Batch, Field, Texts, Values, extend_columns};
+use crate::table::{Array, Batch, Field, ScoreCodes, Texts, Values, extend_columns};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -20,8 +20,9 @@ struct Row {
     board: Packed,
     halfmove: u16,
     fullmove: u16,
-    /// [`Batch::is_from_mover`].
+    /// [`Batch::is_from_mover`] and [`Batch::score_codes`].
     is_from_mover: bool,
+    score_codes: ScoreCodes,
 }
 
 /// Rows of a batch, by their places, with these keys.
@@ -30,7 +31,8 @@ fn rows_of(batch: &Batch, rows: impl Iterator<Item = usize>, keys: &[u64], to: &
     to.extend(keys.iter().zip(rows).map(|(&key, row)| {
         let board = groups[row / Group::LEN].get(row % Group::LEN);
         let (halfmove, fullmove) = (batch.halfmove[row], batch.fullmove[row]);
-        Row { key, board, halfmove, fullmove, is_from_mover: batch.is_from_mover }
+        let Batch { is_from_mover, score_codes, .. } = *batch;
+        Row { key, board, halfmove, fullmove, is_from_mover, score_codes }
     }));
 }
 
@@ -165,6 +167,7 @@ impl Records {
 fn batch_of<'a>(mut rows: impl ExactSizeIterator<Item = &'a Row>) -> Batch {
     let len = rows.len();
     let mut is_from_mover = len > 0;
+    let mut score_codes: Option<ScoreCodes> = None;
     let (mut halfmove, mut fullmove) = (Vec::with_capacity(len), Vec::with_capacity(len));
     let mut groups = Vec::with_capacity(len.div_ceil(Group::LEN));
     for lanes in (0..len).step_by(Group::LEN).map(|start| (len - start).min(Group::LEN)) {
@@ -175,6 +178,8 @@ fn batch_of<'a>(mut rows: impl ExactSizeIterator<Item = &'a Row>) -> Batch {
             clocks[0][lane] = row.halfmove;
             clocks[1][lane] = row.fullmove;
             is_from_mover &= row.is_from_mover;
+            let all = *score_codes.get_or_insert(row.score_codes);
+            score_codes = Some(if all == row.score_codes { all } else { ScoreCodes::None });
         }
         groups.push(group);
         halfmove.extend_from_slice(&clocks[0][..lanes]);
@@ -182,6 +187,7 @@ fn batch_of<'a>(mut rows: impl ExactSizeIterator<Item = &'a Row>) -> Batch {
     }
     let mut batch = Batch::owned(groups, len);
     (batch.halfmove, batch.fullmove, batch.is_from_mover) = (halfmove, fullmove, is_from_mover);
+    batch.score_codes = score_codes.unwrap_or_default();
     batch
 }
 
@@ -244,9 +250,11 @@ impl JoinedBuffers {
         plies.get(self.starts[place.pile as usize] + place.row as usize).copied()
     }
 
-    /// Whether White stands for the side to move in the record, because its format does not say whose move it is.
-    pub(crate) fn is_from_mover(&self, place: Place) -> bool {
-        self.piles[place.pile as usize].rows[place.row as usize].is_from_mover
+    /// Whether White stands for the side to move in the record, because its format does not say whose move it is; and the
+    /// codes among the scores of its format.
+    pub(crate) fn of_format(&self, place: Place) -> (bool, ScoreCodes) {
+        let row = &self.piles[place.pile as usize].rows[place.row as usize];
+        (row.is_from_mover, row.score_codes)
     }
 
     /// A batch of these records.
@@ -300,7 +308,7 @@ impl RowBuffer for Records {
         self.rows.iter().for_each(|row| to.extend_from_slice(&row.key.to_ne_bytes()));
         to.extend_from_slice(bytemuck::cast_slice(&self.numbers));
         let start = to.len();
-        to.extend(self.rows.iter().map(|row| u8::from(row.is_from_mover)));
+        to.extend(self.rows.iter().map(|row| u8::from(row.is_from_mover) | row.score_codes.number() << 1));
         for (code, field) in (0..).zip(Field::DERIVED.iter().copied()) {
             if let Some(values) = batch.fields.get(&field) {
                 to.push(code);
@@ -335,7 +343,7 @@ impl RowBuffer for Records {
         if batch.len() != rows {
             return Err(wrong());
         }
-        let (from_mover, mut rest) = tags.split_at_checked(rows).ok_or_else(wrong)?;
+        let (of_format, mut rest) = tags.split_at_checked(rows).ok_or_else(wrong)?;
         loop {
             let (&code, after) = rest.split_first().ok_or_else(wrong)?;
             rest = after;
@@ -359,7 +367,10 @@ impl RowBuffer for Records {
         }
         let mut all = Vec::with_capacity(rows);
         rows_of(&batch, 0..rows, &keys, &mut all);
-        all.iter_mut().zip(from_mover).for_each(|(row, &flag)| row.is_from_mover = flag != 0);
+        for (row, &flags) in all.iter_mut().zip(of_format) {
+            row.is_from_mover = flags & 1 != 0;
+            row.score_codes = ScoreCodes::of_number(flags >> 1).ok_or_else(wrong)?;
+        }
         Ok(Self { rows: all, numbers, columns: Columns { fields: batch.fields, tags } })
     }
 }

@@ -255,9 +255,9 @@ fn sorted(leaf: Partition<Records>, taken: Range<u64>) -> Result<Vec<Batch>, Err
     let mut batches = Vec::new();
     let mut rest = &order[taken.start as usize..taken.end as usize];
     while let Some(&(first, _)) = rest.first() {
-        // All records of a batch say alike whose move it is.
-        let flag = records.is_from_mover(rest[0].1);
-        let is_other = |&(number, place): &(u64, Place)| far(first, number) || records.is_from_mover(place) != flag;
+        // All records of a batch say alike whose move it is, and which scores are codes.
+        let flags = records.of_format(rest[0].1);
+        let is_other = |&(number, place): &(u64, Place)| far(first, number) || records.of_format(place) != flags;
         let end = rest.iter().take(BATCH_LEN).position(is_other).unwrap_or(rest.len());
         let (these, others) = rest.split_at(end.min(BATCH_LEN));
         let mut next = records.batch(these.iter().map(|&(_, place)| place));

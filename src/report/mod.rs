@@ -19,6 +19,7 @@
 //! All code that shows a report uses its [`plots_and_tables`]. A plain count is a row of
 //! `position_and_move_counts.rs`; for anything else, add a field here, its JSON, and an entry there.
 
+mod coded_scores;
 mod compare;
 pub mod csv;
 mod distribution;
@@ -35,6 +36,7 @@ mod striking_facts;
 mod text_counts;
 mod time_and_mistakes;
 
+pub use coded_scores::CodedScores;
 pub use compare::{Comparison, Difference, Distance, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
@@ -115,6 +117,8 @@ pub struct Report {
     pub scattered_games: bool,
     /// Scores in centipawns from White's side.
     pub scores: Histogram,
+    /// Scores that are codes, such as Stockfish's for mates; they are not among [`Self::scores`].
+    pub coded_scores: CodedScores,
     /// Records with a mate score.
     pub mates: Mates,
     /// Statistics of puzzles, if there are any.
@@ -477,6 +481,7 @@ impl Report {
             self.merge_games(other);
         }
         self.scores.merge(&other.scores);
+        self.coded_scores.merge(&other.coded_scores);
         self.mates.white += other.mates.white;
         self.mates.black += other.mates.black;
         if let Some(theirs) = &other.puzzles {

@@ -272,6 +272,10 @@ impl Report {
                 position("mate_black", "mate score for Black", self.mates.black),
             ]);
         }
+        shares.extend(self.coded_scores.iter().flat_map(|(code, counts)| {
+            let (keys, titles) = (code.keys(), code.titles());
+            [0, 1].map(|side| position(keys[side], titles[side], counts[side]))
+        }));
         for (unit, results, [white, drawn, black, unknown]) in [
             (Unit::Games, &self.game_results, ["games_white_won", "games_drawn", "games_black_won", "games_no_result"]),
             (Unit::Positions, &self.results, ["white_won", "drawn", "black_won", "no_result"]),

@@ -363,8 +363,9 @@ impl Remarks<'_> {
         let scores = &report.scores;
         let total = scores.total();
         let mates = report.mates.white + report.mates.black;
+        let coded = report.coded_scores.total();
         if total == 0 {
-            if mates == 0 && report.results.known() > 0 {
+            if mates + coded == 0 && report.results.known() > 0 {
                 let text = "The positions have results but no scores.".to_owned();
                 self.add("no_scores", Severity::Note, text, "");
             }
@@ -383,7 +384,7 @@ impl Remarks<'_> {
         if total < ENOUGH {
             return;
         }
-        let missing = report.positions - (total + mates).min(report.positions);
+        let missing = report.positions - (total + mates + coded).min(report.positions);
         if share(missing, report.positions) > MOST_UNKNOWN {
             let text =
                 format!("{} have no score ({}).", counted(missing, "position"), percent(missing, report.positions));
@@ -406,6 +407,7 @@ impl Remarks<'_> {
             self.add("score_bound", Severity::Warning, text, "");
         }
         let large: u64 = scores.iter().filter(|(score, _)| score.abs() > LARGE_SCORE).map(|(_, count)| count).sum();
+        let (large, total) = (large + coded, total + coded);
         if share(large, total) > MOST_LARGE_SCORES {
             let text = format!("{} of the scores are beyond ±{LARGE_SCORE} centipawns.", percent(large, total));
             let advice = self.show(&format!("abs(score) > {LARGE_SCORE}"));

@@ -189,15 +189,17 @@ impl Report {
         let lowest: u64 = (0..6).map(|phase| self.phase.count(phase)).sum();
         let text = "of the positions are endgames with little material";
         story.share_of_positions("endgames", lowest, positions, ENDGAMES, text);
-        let scored = self.scores.total() + self.mates.white + self.mates.black;
+        let coded = self.coded_scores.total();
+        let scored = self.scores.total() + coded + self.mates.white + self.mates.black;
         // Dumps have evaluations of some games only.
         if scored > positions / 2 {
             let text = "of the positions have no score";
             story.share_of_positions("no_score", positions - scored.min(positions), positions, NO_SCORE, text);
             let most = i64::from(super::RESULT_SCORE_MOST);
-            let won: u64 = self.scores.iter().filter(|(score, _)| score.abs() >= most).map(|(_, count)| count).sum();
+            let scores = self.scores.iter().filter(|(score, _)| score.abs() >= most);
+            let won: u64 = scores.map(|(_, count)| count).sum::<u64>() + coded;
             let text = format!("of the scores are beyond ±{} centipawns", grouped(most as u64));
-            story.share_of_positions("won_scores", won, self.scores.total(), WON_SCORES, &text);
+            story.share_of_positions("won_scores", won, self.scores.total() + coded, WON_SCORES, &text);
         }
     }
 

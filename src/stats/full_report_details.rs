@@ -9,7 +9,7 @@ use super::joint_tables::{BEYOND, BEYOND_MOVES, Joint, MOST_PHASE, Numbers};
 use super::position_flags::Flags;
 use super::tally::{NarrowTally, Tally};
 use super::time_and_mistakes::{Columns, TimeAndMistakes};
-use super::{sentinels, words};
+use super::{codes_in, sentinels, words};
 use crate::distinct::Sketches;
 use crate::kernels::{BoardCounts, NO_SIGNATURE};
 use crate::packed::Group;
@@ -183,7 +183,7 @@ impl Details {
         }
         if let Some(Array::I16(column)) = batch.values(Field::Score) {
             for ((values, present, counted), counts) in words(column, start, mask).zip(counts) {
-                for row in rows_of(&[present & counted & !sentinels(values)]) {
+                for row in rows_of(&[present & counted & !sentinels(values) & !codes_in(values, batch.score_codes)]) {
                     let (score, phase) = (values[row], phase_of(counts[row]));
                     self.phase_scores.add(phase * COLUMNS + score_column(score));
                     self.phase_score_sums[phase & 31] += i64::from(score);

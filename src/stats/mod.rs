@@ -37,8 +37,10 @@ use crate::chess::Color;
 use crate::kernels::BoardCounts;
 use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS, Queries};
-use crate::report::{Castling, HeatMap, Histogram, Mates, MoveCounts, OpenGame, PositionCounts, Report, Results};
-use crate::table::{Array, Batch, Field, StoredGame, Tile, Values, bits_where, is_sentinel, rows_of};
+use crate::report::{
+    Castling, CodedScores, HeatMap, Histogram, Mates, MoveCounts, OpenGame, PositionCounts, Report, Results,
+};
+use crate::table::{Array, Batch, Field, ScoreCodes, StoredGame, Tile, Values, bits_where, is_sentinel, rows_of};
 use crate::tiers::Analyzer;
 use full_report_details::{Boards, Details};
 use heat_maps::SquareMaps;
@@ -74,6 +76,7 @@ pub struct Stats {
     results: [u64; 3],
     games: GameResults,
     scores: Option<Box<Scores>>,
+    coded_scores: CodedScores,
     mates: Mates,
     annotations: Annotations,
     details: Option<Box<Details>>,
@@ -88,6 +91,16 @@ struct Scores {
 /// The rows, of up to 64, whose score is a sentinel. Hardly any file has one, and without a branch that is soon known.
 fn sentinels(scores: &[i16]) -> u64 {
     if scores.iter().fold(false, |any, &score| any | is_sentinel(score)) { bits_where(scores, is_sentinel) } else { 0 }
+}
+
+/// The rows, of up to 64, whose score is a code of its format.
+fn codes_in(scores: &[i16], codes: ScoreCodes) -> u64 {
+    let least = codes.least();
+    if scores.iter().fold(false, |any, &score| any | (score.unsigned_abs() >= least)) {
+        bits_where(scores, |score| codes.meaning(score).is_some())
+    } else {
+        0
+    }
 }
 
 impl Scores {
@@ -298,7 +311,11 @@ impl Stats {
         if let Some(Array::I16(column)) = batch.values(Field::Score) {
             let scores = &mut self.scores.get_or_insert_default().counts;
             for (values, present, mask) in words(column, start, mask) {
-                let known = present & mask & !sentinels(values);
+                let coded = codes_in(values, batch.score_codes);
+                for row in rows_of(&[present & mask & coded]) {
+                    self.coded_scores.add(batch.score_codes, values[row]);
+                }
+                let known = present & mask & !sentinels(values) & !coded;
                 if known == !0 {
                     for &score in values {
                         scores.add(Scores::index(score));
@@ -331,7 +348,9 @@ impl Stats {
             let scores = &mut self.scores.get_or_insert_default().counts;
             let known = rows.clone().filter_map(|row| column.get(row));
             for &score in known.filter(|&&score| !is_sentinel(score)) {
-                scores.add(Scores::index(score));
+                if !self.coded_scores.add(carried.batch.score_codes, score) {
+                    scores.add(Scores::index(score));
+                }
             }
         }
         if let Some(columns) = &carried.annotations {
@@ -383,6 +402,7 @@ impl Stats {
             let ours = self.scores.get_or_insert_default();
             ours.counts.merge(&theirs.counts);
         }
+        self.coded_scores.merge(&other.coded_scores);
         self.mates.white += other.mates.white;
         self.mates.black += other.mates.black;
         self.annotations.merge(&other.annotations);
@@ -479,6 +499,7 @@ impl Stats {
             scores: scores.map_or_else(Histogram::default, |scores| {
                 Histogram::new(Scores::FIRST, scores.counts.counts().to_vec())
             }),
+            coded_scores: self.coded_scores,
             mates: self.mates,
             puzzles,
             evaluations,

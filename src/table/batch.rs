@@ -7,6 +7,7 @@
 
 use super::array::{Array, Number, Texts};
 use super::field::Field;
+use super::score_codes::ScoreCodes;
 use super::values::Values;
 use crate::chess::Position;
 use crate::input::{Bytes, Mapped};
@@ -43,6 +44,8 @@ pub struct Batch {
     pub(crate) numbers: Option<Vec<u32>>,
     /// Whether White stands for the side to move in all of the records, because their format does not say whose move it is.
     pub(crate) is_from_mover: bool,
+    /// The codes among the scores of all of the records.
+    pub(crate) score_codes: ScoreCodes,
     /// The file, if it stores the numbers of its games: a game may then go on in another batch.
     pub(crate) stored_games: Option<StoredGames>,
     /// Where each record begins in the bytes that it was decoded from; a single number where all of them
@@ -263,6 +266,7 @@ impl Batch {
         let mut selected = Self {
             first_index: self.first_index,
             is_from_mover: self.is_from_mover,
+            score_codes: self.score_codes,
             stored_games: self.stored_games,
             ..Self::default()
         };
@@ -340,6 +344,7 @@ impl Batch {
         let mut copy = Self {
             first_index: self.index(row),
             is_from_mover: self.is_from_mover,
+            score_codes: self.score_codes,
             stored_games: self.stored_games,
             origins: vec![0],
             selected: self.selected.as_ref().map(|selected| vec![selected[row / 64] >> (row % 64) & 1]),

@@ -21,6 +21,7 @@ mod number_lists;
 pub(crate) mod openings;
 pub(crate) mod predicate;
 pub(crate) mod row_queue;
+mod score_codes;
 mod see;
 mod text_buffer;
 mod text_list;
@@ -41,6 +42,8 @@ pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use needs::Needs;
 #[cfg(feature = "parquet")]
 pub(crate) use number_lists::NumberLists;
+pub use score_codes::ScoreCode;
+pub(crate) use score_codes::ScoreCodes;
 pub(crate) use text_buffer::TextBuffer;
 pub use text_list::TextList;
 pub(crate) use tile::RecordBefore;

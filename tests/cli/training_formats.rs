@@ -517,3 +517,82 @@ fn what_bulletformat_lacks_is_said_wherever_reading_ends() {
         assert_eq!(said.matches("no side to move").count(), 1, "{more:?}: {said}");
     }
 }
+
+/// Mates and tablebase results of Stockfish are named, and are not among the scores; other formats have numbers only.
+#[test]
+fn scores_that_are_codes_are_counted_by_their_meaning() {
+    let dir = Dir::new();
+    let scores = [
+        -32_000, -31_754, 31_753, -31_507, 31_506, 26_624, 26_624, -26_624, 26_623, 26_625, 32_002, 31_339, 31_338,
+        100, -300, 0,
+    ];
+    let mut plain = String::new();
+    let mut from_white = Vec::new();
+    for (&score, played) in scores.iter().zip(RandomPlay::new(11, Start::Standard)) {
+        let is_black = played.position.side_to_move == Color::Black;
+        from_white.push(if is_black { -score } else { score });
+        let uci = played.next.expect("a game is longer").uci(&played.position);
+        let (position, ply) = (played.position, played.ply);
+        plain += &format!("fen {position}\nmove {uci}\nscore {score}\nply {ply}\nresult 0\ne\n");
+    }
+    let plain = dir.file("a.plain", plain);
+    let expected = |ranges: &[(&str, std::ops::RangeInclusive<i32>)]| {
+        let code = |score: i32| {
+            let found = ranges.iter().find(|(_, range)| range.contains(&score.abs()) && score.abs() != 32_002);
+            found.map(|(name, _)| *name)
+        };
+        let mut codes = serde_json::Map::new();
+        for (name, _) in ranges {
+            let count = |sign: i32| {
+                let these = from_white.iter().filter(|&&score| code(score) == Some(name) && score.signum() == sign);
+                these.count()
+            };
+            if (count(1), count(-1)) != (0, 0) {
+                codes.insert((*name).to_owned(), serde_json::json!({ "white": count(1), "black": count(-1) }));
+            }
+        }
+        let rest: Vec<i32> =
+            from_white.iter().copied().filter(|&score| code(score).is_none() && score.abs() != 32_002).collect();
+        (codes, rest.len() as u64, f64::from(rest.iter().sum::<i32>()) / rest.len() as f64)
+    };
+    let stockfish = [("mate", 31_754..=32_000), ("tablebase", 31_507..=31_753), ("certain", 26_624..=26_624)];
+    for (file, to, ranges) in [
+        ("a.plain", "", &stockfish[..]),
+        ("a.binpack", "binpack", &stockfish),
+        ("a.sfen.bin", "sfen", &stockfish),
+        ("a.vf", "viri", &[("decided", 31_339..=i32::MAX)]),
+        ("a.marlin.data", "marlin", &[]),
+        ("a.boards", "boards", &[]),
+    ] {
+        let path = dir.name(file);
+        if !to.is_empty() {
+            output(0, &["-q", "convert", &plain, "-o", &path, "--to", to]);
+        }
+        let (codes, count, mean) = expected(ranges);
+        for more in [&["--details"][..], &["--by", "result"], &["--threads", "2"], &["--sample", "1000"]] {
+            let stats = super::json(0, &[&["stats", "--json", &path], more].concat());
+            let found = stats.get("score_codes").and_then(|codes| codes.as_object()).cloned().unwrap_or_default();
+            assert_eq!(found, codes, "{file} {more:?}");
+            assert_eq!(stats["score"]["count"], count, "{file} {more:?}");
+            let found = stats["score"]["mean"].as_f64().expect("a mean");
+            assert!((found - mean).abs() < 1e-6, "{file} {more:?}: {found} {mean}");
+        }
+        // Shards and what is read back agree.
+        let parts: Vec<String> = (0..2)
+            .map(|part| {
+                let part = stdout(&["stats", "--json", &path, "--shard", &format!("{part}/2")]);
+                dir.file(&format!("{}.json", part.len()), part)
+            })
+            .collect();
+        let merged = super::json(
+            0,
+            &[&["stats", "--json", "--merge"], &parts.iter().map(|part| &**part).collect::<Vec<_>>()[..]].concat(),
+        );
+        let found = merged.get("score_codes").and_then(|codes| codes.as_object()).cloned().unwrap_or_default();
+        assert_eq!((found, merged["score"]["count"].clone()), (codes, count.into()), "{file}");
+    }
+    let screen = stdout(&["stats", &plain]);
+    for title in ["score means mate for", "score means tablebase win for", "score means certain win for"] {
+        assert!(screen.contains(title), "{screen}");
+    }
+}

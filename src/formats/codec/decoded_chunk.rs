@@ -8,7 +8,7 @@ use crate::error::{Damage, Reject};
 use crate::formats::{Chunk, DroppedValue, UnstoredTags, UnstoredTagsByGame};
 use crate::games::GameRow;
 use crate::input::Bytes;
-use crate::table::{Array, Batch, Field, StoredGames};
+use crate::table::{Array, Batch, Field, ScoreCodes, StoredGames};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -152,6 +152,12 @@ impl Totals {
 }
 
 impl Decoded {
+    /// The same; among the scores of its records are these codes.
+    pub(in crate::formats) fn with_score_codes(mut self, codes: ScoreCodes) -> Self {
+        self.batches.iter_mut().for_each(|batch| batch.score_codes = codes);
+        self
+    }
+
     /// Turns numbers that count from the start of the chunk into numbers over all inputs, and adds the
     /// chunk's own to the totals.
     pub fn number(&mut self, totals: &mut Totals, chunk: &Chunk) {

@@ -60,7 +60,7 @@ use crate::packed::{Group, Planes};
 use crate::simd::bmi2::Bmi2;
 use crate::simd::nibbles::Bits;
 use crate::simd::{Lanes, Simd, inlined};
-use crate::table::{Batch, Field, Fields, Tile};
+use crate::table::{Batch, Field, Fields, ScoreCodes, Tile};
 use std::ops::Range;
 
 /// Number of bytes of a record.
@@ -104,7 +104,7 @@ impl Codec for Sfen {
         Layout::Records(LEN)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        decode_records::decode::<Self, LEN>(chunk, options)
+        decode_records::decode::<Self, LEN>(chunk, options).with_score_codes(ScoreCodes::Stockfish)
     }
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         Some(&Self)

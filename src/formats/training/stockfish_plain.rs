@@ -32,7 +32,7 @@ use crate::formats::text::{UsualLines, unusual, usual};
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, too_long};
 use crate::packed::Packed;
 use crate::replay::Board;
-use crate::table::{Batch, Field, Fields, Tile};
+use crate::table::{Batch, Field, Fields, ScoreCodes, Tile};
 use crate::text::numbers::whole;
 use crate::text::short_text::ShortText;
 use crate::text::text_writer::Room;
@@ -74,7 +74,7 @@ impl Codec for Plain {
         Layout::Text(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        read_entries(chunk, options, true)
+        read_entries(chunk, options, true).with_score_codes(ScoreCodes::Stockfish)
     }
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         Some(&Self)

@@ -39,7 +39,7 @@ use crate::formats::codec::encoder_columns::Rows;
 use crate::formats::codec::layout::{Chains, Link};
 use crate::formats::{About, Chunk, Codec, DecodeOptions, Decoded, Layout, Likeness, Losses, Sampled, too_long};
 use crate::replay::Board;
-use crate::table::{Field, Fields, Tile};
+use crate::table::{Field, Fields, ScoreCodes, Tile};
 use std::io;
 
 /// Number of bytes of a start position.
@@ -82,7 +82,7 @@ impl Codec for Viri {
         Layout::Chains(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        decode(chunk, options)
+        decode(chunk, options).with_score_codes(ScoreCodes::Viridithas)
     }
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         Some(&Self)

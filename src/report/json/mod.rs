@@ -10,14 +10,14 @@ mod score_results;
 mod time_and_mistakes;
 
 use super::{
-    Accuracies, Castling, Comparison, Details, Difference, Evaluations, Games, GroupColumn, GroupValue, Groups,
-    HeatMap, Histogram, Mates, Matrix, Mistakes, MoveCounts, Number, OpenGame, OtherGroups, PositionCounts, Puzzles,
-    Report, Results, ScoreResults, Signature, TimesUsed,
+    Accuracies, Castling, CodedScores, Comparison, Details, Difference, Evaluations, Games, GroupColumn, GroupValue,
+    Groups, HeatMap, Histogram, Mates, Matrix, Mistakes, MoveCounts, Number, OpenGame, OtherGroups, PositionCounts,
+    Puzzles, Report, Results, ScoreResults, Signature, TimesUsed,
 };
 use crate::choose::FilterCount;
 use crate::distinct::{LEVELS, Sketch, Sketches};
 use crate::pipeline::Summary;
-use crate::table::{Column, Kind};
+use crate::table::{Column, Kind, ScoreCode};
 use crate::tiers::Tier;
 use reader::Reader;
 use serde_json::{Map, Value, json};
@@ -182,6 +182,11 @@ impl Report {
             }
             put("score", score.into());
         }
+        if self.coded_scores.total() > 0 {
+            let codes = self.coded_scores.iter();
+            let codes = codes.map(|(code, counts)| (code.name().to_owned(), named(SIDES, counts)));
+            put("score_codes", codes.collect::<Map<_, _>>().into());
+        }
         if !self.scores.is_empty() || self.mates != Mates::default() {
             put("mate", named(SIDES, [self.mates.white, self.mates.black]));
         }
@@ -268,6 +273,14 @@ impl Report {
         let (game_results, open_games, scattered_games) = games_from(root, positions)?;
         let mates = root.find("mate").map(|_| root.named("mate", SIDES, of_all)).transpose()?;
         let [white_mates, black_mates] = mates.unwrap_or_default();
+        let mut coded_scores = CodedScores::default();
+        if let Some(codes) = root.find("score_codes") {
+            for code in ScoreCode::ALL {
+                if codes.find(code.name()).is_some() {
+                    coded_scores.set(code, codes.named(code.name(), SIDES, of_all)?);
+                }
+            }
+        }
         let report = Self {
             positions,
             rejected: number("rejected")?,
@@ -291,6 +304,7 @@ impl Report {
                 Some(score) => score.get("histogram")?.pairs(i16::MIN.into(), i16::MAX.into(), positions)?,
                 None => Histogram::default(),
             },
+            coded_scores,
             mates: Mates { white: white_mates, black: black_mates },
             puzzles: match root.find("puzzles") {
                 Some(puzzles) => Some(Box::new(Puzzles::from_json(&puzzles, positions)?)),

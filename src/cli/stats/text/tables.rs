@@ -52,6 +52,10 @@ impl Text<'_> {
                 of_positions("mate score for Black", report.mates.black),
             ]);
         }
+        left.extend(report.coded_scores.iter().flat_map(|(code, counts)| {
+            let titles = code.titles();
+            [0, 1].map(|side| of_positions(titles[side], counts[side]))
+        }));
         let kinds = report.move_counts.iter();
         // The column is narrow: all of "en passant captures" are captures.
         let kinds = kinds.map(|(number, count)| (number.title.trim_end_matches(" captures"), count, moves));

@@ -55,7 +55,7 @@ use crate::formats::codec::layout::{Chains, Link};
 use crate::formats::{
     About, Chunk, Codec, DecodeOptions, Decoded, Encoder, Layout, Likeness, Remark, RemarkOnTaken, WholeFileCheck,
 };
-use crate::table::{Batch, Field, Fields, bits_where, is_sentinel};
+use crate::table::{Batch, Field, Fields, ScoreCodes, bits_where, is_sentinel};
 use memchr::memmem;
 
 /// The mark at the beginning of a chunk.
@@ -113,7 +113,7 @@ impl Codec for Binpack {
         Layout::Chains(&Self)
     }
     fn decode(&self, chunk: &Chunk, options: &DecodeOptions) -> Decoded {
-        read::decode(chunk, options)
+        read::decode(chunk, options).with_score_codes(ScoreCodes::Stockfish)
     }
     fn encoder(&self) -> Option<&'static dyn Encoder> {
         Some(&write::Writing)
