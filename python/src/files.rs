@@ -1,21 +1,29 @@
-//! `stats` and `convert`: whole files.
+//! `stats`, `convert` and `verify`: whole files.
 
 use crate::error;
 use crate::reading::{self, Keywords, Reading, reading_function};
 use crate::signals::Signals;
 use lanefish::Error;
-use lanefish::jobs::{Content, FileOptions, OutputError, OutputFormat, RecordFile, Statistics};
+use lanefish::input::Inputs;
+use lanefish::jobs::{
+    Content, FileOptions, OutputError, OutputFormat, OutputSummary, RecordFile, Statistics, VerifyRecords,
+    verification_to_json,
+};
 use lanefish::pipeline::{Progress, RunOptions, Summary, run};
 use lanefish::report::run_to_json;
 use lanefish::stats::GroupBy;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Runs without the GIL, until a signal handler raises an exception.
-fn attended<T: Send>(py: Python<'_>, reading: &Reading, work: impl FnOnce(RunOptions<'_>) -> T + Send) -> PyResult<T> {
+pub(crate) fn attended<T: Send>(
+    py: Python<'_>,
+    reading: &Reading,
+    work: impl FnOnce(RunOptions<'_>) -> T + Send,
+) -> PyResult<T> {
     let analyzer = reading::analyzer(py)?;
     let reading = reading.clone();
     let (done, signals) = py.detach(|| {
@@ -130,66 +138,134 @@ reading_function! {
         allow_loss: bool,
         set: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let wrong = |reason: OutputError| error::message(py, reason.to_string());
         let keywords = Keywords { set, ..keywords };
         let reading = keywords.check(py)?;
-        let mut format = match to {
-            Some(name) => OutputFormat::named(name, Content::Records),
-            None => OutputFormat::of_path(&output, Content::Records),
-        }
-        .map_err(wrong)?;
-        if let Some(compression) = compression {
-            format = format.with_compression(compression).map_err(wrong)?;
-        }
+        let format = FormatOfOutput { to, compression };
         let options = FileOptions::default().force(overwrite).level(level).fen(fen).allow_loss(allow_loss);
-        let file = RecordFile::new(&output, Some(format), options).map_err(wrong)?;
+        let file = format.file(py, &output, options)?;
         let inputs = reading.inputs(py, input)?;
-        let place = output.canonicalize().ok();
-        let is_output = |path: &&std::sync::Arc<std::path::Path>| place.is_some() && path.canonicalize().ok() == place;
-        if let Some(path) = inputs.sources.iter().filter_map(|source| source.container()).find(is_output) {
-            let path = path.display();
-            return Err(error::message(py, format!("{path} is an input and cannot also be an output")));
-        }
+        check_not_input(py, &inputs, [&*output])?;
         let written = attended(py, &reading, |options| file.write(&inputs, options))?;
         let (summary, written) = written.map_err(|ended| error::of(py, &ended.error))?;
-        let losses = written.losses;
-        let done = counts(py, &summary)?;
-        done.set_item("written", written.records)?;
-        let left_out = PyDict::new(py);
-        for (option, left) in &summary.left_out {
-            let of_option = PyDict::new(py);
-            of_option.set_item("games", left.games)?;
-            of_option.set_item("positions", left.positions)?;
-            left_out.set_item(option, of_option)?;
-        }
-        done.set_item("left_out", left_out)?;
-        let lost_tags = PyDict::new(py);
-        for (tag, games) in summary.lost_tags.iter() {
-            lost_tags.set_item(tag, games)?;
-        }
-        done.set_item("lost_tags", lost_tags)?;
-        let lost = PyDict::new(py);
-        for (what, records) in losses.lacking() {
-            // Names of fields have backticks in sentences.
-            lost.set_item(what.trim_matches('`'), records)?;
-        }
-        done.set_item("lost", lost)?;
-        let placeholders = PyDict::new(py);
-        for (what, records) in losses.placeholders() {
-            placeholders.set_item(what, records)?;
-        }
-        done.set_item("placeholders", placeholders)?;
-        let changed = PyDict::new(py);
-        for (what, how_often) in losses.changed() {
-            changed.set_item(what, how_often.records)?;
-        }
-        done.set_item("changed", changed)?;
-        Ok(done)
+        converted(py, &summary, &written)
     }
 }
 
+reading_function! {
+    /// Reads everything in files, and reports what is wrong: the output of `lanefish verify --json`, as a dict.
+    ///
+    /// It has whether all is `ok`, and for each of `files` its path and format, the numbers of `records` and of those that are
+    /// `rejected`, how often each of the `reasons` was met, and the damaged places. Positions are checked at the strict level;
+    /// `validity="playable"` is the level of the other functions. The other arguments are those of `scan`.
+    ///
+    /// >>> import lanefish, tempfile, os
+    /// >>> path = os.path.join(tempfile.mkdtemp(), "two.epd")
+    /// >>> with open(path, "w") as file:
+    /// ...     _ = file.write("8/8/8/8/8/8/6k1/4K2R w K -\n8/8/8/8/8/8/8/4K2R w K -\n")
+    /// >>> found = lanefish.verify(path)
+    /// >>> found["ok"], found["files"][0]["records"], found["files"][0]["rejected"]
+    /// (False, 2, 1)
+    signature(paths, *);
+    pub(crate) fn verify<'py>(
+        py: Python<'_>,
+        keywords: Keywords, on_bad = "skip", validity = "strict";
+        paths: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let reading = keywords.check(py)?;
+        let inputs = reading.inputs(py, paths)?;
+        let done = attended(py, &reading, |options| {
+            run(&inputs, options.past_damage(true), &VerifyRecords, |()| Ok(()))
+        })?;
+        let summary = done.map_err(|ended| error::of(py, &ended.error))?;
+        let text = serde_json::Value::Object(verification_to_json(&summary)).to_string();
+        py.import("json")?.call_method1("loads", (text,))
+    }
+}
+
+/// How the format of an output is chosen.
+pub(crate) struct FormatOfOutput<'a> {
+    /// Its name; otherwise that of the file tells.
+    pub(crate) to: Option<&'a str>,
+    /// The compression of the pages of Parquet.
+    pub(crate) compression: Option<&'a str>,
+}
+
+impl FormatOfOutput<'_> {
+    /// The file with this name.
+    pub(crate) fn file(&self, py: Python<'_>, output: &Path, options: FileOptions) -> PyResult<RecordFile> {
+        let wrong = |reason: OutputError| error::message(py, reason.to_string());
+        let format = match self.to {
+            Some(name) => OutputFormat::named(name, Content::Records),
+            None => OutputFormat::of_path(output, Content::Records),
+        };
+        let mut format = format.map_err(wrong)?;
+        if let Some(compression) = self.compression {
+            format = format.with_compression(compression).map_err(wrong)?;
+        }
+        RecordFile::new(output, Some(format), options).map_err(wrong)
+    }
+}
+
+/// Checks that no output is also an input.
+pub(crate) fn check_not_input<'a>(
+    py: Python<'_>,
+    inputs: &Inputs,
+    outputs: impl IntoIterator<Item = &'a Path>,
+) -> PyResult<()> {
+    for output in outputs {
+        let Ok(place) = output.canonicalize() else { continue };
+        let mut files = inputs.sources.iter().filter_map(|source| source.container());
+        if let Some(path) = files.find(|path| path.canonicalize().is_ok_and(|path| path == place)) {
+            let path = path.display();
+            return Err(error::message(py, format!("{path} is an input and cannot also be an output")));
+        }
+    }
+    Ok(())
+}
+
+/// What was read, written, left out and lost.
+pub(crate) fn converted<'py>(
+    py: Python<'py>,
+    summary: &Summary,
+    written: &OutputSummary,
+) -> PyResult<Bound<'py, PyDict>> {
+    let losses = &written.losses;
+    let done = counts(py, summary)?;
+    done.set_item("written", written.records)?;
+    let left_out = PyDict::new(py);
+    for (option, left) in &summary.left_out {
+        let of_option = PyDict::new(py);
+        of_option.set_item("games", left.games)?;
+        of_option.set_item("positions", left.positions)?;
+        left_out.set_item(option, of_option)?;
+    }
+    done.set_item("left_out", left_out)?;
+    let lost_tags = PyDict::new(py);
+    for (tag, games) in summary.lost_tags.iter() {
+        lost_tags.set_item(tag, games)?;
+    }
+    done.set_item("lost_tags", lost_tags)?;
+    let lost = PyDict::new(py);
+    for (what, records) in losses.lacking() {
+        // Names of fields have backticks in sentences.
+        lost.set_item(what.trim_matches('`'), records)?;
+    }
+    done.set_item("lost", lost)?;
+    let placeholders = PyDict::new(py);
+    for (what, records) in losses.placeholders() {
+        placeholders.set_item(what, records)?;
+    }
+    done.set_item("placeholders", placeholders)?;
+    let changed = PyDict::new(py);
+    for (what, how_often) in losses.changed() {
+        changed.set_item(what, how_often.records)?;
+    }
+    done.set_item("changed", changed)?;
+    Ok(done)
+}
+
 /// What was read.
-fn counts<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn counts<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let counts = PyDict::new(py);
     counts.set_item("records", summary.records)?;
     counts.set_item("rejected", summary.rejected)?;

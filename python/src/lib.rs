@@ -8,6 +8,7 @@
 
 mod choosing_games;
 mod compute;
+mod datasets;
 mod error;
 mod facts;
 mod files;
@@ -35,6 +36,11 @@ fn _lanefish(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scan::games, module)?)?;
     module.add_function(wrap_pyfunction!(files::stats, module)?)?;
     module.add_function(wrap_pyfunction!(files::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(files::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(datasets::shuffle, module)?)?;
+    module.add_function(wrap_pyfunction!(datasets::interleave, module)?)?;
+    module.add_function(wrap_pyfunction!(datasets::split, module)?)?;
+    module.add_function(wrap_pyfunction!(datasets::dedup, module)?)?;
     module.add_function(wrap_pyfunction!(facts::columns, module)?)?;
     module.add_function(wrap_pyfunction!(facts::cpu, module)?)
 }

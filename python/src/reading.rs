@@ -83,11 +83,30 @@ macro_rules! reading_function {
             $($own:ident: $own_type:ty,)*
         ) -> $returned:ty $body:block
     ) => {
+        $crate::reading::reading_function! {
+            $(#[$attribute])*
+            signature($($signature)*);
+            pub(crate) fn $name<$py_life>(
+                $py: Python<'_>,
+                $keywords: Keywords, on_bad = $on_bad, validity = "playable";
+                $($own: $own_type,)*
+            ) -> $returned $body
+        }
+    };
+    (
+        $(#[$attribute:meta])*
+        signature($($signature:tt)*);
+        pub(crate) fn $name:ident<$py_life:lifetime>(
+            $py:ident: Python<'_>,
+            $keywords:ident: Keywords, on_bad = $on_bad:literal, validity = $validity:literal;
+            $($own:ident: $own_type:ty,)*
+        ) -> $returned:ty $body:block
+    ) => {
         $(#[$attribute])*
         #[pyfunction]
         #[pyo3(signature = (
             $($signature)*, on_bad=$on_bad, threads=None, fen_column=None, moves_column=None, start_column=None,
-            from_format=None, skip=0, limit=None, shard=None, validity="playable", keep_en_passant=false, games=None,
+            from_format=None, skip=0, limit=None, shard=None, validity=$validity, keep_en_passant=false, games=None,
             having=None, r#where=None, sample=None, r#let=None, seed=0
         ))]
         #[allow(clippy::too_many_arguments, reason = "keywords of Python")]

@@ -19,7 +19,6 @@ use lanefish::datasets::{
 use lanefish::formats;
 use lanefish::input::{Inputs, Source};
 use lanefish::jobs::{Content, OutputContent, OutputFormat};
-use lanefish::table::{Column, Kind};
 use lanefish_core::text::numbers::{counted, grouped};
 use serde_json::json;
 use std::ffi::OsStr;
@@ -101,16 +100,6 @@ enum By {
     Game,
 }
 
-/// What makes records equal.
-const KEYS: [(&str, Key); 6] = [
-    ("board", Key::Board),
-    ("stm", Key::Stm),
-    ("castling", Key::Castling),
-    ("position", Key::Position),
-    ("relative", Key::Relative),
-    ("record", Key::Record),
-];
-
 /// What makes games equal, beside any column of games.
 const KEYS_OF_GAMES: [&str; 7] = ["moves", "prefix", "players", "date", "result", "round", "tag:NAME"];
 
@@ -130,11 +119,11 @@ impl TypedValueParser for KeyNames {
     type Value = KeyArg;
     fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<KeyArg, clap::Error> {
         let text = StringValueParser::new().parse_ref(command, argument, value)?;
-        let of_records = KEYS.iter().find(|(name, _)| *name == text).map(|&(_, key)| key);
+        let of_records = text.parse::<Key>().ok();
         let of_games = text.parse::<GameKeys>();
         match (of_records, of_games) {
             (None, Err(wrong)) => {
-                let names = KEYS.map(|(name, _)| name).join(", ");
+                let names = Key::ALL.map(|(name, _)| name).join(", ");
                 let message = format!("--key: {wrong}\n  [keys of records: {names}]");
                 Err(super::arguments::value_parsers::invalid(command, message))
             }
@@ -142,7 +131,7 @@ impl TypedValueParser for KeyNames {
         }
     }
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let names = KEYS.into_iter().map(|(name, _)| name).chain(KEYS_OF_GAMES);
+        let names = Key::ALL.into_iter().map(|(name, _)| name).chain(KEYS_OF_GAMES);
         Some(Box::new(names.map(PossibleValue::new)))
     }
 }
@@ -166,30 +155,12 @@ const KEPT_GAMES: [(&str, KeepGame); 5] = [
 
 fn keep(text: &str) -> Result<KeepArg, String> {
     let of_games = KEPT_GAMES.iter().find(|(name, _)| *name == text).map(|&(_, keep)| keep);
-    match keep_record(text) {
-        Err(wrong) if of_games.is_none() => Err(wrong),
+    match text.parse::<Keep>() {
+        Err(wrong) if of_games.is_none() => Err(format!(
+            "{wrong}; of games first, {}",
+            KEPT_GAMES[1..].iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+        )),
         of_records => Ok(KeepArg { text: text.to_owned(), of_records: of_records.ok(), of_games }),
-    }
-}
-
-fn keep_record(text: &str) -> Result<Keep, String> {
-    let column = |name: &str| {
-        let column = Column::named(name).ok_or_else(|| format!("there is no column `{name}`"))?;
-        match column.kind {
-            Kind::Flag | Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 | Kind::I16 => Ok(column),
-            _ => Err(format!("the column `{name}` does not hold numbers")),
-        }
-    };
-    match text.split_once(':') {
-        None if text == "first" => Ok(Keep::First),
-        None if text == "last" => Ok(Keep::Last),
-        Some(("most", name)) => column(name).map(Keep::Most),
-        Some(("least", name)) => column(name).map(Keep::Least),
-        _ => {
-            Err("expected first, last, most:COLUMN or least:COLUMN; of games first, last, longest, most-annotated or \
-                  highest-rated"
-                .to_owned())
-        }
     }
 }
 
@@ -274,7 +245,11 @@ impl DedupArgs {
     fn check_records(&self) -> Result<()> {
         let add = "add --by game";
         if let Some(key) = self.key.as_ref().filter(|key| key.of_records.is_none()) {
-            bail!("--key: {} is for games: {add}; records have {}", key.text, KEYS.map(|(name, _)| name).join(", "));
+            bail!(
+                "--key: {} is for games: {add}; records have {}",
+                key.text,
+                Key::ALL.map(|(name, _)| name).join(", ")
+            );
         }
         if self.keep.of_records.is_none() {
             bail!("--keep: {} is for games: {add}", self.keep.text);

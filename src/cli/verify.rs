@@ -11,12 +11,11 @@ use lanefish::Error;
 use lanefish::chess::{Rule, Validity};
 use lanefish::formats::Format;
 use lanefish::formats::polyglot_book::PolyglotBook;
-use lanefish::pipeline::{Job, Summary};
-use lanefish::queries::Queries;
-use lanefish::table::{Fields, Needs, Tile};
+use lanefish::jobs::{VerifyRecords, verification_to_json};
+use lanefish::pipeline::Summary;
 use lanefish_core::text::numbers::grouped;
 use lanefish_core::text::one_line;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -39,18 +38,6 @@ pub(crate) struct VerifyArgs {
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
-}
-
-/// Reads all fields of the records, so that unreadable values are found as `convert` finds them.
-struct Everything;
-
-impl Job for Everything {
-    type Part = ();
-    fn needs(&self) -> Needs {
-        Needs::new(Queries::NONE, Fields::ALL)
-    }
-    fn begin(&self) {}
-    fn tile(&self, (): &mut (), _: &Tile<'_>) {}
 }
 
 /// Most errors of a book that are listed.
@@ -112,7 +99,7 @@ impl RunCommand for VerifyArgs {
             return self.verify_book(book);
         }
         let run = RunOverrides { default_validity: Validity::Strict, past_damage: true, ..RunOverrides::default() };
-        let done = invocation.read(&self.read.inputs, &self.read.reading, run, &Everything, |()| Ok(()))?;
+        let done = invocation.read(&self.read.inputs, &self.read.reading, run, &VerifyRecords, |()| Ok(()))?;
         if let Some(Error::Interrupted) = done.failure {
             return invocation.conclude(done);
         }
@@ -120,7 +107,9 @@ impl RunCommand for VerifyArgs {
         let damaged = summary.files.iter().any(|file| !file.damage.is_empty());
         let ok = summary.rejected == 0 && !damaged && done.failure.is_none();
         if self.json {
-            super::print_object(&object(summary, ok))?;
+            let mut object = verification_to_json(summary);
+            object.insert("ok".to_owned(), json!(ok));
+            super::print_object(&object)?;
         } else {
             super::print(text(summary, ok).as_bytes())?;
         }
@@ -138,26 +127,6 @@ impl RunCommand for VerifyArgs {
             _ => status,
         })
     }
-}
-
-fn object(summary: &Summary, ok: bool) -> Map<String, Value> {
-    let files: Vec<Value> = summary
-        .files
-        .iter()
-        .map(|file| {
-            let damage: Vec<Value> =
-                file.damage.iter().map(|damage| json!({ "offset": damage.offset, "what": damage.what })).collect();
-            json!({
-                "path": file.path.display().to_string(),
-                "format": file.format.map(Format::name),
-                "records": file.records - file.left_out,
-                "rejected": file.rejected,
-                "reasons": file.reasons,
-                "damage": damage,
-            })
-        })
-        .collect();
-    Map::from_iter([("files".to_owned(), files.into()), ("ok".to_owned(), json!(ok))])
 }
 
 fn text(summary: &Summary, ok: bool) -> String {

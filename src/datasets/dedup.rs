@@ -6,6 +6,7 @@
 //! collected entries of a part are dropped before they are written to disk.
 
 use super::kept_record_bits::KeptRecords;
+use crate::ParseError;
 use crate::canonical::{ROOTS, fold, hash_of_planes};
 use crate::choose::{Choose, RecordFilter};
 use crate::distinct::{canonical_at, castling_files};
@@ -17,11 +18,12 @@ use crate::partition::rows_of_any_length::{ByteRows, Superfluous};
 use crate::pipeline::{AnyJob, AnySink, Job, Refusal, RunError, RunOptions, Summary, erased, run, run_on, run_to_end};
 use crate::poisoned_locks::Unpoisoned;
 use crate::queries::Queries;
-use crate::table::{Array, Batch, Column, Field, Fields, Needs, Tile};
+use crate::table::{Array, Batch, Column, Field, Fields, Kind, Needs, Tile};
 use crate::tiers::Analyzer;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::Hasher;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -42,6 +44,49 @@ pub enum Key {
     Relative,
     /// Every field but the number of the game, and with [`Dedup::counts`] the count.
     Record,
+}
+
+impl Key {
+    /// The keys, with their names.
+    pub const ALL: [(&str, Self); 6] = [
+        ("board", Self::Board),
+        ("stm", Self::Stm),
+        ("castling", Self::Castling),
+        ("position", Self::Position),
+        ("relative", Self::Relative),
+        ("record", Self::Record),
+    ];
+}
+
+impl FromStr for Key {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let known = Self::ALL.iter().find(|(name, _)| *name == text);
+        known.map(|&(_, key)| key).ok_or_else(|| {
+            let names = Self::ALL.map(|(name, _)| name).join(", ");
+            ParseError::new(format!("`{text}` is not a key of records, which are {names}"))
+        })
+    }
+}
+
+impl FromStr for Keep {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let column = |name: &str| {
+            let column = Column::named(name).ok_or_else(|| ParseError::new(format!("there is no column `{name}`")))?;
+            match column.kind {
+                Kind::Flag | Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 | Kind::I16 => Ok(column),
+                _ => Err(ParseError::new(format!("the column `{name}` does not hold numbers"))),
+            }
+        };
+        match text.split_once(':') {
+            None if text == "first" => Ok(Self::First),
+            None if text == "last" => Ok(Self::Last),
+            Some(("most", name)) => column(name).map(Self::Most),
+            Some(("least", name)) => column(name).map(Self::Least),
+            _ => Err(ParseError::new("expected first, last, most:COLUMN or least:COLUMN".to_owned())),
+        }
+    }
 }
 
 /// Which of several equal records is kept.

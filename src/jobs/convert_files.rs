@@ -3,13 +3,13 @@
 use super::OutputError;
 use super::output_content::OutputContent;
 use super::output_format::{Content, OutputFormat};
-use super::write_job::{OutputSummary, WriteJob};
+use super::write_job::{OutputSummary, WriteJob, WritePart};
 use crate::error::Error;
 use crate::input::{Compression, Inputs};
 use crate::option_setters::setters;
 use crate::output::AtomicFile;
 use crate::output::compress::{Compressed, default_level};
-use crate::pipeline::{RunError, RunOptions, Summary, run_to_end};
+use crate::pipeline::{RunError, RunOptions, Summary, run};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -78,12 +78,11 @@ impl Write for Out {
 }
 
 impl Out {
-    fn commit(self, failed: impl Fn(io::Error) -> Error) -> Result<(), Error> {
-        let file = match self {
-            Self::Plain(file) => file,
-            Self::Compressed(out) => out.finish().map_err(failed)?,
-        };
-        file.commit()
+    fn finish(self) -> io::Result<AtomicFile> {
+        match self {
+            Self::Plain(file) => Ok(file),
+            Self::Compressed(out) => out.finish(),
+        }
     }
 }
 
@@ -112,38 +111,122 @@ impl RecordFile {
     /// If an input cannot be read, the file cannot be written, or records would be changed and
     /// [`FileOptions::allow_loss`] is not set.
     pub fn write(&self, inputs: &Inputs, options: RunOptions<'_>) -> Result<(Summary, OutputSummary), RunError> {
-        let mut summary = Summary::default();
-        let written = self.try_write(inputs, options, &mut summary).unwrap_or_else(|error| {
-            summary.failure.get_or_insert(error);
-            OutputSummary::default()
-        });
-        Ok((summary.into_result()?, written))
+        self.write_by(inputs, options, |inputs, options, job, sink| run(inputs, options, job, sink))
     }
 
-    fn try_write(
+    /// The same, but `read` reads the inputs and runs the job, such as
+    /// [`Shuffle::run`](crate::datasets::Shuffle::run).
+    ///
+    /// ```
+    /// use lanefish::datasets::Shuffle;
+    /// use lanefish::jobs::{FileOptions, RecordFile};
+    /// use lanefish::pipeline::RunOptions;
+    /// use lanefish::{input::Inputs, tiers};
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let file = RecordFile::new(&directory.path().join("shuffled.boards"), None, FileOptions::default())?;
+    /// let (inputs, shuffle) = (Inputs::open(["data/sample.epd"])?, Shuffle::default().seed(7));
+    /// let (_, written) = file.write_by(&inputs, RunOptions::new(tiers::best()), |inputs, options, job, sink| {
+    ///     shuffle.run(inputs, options, job, sink)
+    /// })?;
+    /// assert_eq!(written.records, 4098);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write), and those of `read`.
+    pub fn write_by(
         &self,
         inputs: &Inputs,
         options: RunOptions<'_>,
+        read: impl FnOnce(
+            &Inputs,
+            RunOptions<'_>,
+            &WriteJob<'_>,
+            &mut dyn FnMut(WritePart) -> Result<(), Error>,
+        ) -> Result<Summary, RunError>,
+    ) -> Result<(Summary, OutputSummary), RunError> {
+        let (summary, mut written) = Self::write_all(&[self], inputs, options, |inputs, options, jobs, sink| {
+            read(inputs, options, &jobs[0], &mut |part| sink(0, part))
+        })?;
+        Ok((summary, written.pop().unwrap_or_default()))
+    }
+
+    /// Writes several files in one run, all of which appear or none: `read` passes each part on with the number of its
+    /// file, as [`Split::run`](crate::datasets::Split::run) does. Also returns what each file has.
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write), and those of `read`.
+    pub fn write_all(
+        files: &[&Self],
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        read: impl FnOnce(
+            &Inputs,
+            RunOptions<'_>,
+            &[WriteJob<'_>],
+            &mut dyn FnMut(usize, WritePart) -> Result<(), Error>,
+        ) -> Result<Summary, RunError>,
+    ) -> Result<(Summary, Vec<OutputSummary>), RunError> {
+        let mut summary = Summary::default();
+        match Self::try_write_all(files, inputs, options, read, &mut summary) {
+            Ok(written) => Ok((summary.into_result()?, written)),
+            Err(error) => Err(RunError { error, summary: Box::new(summary) }),
+        }
+    }
+
+    fn try_write_all(
+        files: &[&Self],
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        read: impl FnOnce(
+            &Inputs,
+            RunOptions<'_>,
+            &[WriteJob<'_>],
+            &mut dyn FnMut(usize, WritePart) -> Result<(), Error>,
+        ) -> Result<Summary, RunError>,
         summary: &mut Summary,
-    ) -> Result<OutputSummary, Error> {
-        let failed = |source| Error::Write { path: self.path.clone(), source };
-        let written = OutputContent::Records { fen: self.options.fen };
-        let job = WriteJob::new(written, self.format)
-            .map_err(|error| failed(io::Error::other(error)))?
-            .allow_loss(self.options.allow_loss);
-        let mut out = self.create(options.threads)?;
-        let mut file = job.open(&mut out).map_err(failed)?;
-        *summary = run_to_end(inputs, options, &job, |part| job.put(&mut file, part).map_err(failed));
-        if summary.failure.is_some() {
-            return Ok(OutputSummary::default());
+    ) -> Result<Vec<OutputSummary>, Error> {
+        let job = |file: &&Self| {
+            let job = WriteJob::new(OutputContent::Records { fen: file.options.fen }, file.format);
+            let job = job.map_err(|error| file.failed(io::Error::other(error)))?;
+            Ok(job.allow_loss(file.options.allow_loss))
+        };
+        let jobs = files.iter().map(job).collect::<Result<Vec<_>, Error>>()?;
+        let outs = files.iter().map(|file| file.create(options.threads));
+        let mut outs = outs.collect::<Result<Vec<Out>, Error>>()?;
+        let mut open = Vec::new();
+        for ((job, out), file) in jobs.iter().zip(&mut outs).zip(files) {
+            open.push(job.open(out).map_err(|source| file.failed(source))?);
         }
-        let complete = job.finish(file).map_err(failed)?;
-        // Compressed files keep their first bytes.
-        if let (Some(start), Out::Plain(file)) = (&complete.start, &mut out) {
-            file.rewrite_start(start).map_err(failed)?;
+        let done = read(inputs, options, &jobs, &mut |number, part| {
+            jobs[number].put(&mut open[number], part).map_err(|source| files[number].failed(source))
+        });
+        match done {
+            Ok(read) => *summary = read,
+            Err(RunError { error, summary: read }) => {
+                *summary = *read;
+                return Err(error);
+            }
         }
-        out.commit(failed)?;
-        Ok(complete)
+        let mut written = Vec::new();
+        for ((job, open), file) in jobs.into_iter().zip(open).zip(files) {
+            written.push(job.finish(open).map_err(|source| file.failed(source))?);
+        }
+        let mut complete = Vec::new();
+        for ((written, mut out), file) in written.iter().zip(outs).zip(files) {
+            // Compressed files keep their first bytes.
+            if let (Some(start), Out::Plain(plain)) = (&written.start, &mut out) {
+                plain.rewrite_start(start).map_err(|source| file.failed(source))?;
+            }
+            complete.push(out.finish().map_err(|source| file.failed(source))?);
+        }
+        AtomicFile::commit_all(complete)?;
+        Ok(written)
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Write { path: self.path.clone(), source }
     }
 
     fn create(&self, threads: usize) -> Result<Out, Error> {

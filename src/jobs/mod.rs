@@ -24,6 +24,7 @@ mod positions;
 mod sort_order_of_games;
 mod statistics;
 mod text_rows;
+mod verify_records;
 mod write_job;
 
 #[cfg(feature = "parquet")]
@@ -45,4 +46,5 @@ pub(crate) use positions::Collect;
 pub use positions::PositionReader;
 pub use sort_order_of_games::GameOrder;
 pub use statistics::{CountedGroups, GroupCounts, Statistics};
+pub use verify_records::{VerifyRecords, verification_to_json};
 pub use write_job::{OutputSummary, WriteFile, WriteJob, WritePart};

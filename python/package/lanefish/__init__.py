@@ -19,9 +19,14 @@ from ._lanefish import (
     compute,
     convert,
     cpu,
+    dedup,
     games,
+    interleave,
     scan,
+    shuffle,
+    split,
     stats,
+    verify,
 )
 
 __all__ = [
@@ -34,7 +39,12 @@ __all__ = [
     "compute",
     "convert",
     "cpu",
+    "dedup",
     "games",
+    "interleave",
     "scan",
+    "shuffle",
+    "split",
     "stats",
+    "verify",
 ]

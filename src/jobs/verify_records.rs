@@ -1,0 +1,54 @@
+//! `verify`: reads all fields of all records, and says of each file what is wrong.
+
+use crate::formats::Format;
+use crate::pipeline::{Job, Summary};
+use crate::queries::Queries;
+use crate::table::{Fields, Needs, Tile};
+use serde_json::{Map, Value, json};
+
+/// Reads all fields of the records, so that unreadable values are found as `convert` finds them.
+///
+/// ```
+/// use lanefish::jobs::{VerifyRecords, verification_to_json};
+/// use lanefish::pipeline::{RunOptions, run};
+/// use lanefish::{input::Inputs, tiers};
+///
+/// let options = RunOptions::new(tiers::best()).past_damage(true);
+/// let summary = run(&Inputs::open(["data/sample.epd"])?, options, &VerifyRecords, |()| Ok(()))?;
+/// assert_eq!(verification_to_json(&summary)["ok"], true);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VerifyRecords;
+
+impl Job for VerifyRecords {
+    type Part = ();
+    fn needs(&self) -> Needs {
+        Needs::new(Queries::NONE, Fields::ALL)
+    }
+    fn begin(&self) {}
+    fn tile(&self, (): &mut (), _: &Tile<'_>) {}
+}
+
+/// Whether nothing is wrong: no record is bad, and no file is damaged.
+fn is_ok(summary: &Summary) -> bool {
+    summary.rejected == 0 && summary.files.iter().all(|file| file.damage.is_empty())
+}
+
+/// What was found in each file, as `lanefish verify --json` prints it: `files` with their path, format, numbers of records,
+/// reasons and damaged places, and whether all is `ok`.
+pub fn verification_to_json(summary: &Summary) -> Map<String, Value> {
+    let file = |file: &crate::pipeline::FileSummary| -> Value {
+        let damage = file.damage.iter().map(|damage| json!({ "offset": damage.offset, "what": damage.what }));
+        json!({
+            "path": file.path.display().to_string(),
+            "format": file.format.map(Format::name),
+            "records": file.records - file.left_out,
+            "rejected": file.rejected,
+            "reasons": file.reasons,
+            "damage": damage.collect::<Vec<_>>(),
+        })
+    };
+    let files: Vec<Value> = summary.files.iter().map(file).collect();
+    Map::from_iter([("files".to_owned(), files.into()), ("ok".to_owned(), json!(is_ok(summary)))])
+}
