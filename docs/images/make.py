@@ -116,7 +116,7 @@ def figure(page, heading):
     inner = re.sub(
         r'<rect class="(\w+)" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"></rect>', collect, inner
     )
-    squares = "".join(f'<path class="s {level}" d="{"".join(each)}"/>' for level, each in paths.items() if level != "z")
+    squares = "".join(f'<path class="{level}" d="{"".join(each)}"/>' for level, each in paths.items() if level != "z")
     return html.unescape(re.sub(r"<[^>]*>", "", remark)).strip(), f'<g class="{kind}">{inner}{squares}</g>'
 
 

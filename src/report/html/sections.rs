@@ -1,7 +1,7 @@
 //! The page about a dataset, section by section.
 
 use super::super::remarks::ENOUGH;
-use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, Severity, StrikingFact};
+use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, ResultBars, Results, Severity, StrikingFact};
 use super::bars;
 use super::board::{self, Scale};
 use super::joint_plots::{self, Shade};
@@ -29,6 +29,8 @@ const MOST_GROUPS: usize = 250;
 #[cfg(feature = "json")]
 const MOST_BYTES: usize = 980_000;
 
+/// Maximum number of openings whose results are shown.
+const MOST_OPENINGS: usize = 12;
 /// Maximum number of kinds of material that are listed.
 const MOST_SIGNATURES: usize = 30;
 
@@ -185,28 +187,6 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
             mean("Puzzle rating", "", &puzzles.ratings)?;
             mean("Popularity", "", &puzzles.popularity)?;
         }
-        for (unit, results) in [("game", &report.game_results), ("position", &report.results)] {
-            let known = results.known();
-            if known == 0 {
-                continue;
-            }
-            let unknown = match results.unknown {
-                0 => String::new(),
-                unknown => format!(" · {} without a result", percent(unknown, results.total())),
-            };
-            writeln!(
-                out,
-                "<div class=\"wide\"><dt>Results by {unit} ({})</dt><dd>{}<small>{} {} · drawn {} · {} \
-                 {}{unknown}</small></dd></div>",
-                counted(results.total(), unit),
-                stack(report, results),
-                report.title("White won"),
-                percent(results.white, known),
-                percent(results.draw, known),
-                report.title("Black won"),
-                percent(results.black, known)
-            )?;
-        }
     }
     out.push_str("</dl>\n</div>\n<div>\n<h3>Remarks</h3>\n<ul class=\"remarks\">");
     let remarks = report.remarks_on(&about.origin);
@@ -234,13 +214,80 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
     Ok(())
 }
 
-/// Who won: the results of all games and by phase.
+/// Who won: the results of all games, by opening, rating and time control, and by phase.
 fn results(out: &mut String, report: &Report) -> fmt::Result {
+    let all = [("game", &report.game_results), ("position", &report.results)];
+    if all.iter().all(|(_, results)| results.known() == 0) {
+        return Ok(());
+    }
+    out.push_str("<dl class=\"numbers\">");
+    for (unit, results) in all {
+        let known = results.known();
+        if known == 0 {
+            continue;
+        }
+        let unknown = match results.unknown {
+            0 => String::new(),
+            unknown => format!(" · {} without a result", percent(unknown, results.total())),
+        };
+        writeln!(
+            out,
+            "<div class=\"wide\"><dt>Results by {unit} ({})</dt><dd>{}<small>{} {} · drawn {} · {} \
+             {}{unknown}</small></dd></div>",
+            counted(results.total(), unit),
+            stack(report, results),
+            report.title("White won"),
+            percent(results.white, known),
+            percent(results.draw, known),
+            report.title("Black won"),
+            percent(results.black, known)
+        )?;
+    }
+    out.push_str("</dl>\n");
     let mut figures = String::new();
+    let by = report.details.as_ref().map_or_else(Vec::new, |details| details.games.results.bars());
+    let has_openings = by.iter().any(|bars| bars.key == "opening_results");
+    for bars in by.iter().filter(|bars| !has_openings || bars.key != "eco_results") {
+        result_bars(&mut figures, report, bars)?;
+    }
     for table in report.tables().iter().filter(|table| table.key == "phase_result") {
         joint_plots::results(&mut figures, table)?;
     }
     grid(out, "plots", &figures);
+    Ok(())
+}
+
+/// The results of games of several kinds as bars of White, draw and Black; of openings, those of the most games.
+fn result_bars(out: &mut String, report: &Report, ResultBars { title, bars, key, .. }: &ResultBars) -> fmt::Result {
+    let mut shown: Vec<&(String, Results)> = bars.iter().filter(|(_, results)| results.known() > 0).collect();
+    let kinds = shown.len();
+    let are_openings = ["opening_results", "eco_results"].contains(key);
+    if are_openings {
+        shown.sort_by_key(|(_, results)| std::cmp::Reverse(results.total()));
+        shown.truncate(MOST_OPENINGS);
+    }
+    let rows = shown.iter().map(|(name, results)| {
+        let share = |count: u64| format!("{:.0}", count as f64 / results.known() as f64 * 100.0);
+        let shares = [results.white, results.draw, results.black].map(share).join(" / ") + " %";
+        vec![Escaped(name).to_string(), grouped(results.total()), stack(report, results), shares]
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let which = if kinds > rows.len() {
+        format!("the {} of the most games, of {}; ", rows.len(), grouped(kinds as u64))
+    } else {
+        String::new()
+    };
+    let colors = report.title("White / draw / Black");
+    write!(
+        out,
+        "<figure class=\"bars results\"><figcaption><h3>{title}</h3><p>{which}{colors}, of the games with a \
+         result</p></figcaption>"
+    )?;
+    Table { caption: title, head: &["", "games", "", colors], rows }.write(out)?;
+    out.push_str("</figure>\n");
     Ok(())
 }
 

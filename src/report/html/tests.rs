@@ -37,6 +37,9 @@ fn full() -> Report {
     details.games.eco.insert(*b"B12", 40);
     details.games.elo = [0, 1].map(|_| Histogram::new(1000, vec![1; 1500]));
     details.games.speeds = [1, 2, 3, 4, 5, 6, 7];
+    let results = Results { white: 6, draw: 1, black: 3, unknown: 0 };
+    details.games.results.openings = [("Réti <i>".to_owned(), results)].into();
+    (details.games.results.ratings[3], details.games.results.speeds[2]) = (results, results);
     report.details = Some(Box::new(details));
     report
 }
@@ -185,6 +188,20 @@ fn material_is_shown_as_pieces() {
     assert!(text.contains(&format!("aria-label=\"KQRRPPPvKRRN\" title=\"KQRRPPPvKRRN\">{sides}</span>")));
     // A heat map of a piece begins with it.
     assert!(text.contains(&(side("♘") + " White knights")));
+}
+
+#[test]
+fn results_are_bars() {
+    let text = page(&full(), &About::new("Results"));
+    let (_, section) = text.split_once("<section id=\"results\">").unwrap();
+    let (section, _) = section.split_once("</section>").unwrap();
+    for (title, name) in [("opening", "Réti &lt;i&gt;"), ("rating", "1,400 to 1,599"), ("time control", "blitz")] {
+        let (_, figure) = section.split_once(&format!("<h3>Results by {title}</h3>")).unwrap();
+        let bar = "aria-label=\"White won 60.0\u{A0}%, drawn 10.0\u{A0}%, Black won 30.0\u{A0}%\"";
+        let (row, _) = figure.split_once("</figure>").unwrap();
+        assert!(row.contains(&format!("<th scope=\"row\">{name}</th><td>10</td>")) && row.contains(bar), "{row}");
+        assert!(row.contains("60 / 10 / 30\u{A0}%"), "{row}");
+    }
 }
 
 /// Drawings have the width of their coordinates, so that their letters have the same size in all of them.
