@@ -99,10 +99,10 @@ def terminal(name, command, arguments, title):
 
 def figure(page, heading):
     """A drawing of the page: its remark, and what is in its `svg`, without what only a mouse can reach."""
-    pattern = r"<figure>\s*<figcaption><h\d>" + re.escape(heading) + r".*?</figure>"
+    pattern = r"<figure>\s*<figcaption><h\d>(?:<span[^>]*>[^<]*</span> )?" + re.escape(heading) + r".*?</figure>"
     text = next(found for found in re.findall(pattern, page, re.S))
     remark = re.search(r"<p>(.*?)</p>", text, re.S)[1]
-    inner = re.search(r"<svg[^>]*>(.*)</svg>", text, re.S)[1]
+    kind, inner = re.search(r'<svg class="([\w ]*)"[^>]*>(.*)</svg>', text, re.S).groups()
     inner = re.sub(r"<title>.*?</title>", "", inner, flags=re.S)
     inner = re.sub(r'<rect class="h"[^>]*></rect>', "", inner)
     # Rectangles of a colour become one path, which is a third as long.
@@ -116,13 +116,13 @@ def figure(page, heading):
     inner = re.sub(
         r'<rect class="(\w+)" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"></rect>', collect, inner
     )
-    cells = "".join(f'<path class="c {kind}" d="{"".join(each)}"/>' for kind, each in paths.items())
-    return html.unescape(re.sub(r"<[^>]*>", "", remark)).strip(), cells + inner
+    squares = "".join(f'<path class="{level}" d="{"".join(each)}"/>' for level, each in paths.items() if level != "z")
+    return html.unescape(re.sub(r"<[^>]*>", "", remark)).strip(), f'<g class="{kind}">{inner}{squares}</g>'
 
 
 def colours(page, block):
     """The colours of the page: those of its first rule for `:root`, or those that the dark one replaces as well."""
-    blocks = [dict(re.findall(r"--(\w+):\s*(#\w+)", text)) for text in re.findall(r":root\s*{(.*?)}", page, re.S)]
+    blocks = [dict(re.findall(r"--([\w-]+):\s*(#\w+)", text)) for text in re.findall(r":root\s*{(.*?)}", page, re.S)]
     return {**blocks[0], **blocks[block]}
 
 
@@ -172,19 +172,19 @@ def page_picture(name, page, block, title):
     drawn.append(f'<text class="s" x="472" y="{y + 30}">{legend}</text>')
     tall = 794
     panel = f'<rect class="page" x=".5" y=".5" width="{width - 1}" height="{tall - 1}" rx="8"/>'
-    used = set(re.findall(r'class="c (\w+)"', "".join(drawn)))
     style = (
         f"text{{font:11px {SANS};fill:{hue['soft']}}}.page{{fill:{hue['bg']};stroke:{hue['line']}}}"
         f".box{{fill:none;stroke:{hue['line']}}}.t{{font-size:22px;font-weight:650;fill:{hue['fg']}}}"
         f".k{{font-size:13px;font-weight:600}}.s{{font-size:12px;font-weight:400}}.h{{font-size:15px;font-weight:600;"
         f"fill:{hue['fg']}}}text.v{{font-size:20px;font-weight:600;fill:{hue['fg']}}}.n,.r{{text-anchor:middle}}"
         f".y{{text-anchor:end}}.g{{stroke:{hue['line']};stroke-width:.7}}.x{{stroke:{hue['soft']};stroke-width:.8;"
-        f"fill:none}}.b{{fill:{hue['a']}}}.o{{fill:none;stroke:{hue['b']};stroke-width:1.6}}"
-        f".c{{stroke:{hue['bg']};stroke-width:.6}}"
+        f"fill:none}}.b{{fill:{hue['counts']}}}.moves .b{{fill:{hue['moves']}}}"
+        f".light{{fill:{hue['light-square']}}}"
+        f".dark{{fill:none;stroke:{hue['dark-square']};stroke-width:20;stroke-dasharray:20}}"
     )
-    for kind in sorted(used):
-        style += f".{kind}{{fill:{hue['zero' if kind == 'z' else kind]}}}"
-    fills = {"sw": "win", "sd": "draw", "sb": "loss"}
+    for level, opacity in re.findall(r"\.q(\d) {[^}]*--o: ([.\d]+);", page):
+        style += f".q{level}{{fill:{hue['heat' + level]}}}.board .q{level}{{fill-opacity:{opacity}}}"
+    fills = {"sw": "white", "sd": "draw", "sb": "black"}
     for kind in fills:
         style += f".{kind}{{fill:{hue[fills[kind]]};stroke:{hue['edge']}}}"
     write(name, width, tall, title, panel + "\n" + "\n".join(drawn), style)

@@ -6,6 +6,7 @@ use super::arguments::position_arg::position_of;
 use super::run::dataset_summary;
 use super::run::invocation::{Invocation, RunOverrides};
 use super::run::output::Output;
+use super::terminal::palette;
 use super::terminal::style::{self, Style};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
@@ -613,13 +614,11 @@ fn bar_of(results: [u64; 3], width: usize, style: Style) -> String {
     let [white, until_draws] = [end(results[0]), end(results[0] + results[1])];
     let lens = [white, until_draws - white, width - until_draws];
     if style.has_color() {
-        // White, grey and dark cells, which differ on light and on dark terminals.
-        let codes = ["48;5;255", "48;5;245", "48;5;236"];
-        return codes
+        return [palette::WHITE, palette::DRAW, palette::BLACK]
             .iter()
             .zip(lens)
             .filter(|&(_, len)| len > 0)
-            .map(|(code, len)| style.sgr(code, &" ".repeat(len)))
+            .map(|(code, len)| style.sgr(code, &"█".repeat(len)))
             .collect();
     }
     ["█", "▒", "·"].iter().zip(lens).map(|(cell, len)| cell.repeat(len)).collect()

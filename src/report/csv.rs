@@ -1,7 +1,7 @@
 //! A report as tidy CSV files: one row per count, one file per distribution.
 
 use super::time_and_mistakes::{class_name, first_rating};
-use super::{Details, GroupValue, PHASE_WIDTH, PLY_WIDTH, Report, decimal, first_of_result_range};
+use super::{Details, GroupValue, PHASE_WIDTH, PLY_WIDTH, Report, Results, decimal, first_of_result_range};
 use crate::chess::Square;
 use crate::distinct::LEVELS;
 use crate::output::cells::write_csv_text;
@@ -89,6 +89,14 @@ impl Files {
                 [level.to_owned(), estimate.to_string(), exact.unwrap_or_default()]
             });
             self.write("distinct", ["level", "estimate", "exact"], group, rows);
+            for bars in details.games.results.bars() {
+                let rows = bars.keys.into_iter().zip(bars.bars).map(|(name, (_, results))| {
+                    let Results { white, draw, black, unknown } = results;
+                    let [white, draw, black, unknown] = [white, draw, black, unknown].map(|count| count.to_string());
+                    [name, white, draw, black, unknown]
+                });
+                self.write(bars.key, [bars.column, "white", "draw", "black", "unknown"], group, rows);
+            }
             self.add_time_and_mistakes(details, group);
             self.add_score_results(details, group);
         }

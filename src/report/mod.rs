@@ -31,6 +31,7 @@ pub mod plots_and_tables;
 mod position_and_move_counts;
 mod puzzles_and_evaluations;
 mod remarks;
+mod results_of_games;
 mod score_results;
 mod striking_facts;
 mod text_counts;
@@ -45,6 +46,7 @@ pub use material_signature::Signature;
 pub use position_and_move_counts::{MoveCounts, Number, PositionCounts};
 pub use puzzles_and_evaluations::{Evaluations, Magnitudes, Puzzles};
 pub use remarks::{Origin, Remark, Severity};
+pub use results_of_games::{OPENING_FAMILIES, ResultBars, ResultsOfGames};
 pub use score_results::{
     LogisticScale, MoverResults, RESULT_SCORE_MOST, RESULT_SCORE_RANGES, RESULT_SCORE_WIDTH, ScoreResults,
     first_of_result_range, logistic_scale, result_score_range,
@@ -204,7 +206,7 @@ impl Results {
         self.known() + self.unknown
     }
     /// The number for a value of [`Field::Result`](crate::table::Field::Result).
-    fn of(&mut self, result: u8) -> &mut u64 {
+    pub(crate) fn of(&mut self, result: u8) -> &mut u64 {
         match result {
             0 => &mut self.black,
             1 => &mut self.draw,
@@ -324,6 +326,8 @@ pub struct Games {
     pub first_moves: Kinds,
     /// Games by opening: the name that they give, up to its first colon.
     pub openings: Kinds,
+    /// Results by opening, rating and class of time control.
+    pub results: ResultsOfGames,
 }
 
 /// Statistics of groups of positions.
@@ -605,6 +609,7 @@ impl Games {
         self.terminations.merge(&other.terminations);
         self.first_moves.merge(&other.first_moves);
         self.openings.merge(&other.openings);
+        self.results.merge(&other.results, self.openings.are_too_many());
     }
 }
 

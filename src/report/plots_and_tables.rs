@@ -59,6 +59,42 @@ impl Unit {
     }
 }
 
+/// What the colour of a drawing says, on pages and in the terminal: which of their hues it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hue {
+    /// Numbers of positions and games.
+    Counts,
+    /// Moves and checks.
+    Moves,
+    /// Scores and evaluations.
+    Scores,
+}
+
+impl Hue {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Counts, Self::Moves, Self::Scores];
+
+    /// The name of the hue, also in the style of pages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Counts => "counts",
+            Self::Moves => "moves",
+            Self::Scores => "scores",
+        }
+    }
+
+    /// The hue of the fact with this key.
+    pub fn of(key: &str) -> Self {
+        match key {
+            "legal_moves" | "in_check" | "double_check" | "checkmate" | "stalemate" | "captures" | "promotions"
+            | "castling_moves" | "en_passants" | "first_move" => Self::Moves,
+            "score" | "mate_distance" | "depth" | "knodes" | "mate_white" | "mate_black" | "accuracy" => Self::Scores,
+            _ => Self::Counts,
+        }
+    }
+}
+
 /// A distribution of numbers.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -35,9 +35,14 @@ impl Kinds {
         Self { counts: BTreeMap::new(), are_too_many: true }
     }
 
+    /// The text as it is counted.
+    pub(crate) fn cut(text: &str) -> &str {
+        &text[..text.floor_char_boundary(Self::LONGEST)]
+    }
+
     /// Counts a text several times.
     pub fn add(&mut self, text: &str, times: u64) {
-        let text = &text[..text.floor_char_boundary(Self::LONGEST)];
+        let text = Self::cut(text);
         if self.are_too_many || times == 0 {
             return;
         }

@@ -4,7 +4,7 @@ use super::tally::Tally;
 use crate::chess::{Move, Position};
 use crate::games::{Date, Speed};
 use crate::packed::Packed;
-use crate::report::{self, Histogram, Kinds, add};
+use crate::report::{self, Histogram, Kinds, ResultsOfGames, add, rating_band};
 use crate::table::{Batch, Field, Texts, Values};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -23,8 +23,11 @@ pub(super) struct Games {
     terminations: Kinds,
     first_moves: Kinds,
     openings: Kinds,
+    results: ResultsOfGames,
 }
 
+/// The result of games without one, as a value of [`Field::Result`].
+const UNKNOWN: u8 = 3;
 /// Larger differences of ratings count as this.
 const MOST_DIFFERENCE: i32 = 4000;
 
@@ -41,6 +44,7 @@ pub(super) struct GameColumns<'a> {
     termination: Option<&'a Texts>,
     opening: Option<&'a Texts>,
     moves: Option<&'a Values<u16>>,
+    result: Option<&'a Values<u8>>,
 }
 
 impl<'a> GameColumns<'a> {
@@ -56,6 +60,7 @@ impl<'a> GameColumns<'a> {
             termination: texts(Field::Termination),
             opening: texts(Field::Opening),
             moves: numbers(Field::Move),
+            result: batch.column(Field::Result),
         }
     }
 
@@ -81,9 +86,11 @@ impl Games {
             texts.and_then(|texts| texts.get(row)).map_or("", |text| text)
         }
         self.count += 1;
+        let result = columns.result.and_then(|results| results.get(row)).map_or(UNKNOWN, |&result| result);
         if let &[letter @ b'A'..=b'E', tens @ b'0'..=b'9', ones @ b'0'..=b'9'] = text(columns.eco, row).as_bytes() {
             let [letter, tens, ones] = [letter - b'A', tens - b'0', ones - b'0'].map(usize::from);
             self.eco.add(100 * letter + 10 * tens + ones);
+            *self.results.families[10 * letter + tens].of(result) += 1;
         }
         let ratings = columns.elo.map(|ratings| ratings.and_then(|ratings| ratings.get(row)).copied());
         for (rating, elo) in ratings.into_iter().zip(&mut self.elo) {
@@ -93,9 +100,16 @@ impl Games {
             let difference = (white - black).clamp(-MOST_DIFFERENCE, MOST_DIFFERENCE);
             self.elo_differences.add((difference + MOST_DIFFERENCE) as usize);
         }
+        let mean = match ratings {
+            [Some(white), Some(black)] => Some(white.midpoint(black)),
+            _ => None,
+        };
+        *self.results.ratings[rating_band(mean)].of(result) += 1;
         let speed = Speed::of_tag(text(columns.time_control, row).as_bytes());
         let place = speed.and_then(|speed| Speed::ALL.iter().position(|&other| other == speed));
-        self.speeds[place.unwrap_or(Speed::ALL.len())] += 1;
+        let class = place.unwrap_or(Speed::ALL.len());
+        self.speeds[class] += 1;
+        *self.results.speeds[class].of(result) += 1;
         if let Some(month) = month_of(text(columns.date, row)) {
             *self.months.entry(month).or_default() += 1;
         }
@@ -103,6 +117,9 @@ impl Games {
         let is_named = |name: &&str| !matches!(*name, "" | "?");
         for (kinds, name) in [(&mut self.terminations, text(columns.termination, row)), (&mut self.openings, family)] {
             Some(name).filter(is_named).into_iter().for_each(|name| kinds.add(name, 1));
+        }
+        if is_named(&family) {
+            self.results.add_opening(family, result, self.openings.are_too_many());
         }
         columns.first_move(row).into_iter().for_each(|name| self.first_moves.add(&name, 1));
     }
@@ -121,6 +138,7 @@ impl Games {
         self.terminations.merge(&other.terminations);
         self.first_moves.merge(&other.first_moves);
         self.openings.merge(&other.openings);
+        self.results.merge(&other.results, self.openings.are_too_many());
     }
 
     pub(super) fn report(&self) -> report::Games {
@@ -140,6 +158,7 @@ impl Games {
             terminations: self.terminations.clone(),
             first_moves: self.first_moves.clone(),
             openings: self.openings.clone(),
+            results: self.results.clone(),
         }
     }
 }

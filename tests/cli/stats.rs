@@ -564,6 +564,42 @@ fn groups_of_two_columns() {
     assert!(output(0, &["stats", "--by", "clock", &pgn]).contains(" min "));
 }
 
+/// Results by opening, rating and time control are those of groups of games, in JSON, in CSV files and on the page, and shards
+/// sum to the whole.
+#[test]
+fn results_of_games_by_kind() {
+    let (dir, games) = (Dir::new(), sample("lichess-2025-05.pgn"));
+    let whole = json(0, &["stats", "--json", "--details", &games]);
+    let results = &whole["details"]["games"]["results"];
+    let speeds = json(0, &["stats", "--json", "--by", "speed", &games]);
+    let speeds = speeds["groups"]["values"].as_array().unwrap();
+    assert_eq!(results["time_control"].as_object().unwrap().len(), speeds.len());
+    for speed in speeds {
+        let name = speed["value"].as_str().unwrap();
+        assert_eq!(results["time_control"][name], speed["stats"]["game_results"], "{name}");
+    }
+    for kind in ["opening", "rating", "time_control"] {
+        for result in ["white", "draw", "black", "unknown"] {
+            let all = results[kind].as_object().unwrap().values().map(|found| found[result].as_u64().unwrap());
+            assert_eq!(all.sum::<u64>(), whole["game_results"][result].as_u64().unwrap(), "{kind}: {result}");
+        }
+    }
+    let (page, csv) = (dir.name("games.html"), dir.name("csv"));
+    output(0, &["-q", "stats", "--html", &page, "--csv", &csv, &games]);
+    let page = fs::read_to_string(page).unwrap();
+    for (title, kind) in [("Results by rating", "rating"), ("Results by time control", "time_control")] {
+        let (_, figure) = page.split_once(&format!("<h3>{title}</h3>")).unwrap();
+        let (figure, _) = figure.split_once("</figure>").unwrap();
+        assert_eq!(figure.matches("<th scope=\"row\">").count(), results[kind].as_object().unwrap().len(), "{kind}");
+    }
+    for kind in ["opening", "eco", "rating", "time_control"] {
+        let table = fs::read_to_string(format!("{csv}/{kind}_results.csv")).unwrap();
+        let column = if kind == "rating" { "first_rating" } else { kind };
+        assert_eq!(table.lines().next().unwrap(), format!("{column},white,draw,black,unknown"));
+        assert_eq!(table.lines().count(), 1 + results[kind].as_object().unwrap().len(), "{kind}");
+    }
+}
+
 #[test]
 fn tidy_files() {
     let dir = Dir::new();

@@ -10,7 +10,9 @@ use lanefish::input::{Inputs, Shard};
 use lanefish::jobs::{FileOptions, GroupCounts, RecordFile, Statistics};
 use lanefish::output::ScratchSpace;
 use lanefish::pipeline::RunOptions;
-use lanefish::report::{Details, GroupValue, Histogram, Matrix, Report, Results, Signature, score_column};
+use lanefish::report::{
+    Details, GroupValue, Histogram, Matrix, RATING_BANDS, Report, Results, Signature, score_column,
+};
 use lanefish::stats::GroupBy;
 use lanefish::table::{Batch, Field};
 use lanefish::tiers::{Analyzer, Tier};
@@ -297,10 +299,18 @@ impl Plain {
             return;
         }
         details.games.count += 1;
+        let result = number(Field::Result);
+        let add = |results: &mut Results| match result {
+            Some(2) => results.white += 1,
+            Some(1) => results.draw += 1,
+            Some(0) => results.black += 1,
+            _ => results.unknown += 1,
+        };
         if let Some(code) = text(Field::Eco)
             && let Ok(code @ [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9']) = <[u8; 3]>::try_from(code.as_bytes())
         {
             *details.games.eco.entry(code).or_default() += 1;
+            add(&mut details.games.results.families[usize::from(10 * (code[0] - b'A') + code[1] - b'0')]);
         }
         for (elo, field) in self.elo.iter_mut().zip([Field::WhiteElo, Field::BlackElo]) {
             if let Some(rating) = number(field) {
@@ -309,6 +319,11 @@ impl Plain {
         }
         if let (Some(white), Some(black)) = (number(Field::WhiteElo), number(Field::BlackElo)) {
             count(&mut self.elo_differences, white - black);
+            // Below 1000, nine times 200, and from 2600 on.
+            let band = ((white + black) / 2 - 800).clamp(0, 1800) / 200;
+            add(&mut details.games.results.ratings[band as usize]);
+        } else {
+            add(&mut details.games.results.ratings[RATING_BANDS - 1]);
         }
         if let Some(date) = text(Field::Date) {
             let [year, month] = [0..4, 5..7].map(|digits| date.get(digits).and_then(|digits| digits.parse().ok()));
@@ -321,7 +336,9 @@ impl Plain {
             details.games.terminations.add(termination, 1);
         }
         if let Some(opening) = known(Field::Opening) {
-            details.games.openings.add(opening.split(':').next().unwrap(), 1);
+            let family = opening.split(':').next().unwrap();
+            details.games.openings.add(family, 1);
+            add(details.games.results.openings.entry(family.to_owned()).or_default());
         }
         let start = batch.position(row).unwrap();
         if let Some(mv) = number(Field::Move).filter(|_| start == Position::standard()) {
@@ -331,6 +348,7 @@ impl Plain {
         let class = text(Field::TimeControl).and_then(|text| Speed::of_tag(text.as_bytes()));
         let place = class.map_or(6, |class| Speed::ALL.iter().position(|&other| other == class).unwrap());
         details.games.speeds[place] += 1;
+        add(&mut details.games.results.speeds[place]);
     }
 
     /// The report; sketches are those of the other one, after their estimates have been compared with the truth.

@@ -1,7 +1,9 @@
 //! Distributions of kinds, as a table with bars.
 
-use super::markup::{Escaped, Table, bar};
-use crate::report::plots_and_tables::Bars;
+use super::board::{FIGURINES, figurines};
+use super::markup::{Escaped, Table, bar, bar_in};
+use crate::report::Signature;
+use crate::report::plots_and_tables::{Bars, Hue};
 use crate::text::numbers::{counted, grouped, percent, percentage};
 use std::fmt::{self, Write};
 
@@ -10,15 +12,31 @@ const MOST_PAIRS: usize = 15;
 /// Maximum number of rows of a table; longer ones become two tables next to each other.
 const LONG: usize = 20;
 
-/// The name of a kind of material, with a possible line break after the `v`.
-fn breakable(name: &str) -> String {
-    let text = Escaped(name).to_string();
-    match text.split_once('v') {
-        Some((white, black)) if white.starts_with('K') && black.starts_with('K') => {
-            format!("<span class=\"m\">{white}<wbr>v{black}</span>")
-        }
-        _ => text,
-    }
+/// A piece is repeated up to this number; of more there is one and the number.
+const MOST_REPEATED: usize = 2;
+
+/// The name of a kind; that of a kind of material as figurines of both sides.
+fn shown(bars_key: &str, name: &str) -> String {
+    let signature = if bars_key == "material" { name.parse::<Signature>().ok() } else { None };
+    let Some(signature) = signature else {
+        return Escaped(name).to_string();
+    };
+    let side = |pieces: [u8; 5], all: [char; 6]| {
+        let counts = std::iter::once(1).chain(pieces).map(usize::from);
+        let kinds = all.into_iter().zip(counts).filter(|&(_, count)| count > 0);
+        let kinds = kinds.map(|(figurine, count)| match count {
+            ..=MOST_REPEATED => figurine.to_string().repeat(count),
+            _ => format!("{figurine}×{count}"),
+        });
+        figurines(&kinds.collect::<Vec<_>>().join(" "))
+    };
+    let [white, black] = signature.pieces();
+    format!(
+        "<span class=\"sig\" role=\"img\" aria-label=\"{name}\" title=\"{name}\">{}{}</span>",
+        side(white, FIGURINES[0]),
+        side(black, FIGURINES[1]),
+        name = Escaped(name)
+    )
 }
 
 /// What the rows of a distribution are.
@@ -42,10 +60,11 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
     let longest = kinds.iter().map(|(_, count)| *count).max().unwrap_or(1).max(1);
     // A single one that is left takes no more room than its count.
     let most_shown = most.map_or(usize::MAX, |most| if all == most as u64 + 1 { most + 1 } else { most });
-    let (shown, rest) = kinds.split_at(kinds.len().min(most_shown));
+    let (first, rest) = kinds.split_at(kinds.len().min(most_shown));
+    let length = |count: u64| bar_in(Hue::of(bars.key), count as f64 / longest as f64);
     let row = |name: String, count: u64, bar: String| vec![name, grouped(count), percent(count, total), bar];
     let mut rows: Vec<Vec<String>> =
-        shown.iter().map(|(name, count)| row(breakable(name), *count, bar(*count as f64 / longest as f64))).collect();
+        first.iter().map(|(name, count)| row(shown(bars.key, name), *count, length(*count))).collect();
     let others = rest.len() as u64 + bars.rest.0;
     if others > 0 {
         let sum = rest.iter().map(|(_, count)| count).sum::<u64>() + bars.rest.1;
@@ -83,7 +102,7 @@ pub(super) fn figure(out: &mut String, bars: &Bars, most: Option<usize>) -> fmt:
 /// A figure for two distributions: the share in each, with two bars. The largest differences come first.
 pub(super) fn comparison(
     out: &mut String,
-    title: &str,
+    (key, title): (&str, &str),
     note: &str,
     [a, b]: [&str; 2],
     bars: &[(&str, [u64; 2])],
@@ -94,14 +113,14 @@ pub(super) fn comparison(
     let difference = |[a, b]: [f64; 2]| (a - b).abs();
     kinds.sort_by(|a, b| difference(b.1).total_cmp(&difference(a.1)));
     kinds.retain(|&(_, shares)| shares != [0.0; 2]);
-    let shown = &kinds[..kinds.len().min(MOST_PAIRS)];
-    let longest = shown.iter().flat_map(|&(_, shares)| shares).fold(0.0, f64::max).max(1e-9);
-    let rows = shown.iter().map(|&(name, [a, b])| {
+    let largest = &kinds[..kinds.len().min(MOST_PAIRS)];
+    let longest = largest.iter().flat_map(|&(_, shares)| shares).fold(0.0, f64::max).max(1e-9);
+    let rows = largest.iter().map(|&(name, [a, b])| {
         let pair =
             format!("<span class=\"pair\"><span>{}</span><span>{}</span></span>", bar(a / longest), bar(b / longest));
-        vec![breakable(name), percentage(a), percentage(b), super::board::points(b - a), pair]
+        vec![shown(key, name), percentage(a), percentage(b), super::board::points(b - a), pair]
     });
-    let rest = match kinds.len() - shown.len() {
+    let rest = match kinds.len() - largest.len() {
         0 => String::new(),
         1 => "; 1 other not shown".to_owned(),
         rest => format!("; {} others not shown", grouped(rest as u64)),

@@ -1,11 +1,14 @@
-//! Heat maps drawn as boards.
+//! Heat maps drawn as boards: the light and dark squares are visible below the heat.
 
 use super::super::Squares;
 use super::markup::Escaped;
+use crate::report::plots_and_tables::Board;
 use crate::text::numbers::{grouped, percent, percentage};
 use std::fmt::{self, Write};
 
 const SQUARE: usize = 20;
+const WIDTH: usize = LEFT + 8 * SQUARE + 2;
+const HEIGHT: usize = TOP + 8 * SQUARE + 16;
 /// Left edge of the board, to the right of the rank numbers.
 const LEFT: usize = 14;
 const TOP: usize = 2;
@@ -15,12 +18,42 @@ pub(super) fn name(square: usize) -> String {
     format!("{}{}", (b'a' + (square % 8) as u8) as char, square / 8 + 1)
 }
 
-/// Draws a board, with a style class and a description for each square.
+/// The piece that a heat map is about, as a figurine.
+fn figurine(key: &str) -> Option<char> {
+    let (color, piece) = key.split_once('_')?;
+    let place = ["king", "queens", "rooks", "bishops", "knights", "pawns"].iter().position(|&name| name == piece)?;
+    let figurines = match color {
+        "white" => FIGURINES[0],
+        "black" => FIGURINES[1],
+        _ => return None,
+    };
+    Some(figurines[place])
+}
+
+/// The kings, queens, rooks, bishops, knights and pawns of White and of Black.
+pub(super) const FIGURINES: [[char; 6]; 2] = [['♔', '♕', '♖', '♗', '♘', '♙'], ['♚', '♛', '♜', '♝', '♞', '♟']];
+
+/// Pieces as figurines: dark on light in both modes, because white pieces are outlines and black ones are filled.
+pub(super) fn figurines(text: &str) -> String {
+    // Some fonts have a pawn in colours unless this selector asks for text.
+    let text = text.replace('♟', "♟\u{FE0E}");
+    format!("<span class=\"pieces\" aria-hidden=\"true\">{text}</span>")
+}
+
+/// Draws a board: its light and dark squares, and over them a style class and a description for each square.
 fn draw(out: &mut String, label: &str, square: impl Fn(usize) -> (String, String)) -> fmt::Result {
-    let (width, height) = (LEFT + 8 * SQUARE + 2, TOP + 8 * SQUARE + 16);
+    let size = 8 * SQUARE;
+    // The dark squares are the dashes of a line along each rank.
+    let dark: String = (0..8)
+        .map(|rank| {
+            let (x, y) = (LEFT + rank % 2 * SQUARE, TOP + (7 - rank) * SQUARE + SQUARE / 2);
+            format!("M{x} {y}H{}", LEFT + size)
+        })
+        .collect();
     write!(
         out,
-        "<svg class=\"board\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">",
+        "<svg class=\"board\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\"><path class=\"light\" \
+         d=\"M{LEFT} {TOP}h{size}v{size}h-{size}z\"/><path class=\"dark\" d=\"{dark}\"/>",
         Escaped(label)
     )?;
     for rank in 0..8 {
@@ -62,8 +95,7 @@ fn level(share: f64) -> String {
 /// A board with counts, as shares of `whole`.
 pub(super) fn heat_map(
     out: &mut String,
-    title: &str,
-    counts: &Squares,
+    Board { key, title, counts, .. }: &Board,
     (whole, of): (u64, &str),
     scale: Scale,
     is_whole: bool,
@@ -72,7 +104,8 @@ pub(super) fn heat_map(
     let top = counts.iter().position(|&count| count == most).unwrap_or(0);
     let best = format!("most on {}: {}", name(top), percent(most, whole));
     let shown = if is_whole { String::new() } else { format!(" of {}", grouped(whole)) };
-    write!(out, "<figure><figcaption><h4>{}</h4><p>{best}{shown}</p></figcaption>", Escaped(title))?;
+    let figurine = figurine(key).map_or(String::new(), |figurine| figurines(&figurine.to_string()) + " ");
+    write!(out, "<figure><figcaption><h4>{figurine}{}</h4><p>{best}{shown}</p></figcaption>", Escaped(title))?;
     let label = format!("Board: {title}, {best} of {of}.");
     draw(out, &label, |square| {
         let count = counts[square];
@@ -113,10 +146,14 @@ pub(super) fn difference(
         // Differences that are small compared with the largest count as zero.
         let share = difference.abs() / most;
         let class = level(if share < 0.1 { 0.0 } else { share });
-        let hue = if difference > 0.0 && class != "z" { "o" } else { "" };
+        let dataset = match class.as_str() {
+            "z" => "",
+            _ if difference > 0.0 => "other ",
+            _ => "first ",
+        };
         let [a, b] = shares.map(|shares| percentage(shares[square]));
         let text = format!("{}: {} {a}, {} {b}, {}", name(square), names[0], names[1], points(difference));
-        (format!("{hue}{class}"), text)
+        (format!("{dataset}{class}"), text)
     })?;
     out.push_str("</figure>\n");
     Ok(())

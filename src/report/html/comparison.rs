@@ -4,6 +4,7 @@ use super::About;
 use super::markup::{Escaped, Head, Table, bar, foot};
 use super::plot::Plot;
 use super::{bars, board};
+use crate::report::plots_and_tables::Hue;
 use crate::report::{Comparison, Difference};
 use crate::text::numbers::{counted, decimal, grouped, percentage, tenths};
 use std::fmt::{self, Write};
@@ -105,6 +106,7 @@ impl Compared<'_> {
                     title: first.title,
                     axis: first.axis,
                     unit: first.unit,
+                    hue: Hue::Counts,
                     width: first.width,
                     limits: first.limits,
                     series: &series,
@@ -127,16 +129,17 @@ impl Compared<'_> {
                     let values = counts.iter().filter(|(_, counts)| *counts != [0; 2]).count();
                     format!("{}{}", distance(kinds.distance()), counted(values as u64, "value"))
                 };
-                bars::comparison(out, kinds.a.title, &note, [a, b], &counts)?;
+                bars::comparison(out, (kinds.a.key, kinds.a.title), &note, [a, b], &counts)?;
             }
             out.push_str("</div>\n</section>\n");
         }
         if !comparison.boards.is_empty() {
             writeln!(
                 out,
-                "<section id=\"boards{suffix}\">\n<h2>Boards</h2>\n<p class=\"scale\">more often in {a} <span><i \
-                 class=\"q9\"></i><i class=\"q6\"></i><i class=\"q4\"></i><i class=\"q2\"></i></span><span><i \
-                 class=\"oq2\"></i><i class=\"oq4\"></i><i class=\"oq6\"></i><i class=\"oq9\"></i></span> more \
+                "<section id=\"boards{suffix}\">\n<h2>Boards</h2>\n<p class=\"scale\">more often in {a} <span class=\"heat\"><i \
+                 class=\"first q9\"></i><i class=\"first q6\"></i><i class=\"first q4\"></i><i class=\"first \
+                 q2\"></i></span><span class=\"heat\"><i class=\"other q2\"></i><i class=\"other q4\"></i><i \
+                 class=\"other q6\"></i><i class=\"other q9\"></i></span> more \
                  often in {b}; differences of the shares of each square, in percentage points; the strongest colour is \
                  the largest difference of the board</p>\n<div class=\"boards\">"
             )?;
@@ -153,7 +156,10 @@ impl Compared<'_> {
     /// The compared datasets, and the largest differences.
     fn summary(&self, out: &mut String) -> fmt::Result {
         let Self { comparison, abouts, letters, suffix } = self;
-        writeln!(out, "<section id=\"summary{suffix}\">\n<div>\n<h2>Datasets</h2>\n<dl class=\"numbers\">")?;
+        writeln!(
+            out,
+            "<section id=\"summary{suffix}\" class=\"halves compared\">\n<div>\n<h2>Datasets</h2>\n<dl class=\"numbers\">"
+        )?;
         let sizes = comparison.positions.into_iter().zip(comparison.games);
         for ((name, class), (about, (positions, games))) in letters.iter().zip(["a", "o"]).zip(abouts.iter().zip(sizes))
         {

@@ -133,40 +133,24 @@ pub(super) fn heat_map(out: &mut String, joint: &Joint, shade: Shade) -> fmt::Re
         columns.label(&joint.columns, best_column),
         percent(most, total)
     );
+    // The script takes the values of the cells from the table of numbers.
+    let whole = match shade {
+        Shade::Count => total.to_string(),
+        Shade::Row => "row".to_owned(),
+    };
     write!(
         out,
-        "<svg class=\"joint\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\"><text class=\"a\" \
-         x=\"0\" y=\"11\">{}</text>",
+        "<svg class=\"joint\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\" data-whole=\"{whole}\"><text \
+         class=\"a\" x=\"0\" y=\"11\">{}</text><g class=\"cells\" transform=\"translate({LEFT} {bottom:.1}) \
+         scale({width:.4} -{height:.4})\">",
         bottom + 38.0,
         Escaped(&label),
         Escaped(joint.rows.title)
     )?;
-    for (row, counts) in cells.iter().enumerate() {
-        let y = bottom - height * (row + 1) as f64;
-        let sum: u64 = counts.iter().sum();
-        let highest = counts.iter().copied().max().unwrap_or(0);
-        for (column, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
-            let level = match shade {
-                Shade::Count if most > 1 => (count as f64).ln() / (most as f64).ln(),
-                Shade::Count => 1.0,
-                Shade::Row => count as f64 / highest as f64,
-            };
-            let level = ((level * 10.0) as usize).min(9);
-            let share = match shade {
-                Shade::Count => percent(count, total),
-                Shade::Row => format!("{} of the row", percent(count, sum)),
-            };
-            write!(
-                out,
-                "<rect class=\"q{level}\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
-                 height=\"{height:.1}\"><title>{} × {}: {} ({share})</title></rect>",
-                LEFT + width * column as f64,
-                Escaped(&rows.label(&joint.rows, row)),
-                Escaped(&columns.label(&joint.columns, column)),
-                grouped(count)
-            )?;
-        }
+    for (level, path) in paths(&cells, shade).iter().enumerate().filter(|(_, path)| !path.is_empty()) {
+        write!(out, "<path class=\"q{level}\" d=\"{path}\"/>")?;
     }
+    out.push_str("</g>");
     row_names(out, &joint.rows, rows, bottom, height)?;
     write!(out, "<path class=\"x\" d=\"M{LEFT} {bottom:.1}H{RIGHT}M{LEFT} {bottom:.1}V{TOP}\"/>")?;
     for (at, name) in round_names(&joint.columns, columns, 6) {
@@ -188,6 +172,36 @@ pub(super) fn heat_map(out: &mut String, joint: &Joint, shade: Shade) -> fmt::Re
     numbers(joint, rows, columns, &cells).write_details(out)?;
     out.push_str("</figure>\n");
     Ok(())
+}
+
+/// Number of steps of the colours of cells.
+const LEVELS: usize = 10;
+
+/// The cells of each step of colour as a path of rectangles, one for each run of cells of a row: in units of cells, so
+/// that pages are short.
+fn paths(cells: &[Vec<u64>], shade: Shade) -> [String; LEVELS] {
+    let most = cells.iter().flatten().copied().max().unwrap_or(0);
+    let mut paths = [const { String::new() }; LEVELS];
+    for (row, counts) in cells.iter().enumerate() {
+        let highest = counts.iter().copied().max().unwrap_or(0);
+        let level = |count: u64| {
+            let level = match shade {
+                Shade::Count if most > 1 => (count as f64).ln() / (most as f64).ln(),
+                Shade::Count => 1.0,
+                Shade::Row => count as f64 / highest as f64,
+            };
+            (count > 0).then_some(((level * LEVELS as f64) as usize).min(LEVELS - 1))
+        };
+        let mut column = 0;
+        for run in counts.chunk_by(|&a, &b| level(a) == level(b)) {
+            if let Some(level) = level(run[0]) {
+                let width = run.len();
+                paths[level].push_str(&format!("M{column} {row}h{width}v1h-{width}z"));
+            }
+            column += run.len();
+        }
+    }
+    paths
 }
 
 /// Combines the cells of a matrix until there are few enough.
@@ -322,7 +336,7 @@ pub(super) fn means(out: &mut String, all: &[Scores], label: &str) -> fmt::Resul
         out,
         "<figure><figcaption><h3>{title}</h3><p>without mates; lines: two standard errors to either \
          side{left_out}</p></figcaption>\n\
-         <svg class=\"plot\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"Bars: {title}, from {} to \
+         <svg class=\"plot scores\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"Bars: {title}, from {} to \
              {} centipawns.\"><text class=\"a\" x=\"0\" y=\"11\">phase</text>",
         bottom + 38.0,
         decimal(means().map(|scores| scores.mean).fold(f64::INFINITY, f64::min)),

@@ -1,6 +1,7 @@
 //! Building blocks of HTML. All text that is not a literal here is written through [`Escaped`].
 
 use super::super::{Report, Results};
+use crate::report::plots_and_tables::Hue;
 use crate::text::numbers::{grouped, percent};
 use crate::text::one_line;
 use std::fmt::{self, Display, Write};
@@ -92,11 +93,21 @@ impl Table<'_> {
 
 /// A bar in a cell of a table, with this fraction of the maximum length.
 pub(super) fn bar(part: f64) -> String {
+    bar_in(Hue::Counts, part)
+}
+
+/// The same in a hue.
+pub(super) fn bar_in(hue: Hue, part: f64) -> String {
     if part <= 0.0 {
         return String::new();
     }
     let width = (part * 100.0).min(100.0);
-    format!("<span class=\"bar\"><i style=\"width:{width:.1}%\"></i></span>")
+    format!("<span class=\"bar{}\"><i style=\"width:{width:.1}%\"></i></span>", class_of(hue))
+}
+
+/// The class of a hue, after another class; that of counts is the default.
+pub(super) fn class_of(hue: Hue) -> String {
+    if hue == Hue::Counts { String::new() } else { format!(" {}", hue.name()) }
 }
 
 /// The results of some records as one bar of three parts; empty if there are no results.

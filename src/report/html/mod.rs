@@ -2,26 +2,28 @@
 //!
 //! # Content and order
 //!
-//! The first screen answers two questions: *what is in this dataset, and is anything unusual?* It has the most
-//! important numbers and, next to them, the [remarks](Report::remarks), each with the option that helps. The sections
-//! after it have the details: results and scores, positions and moves, material, boards, joint distributions, games,
-//! groups. Sections without data are left out.
+//! The first screen answers two questions: *what is in this dataset, and is anything unusual?* It has the most striking
+//! facts, the groups if there are any, and the results. The summary follows, with the [remarks](Report::remarks), each with
+//! the option that helps. Then there are games, scores, positions and moves, material, joint distributions, and boards.
+//! Sections without data are left out.
 //!
 //! The page is generated from the [`plots_and_tables`](super::plots_and_tables). A new plot there appears here automatically, in "Positions
 //! and moves" unless another section claims its key.
 //!
 //! # Design
 //!
-//! * Drawings are hand-written SVG: histograms, boards, joint distributions. They are about as wide as a phone, and
-//!   wider screens show more of them next to each other, so that letters have the same size everywhere.
+//! * Drawings are hand-written SVG: histograms, boards, joint distributions. They are about as wide as a phone and keep
+//!   this size: wider screens show more of them next to each other, so that letters have the same size everywhere.
 //! * Axes begin at zero. If high bars are cut off, the scale is logarithmic, or the range is cropped, then the title or
 //!   the line below it says so. The numbers are in tables below the drawings.
-//! * One hue means "how much" (blue, darker is more; lighter is more in the dark). A second one (orange) only means
-//!   dataset B in a comparison; people who do not see colours well tell blue from orange. Results have no hue: white,
-//!   grey, black. Text has a contrast of at least 4.5 to 1 in both modes.
+//! * A colour has a meaning, the same as in the terminal: see [`Hue`](super::plots_and_tables::Hue). Heat maps are like
+//!   fire: darker is more, and lighter is more in the dark. Orange lines and bars are dataset B of a comparison. Results
+//!   have no hue: white, grey, black, with outlines. Text has a contrast of at least 4.5 to 1 in both modes.
+//! * Pages are below one megabyte: cells of one colour are one path, and the script takes their values from the table
+//!   below.
 //! * Every drawing has a text that describes its content, every table a caption and named rows and columns.
-//! * The page is complete without its script. The script only shows the values below the pointer, a finger or the
-//!   selection by arrow keys, sooner and on more devices than browsers do by default.
+//! * The page is complete without its script. The script shows the values below the pointer, a finger or the selection
+//!   by arrow keys.
 //! * The page loads nothing from elsewhere, and all input is escaped.
 
 mod bars;

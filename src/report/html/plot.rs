@@ -1,10 +1,10 @@
-//! Histograms as SVG. The drawing is 360 units wide, about as wide as a phone, so that its letters have their natural
-//! size there; wider screens show more plots beside each other.
+//! Histograms as SVG. The drawing is 360 pixels wide, about as wide as a phone, so that its letters have their natural
+//! size everywhere; wider screens show more plots beside each other.
 
 use super::super::Histogram;
 use super::bins::{Bins, axis, ticks};
-use super::markup::{Escaped, Table};
-use crate::report::plots_and_tables::Unit;
+use super::markup::{Escaped, Table, class_of};
+use crate::report::plots_and_tables::{Hue, Unit};
 use crate::text::numbers::{decimal, grouped, percent, percentage, signed};
 use std::fmt::{self, Write};
 
@@ -13,6 +13,7 @@ pub(super) struct Plot<'a> {
     pub(super) title: &'a str,
     pub(super) axis: &'a str,
     pub(super) unit: Unit,
+    pub(super) hue: Hue,
     pub(super) width: i64,
     pub(super) limits: Option<(i64, i64)>,
     /// One histogram, or two to compare, with their names.
@@ -78,7 +79,8 @@ impl Plot<'_> {
     fn drawing(&self, out: &mut String, bins: &Bins, top: f64) -> fmt::Result {
         write!(
             out,
-            "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
+            "<svg class=\"plot{}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
+            class_of(self.hue),
             Escaped(&self.description(bins))
         )?;
         // The axis ends with a number at or above the highest bar.

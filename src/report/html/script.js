@@ -1,12 +1,43 @@
 // Values of bars, squares and cells: on hover, on touch, and with the arrow keys. Tables of groups can be sorted.
-// The page is complete without: each of them has a title.
+// The page is complete without: each bar and square has a title, and cells have their values in tables.
 (() => {
   "use strict";
+  const number = (cell) => {
+    const found = cell.textContent.replace(/[,\u202f]/g, "").replace("−", "-").match(/-?\d+(\.\d+)?/);
+    return found ? parseFloat(found[0]) : NaN;
+  };
+  const percent = (share) => {
+    if (share === 0 || share === 100) return share + "\u00a0%";
+    if (share < 0.001) return "< 0.001\u00a0%";
+    if (share >= 99.95) return "> 99.9\u00a0%";
+    return share.toFixed(share < 0.1 ? 3 : 1) + "\u00a0%";
+  };
+
   const texts = new Map();
+  // Joint distributions have one path for each colour; the values of their cells are in the table of their numbers.
+  for (const drawing of document.querySelectorAll("svg[data-whole]")) {
+    const cells = drawing.querySelector(".cells");
+    const table = drawing.closest("figure").querySelector("table");
+    const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+    [...table.tBodies[0].rows].forEach((row, y) => {
+      const [head, ...counts] = row.cells;
+      const sum = counts.reduce((sum, cell) => sum + number(cell), 0);
+      counts.forEach((cell, x) => {
+        const count = number(cell);
+        if (!count) return;
+        const of = drawing.dataset.whole;
+        const share = of === "row" ? percent(count / sum * 100) + " of the row" : percent(count / of * 100);
+        const mark = document.createElementNS(drawing.namespaceURI, "rect");
+        for (const [name, value] of Object.entries({ class: "h", x, y, width: 1, height: 1 })) mark.setAttribute(name, value);
+        cells.append(mark);
+        texts.set(mark, `${head.textContent} × ${names[x + 1]}: ${cell.textContent} (${share})`);
+      });
+    });
+  }
   for (const title of document.querySelectorAll("svg title")) {
     texts.set(title.parentNode, title.textContent);
   }
-  for (const mark of texts.keys()) mark.querySelector("title").remove();
+  for (const mark of texts.keys()) mark.querySelector("title")?.remove();
 
   const tip = document.createElement("div");
   tip.className = "tip";
@@ -36,10 +67,6 @@
   document.addEventListener("scroll", hide, { passive: true, capture: true });
 
   // Tables of groups: a click on a heading sorts by that column, another one turns the order.
-  const number = (cell) => {
-    const found = cell.textContent.replace(/[,\u202f]/g, "").replace("−", "-").match(/-?\d+(\.\d+)?/);
-    return found ? parseFloat(found[0]) : NaN;
-  };
   for (const table of document.querySelectorAll(".sortable table")) {
     const heads = [...table.tHead.rows[0].cells];
     const sort = (head) => {

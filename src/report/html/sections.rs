@@ -1,21 +1,21 @@
 //! The page about a dataset, section by section.
 
 use super::super::remarks::ENOUGH;
-use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, Severity, StrikingFact};
+use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, ResultBars, Results, Severity, StrikingFact};
 use super::bars;
 use super::board::{self, Scale};
 use super::joint_plots::{self, Shade};
-use super::markup::{Escaped, Head, Prose, Table, bar, foot, stack, unbroken};
+use super::markup::{Escaped, Head, Prose, Table, bar, bar_in, foot, stack, unbroken};
 use super::plot::Plot;
 use super::score_results;
 use super::{About, Input, Run};
 use crate::distinct::Sketch;
-use crate::report::plots_and_tables::{Bars, NumberTable, Plot as Facts, Unit};
+use crate::report::plots_and_tables::{Bars, Hue, NumberTable, Plot as Facts, Unit};
 use crate::text::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
 use std::fmt::{self, Write};
 
 /// The keys of the plots in each section; all others are in "Positions and moves".
-const RESULTS: &[&str] = &["score", "mate_distance", "depth"];
+const SCORES: &[&str] = &["score", "mate_distance", "depth"];
 const MATERIAL: &[&str] = &["pieces", "phase", "material_balance", "material_white", "material_black"];
 const GAMES: &[&str] = &["game_length", "white_elo", "black_elo", "elo_difference"];
 const TIME_AND_MISTAKES: &[&str] = &["accuracy"];
@@ -25,10 +25,12 @@ const BARS_OF_PUZZLES: &[&str] = &["theme", "plays"];
 const OTHER_BARS: &[&str] = &["game_result", "result", "material", "knodes"];
 /// Maximum number of groups that are shown.
 const MOST_GROUPS: usize = 250;
-/// Maximum size of an embedded JSON object, so that the page opens quickly.
+/// Maximum size of a page with embedded JSON, without the script at its end, so that it opens quickly.
 #[cfg(feature = "json")]
-const MOST_JSON: usize = 700_000;
+const MOST_BYTES: usize = 980_000;
 
+/// Maximum number of openings whose results are shown.
+const MOST_OPENINGS: usize = 12;
 /// Maximum number of kinds of material that are listed.
 const MOST_SIGNATURES: usize = 30;
 
@@ -51,22 +53,25 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
         }
         Ok(())
     };
-    if report.positions > 0 {
-        add("results", "Results and scores", &|out| results(out, report, bars))?;
-        add("positions", "Positions and moves", &|out| positions(out, report))?;
-        add("material", "Material", &|out| material(out, report, bars))?;
-        add("boards", "Boards", &|out| boards(out, report))?;
-        add("joint", "Joint distributions", &|out| joints(out, report))?;
-        add("puzzles", "Puzzles", &|out| puzzles(out, report, bars))?;
-        add("games", "Games", &|out| games(out, report, bars))?;
-        add("mistakes", "Time and mistakes", &|out| time_and_mistakes(out, report))?;
-    }
     if let Some(by) = &report.groups {
         add("groups", "Groups", &|out| groups(out, report, by))?;
     }
+    if report.positions > 0 {
+        add("results", "Results", &|out| results(out, report))?;
+    }
+    add("summary", "Summary", &|out| summary(out, report, about))?;
+    if report.positions > 0 {
+        add("games", "Games", &|out| games(out, report, bars))?;
+        add("mistakes", "Time and mistakes", &|out| time_and_mistakes(out, report))?;
+        add("puzzles", "Puzzles", &|out| puzzles(out, report, bars))?;
+        add("scores", "Scores", &|out| scores(out, report, bars))?;
+        add("positions", "Positions and moves", &|out| positions(out, report))?;
+        add("material", "Material", &|out| material(out, report, bars))?;
+        add("joint", "Joint distributions", &|out| joints(out, report))?;
+        add("boards", "Boards", &|out| boards(out, report))?;
+    }
     add("about", "About this page", &|out| about_page(out, report, about))?;
-    let mut names = vec![("summary", "Summary")];
-    names.extend(sections.iter().map(|section| (section.id, section.title)));
+    let names: Vec<(&str, &str)> = sections.iter().map(|section| (section.id, section.title)).collect();
     let head = Head {
         title: &about.title,
         kind: "dataset report",
@@ -76,10 +81,9 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
     head.write(out)?;
     chosen(out, about, report.positions)?;
     story(out, report)?;
-    summary(out, report, about)?;
     for Section { id, title, content } in sections {
-        // Code is copied unchanged.
-        let content = if id == "about" { content } else { unbroken(&content) };
+        // The summary keeps its numbers on one line itself, and code is copied unchanged.
+        let content = if ["about", "summary"].contains(&id) { content } else { unbroken(&content) };
         writeln!(out, "<section id=\"{id}\">\n<h2>{title}</h2>\n{content}</section>")?;
     }
     #[cfg(feature = "json")]
@@ -101,7 +105,6 @@ pub(super) fn chosen(out: &mut String, about: &About, positions: u64) -> fmt::Re
     writeln!(out, "</p>")
 }
 
-/// The first screen.
 /// The strip of the most striking facts; nothing where there are none.
 fn story(out: &mut String, report: &Report) -> fmt::Result {
     let facts = report.striking_facts();
@@ -116,8 +119,9 @@ fn story(out: &mut String, report: &Report) -> fmt::Result {
     Ok(())
 }
 
+/// The most important numbers, and the remarks.
 fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
-    out.push_str("<section id=\"summary\">\n<div>\n<h2>Summary</h2>\n<dl class=\"numbers\">");
+    out.push_str("<div class=\"halves\"><div>\n<dl class=\"numbers\">");
     let mut tile = |name: &str, value: String, note: String| {
         let note = if note.is_empty() { note } else { format!("<small>{}</small>", unbroken(&note)) };
         writeln!(out, "<div><dt>{name}</dt><dd>{value}{note}</dd></div>")
@@ -183,30 +187,8 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
             mean("Puzzle rating", "", &puzzles.ratings)?;
             mean("Popularity", "", &puzzles.popularity)?;
         }
-        for (unit, results) in [("game", &report.game_results), ("position", &report.results)] {
-            let known = results.known();
-            if known == 0 {
-                continue;
-            }
-            let unknown = match results.unknown {
-                0 => String::new(),
-                unknown => format!(" · {} without a result", percent(unknown, results.total())),
-            };
-            writeln!(
-                out,
-                "<div class=\"wide\"><dt>Results by {unit} ({})</dt><dd>{}<small>{} {} · drawn {} · {} \
-                 {}{unknown}</small></dd></div>",
-                counted(results.total(), unit),
-                stack(report, results),
-                report.title("White won"),
-                percent(results.white, known),
-                percent(results.draw, known),
-                report.title("Black won"),
-                percent(results.black, known)
-            )?;
-        }
     }
-    out.push_str("</dl>\n</div>\n<div>\n<h2>Remarks</h2>\n<ul class=\"remarks\">");
+    out.push_str("</dl>\n</div>\n<div>\n<h3>Remarks</h3>\n<ul class=\"remarks\">");
     let remarks = report.remarks_on(&about.origin);
     for remark in &remarks {
         let (class, name) = match remark.severity {
@@ -228,20 +210,93 @@ fn summary(out: &mut String, report: &Report, about: &About) -> fmt::Result {
         };
         writeln!(out, "<li><p>Nothing unusual was found: no rejected records, mates or duplicates{sides}</p></li>")?;
     }
-    out.push_str("</ul>\n</div>\n</section>\n");
+    out.push_str("</ul>\n</div>\n</div>\n");
     Ok(())
 }
 
-fn results(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
+/// Who won: the results of all games, by opening, rating and time control, and by phase.
+fn results(out: &mut String, report: &Report) -> fmt::Result {
+    let all = [("game", &report.game_results), ("position", &report.results)];
+    if all.iter().all(|(_, results)| results.known() == 0) {
+        return Ok(());
+    }
+    out.push_str("<dl class=\"numbers\">");
+    for (unit, results) in all {
+        let known = results.known();
+        if known == 0 {
+            continue;
+        }
+        let unknown = match results.unknown {
+            0 => String::new(),
+            unknown => format!(" · {} without a result", percent(unknown, results.total())),
+        };
+        writeln!(
+            out,
+            "<div class=\"wide\"><dt>Results by {unit} ({})</dt><dd>{}<small>{} {} · drawn {} · {} \
+             {}{unknown}</small></dd></div>",
+            counted(results.total(), unit),
+            stack(report, results),
+            report.title("White won"),
+            percent(results.white, known),
+            percent(results.draw, known),
+            report.title("Black won"),
+            percent(results.black, known)
+        )?;
+    }
+    out.push_str("</dl>\n");
+    let mut figures = String::new();
+    let by = report.details.as_ref().map_or_else(Vec::new, |details| details.games.results.bars());
+    let has_openings = by.iter().any(|bars| bars.key == "opening_results");
+    for bars in by.iter().filter(|bars| !has_openings || bars.key != "eco_results") {
+        result_bars(&mut figures, report, bars)?;
+    }
+    for table in report.tables().iter().filter(|table| table.key == "phase_result") {
+        joint_plots::results(&mut figures, table)?;
+    }
+    grid(out, "plots", &figures);
+    Ok(())
+}
+
+/// The results of games of several kinds as bars of White, draw and Black; of openings, those of the most games.
+fn result_bars(out: &mut String, report: &Report, ResultBars { title, bars, key, .. }: &ResultBars) -> fmt::Result {
+    let mut shown: Vec<&(String, Results)> = bars.iter().filter(|(_, results)| results.known() > 0).collect();
+    let kinds = shown.len();
+    let are_openings = ["opening_results", "eco_results"].contains(key);
+    if are_openings {
+        shown.sort_by_key(|(_, results)| std::cmp::Reverse(results.total()));
+        shown.truncate(MOST_OPENINGS);
+    }
+    let rows = shown.iter().map(|(name, results)| {
+        let share = |count: u64| format!("{:.0}", count as f64 / results.known() as f64 * 100.0);
+        let shares = [results.white, results.draw, results.black].map(share).join(" / ") + " %";
+        vec![Escaped(name).to_string(), grouped(results.total()), stack(report, results), shares]
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let which = if kinds > rows.len() {
+        format!("the {} of the most games, of {}; ", rows.len(), grouped(kinds as u64))
+    } else {
+        String::new()
+    };
+    let colors = report.title("White / draw / Black");
+    write!(
+        out,
+        "<figure class=\"bars results\"><figcaption><h3>{title}</h3><p>{which}{colors}, of the games with a \
+         result</p></figcaption>"
+    )?;
+    Table { caption: title, head: &["", "games", "", colors], rows }.write(out)?;
+    out.push_str("</figure>\n");
+    Ok(())
+}
+
+fn scores(out: &mut String, report: &Report, bars: &[Bars]) -> fmt::Result {
     let mut figures = String::new();
     score_results::figure(&mut figures, report)?;
-    plots(&mut figures, report, |key| RESULTS.contains(&key))?;
-    for table in report.tables() {
-        match table.key {
-            "phase_result" => joint_plots::results(&mut figures, &table)?,
-            "phase_score" => joint_plots::heat_map(&mut figures, &table, Shade::Row)?,
-            _ => {}
-        }
+    plots(&mut figures, report, |key| SCORES.contains(&key))?;
+    for table in report.tables().iter().filter(|table| table.key == "phase_score") {
+        joint_plots::heat_map(&mut figures, table, Shade::Row)?;
     }
     mean_scores(&mut figures, report)?;
     for all in bars.iter().filter(|bars| bars.key == "knodes") {
@@ -263,7 +318,7 @@ fn mean_scores(out: &mut String, report: &Report) -> fmt::Result {
 
 fn positions(out: &mut String, report: &Report) -> fmt::Result {
     let mut figures = String::new();
-    plots(&mut figures, report, |key| ![RESULTS, MATERIAL, GAMES, TIME_AND_MISTAKES, PUZZLES].concat().contains(&key))?;
+    plots(&mut figures, report, |key| ![SCORES, MATERIAL, GAMES, TIME_AND_MISTAKES, PUZZLES].concat().contains(&key))?;
     let mut tables = String::new();
     for unit in [Unit::Games, Unit::Moves, Unit::Positions] {
         let shares = report.shares().into_iter().filter(|share| share.unit == unit);
@@ -273,7 +328,7 @@ fn positions(out: &mut String, report: &Report) -> fmt::Result {
                     Escaped(share.title).to_string(),
                     grouped(share.count),
                     percent(share.count, share.whole),
-                    bar(share.count as f64 / share.whole.max(1) as f64),
+                    bar_in(Hue::of(share.key), share.count as f64 / share.whole.max(1) as f64),
                 ]
             })
             .collect();
@@ -322,13 +377,13 @@ fn boards(out: &mut String, report: &Report) -> fmt::Result {
         };
         let is_piece = boards[..12].iter().any(|piece| piece.key == each.key);
         let (figures, scale) = if is_piece { (&mut pieces, Scale::Root) } else { (&mut others, Scale::Linear) };
-        board::heat_map(figures, each.title, &each.counts, (whole, of), scale, is_whole)?;
+        board::heat_map(figures, each, (whole, of), scale, is_whole)?;
     }
     let positions = counted(report.positions, "position");
     let scales = [(pieces, "the square root of the share"), (others, "the share")];
     for (figures, scale) in scales {
         if !figures.is_empty() {
-            out.push_str("<p class=\"scale\">none <span>");
+            out.push_str("<p class=\"scale\">none <span class=\"heat\">");
             for level in 0..10 {
                 write!(out, "<i class=\"q{level}\"></i>")?;
             }
@@ -580,7 +635,8 @@ fn plots(out: &mut String, report: &Report, accept: impl Fn(&str) -> bool) -> fm
     let plots = report.plots();
     for facts in plots.iter().filter(|facts| accept(facts.key)) {
         let &Facts { title, axis, unit, width, limits, ref histogram, .. } = facts;
-        let plot = Plot { title, axis, unit, width, limits, series: &[("", histogram)], note: String::new() };
+        let hue = Hue::of(facts.key);
+        let plot = Plot { title, axis, unit, hue, width, limits, series: &[("", histogram)], note: String::new() };
         plot.write(out)?;
     }
     Ok(())
@@ -588,11 +644,8 @@ fn plots(out: &mut String, report: &Report, accept: impl Fn(&str) -> bool) -> fm
 
 /// Figures next to each other.
 fn grid(out: &mut String, class: &str, figures: &str) {
-    // Of three columns, the last row must not have a single drawing.
-    let number = figures.matches("<figure").count();
-    let even = if class == "plots" && number > 1 && number % 3 == 1 { " even" } else { "" };
     if !figures.is_empty() {
-        out.extend(["<div class=\"", class, even, "\">\n", figures, "</div>\n"]);
+        out.extend(["<div class=\"", class, "\">\n", figures, "</div>\n"]);
     }
 }
 
@@ -600,14 +653,15 @@ fn grid(out: &mut String, class: &str, figures: &str) {
 #[cfg(feature = "json")]
 fn embed(out: &mut String, report: &Report) -> fmt::Result {
     let details = report.details.as_ref();
-    // The sketches would make it too long: about 25 bytes each.
-    if details.is_some_and(|details| details.signatures.len() > MOST_JSON / 25) {
+    let most = MOST_BYTES.saturating_sub(out.len());
+    // Kinds of material take about 25 bytes each.
+    if details.is_some_and(|details| details.signatures.len() > most / 25) {
         return Ok(());
     }
     let json = serde_json::Value::from(report.to_json()).to_string();
-    if json.len() <= MOST_JSON {
-        // In a script only `</` and `<!--` would end or change it, and in JSON `<` occurs only in strings.
-        let json = crate::text::one_line::of_json(&json).replace('<', "\\u003c");
+    // In a script only `</` and `<!--` would end or change it, and in JSON `<` occurs only in strings.
+    let json = crate::text::one_line::of_json(&json).replace('<', "\\u003c");
+    if json.len() <= most {
         writeln!(out, "<script type=\"application/json\" id=\"report\">{json}</script>")?;
     }
     Ok(())

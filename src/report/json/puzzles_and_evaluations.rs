@@ -1,9 +1,12 @@
 //! The parts of a report about games, puzzles and evaluations, as JSON and back.
 
 use super::reader::Reader;
-use super::{ReportError, named, object, pairs, summary};
+use super::time_and_mistakes::rating_key;
+use super::{RESULTS, ReportError, named, object, pairs, summary};
 use crate::games::Speed;
-use crate::report::{Evaluations, Games, Histogram, Kinds, Magnitudes, Puzzles};
+use crate::report::results_of_games::family_name;
+use crate::report::time_and_mistakes::class_name;
+use crate::report::{Evaluations, Games, Histogram, Kinds, Magnitudes, Puzzles, Results, ResultsOfGames};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -44,6 +47,7 @@ impl Games {
             "termination": kinds(&self.terminations),
             "first_move": kinds(&self.first_moves),
             "opening": kinds(&self.openings),
+            "results": self.results.to_json(self.openings.are_too_many()),
         })
     }
 
@@ -81,7 +85,65 @@ impl Games {
             terminations: kinds("termination")?.unwrap_or_default(),
             first_moves: kinds("first_move")?.unwrap_or_default(),
             openings: kinds("opening")?.unwrap_or_default(),
+            results: match root.find("results") {
+                Some(results) => ResultsOfGames::from_json(&results, count)?,
+                None => ResultsOfGames::default(),
+            },
         })
+    }
+}
+
+impl ResultsOfGames {
+    fn to_json(&self, are_too_many: bool) -> Value {
+        let results = |results: &Results| {
+            let &Results { white, draw, black, unknown } = results;
+            named(RESULTS, [white, draw, black, unknown])
+        };
+        let of = |all: &[Results], name: &dyn Fn(usize) -> String| -> Value {
+            let all = all.iter().enumerate().filter(|(_, results)| results.total() > 0);
+            object(all.map(|(at, found)| (name(at), results(found)))).into()
+        };
+        let openings = object(self.openings.iter().map(|(name, found)| (name.clone(), results(found))));
+        json!({
+            "opening": if are_too_many { Value::Null } else { openings.into() },
+            "eco": of(&self.families, &family_name),
+            "rating": of(&self.ratings, &rating_key),
+            "time_control": of(&self.speeds, &|class| class_name(class).to_owned()),
+        })
+    }
+
+    fn from_json(root: &Reader<'_>, games: u64) -> Result<Self, ReportError> {
+        let results = |found: &Reader<'_>| -> Result<Results, ReportError> {
+            let mut counts = [0; RESULTS.len()];
+            for (count, key) in counts.iter_mut().zip(RESULTS) {
+                *count = found.get(key)?.at_most(games)?;
+            }
+            found.sum(&counts, games)?;
+            let [white, draw, black, unknown] = counts;
+            Ok(Results { white, draw, black, unknown })
+        };
+        let mut all = Self::default();
+        let openings = root.get("opening")?;
+        if !openings.value.is_null() {
+            for (name, found) in openings.entries()? {
+                if name.len() > Kinds::LONGEST || all.openings.len() == Kinds::MOST {
+                    return Err(found.not("one of at most 1000 openings with short names"));
+                }
+                all.openings.insert(name.to_owned(), results(&found)?);
+            }
+        }
+        let fill = |key: &str, all: &mut [Results], name: &dyn Fn(usize) -> String| -> Result<(), ReportError> {
+            for (known, found) in root.get(key)?.entries()? {
+                let at = (0..all.len()).find(|&at| name(at) == known);
+                let place = at.and_then(|at| all.get_mut(at));
+                *place.ok_or_else(|| found.not("one of the kinds that are counted"))? = results(&found)?;
+            }
+            Ok(())
+        };
+        fill("eco", &mut all.families, &family_name)?;
+        fill("rating", &mut all.ratings, &rating_key)?;
+        fill("time_control", &mut all.speeds, &|class| class_name(class).to_owned())?;
+        Ok(all)
     }
 }
 

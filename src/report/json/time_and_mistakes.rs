@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const MOVES: [&str; 4] = ["moves", "inaccuracies", "mistakes", "blunders"];
 
 /// The key of a range of ratings: its first number.
-fn rating_key(band: usize) -> String {
+pub(super) fn rating_key(band: usize) -> String {
     first_rating(band).map_or("unknown".to_owned(), |first| first.to_string())
 }
 

@@ -1,6 +1,7 @@
 //! Boards side by side; squares with higher counts are darker.
 
 use super::Text;
+use crate::cli::terminal::palette;
 use lanefish::report::plots_and_tables::Board;
 use std::fmt::Write;
 
@@ -40,10 +41,8 @@ impl Text<'_> {
 
     fn heat(&self, count: u64, hottest: u64) -> String {
         if self.style.has_color() {
-            // From black over red to yellow on the 256 colour cube.
-            const RAMP: [u8; 8] = [232, 52, 88, 124, 160, 202, 208, 220];
             let level = (count as u128 * 7).div_ceil(hottest.into()) as usize;
-            self.style.sgr(&format!("48;5;{}", RAMP[level]), "  ")
+            self.style.sgr(&format!("48;5;{}", palette::HEAT[level]), "  ")
         } else {
             const SHADES: [&str; 5] = ["· ", "░░", "▒▒", "▓▓", "██"];
             SHADES[(count as u128 * 4).div_ceil(hottest.into()) as usize].to_owned()

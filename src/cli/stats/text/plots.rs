@@ -1,7 +1,8 @@
 //! Distributions as lines of bars.
 
 use super::Text;
-use lanefish::report::plots_and_tables::{Bars, Plot};
+use crate::cli::terminal::palette;
+use lanefish::report::plots_and_tables::{Bars, Hue, Plot};
 use lanefish_core::text::numbers::{grouped, percent};
 use std::fmt::Write;
 
@@ -65,7 +66,7 @@ impl Text<'_> {
             format!("{} ({})", plot.title, plot.axis)
         };
         self.heading(out, &title)?;
-        self.lines(out, &lines, histogram.total())
+        self.lines(out, Hue::of(plot.key), &lines, histogram.total())
     }
 
     /// The most frequent kinds.
@@ -89,7 +90,7 @@ impl Text<'_> {
             lines.push(Line { label: more.clone(), count: sum - shown });
         }
         self.heading(out, &format!("{} ({})", bars.title, bars.unit.name()))?;
-        self.lines(out, &lines, total)?;
+        self.lines(out, Hue::of(bars.key), &lines, total)?;
         // Where a position may be of several kinds, the others have no sum.
         if shown < sum && bars.units.is_some() {
             writeln!(out, "{more:>8}")?;
@@ -97,7 +98,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    fn lines(&self, out: &mut String, lines: &[Line], total: u64) -> std::fmt::Result {
+    fn lines(&self, out: &mut String, hue: Hue, lines: &[Line], total: u64) -> std::fmt::Result {
         let tallest = lines.iter().map(|line| line.count).max().unwrap_or(0).max(1);
         let labels = lines
             .iter()
@@ -108,7 +109,7 @@ impl Text<'_> {
         let longest = (self.width + 8).saturating_sub(BESIDE + labels).clamp(4, 60);
         for Line { label, count } in lines {
             let bar = bar(*count, tallest, longest);
-            let colored = self.style.sgr("36", &bar);
+            let colored = self.style.sgr(palette::code(hue), &bar);
             let pad = " ".repeat(longest - bar.chars().count());
             let label = match label.chars().count() {
                 len if len > labels => label.chars().take(labels - 1).chain(['…']).collect(),

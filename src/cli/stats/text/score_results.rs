@@ -1,6 +1,7 @@
 //! Score against result, as lines of stacked bars.
 
 use super::Text;
+use crate::cli::terminal::palette;
 use lanefish::report::{MoverResults, RESULT_SCORE_RANGES, first_of_result_range};
 use lanefish_core::text::numbers::grouped;
 use std::fmt::Write;
@@ -41,7 +42,11 @@ impl Text<'_> {
             let end = |count: u64| (count as f64 / total * width as f64).round() as usize;
             let [won, drawn, _] = results.counts;
             let [first, second] = [end(won), end(won + drawn)];
-            let parts = [("97", "█", first), ("37", "▒", second - first), ("90", "░", width - second)];
+            let parts = [
+                (palette::WHITE, "█", first),
+                (palette::DRAW, "▒", second - first),
+                (palette::BLACK, "░", width - second),
+            ];
             let bar: String = parts.map(|(code, cell, cells)| self.style.sgr(code, &cell.repeat(cells))).concat();
             writeln!(out, "{name:>14} {bar} {:>14}  {:>5.1} %", grouped(results.total()), 100.0 * points)?;
         }

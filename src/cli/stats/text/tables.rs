@@ -3,10 +3,11 @@
 use super::Text;
 use super::group_table_columns::{GroupFact, WholeOfGroups};
 use super::plots::bar;
+use crate::cli::terminal::palette;
 use crate::cli::terminal::style::wrapped;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lanefish::distinct::{LEVELS, Sketch};
-use lanefish::report::plots_and_tables::NumberTable;
+use lanefish::report::plots_and_tables::{Hue, NumberTable};
 use lanefish::report::{GroupValue, Histogram, Mates, RESULT_SCORE_MOST, Report, Results, Severity};
 use lanefish_core::text::numbers::{grouped, percent};
 use std::fmt::Write;
@@ -96,13 +97,15 @@ impl Text<'_> {
         writeln!(out, "\n{beside}")
     }
 
-    /// A table after an empty line. Its lines that end in one of these bars have it in colour.
-    fn with_bars(&self, out: &mut String, table: &str, bars: &[String]) -> std::fmt::Result {
+    /// A table after an empty line. Its lines that end in these bars, in this order, have them in the colours of their codes.
+    fn with_bars(&self, out: &mut String, table: &str, bars: &[(String, &str)]) -> std::fmt::Result {
         out.push('\n');
+        let bars = bars.iter().map(|(bar, code)| (bar.trim_end(), code));
+        let mut bars = bars.filter(|(bar, _)| !bar.is_empty()).peekable();
         for line in table.lines() {
-            let bar = bars.iter().map(|bar| bar.trim_end()).find(|bar| !bar.is_empty() && line.ends_with(bar));
-            match bar.and_then(|bar| Some((line.strip_suffix(bar)?, bar))) {
-                Some((before, bar)) => writeln!(out, "{before}{}", self.style.sgr("36", bar))?,
+            let bar = bars.next_if(|(bar, _)| line.ends_with(bar));
+            match bar.and_then(|(bar, code)| Some((line.strip_suffix(bar)?, bar, code))) {
+                Some((before, bar, code)) => writeln!(out, "{before}{}", self.style.sgr(code, bar))?,
                 None => writeln!(out, "{line}")?,
             }
         }
@@ -132,8 +135,10 @@ impl Text<'_> {
             let (_, results) = columns[0];
             bar(part(&results), results.total(), LONGEST)
         };
-        let bars: Vec<String> = parts.iter().map(|&(_, part)| bar_of(part)).collect();
-        let table = |bars: &[String]| {
+        let codes = [palette::WHITE, palette::DRAW, palette::BLACK, palette::COUNTS];
+        let bars: Vec<(String, &str)> =
+            parts.iter().zip(codes).map(|(&(_, part), code)| (bar_of(part), code)).collect();
+        let table = |bars: &[(String, &str)]| {
             let mut table = Table::new();
             table.load_style(RULED);
             let mut header = vec![Cell::new("results")];
@@ -145,7 +150,7 @@ impl Text<'_> {
                     [right(grouped(count)), right(percent(count, results.total()))]
                 });
                 let cells = std::iter::once(Cell::new(report.title(name))).chain(cells);
-                table.add_row(cells.chain(bars.get(at).map(Cell::new)));
+                table.add_row(cells.chain(bars.get(at).map(|(bar, _)| Cell::new(bar))));
             }
             table.trim_fmt()
         };
@@ -205,8 +210,13 @@ impl Text<'_> {
         };
         // Scores that are won, or codes for mates, are at the ends.
         let most = |name: &str| if name == SCORE { RESULT_SCORE_MOST.into() } else { i64::MAX };
-        let bars = rows.iter().map(|&(name, histogram)| spark(histogram, most(name)));
-        let bars: Vec<String> = bars.filter(|_| with_distribution).collect();
+        let hue = |name: &str| match name {
+            "legal moves" => Hue::Moves,
+            SCORE | "moves to mate" | "depth" => Hue::Scores,
+            _ => Hue::Counts,
+        };
+        let bars = rows.iter().map(|&(name, histogram)| (spark(histogram, most(name)), palette::code(hue(name))));
+        let bars: Vec<(String, &str)> = bars.filter(|_| with_distribution).collect();
         let table = |columns: &[&(&str, bool, Value)]| {
             let mut table = Table::new();
             table.load_style(RULED);
@@ -215,7 +225,7 @@ impl Text<'_> {
             for (at, (name, histogram)) in rows.iter().enumerate() {
                 let values = columns.iter().map(|(.., value)| right(value(histogram)));
                 let cells = std::iter::once(Cell::new(name)).chain(values);
-                table.add_row(cells.chain(bars.get(at).map(Cell::new)));
+                table.add_row(cells.chain(bars.get(at).map(|(bar, _)| Cell::new(bar))));
             }
             // There is no distribution of these.
             let attacks = ["attacked by White", "attacked by Black"].into_iter().zip(&report.attacks);
