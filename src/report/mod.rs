@@ -123,6 +123,8 @@ pub struct Report {
     pub coded_scores: CodedScores,
     /// Records with a mate score.
     pub mates: Mates,
+    /// Ratings of the side to move, in groups that have them.
+    pub ratings: Ratings,
     /// Statistics of puzzles, if there are any.
     pub puzzles: Option<Box<Puzzles>>,
     /// Statistics of evaluations, if there are any.
@@ -240,6 +242,35 @@ pub struct Mates {
     pub white: u64,
     /// Black mates or has mated.
     pub black: u64,
+}
+
+/// Ratings of the side to move.
+///
+/// ```
+/// assert_eq!(lanefish::report::Ratings::default().mean(), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Ratings {
+    /// Number of positions in which the side to move has a rating.
+    pub count: u64,
+    /// The sum of these ratings.
+    pub sum: u64,
+}
+
+impl Ratings {
+    pub(crate) fn add(&mut self, elo: u16) {
+        self.count += 1;
+        self.sum += u64::from(elo);
+    }
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+    }
+    /// Their mean.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
 }
 
 /// The statistics that take longer than the rest: joint distributions, kinds of material, rare squares, distinct
@@ -488,6 +519,7 @@ impl Report {
         self.coded_scores.merge(&other.coded_scores);
         self.mates.white += other.mates.white;
         self.mates.black += other.mates.black;
+        self.ratings.merge(&other.ratings);
         if let Some(theirs) = &other.puzzles {
             self.puzzles.get_or_insert_default().merge(theirs);
         }

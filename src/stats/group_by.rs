@@ -4,8 +4,9 @@
 
 use crate::ParseError;
 use crate::choose::Definitions;
+use crate::queries::Queries;
 use crate::report::{GroupColumn, decimal};
-use crate::table::{ChosenColumn, Columns, Kind, Needs};
+use crate::table::{ChosenColumn, Columns, Field, Fields, Kind, Needs};
 use std::fmt;
 use std::str::FromStr;
 
@@ -28,6 +29,7 @@ const MOST_COLUMNS: usize = 2;
 pub struct GroupBy {
     columns: Columns,
     widths: Vec<GroupWidth>,
+    has_ratings: bool,
     #[cfg(feature = "cluster")]
     definitions: Definitions,
 }
@@ -261,9 +263,12 @@ impl GroupBy {
             widths.push(GroupWidth::of(&column, width)?);
             columns.push(column);
         }
+        // People who ask for moves want to know how strong the players are.
+        let has_ratings = columns.iter().any(|column| matches!(column.name(), "san" | "move"));
         Ok(Self {
             columns: columns.into_iter().collect(),
             widths,
+            has_ratings,
             #[cfg(feature = "cluster")]
             definitions: definitions.clone(),
         })
@@ -291,8 +296,18 @@ impl GroupBy {
         });
         described.collect()
     }
+    /// The same; each group also has the ratings of the side to move. Groups of moves always have them.
+    pub fn with_ratings(mut self, has_ratings: bool) -> Self {
+        self.has_ratings |= has_ratings;
+        self
+    }
+    /// Whether each group has the ratings of the side to move.
+    pub(crate) fn has_ratings(&self) -> bool {
+        self.has_ratings
+    }
     /// What the columns need of records.
     pub fn needs(&self) -> Needs {
-        self.columns.needs()
+        let ratings = if self.has_ratings { Fields::of(&[Field::WhiteElo, Field::BlackElo]) } else { Fields::NONE };
+        self.columns.needs().and(Needs::new(Queries::NONE, ratings))
     }
 }

@@ -157,6 +157,9 @@ impl Grouped {
             if tile.batch.is_from_mover {
                 sorted.stats.from_mover += len as u64;
             }
+            if by.has_ratings() {
+                sorted.stats.add_ratings(tile.batch, tile.start + run.start..tile.start + run.end);
+            }
             sorted.push(analyzer, tile, run);
         }
         if !masks {

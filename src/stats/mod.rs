@@ -38,7 +38,7 @@ use crate::kernels::BoardCounts;
 use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS, Queries};
 use crate::report::{
-    Castling, CodedScores, HeatMap, Histogram, Mates, MoveCounts, OpenGame, PositionCounts, Report, Results,
+    Castling, CodedScores, HeatMap, Histogram, Mates, MoveCounts, OpenGame, PositionCounts, Ratings, Report, Results,
 };
 use crate::table::{Array, Batch, Field, ScoreCodes, StoredGame, Tile, Values, bits_where, is_sentinel, rows_of};
 use crate::tiers::Analyzer;
@@ -78,6 +78,7 @@ pub struct Stats {
     scores: Option<Box<Scores>>,
     coded_scores: CodedScores,
     mates: Mates,
+    ratings: Ratings,
     annotations: Annotations,
     details: Option<Box<Details>>,
 }
@@ -365,6 +366,20 @@ impl Stats {
         }
     }
 
+    /// Adds the ratings of the side to move in these records.
+    fn add_ratings(&mut self, batch: &Batch, rows: Range<usize>) {
+        let elos = [Field::WhiteElo, Field::BlackElo].map(|field| batch.values(field).and_then(Array::numbers::<u16>));
+        for row in rows {
+            let of_mover = match batch.board(row).side_to_move() {
+                Color::White => elos[0],
+                Color::Black => elos[1],
+            };
+            if let Some(&elo) = of_mover.and_then(|elos| elos.get(row)) {
+                self.ratings.add(elo);
+            }
+        }
+    }
+
     /// Adds a record with a mate.
     fn add_mate(&mut self, batch: &Batch, row: usize, moves: i16) {
         // Mate in zero moves: the side to move is mated.
@@ -405,6 +420,7 @@ impl Stats {
         self.coded_scores.merge(&other.coded_scores);
         self.mates.white += other.mates.white;
         self.mates.black += other.mates.black;
+        self.ratings.merge(&other.ratings);
         self.annotations.merge(&other.annotations);
         if let (Some(ours), Some(theirs)) = (&mut self.details, &other.details) {
             ours.merge(theirs);
@@ -501,6 +517,7 @@ impl Stats {
             }),
             coded_scores: self.coded_scores,
             mates: self.mates,
+            ratings: self.ratings,
             puzzles,
             evaluations,
             details: details.map(Box::new),

@@ -6,6 +6,7 @@ use crate::support::shared_data;
 use lanefish::chess::Color;
 use lanefish::table::{Array, Field, Values};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 
 /// The table; standard error describes the run.
@@ -473,6 +474,42 @@ fn the_table_of_groups() {
         fails(2, &[&["stats", "--by", "eco", &games], &options[..]].concat(), why);
     }
     fails(2, &["stats", "--show", "games", &games], "--by");
+}
+
+/// Groups of moves have the mean rating of those who play them, as the records have it.
+#[test]
+fn groups_of_moves_have_ratings() {
+    let games = sample("lichess-2025-05.pgn");
+    let choice = ["--where", "ply < 2"];
+    let rows = output(
+        0,
+        &[&["compute", &games, "--columns", "san,stm,white_elo,black_elo", "--format", "csv"], &choice[..]].concat(),
+    );
+    let mut expected: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for row in rows.lines().skip(1) {
+        let cells: Vec<&str> = row.split(',').collect();
+        if let Ok(elo) = cells[if cells[1] == "w" { 2 } else { 3 }].parse::<u64>() {
+            let (count, sum) = expected.entry(cells[0].to_owned()).or_default();
+            *count += 1;
+            *sum += elo;
+        }
+    }
+    for options in [&["--by", "san"][..], &["--by", "san", "--details"], &["--by", "move,san", "--threads", "2"]] {
+        let stats = json(0, &[&["stats", "--json", &games], &choice[..], options].concat());
+        let mut found = BTreeMap::new();
+        for group in stats["groups"]["values"].as_array().unwrap() {
+            let name = group["value"].as_array().map_or(&group["value"], |parts| &parts[1]).as_str().unwrap_or("");
+            if let Some(elo) = group["stats"].get("mover_elo") {
+                found.insert(name.to_owned(), (elo["count"].as_u64().unwrap(), elo["sum"].as_u64().unwrap()));
+            }
+        }
+        assert_eq!(found, expected, "{options:?}");
+    }
+    let table = output(0, &[&["stats", &games, "--by", "san"], &choice[..]].concat());
+    assert!(table.contains("mean rating"), "{table}");
+    let of_openings = output(0, &["stats", &games, "--by", "eco", "--show", "games,mean_elo", "--top", "3"]);
+    assert!(of_openings.contains("mean rating"), "{of_openings}");
+    assert!(!output(0, &["stats", &games, "--by", "eco"]).contains("mean rating"));
 }
 
 /// Remarks propose commands that run, and advice on options that were used.

@@ -89,7 +89,7 @@ pub(crate) struct StatsArgs {
     )]
     by: Vec<String>,
 
-    /// The columns of the table of groups: games, positions, share, white, draw, black, mean_moves, mean_cp, in_check, mates,
+    /// The columns of the table of groups: games, positions, share, white, draw, black, mean_moves, mean_elo, mean_cp, in_check, mates,
     /// captures, distribution
     ///
     /// Without it, all of them that are known, as far as they fit.
@@ -427,7 +427,9 @@ impl StatsArgs {
             return Ok(None);
         }
         let definitions = self.read.reading.chosen.definitions()?;
-        value_parsers::group_by(&self.by.join(","), &definitions).map(Some)
+        let by = value_parsers::group_by(&self.by.join(","), &definitions)?;
+        let shows_ratings = self.show.contains(&GroupFact::MeanElo);
+        Ok(Some(by.with_ratings(shows_ratings)))
     }
 
     /// Merges the reports of earlier runs.

@@ -498,6 +498,10 @@ fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
     if has_scores {
         head.push("mean score");
     }
+    let has_ratings = reports().any(|report| report.ratings.count > 0);
+    if has_ratings {
+        head.push("mean rating");
+    }
     let moves = all.legal_moves.quantile(0, 1).unwrap_or(0)..=all.legal_moves.quantile(999, 1000).unwrap_or(0);
     let row = |names: Vec<String>, report: &Report, knows_games: bool| {
         let of_positions = |count: u64| percent(count, report.positions);
@@ -530,6 +534,9 @@ fn groups(out: &mut String, all: &Report, groups: &Groups) -> fmt::Result {
         }
         if has_scores {
             row.push(number(report.scores.summary().mean));
+        }
+        if has_ratings {
+            row.push(report.ratings.mean().map_or("–".to_owned(), |mean| format!("{mean:.0}")));
         }
         row
     };

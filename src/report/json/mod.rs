@@ -12,7 +12,7 @@ mod time_and_mistakes;
 use super::{
     Accuracies, Castling, CodedScores, Comparison, Details, Difference, Evaluations, Games, GroupColumn, GroupValue,
     Groups, HeatMap, Histogram, Mates, Matrix, Mistakes, MoveCounts, Number, OpenGame, OtherGroups, PositionCounts,
-    Puzzles, Report, Results, ScoreResults, Signature, TimesUsed,
+    Puzzles, Ratings, Report, Results, ScoreResults, Signature, TimesUsed,
 };
 use crate::choose::FilterCount;
 use crate::distinct::{LEVELS, Sketch, Sketches};
@@ -190,6 +190,9 @@ impl Report {
         if !self.scores.is_empty() || self.mates != Mates::default() {
             put("mate", named(SIDES, [self.mates.white, self.mates.black]));
         }
+        if let Some(mean) = self.ratings.mean() {
+            put("mover_elo", json!({ "count": self.ratings.count, "sum": self.ratings.sum, "mean": mean }));
+        }
         if let Some(puzzles) = &self.puzzles {
             put("puzzles", puzzles.to_json());
         }
@@ -306,6 +309,12 @@ impl Report {
             },
             coded_scores,
             mates: Mates { white: white_mates, black: black_mates },
+            ratings: match root.find("mover_elo") {
+                Some(ratings) => {
+                    Ratings { count: ratings.get("count")?.at_most(positions)?, sum: ratings.get("sum")?.number()? }
+                }
+                None => Ratings::default(),
+            },
             puzzles: match root.find("puzzles") {
                 Some(puzzles) => Some(Box::new(Puzzles::from_json(&puzzles, positions)?)),
                 None => None,

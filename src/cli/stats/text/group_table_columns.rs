@@ -19,6 +19,7 @@ pub(in crate::cli::stats) enum GroupFact {
     Black,
     MeanMoves,
     MeanCentipawns,
+    MeanElo,
     InCheck,
     Mates,
     Captures,
@@ -31,6 +32,7 @@ pub(super) struct WholeOfGroups {
     games: u64,
     has_results: bool,
     has_scores: bool,
+    has_ratings: bool,
     /// Whether a game has positions in one group only.
     are_of_games: bool,
     moves: RangeInclusive<i64>,
@@ -44,6 +46,7 @@ impl WholeOfGroups {
             games: report.game_results.total(),
             has_results: report.results.known() > 0,
             has_scores: !report.scores.is_empty(),
+            has_ratings: groups.values.values().any(|report| report.ratings.count > 0),
             are_of_games: groups.are_of_games(),
             moves: moves.quantile(0, 1).unwrap_or(0)..=moves.quantile(999, 1000).unwrap_or(0),
         }
@@ -55,7 +58,7 @@ impl WholeOfGroups {
 
 impl GroupFact {
     /// All of them in the order of the table, with the names that options have for them.
-    const ALL: [(&'static str, Self); 12] = [
+    const ALL: [(&'static str, Self); 13] = [
         ("games", Self::Games),
         ("positions", Self::Positions),
         ("share", Self::Share),
@@ -63,6 +66,7 @@ impl GroupFact {
         ("draw", Self::Draw),
         ("black", Self::Black),
         ("mean_moves", Self::MeanMoves),
+        ("mean_elo", Self::MeanElo),
         ("mean_cp", Self::MeanCentipawns),
         ("in_check", Self::InCheck),
         ("mates", Self::Mates),
@@ -76,6 +80,7 @@ impl GroupFact {
             Self::Games => whole.has_games(),
             Self::White | Self::Draw | Self::Black => whole.has_results,
             Self::MeanCentipawns => whole.has_scores,
+            Self::MeanElo => whole.has_ratings,
             _ => true,
         };
         Self::ALL.into_iter().map(|(_, fact)| fact).filter(is_there).collect()
@@ -88,13 +93,14 @@ impl GroupFact {
             Self::Positions if !whole.has_games() => 0,
             Self::White | Self::Draw | Self::Black => 1,
             Self::Share => 2,
-            Self::MeanMoves => 3,
-            Self::MeanCentipawns => 4,
-            Self::Positions => 5,
-            Self::InCheck => 6,
-            Self::Mates => 7,
-            Self::Captures => 8,
-            Self::Distribution => 9,
+            Self::MeanElo => 3,
+            Self::MeanMoves => 4,
+            Self::MeanCentipawns => 5,
+            Self::Positions => 6,
+            Self::InCheck => 7,
+            Self::Mates => 8,
+            Self::Captures => 9,
+            Self::Distribution => 10,
         }
     }
 
@@ -108,6 +114,7 @@ impl GroupFact {
             Self::Black => report.title("Black"),
             Self::MeanMoves => "mean moves",
             Self::MeanCentipawns => "mean cp",
+            Self::MeanElo => "mean rating",
             Self::InCheck => "in check",
             Self::Mates => "mates",
             Self::Captures => "captures",
@@ -137,6 +144,7 @@ impl GroupFact {
             Self::Distribution => report.legal_moves.spark(whole.moves.clone()),
             Self::InCheck => percent(report.position_counts.in_check, report.positions),
             Self::Mates => percent(report.position_counts.checkmate, report.positions),
+            Self::MeanElo => self.number(report).map_or_else(|| "-".to_owned(), |elo| format!("{elo:.0}")),
             Self::MeanMoves | Self::MeanCentipawns | Self::Captures => decimal(self.number(report)),
         }
     }
@@ -159,6 +167,7 @@ impl GroupFact {
             Self::Black => result(|results| results.black),
             Self::MeanMoves | Self::Distribution => report.legal_moves.summary().mean,
             Self::MeanCentipawns => report.scores.summary().mean,
+            Self::MeanElo => report.ratings.mean(),
             Self::InCheck => of_positions(report.position_counts.in_check),
             Self::Mates => of_positions(report.position_counts.checkmate),
             Self::Captures => of_positions(report.move_counts.captures),

@@ -400,7 +400,8 @@ impl Text<'_> {
             }
             if groups.by.iter().any(|column| column.name == "san") {
                 let inputs = self.origin.inputs.as_deref().unwrap_or("FILE");
-                let tree = format!("`lanefish tree {inputs}` shows moves with the ratings of their players.");
+                let tree =
+                    format!("`lanefish tree {inputs}` shows the moves of a position, and goes on from each of them.");
                 writeln!(out, "{}", self.style.faint(&wrapped(&tree, self.width, "")))?;
             }
             return Ok(());

@@ -50,8 +50,8 @@ pub(in crate::sql::cluster) struct ScanWire {
 pub(in crate::sql::cluster) struct CountingWire {
     read: ReadOptions,
     details: bool,
-    /// The text, and the names that it may use.
-    by: Option<(String, Definitions)>,
+    /// The text, the names that it may use, and whether groups have ratings.
+    by: Option<(String, (Definitions, bool))>,
     rejects: bool,
 }
 
@@ -60,12 +60,15 @@ impl CountingWire {
         Self {
             read: read.clone(),
             details: counting.details,
-            by: counting.by.as_ref().map(|by| (by.to_string(), by.definitions().clone())),
+            by: counting.by.as_ref().map(|by| (by.to_string(), (by.definitions().clone(), by.has_ratings()))),
             rejects: counting.rejects,
         }
     }
     pub(in crate::sql::cluster) fn into_counting(self) -> Result<(ReadOptions, Counting)> {
-        let by = self.by.map(|(by, definitions)| GroupBy::parse_with(&by, &definitions)).transpose();
+        let parse = |(by, (definitions, has_ratings)): (String, (Definitions, bool))| -> Result<_, crate::ParseError> {
+            Ok(GroupBy::parse_with(&by, &definitions)?.with_ratings(has_ratings))
+        };
+        let by = self.by.map(parse).transpose();
         let counting =
             Counting { details: self.details, by: by.map_err(|error| wrong(&error))?, rejects: self.rejects };
         Ok((self.read, counting))
