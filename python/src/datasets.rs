@@ -3,7 +3,9 @@
 use crate::error;
 use crate::files::{FormatOfOutput, attended, check_not_input, converted, counts};
 use crate::reading::{Reading, reading_function};
-use lanefish::datasets::{Dedup, Deduplicated, Interleave, Keep, Key, Shares, Shuffle, Split, SplitBy, Unit};
+use lanefish::datasets::{
+    Dedup, Deduplicated, Interleave, Interleaved, Keep, Key, MixedInput, Shares, Shuffle, Split, SplitBy, Unit, Weights,
+};
 use lanefish::input::Inputs;
 use lanefish::jobs::{FileOptions, OutputSummary, RecordFile};
 use lanefish::output::ScratchSpace;
@@ -84,8 +86,10 @@ reading_function! {
 reading_function! {
     /// Mixes the records of several files evenly into one, and keeps the order within each.
     ///
-    /// With `by="game"`, the records of a game stay together. The output and the result are as for `convert`, the other
-    /// arguments those of `scan`.
+    /// With `by="game"`, the records of a game stay together. `weights`, a number for each path, are the shares of the inputs
+    /// in the output, which ends where an input has nothing left; with `repeat`, inputs with too few records begin again, until
+    /// every input is used up. The result then has how many were `available` and `taken` for each of the `inputs`.
+    /// The output and the result are as for `convert`, the other arguments those of `scan`.
     ///
     /// >>> import lanefish, tempfile, os
     /// >>> paths = [os.path.join(tempfile.mkdtemp(), "a.epd") for _ in range(3)]
@@ -95,7 +99,7 @@ reading_function! {
     /// >>> lanefish.interleave(paths[:2], paths[2])["written"]
     /// 2
     signature(
-        paths, output, *, by="record", to=None, overwrite=false, level=None, compression=None, allow_loss=false
+        paths, output, *, by="record", weights=None, repeat=false, to=None, overwrite=false, level=None, compression=None, allow_loss=false
     );
     pub(crate) fn interleave<'py>(
         py: Python<'_>,
@@ -103,6 +107,8 @@ reading_function! {
         paths: &Bound<'py, PyAny>,
         output: PathBuf,
         by: &str,
+        weights: Option<Vec<f64>>,
+        repeat: bool,
         to: Option<&str>,
         overwrite: bool,
         level: Option<i32>,
@@ -115,11 +121,53 @@ reading_function! {
         let reading = keywords.check(py)?;
         let inputs = reading.inputs(py, paths)?;
         check_not_input(py, &inputs, [&*output])?;
+        if repeat && weights.is_none() {
+            return Err(PyValueError::new_err("repeat is for weights"));
+        }
+        let has_weights = weights.is_some();
+        let interleave = match weights {
+            Some(weights) => {
+                let files = files_of_each(py, &reading, paths)?;
+                if files.len() != weights.len() {
+                    let message = format!("{} weights for {} paths", weights.len(), files.len());
+                    return Err(PyValueError::new_err(message));
+                }
+                let text: Vec<String> = weights.iter().map(f64::to_string).collect();
+                let weights = text.join(",").parse::<Weights>();
+                let weights = weights.map_err(|wrong| error::message(py, format!("weights: {wrong}")))?;
+                interleave.weights(Some(weights)).files(Some(files)).repeats(repeat)
+            }
+            None => interleave,
+        };
+        let mut mixed = Interleaved::default();
         let done = attended(py, &reading, |options| {
-            file.write_by(&inputs, options, |inputs, options, job, sink| interleave.run(inputs, options, job, sink))
+            file.write_by(&inputs, options, |inputs, options, job, sink| {
+                let (summary, done) = interleave.run(inputs, options, job, sink)?;
+                mixed = done;
+                Ok(summary)
+            })
         })?;
         let (summary, written) = done.map_err(|ended| error::of(py, &ended.error))?;
-        converted(py, &summary, &written)
+        let done = converted(py, &summary, &written)?;
+        if has_weights {
+            let of_input = |input: &MixedInput| {
+                let of_input = PyDict::new(py);
+                of_input.set_item("available", input.available)?;
+                of_input.set_item("taken", input.taken)?;
+                Ok(of_input)
+            };
+            done.set_item("inputs", mixed.inputs.iter().map(of_input).collect::<PyResult<Vec<_>>>()?)?;
+        }
+        Ok(done)
+    }
+}
+
+/// The number of files of each of several paths.
+fn files_of_each(py: Python<'_>, reading: &Reading, paths: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let count = |path: &Bound<'_, PyAny>| Ok(reading.inputs(py, path)?.sources.len());
+    match paths.extract::<PathBuf>() {
+        Ok(_) => Ok(vec![count(paths)?]),
+        Err(_) => paths.try_iter()?.map(|path| count(&path?)).collect(),
     }
 }
 

@@ -26,6 +26,13 @@ def test_shuffle_and_interleave(command, tmp_path):
         done = lanefish.interleave([path, path], ours, seed=5, by=by)
         expected = written(command, "interleave", path, path, "-o", theirs, "--seed", "5", "--by", by)
         assert ours.read_bytes() == theirs.read_bytes() and done["written"] == expected["written"]
+    ours, theirs = tmp_path / "e.boards", tmp_path / "f.boards"
+    done = lanefish.interleave([SAMPLE, GAMES], ours, weights=[0.3, 0.7], repeat=True)
+    expected = written(command, "interleave", SAMPLE, GAMES, "-o", theirs, "--weights", "0.3,0.7", "--repeat")
+    assert ours.read_bytes() == theirs.read_bytes()
+    assert done["inputs"] == [{name: given[name] for name in ["available", "taken"]} for given in expected["inputs"]]
+    with pytest.raises(ValueError, match="1 weights for 2 paths"):
+        lanefish.interleave([SAMPLE, GAMES], tmp_path / "x.boards", weights=[1.0])
     with pytest.raises(lanefish.Error, match="exists"):
         lanefish.shuffle(SAMPLE, ours)
     with pytest.raises(lanefish.Error, match="is an input"):

@@ -4,7 +4,11 @@
 //! ways of mixing are equally likely. A first run counts the records of each input. Then all inputs are read at the
 //! same time, a little ahead, and each record is taken from the chosen input. Both runs give records and games the same
 //! numbers, and so choose the same records.
+//!
+//! With [`Weights`], each input gives the records of its share instead, and with [`Interleave::repeats`] one with too few
+//! records is read again.
 
+use super::interleave_weights::{Weights, among_files};
 use super::shuffle::Unit;
 use crate::choose::{DrawnUpTo, RecordFilter, Sample, draw};
 use crate::error::Error;
@@ -34,7 +38,7 @@ use std::time::Duration;
 /// let job = WriteJob::new(OutputContent::Records { fen: false }, OutputFormat::Records(Format::FEN))?;
 /// let mut fen = Vec::new();
 /// let mut file = job.open(&mut fen)?;
-/// let summary = Interleave::default().seed(1).run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
+/// let (summary, _) = Interleave::default().seed(1).run(&inputs, RunOptions::new(tiers::best()), &job, |part| {
 ///     job.put(&mut file, part).map_err(|source| lanefish::Error::Write { path: "mixed".into(), source })
 /// })?;
 /// job.finish(file)?;
@@ -48,9 +52,39 @@ pub struct Interleave {
     pub seed: u64,
     /// The unit that stays together.
     pub by: Unit,
+    /// The shares of the inputs, instead of all that they have.
+    pub weights: Option<Weights>,
+    /// The number of files that make each input of the weights, one after the other; without them, each file is an input.
+    pub files: Option<Vec<usize>>,
+    /// Whether an input of which there is not enough for its share begins again, instead of ending the mixture.
+    pub repeats: bool,
 }
 
-crate::option_setters::setters!(Interleave { seed: u64, by: Unit });
+crate::option_setters::setters!(Interleave {
+    seed: u64,
+    by: Unit,
+    weights: Option<Weights>,
+    files: Option<Vec<usize>>,
+    repeats: bool,
+});
+
+/// What a mixture has of each input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Interleaved {
+    /// The inputs, in their order.
+    pub inputs: Vec<MixedInput>,
+}
+
+/// What a mixture has of an input, in records, or in games if these stay together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MixedInput {
+    /// How many it has.
+    pub available: u64,
+    /// How many are in the mixture; more than it has if it was read again.
+    pub taken: u64,
+}
 
 /// Maximum number of batches of an input that wait to be mixed.
 const WAITING: usize = 2;
@@ -70,6 +104,15 @@ struct Counted {
     /// Runs of records of the same game.
     games: u64,
     last_game: Option<u64>,
+}
+
+impl Counted {
+    fn units(&self, by: Unit) -> u64 {
+        match by {
+            Unit::Record => self.records,
+            Unit::Game => self.games,
+        }
+    }
 }
 
 /// What the first run finds out: which records the second run has to take, and how many each input has.
@@ -175,8 +218,9 @@ impl Interleave {
         options: RunOptions<'_>,
         job: &J,
         sink: impl FnMut(J::Part) -> Result<(), Error>,
-    ) -> Result<Summary, RunError> {
-        erased(job, sink, |job, sink| self.run_any(inputs, options, job, sink)).into_result()
+    ) -> Result<(Summary, Interleaved), RunError> {
+        let (summary, mixed) = erased(job, sink, |job, sink| self.run_any(inputs, options, job, sink));
+        Ok((summary.into_result()?, mixed))
     }
 
     /// The same for any job, compiled once.
@@ -186,10 +230,11 @@ impl Interleave {
         mut options: RunOptions<'_>,
         job: AnyJob<'a>,
         sink: &mut AnySink<'_, 'a>,
-    ) -> Summary {
+    ) -> (Summary, Interleaved) {
         let job = &job;
+        let mut mixed = Interleaved::default();
         if let Err(error) = inputs.check_regular() {
-            return Summary { failure: Some(error), ..Summary::default() };
+            return (Summary { failure: Some(error), ..Summary::default() }, mixed);
         }
         let fields = match self.by {
             Unit::Record => job.needs().fields,
@@ -207,24 +252,55 @@ impl Interleave {
             Ok(())
         });
         if summary.failure.is_some() {
-            return summary;
+            return (summary, mixed);
         }
         if let (Unit::Game, Some(record)) = (self.by, taken.without_game) {
             summary.failure = Some(Error::NoGame { record });
-            return summary;
+            return (summary, mixed);
         }
+        taken.inputs.resize(inputs.sources.len(), Counted::default());
+        let units = self.plan(&taken, &mut mixed);
         let chunk_size = (chunk_size / inputs.sources.len().max(1)).max(SMALLEST_CHUNK);
         let pass = Pass { fields, refusal: job.refusal() };
-        let mixer = Mixer::new(self, inputs, &read, &taken, pass, (batches.analyzer, chunk_size));
+        let mixer = Mixer::new(self, inputs, &read, (&taken, &units), pass, (batches.analyzer, chunk_size));
         let done = mixer.and_then(|mut mixer| batches.run(move || mixer.next(), |batch| Ok(vec![batch]), job, sink));
         summary.failure = done.err();
-        summary
+        (summary, mixed)
+    }
+
+    /// The numbers of units that each file gives.
+    fn plan(&self, taken: &Taken, mixed: &mut Interleaved) -> Vec<u64> {
+        let available = taken.inputs.iter().map(|counted| counted.units(self.by));
+        let available: Vec<u64> = available.collect();
+        let files = self.files.clone().unwrap_or_else(|| vec![1; available.len()]);
+        let mut rest = &available[..];
+        let inputs = files.iter().map(|&files| {
+            let (own, others) = rest.split_at(files.min(rest.len()));
+            rest = others;
+            own
+        });
+        let inputs: Vec<&[u64]> = inputs.collect();
+        let of_inputs: Vec<u64> = inputs.iter().map(|own| own.iter().sum()).collect();
+        let units = match &self.weights {
+            Some(weights) => weights.units(&of_inputs, self.repeats),
+            None => of_inputs.clone(),
+        };
+        let pairs = of_inputs.iter().zip(&units);
+        mixed.inputs = pairs.map(|(&available, &taken)| MixedInput { available, taken }).collect();
+        inputs.iter().zip(&units).flat_map(|(own, &units)| among_files(units, own)).collect()
     }
 }
 
 /// An input that is being read.
 struct Mixed {
     stream: Option<Stream<Batch, Summary>>,
+    /// Begins to read it, and the number of times that this is still to be done.
+    begin: Box<dyn Fn() -> Result<Stream<Batch, Summary>, Error> + Send>,
+    repetitions: u64,
+    /// Whether the batch is the first one after the input has begun again.
+    has_begun_again: bool,
+    /// Whether all of its records are taken, so that none may follow.
+    is_whole: bool,
     batch: Batch,
     /// The rows of the batch that were taken and are not in `taken`.
     rows: std::ops::Range<usize>,
@@ -262,6 +338,11 @@ impl Mixed {
                     if !matches!(ended, Some(Ok(_))) {
                         return Err(Error::Threads { threads: 1, reason: "a thread ended with a panic".to_owned() });
                     }
+                    if self.repetitions > 0 {
+                        self.repetitions -= 1;
+                        self.stream = Some((self.begin)()?);
+                        self.has_begun_again = true;
+                    }
                 }
             }
         }
@@ -274,6 +355,7 @@ impl Mixed {
             return Err(Error::Changed { before: self.expected, after: self.expected - 1 });
         }
         self.rows.end += 1;
+        self.has_begun_again = false;
         Ok(())
     }
 
@@ -284,7 +366,7 @@ impl Mixed {
     /// Whether the next record belongs to another game than the previous one.
     fn ends_game(&mut self) -> Result<bool, Error> {
         let game = self.game(self.rows.end - 1);
-        Ok(!self.fill()? || self.game(self.rows.end) != game)
+        Ok(!self.fill()? || self.has_begun_again || self.game(self.rows.end) != game)
     }
 }
 
@@ -348,7 +430,7 @@ impl Mixer {
         how: &Interleave,
         inputs: &Inputs,
         read: &ReadOptions,
-        taken: &Taken,
+        (taken, units): (&Taken, &[u64]),
         pass: Pass,
         (analyzer, chunk_size): (&'static dyn Analyzer, usize),
     ) -> Result<Self, Error> {
@@ -356,11 +438,13 @@ impl Mixer {
         let mut read = read.clone().skip(0).limit(None).strict(false);
         read.choose.sample = read.choose.sample.filter(|_| taken.largest_draw.is_none());
         let mut sources = Vec::new();
-        for (source, counted) in inputs.sources.iter().zip(&taken.inputs) {
-            let mut stream = None;
-            if let Some((first, last)) = counted.numbers {
-                let (inputs, read, before) = (Inputs::of([source.clone()]), read.clone(), counted.before);
-                let largest = taken.largest_draw.map(|(largest, seed)| DrawnUpTo { seed, largest });
+        for ((source, counted), &units) in inputs.sources.iter().zip(&taken.inputs).zip(units) {
+            let (inputs, read, before) = (Inputs::of([source.clone()]), read.clone(), counted.before);
+            let (first, last) = counted.numbers.unwrap_or_default();
+            let largest = taken.largest_draw;
+            let begin = move || {
+                let (inputs, read) = (inputs.clone(), read.clone());
+                let largest = largest.map(|(largest, seed)| DrawnUpTo { seed, largest });
                 let work = move |sender: &Sender<Batch>| {
                     let mut options = RunOptions::new(analyzer).read(read).chunk_size(chunk_size);
                     options.interrupt = Some(sender.interrupt());
@@ -368,23 +452,25 @@ impl Mixer {
                     options.part = Some(Part { before, numbers: first..last + 1 });
                     run_to_end(&inputs, options, &pass, |part| sender.send(part))
                 };
-                stream = Some(Stream::begin(WAITING, work)?);
-            }
+                Stream::begin(WAITING, work)
+            };
+            let available = counted.units(how.by);
+            let stream = if units > 0 { Some(begin()?) } else { None };
             sources.push(Mixed {
                 stream,
+                begin: Box::new(begin),
+                repetitions: units.saturating_sub(1).checked_div(available).unwrap_or(0),
+                has_begun_again: false,
+                is_whole: available > 0 && units % available == 0,
                 batch: Batch::new(),
                 rows: 0..0,
                 taken: Batch::new(),
                 expected: counted.records,
             });
         }
-        let units = taken.inputs.iter().map(|counted| match how.by {
-            Unit::Record => counted.records,
-            Unit::Game => counted.games,
-        });
         Ok(Self {
             sources,
-            left: Left::new(&units.collect::<Vec<_>>()),
+            left: Left::new(units),
             seeded: Seeded::new(how.seed, Purpose::Interleave),
             by: how.by,
             taken: 0,
@@ -409,7 +495,7 @@ impl Mixer {
             }
         }
         if order.is_empty() {
-            for source in &mut self.sources {
+            for source in self.sources.iter_mut().filter(|source| source.is_whole) {
                 if source.fill()? {
                     return Err(Error::Changed { before: source.expected, after: source.expected + 1 });
                 }

@@ -10,6 +10,7 @@ mod dedup;
 mod divide_by_keys;
 mod duplicate_games;
 mod interleave;
+mod interleave_weights;
 mod kept_record_bits;
 mod opening_tree;
 mod opening_tree_output;
@@ -25,7 +26,8 @@ pub use dedup::{Dedup, Deduplicated, Distinct, Keep, Key};
 pub use duplicate_games::{
     DeduplicatedGames, DuplicateGame, DuplicateGames, GameKeys, GamePlace, KeepGame, OnDuplicate,
 };
-pub use interleave::Interleave;
+pub use interleave::{Interleave, Interleaved, MixedInput};
+pub use interleave_weights::Weights;
 pub use opening_tree::{OpeningTree, TreeMove, TreePosition};
 pub use opening_tree_output::{BookWeight, TreeFile, TreeWritten};
 pub use shuffle::{Shuffle, Unit};

@@ -1,7 +1,7 @@
 //! Each command against a slow, plain twin, on games, evaluations, puzzles and random play, with so little memory that
 //! parts are divided several times, and with any number of threads.
 
-use super::{Dedup, Interleave, Keep, Key, Shares, Shuffle, Split, SplitBy, Unit};
+use super::{Dedup, Interleave, Interleaved, Keep, Key, MixedInput, Shares, Shuffle, Split, SplitBy, Unit, Weights};
 use crate::Error;
 use crate::input::Inputs;
 use crate::jobs::{OutputContent, OutputFormat, WriteJob, WritePart};
@@ -396,28 +396,50 @@ fn inputs_are_mixed_and_keep_their_order() {
                 }
             })
             .collect();
-        let seeded = Seeded::new(3, Purpose::Interleave);
-        let mut taken = vec![0; units.len()];
-        let mut expected: Vec<&str> = Vec::new();
-        for number in 0.. {
-            let left: Vec<u64> = units.iter().zip(&taken).map(|(units, taken)| (units.len() - taken) as u64).collect();
-            let total: u64 = left.iter().sum();
-            if total == 0 {
-                break;
+        let available: Vec<u64> = units.iter().map(|units| units.len() as u64).collect();
+        let equal = vec!["1"; available.len()].join(",");
+        let rising: Vec<String> = (1..=available.len()).map(|weight| weight.to_string()).collect();
+        let rising = rising.join(",");
+        for (weights, repeats) in
+            [(None, false), (Some(&equal), false), (Some(&rising), false), (Some(&equal), true), (Some(&rising), true)]
+        {
+            let weights: Option<Weights> = weights.map(|weights| weights.parse().unwrap());
+            let planned = match &weights {
+                None => available.clone(),
+                Some(weights) => weights.units(&available, repeats),
+            };
+            let seeded = Seeded::new(3, Purpose::Interleave);
+            let mut taken = vec![0; units.len()];
+            let mut expected: Vec<&str> = Vec::new();
+            for number in 0.. {
+                let left: Vec<u64> = planned.iter().zip(&taken).map(|(all, taken)| all - *taken as u64).collect();
+                let total: u64 = left.iter().sum();
+                if total == 0 {
+                    break;
+                }
+                let mut unit = ((u128::from(seeded.hash(number)) * u128::from(total)) >> 64) as u64;
+                let mut input = 0;
+                while unit >= left[input] {
+                    unit -= left[input];
+                    input += 1;
+                }
+                expected.extend(&units[input][taken[input] % units[input].len()]);
+                taken[input] += 1;
             }
-            let mut unit = ((u128::from(seeded.hash(number)) * u128::from(total)) >> 64) as u64;
-            let mut input = 0;
-            while unit >= left[input] {
-                unit -= left[input];
-                input += 1;
+            for threads in [1, 2, 8] {
+                let interleave = Interleave::default().seed(3).by(by).weights(weights.clone()).repeats(repeats);
+                let mut mixed = Interleaved::default();
+                let found = rows_by(|job, sink| {
+                    interleave.run(&inputs, options(threads), job, sink).map(|(summary, done)| {
+                        mixed = done;
+                        summary
+                    })
+                });
+                assert!(without_index(&found).iter().eq(expected.iter()), "{by:?} {weights:?} {repeats} {threads}");
+                let numbers = |number: fn(&MixedInput) -> u64| mixed.inputs.iter().map(number).collect::<Vec<_>>();
+                assert_eq!(numbers(|input| input.available), available);
+                assert_eq!(numbers(|input| input.taken), planned);
             }
-            expected.extend(&units[input][taken[input]]);
-            taken[input] += 1;
-        }
-        for threads in [1, 2, 8] {
-            let interleave = Interleave::default().seed(3).by(by);
-            let mixed = rows_by(|job, sink| interleave.run(&inputs, options(threads), job, sink));
-            assert!(without_index(&mixed).iter().eq(expected.iter()), "{by:?} {threads}");
         }
     }
 }

@@ -812,3 +812,50 @@ fn equal_records_of_different_games_are_equal() {
         assert_eq!(rows(&out, "fen").len(), rows(&second, "fen").len(), "{key}");
     }
 }
+
+/// Shares of inputs in a mixture: what each gives is said, and what does not fit is refused.
+#[test]
+fn inputs_are_mixed_by_their_weights() {
+    let dir = Dir::new();
+    let fens = |numbers: std::ops::RangeInclusive<u32>| -> String {
+        numbers.map(|number| format!("4k3/8/8/8/8/8/8/4K2R w - - 0 {number}\n")).collect()
+    };
+    let (few, many) = (dir.file("few.fen", fens(1..=100)), dir.file("many.fen", fens(101..=1000)));
+    let lines = |path: &str| fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect::<Vec<_>>();
+    let mix = |name: &str, options: &[&str]| {
+        let out = dir.name(name);
+        let done = super::json(0, &[&["interleave", &few, &many, "-o", &out, "--json"], options].concat());
+        let taken = |input: usize| done["inputs"][input]["taken"].as_u64().unwrap();
+        (lines(&out), taken(0), taken(1))
+    };
+    let (mixed, ours, theirs) = mix("a.fen", &["--weights", "0.25,0.75"]);
+    assert_eq!((ours, theirs, mixed.len()), (100, 301, 401));
+    // Each keeps its order.
+    for (all, taken) in [(&few, 100), (&many, 301)] {
+        let all = lines(all);
+        let own: Vec<&String> = mixed.iter().filter(|line| all.contains(line)).collect();
+        assert!(own.into_iter().eq(all.iter().take(taken)), "{taken}");
+    }
+    let (mixed, ours, theirs) = mix("b.fen", &["--weights", "1,3", "--repeat", "--seed", "4"]);
+    assert_eq!((ours, theirs, mixed.len()), (300, 900, 1200));
+    let all = lines(&few);
+    let own: Vec<&String> = mixed.iter().filter(|line| all.contains(line)).collect();
+    assert!(own.into_iter().eq(all.iter().chain(&all).chain(&all)));
+    // A directory is one input.
+    let folder = dir.name("folder");
+    fs::create_dir(&folder).unwrap();
+    fs::copy(&few, format!("{folder}/a.fen")).unwrap();
+    fs::copy(&many, format!("{folder}/b.fen")).unwrap();
+    let out = dir.name("c.fen");
+    let note = stderr_of(0, &["interleave", &folder, &few, "-o", &out, "--weights", "2,1"]);
+    assert!(note.contains("200 of 1,000 records; 800 are left") || note.contains("201 of 1,000"), "{note}");
+    assert!(note.contains("all 100 records"), "{note}");
+    for (options, why) in [
+        (&["--weights", "1"][..], "--weights has 1 number, and there are 2 inputs"),
+        (&["--weights", "0.5,x"], "is not a weight"),
+        (&["--repeat"], "--weights"),
+    ] {
+        let message = stderr_of(2, &[&["interleave", &few, &many, "-o", &dir.name("d.fen")], options].concat());
+        assert!(message.contains(why), "{message}");
+    }
+}

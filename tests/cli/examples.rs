@@ -134,6 +134,10 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
             assert_eq!(lines("others.csv"), 1 + read(&dir.join("unique.pgn")).matches("[Event ").count());
         }
         "lanefish interleave a.boards b.boards -o mixed.boards" => assert_eq!(file("mixed.boards"), 2 * POSITIONS),
+        "lanefish interleave a.boards b.boards --weights 0.7,0.3 -o mixed.boards" => {
+            // All records of the first, and three for seven of them of the second.
+            assert_eq!(file("mixed.boards"), POSITIONS + (POSITIONS * 3).div_ceil(7));
+        }
         "lanefish split all.boards --parts train=0.98,valid=0.02 -o '{part}.boards'" => {
             assert_eq!(file("train.boards") + file("valid.boards"), POSITIONS);
         }

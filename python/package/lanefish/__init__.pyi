@@ -258,6 +258,8 @@ def interleave(
     output: _Path,
     *,
     by: Literal["record", "game"] = "record",
+    weights: Optional[list[float]] = None,
+    repeat: bool = False,
     to: Optional[str] = None,
     overwrite: bool = False,
     level: Optional[int] = None,
