@@ -178,7 +178,8 @@ impl TreeArgs {
         let (positions, places) = reachable(&root, self.depth)?;
         let reading = &self.read.reading;
         invocation.prepare(&self.read.inputs, reading)?;
-        let tree = OpeningTree::default().plies(plies).min_games(self.min_games);
+        // Shares are those of all games of a position, however many moves are shown.
+        let tree = OpeningTree::default().plies(plies);
         let mut found = Vec::new();
         let done = invocation.read_by(&self.read.inputs, reading, RunOverrides::default(), |inputs, mut options| {
             options.read.choose.games = with_sequence(games, &options.read.choose.games);
@@ -187,7 +188,8 @@ impl TreeArgs {
             Ok(summary)
         })?;
         if done.failure.is_none() {
-            let view = View { found: &found, places: &places, top: self.top, depth: self.depth };
+            let view =
+                View { found: &found, places: &places, top: self.top, min_games: self.min_games, depth: self.depth };
             if self.json {
                 super::print_object(&view.json(0, 1))?;
             } else {
@@ -212,7 +214,8 @@ impl TreeArgs {
             true => Some(self.position(invocation)?),
             false => None,
         };
-        let plies = plies.or((root.is_none()).then_some(PLIES));
+        let has_usual_plies = plies.is_none() && root.is_none();
+        let plies = plies.or(has_usual_plies.then_some(PLIES));
         invocation.prepare(&self.read.inputs, reading)?;
         let mut output = invocation.open_output(&self.output)?;
         if !matches!(form, FileForm::Rows(OutputFormat::Csv | OutputFormat::JsonLines)) {
@@ -282,6 +285,9 @@ impl TreeArgs {
             written = file.finish().map_err(failed)?;
             invocation.commit([output])?;
             note_on(invocation, &written, is_book);
+            if has_usual_plies {
+                invocation.note(format_args!("the first {PLIES} plies of each game; --plies N takes more or fewer"));
+            }
         }
         dataset_summary::conclude(invocation, done, false, written.rows, [])
     }
@@ -455,6 +461,7 @@ struct View<'a> {
     found: &'a [TreePosition],
     places: &'a HashMap<(usize, u16), usize>,
     top: Option<u64>,
+    min_games: u64,
     depth: u8,
 }
 
@@ -472,7 +479,9 @@ struct Line {
 
 impl View<'_> {
     fn moves(&self, place: usize) -> &[TreeMove] {
+        // The moves of the most games are first.
         let moves = &self.found[place].moves;
+        let moves = &moves[..moves.partition_point(|played| played.games >= self.min_games)];
         let top = self.top.map_or(moves.len(), |top| moves.len().min(top.try_into().unwrap_or(usize::MAX)));
         &moves[..top]
     }
@@ -540,7 +549,10 @@ impl View<'_> {
         let mut lines = Vec::new();
         self.lines(0, 0, &mut lines);
         if lines.is_empty() {
-            text.push_str("no game has a move here\n");
+            match root.moves.is_empty() {
+                true => text.push_str("no game has a move here\n"),
+                false => _ = writeln!(text, "no move was played in {} games or more", grouped(self.min_games)),
+            }
             return text;
         }
         let longest = |texts: &mut dyn Iterator<Item = usize>, least: usize| texts.max().unwrap_or(0).max(least);

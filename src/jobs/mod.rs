@@ -46,5 +46,7 @@ pub(crate) use positions::Collect;
 pub use positions::PositionReader;
 pub use sort_order_of_games::GameOrder;
 pub use statistics::{CountedGroups, GroupCounts, Statistics};
-pub use verify_records::{VerifyRecords, verification_to_json};
+pub use verify_records::VerifyRecords;
+#[cfg(feature = "json")]
+pub use verify_records::verification_to_json;
 pub use write_job::{OutputSummary, WriteFile, WriteJob, WritePart};

@@ -25,6 +25,7 @@
 mod any_job;
 mod chunk_feed;
 mod chunker;
+mod condition_columns;
 mod exact_sample;
 mod exact_sample_losses;
 mod ordered_tasks;
@@ -59,6 +60,7 @@ use crate::tiers::Analyzer;
 pub(crate) use any_job::{AnyJob, AnySink, erased};
 use chunk_feed::Feed;
 use chunker::GIANT;
+use condition_columns::WatchedCondition;
 use exact_sample::run_sampled;
 pub(crate) use exact_sample_losses::LostOfCandidates;
 use settings::{Chosen, Settings};
@@ -393,7 +395,8 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     }
     let options_set: Vec<&'static str> = decode.games.iter().flat_map(|games| games.options()).collect();
     let mut choices: Vec<&dyn RecordFilter> = Vec::new();
-    choices.extend(filter.iter().map(|filter| filter as &dyn RecordFilter));
+    let watched = filter.as_ref().map(WatchedCondition::new);
+    choices.extend(watched.as_ref().map(|watched| watched as &dyn RecordFilter));
     let sample: Option<Box<dyn RecordFilter>> = match &sample {
         Some(Sample::Rate(rate)) => Some(Box::new(AtRandom { seed, rate: *rate })),
         Some(Sample::Formula(formula)) => Some(Box::new(ByFormula { seed, formula })),
@@ -592,6 +595,9 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
             collector.note_unused_columns();
         }
     }
+    // With a limit, records after it may or may not have been looked at.
+    let is_all = limit.is_none() && collector.summary.failure.is_none() && collector.summary.records > 0;
+    collector.summary.unseen_columns = watched.filter(|_| is_all).and_then(|watched| watched.note());
     if let Some(Error::Temporary { written, needed, .. }) = &mut collector.summary.failure {
         *needed = needed_for_all(inputs, collector.summary.bytes, *written);
     }

@@ -60,6 +60,8 @@ pub struct Summary {
     pub files: Vec<FileSummary>,
     /// A sentence on files in directories that were skipped although their names are those of a format.
     pub skipped_files: Option<String>,
+    /// A sentence on columns of a condition that no record has.
+    pub(crate) unseen_columns: Option<String>,
     /// The error that ended the run early. Everything before its place was processed.
     pub(crate) failure: Option<Error>,
 }
@@ -73,7 +75,7 @@ impl Summary {
     /// Sentences for the user on values that were changed, left out or noticed in reading; with `details` also on usual
     /// ones.
     pub fn notes(&self, details: bool) -> Vec<String> {
-        let mut notes: Vec<String> = self.skipped_files.iter().cloned().collect();
+        let mut notes: Vec<String> = self.skipped_files.iter().chain(&self.unseen_columns).cloned().collect();
         let remarks = self.remarks.iter().filter(|(remark, _)| details || !remark.is_detail);
         notes.extend(remarks.map(|(remark, times)| {
             let first = self.remarks.first(remark).map(|first| format!("; the first is `{first}`")).unwrap_or_default();

@@ -60,6 +60,7 @@ pub use time_and_mistakes::{
 
 use crate::distinct::Sketches;
 use crate::table::{OF_GAMES, TAGS};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -445,7 +446,7 @@ impl Groups {
         let mut shown: Vec<(&[GroupValue], &Report)> =
             self.values.iter().map(|(values, report)| (values.as_slice(), report)).collect();
         if self.has_texts() {
-            shown.sort_by_key(|(_, report)| std::cmp::Reverse((report.game_results.total(), report.positions)));
+            shown.sort_by_key(|(_, report)| std::cmp::Reverse(size_of_group(report)));
         }
         shown
     }
@@ -456,12 +457,23 @@ impl Groups {
         self.by.iter().all(|column| is_of_games(&column.name))
     }
 
-    /// The largest groups, at most `most`; all others are merged. Of equally large ones, those with the lowest values
-    /// remain.
+    /// The largest groups, at most `most`: those with the most games, and of these those with the most positions. All others
+    /// are merged. Of equally large ones, those with the lowest values remain.
     #[must_use]
     pub fn largest(&self, most: usize) -> Self {
+        self.kept(most, |a, b| size_of_group(b).cmp(&size_of_group(a)))
+    }
+
+    /// The groups with the largest numbers, at most `most`; all others are merged. Groups without a number are the last.
+    #[must_use]
+    pub fn first(&self, most: usize, number: impl Fn(&Report) -> Option<f64>) -> Self {
+        let number = |report: &Report| number(report).unwrap_or(f64::NEG_INFINITY);
+        self.kept(most, |a, b| number(b).total_cmp(&number(a)))
+    }
+
+    fn kept(&self, most: usize, order: impl Fn(&Report, &Report) -> Ordering) -> Self {
         let mut sizes: Vec<(&Vec<GroupValue>, &Report)> = self.values.iter().collect();
-        sizes.sort_by_key(|(_, report)| std::cmp::Reverse(report.positions));
+        sizes.sort_by(|(_, a), (_, b)| order(a, b));
         let rest = sizes.split_off(sizes.len().min(most));
         let mut others = self.others.clone();
         for (_, report) in rest {
@@ -476,6 +488,11 @@ impl Groups {
         let values = sizes.into_iter().map(|(values, report)| (values.clone(), report.clone()));
         Self { by: self.by.clone(), values: values.collect(), others }
     }
+}
+
+/// The size of a group: its games, if they are known, and its positions.
+fn size_of_group(report: &Report) -> (u64, u64) {
+    (report.game_results.total(), report.positions)
 }
 
 /// The value that the positions of a group have in common.

@@ -89,7 +89,8 @@ impl Hue {
         match key {
             "legal_moves" | "in_check" | "double_check" | "checkmate" | "stalemate" | "captures" | "promotions"
             | "castling_moves" | "en_passants" | "first_move" => Self::Moves,
-            "score" | "mate_distance" | "depth" | "knodes" | "mate_white" | "mate_black" | "accuracy" => Self::Scores,
+            "mate_distance" | "depth" | "knodes" | "mate_white" | "mate_black" | "accuracy" => Self::Scores,
+            key if key.starts_with("score") => Self::Scores,
             _ => Self::Counts,
         }
     }

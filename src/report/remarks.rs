@@ -81,6 +81,8 @@ const WHITE_WINS: [f64; 2] = [0.40, 0.65];
 const DRAWS: [f64; 2] = [0.01, 0.75];
 /// Estimates of distinct positions are within this many standard errors in 19 of 20 cases.
 const ERRORS: f64 = 2.0;
+/// Games have a larger share of duplicates than this only if they are there several times.
+const MOST_OF_OPENINGS: f64 = 0.75;
 /// Share of duplicates above which they matter in training; repeated openings in games are below it.
 const MOST_DUPLICATES: f64 = 0.10;
 /// Share of the games of one ECO family (ten codes); of 50 families, the largest usually has 10 to 15 %.
@@ -441,12 +443,18 @@ impl Remarks<'_> {
                 decimal(error / positions as f64 * 100.0)
             ),
         };
-        let advice = if self.has_games() {
-            "In games, openings repeat: `--skip-book N` skips the first N plies of each."
-        } else {
-            ""
+        let advice = match self.has_games() {
+            true if share(duplicates, positions) > MOST_OF_OPENINGS => {
+                let inputs = self.origin.inputs.as_deref().unwrap_or("FILE");
+                format!(
+                    "Openings alone do not repeat so often: whole games may be there several times, which `lanefish dedup \
+                     --by game {inputs}` counts."
+                )
+            }
+            true => "In games, openings repeat: `--skip-book N` skips the first N plies of each.".to_owned(),
+            false => String::new(),
         };
-        self.add("duplicates", severity, text, advice);
+        self.add("duplicates", severity, text, &advice);
     }
 
     fn games(&mut self, details: &Details) {

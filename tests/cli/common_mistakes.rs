@@ -314,3 +314,76 @@ fn who_counts_the_records_of_a_large_file() {
     let text = output(0, &["info", &large]);
     assert!(text.contains(&format!("records: unknown: `lanefish stats {large}` counts them\n")), "{text}");
 }
+
+/// A condition on what no record has finds nothing, and says so, in every format and with any number of threads.
+#[test]
+fn columns_that_no_record_has_are_named() {
+    let dir = Dir::new();
+    let (epd, games) = (sample("sample.epd"), sample("lichess-2025-05.pgn"));
+    let (bullet, boards, table) = (dir.name("a.bullet"), dir.name("a.boards"), dir.name("a.parquet"));
+    output(0, &["-q", "convert", &epd, "-o", &bullet, "--allow-loss"]);
+    output(0, &["-q", "convert", &epd, "-o", &boards]);
+    output(0, &["-q", "convert", &epd, "-o", &table]);
+    let note = "--where: no record has a value of ";
+    for (file, condition, why) in [
+        (&epd, "white_elo > 2000", "`white_elo`"),
+        (&boards, "white_elo > 2000 or in_check", "`white_elo`"),
+        (&table, "white_elo > 2000", "`white_elo`"),
+        (&bullet, "quiet and ply > 16", "`ply`, nor of `quiet`, which is made of `move`"),
+        (&games, "puzzle_rating > 2000", "`puzzle_rating`"),
+        (&games, "\"tag:whiteTitel\" = 'GM'", "`tag:whiteTitel`"),
+    ] {
+        for threads in ["1", "2"] {
+            for command in ["stats", "compute"] {
+                let message = stderr_of(0, &[command, file, "--where", condition, "--threads", threads]);
+                assert!(message.contains(&format!("{note}{why}")), "{message}");
+            }
+        }
+    }
+    for (file, condition) in [(&games, "white_elo > 4000"), (&games, "score > 30000"), (&epd, "legal_moves > 300")] {
+        let message = stderr_of(0, &["stats", file, "--where", condition]);
+        assert!(!message.contains(note), "{message}");
+    }
+}
+
+/// The groups that are shown are the first ones in the order of the table.
+#[test]
+fn the_first_groups_are_those_of_the_order() {
+    let games = sample("lichess-2025-05.pgn");
+    let rows = |options: &[&str]| -> Vec<String> {
+        let table = output(0, &[&["stats", &games, "--by", "opening_family"], options].concat());
+        let rows = table.lines().skip(4).take_while(|line| !line.is_empty() && !line.contains(" others"));
+        rows.map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    };
+    for show in
+        [&["--show", "games"][..], &["--show", "games", "--sort", "games"], &["--show", "white", "--sort", "white"]]
+    {
+        let all = rows(&[show, &["--top", "1000"]].concat());
+        assert!(all.len() > 7);
+        for top in ["1", "3", "7"] {
+            let first = rows(&[show, &["--top", top]].concat());
+            assert_eq!(first[..], all[..top.parse().unwrap()], "{show:?}");
+        }
+    }
+}
+
+/// Moves that are not shown count in the shares of those that are.
+#[test]
+fn shares_of_moves_are_those_of_all_games() {
+    let games = sample("lichess-2025-05.pgn");
+    let lines = |options: &[&str]| -> Vec<String> {
+        output(0, &[&["tree", &games], options].concat()).lines().map(str::to_owned).collect()
+    };
+    let all = lines(&[]);
+    let some = lines(&["--min-games", "2"]);
+    assert!(some.len() < all.len() && some.len() > 3);
+    let columns = |line: &String| line.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
+    for (one, other) in some.iter().zip(&all) {
+        assert_eq!(columns(one), columns(other));
+    }
+    let none = lines(&["--min-games", "50"]);
+    assert!(none.last().unwrap().contains("no move was played in 50 games"), "{none:?}");
+    let dir = Dir::new();
+    let note = stderr_of(0, &["tree", &games, "-o", &dir.name("tree.csv")]);
+    assert!(note.contains("the first 40 plies of each game; --plies N"), "{note}");
+}

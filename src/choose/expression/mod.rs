@@ -34,7 +34,7 @@ pub use typed_operations::Type;
 
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
-use crate::table::{Batch, Needs, OF_GAME, Tile};
+use crate::table::{Batch, ChosenColumn, Needs, OF_GAME, Tile};
 use crate::tiers::{Analyzer, Tier};
 use std::fmt;
 use std::ops::Range;
@@ -139,10 +139,14 @@ impl Condition {
     pub fn is_of_games(&self) -> bool {
         self.0.0.is_of_games
     }
+    /// The columns that it reads; one may come several times.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &ChosenColumn> {
+        let Parts(checked, conjuncts, _) = &*self.0;
+        conjuncts.iter().flat_map(|node| checked.scope.columns(node))
+    }
     /// Whether it reads a column, given by its name.
     pub fn reads(&self, column: &str) -> bool {
-        let Parts(checked, conjuncts, _) = &*self.0;
-        conjuncts.iter().any(|node| checked.scope.columns(node).any(|read| read.name() == column))
+        self.columns().any(|read| read.name() == column)
     }
     /// Whether it is true of a game, given a batch with one record of it.
     pub(crate) fn is_true_of_game(&self, record: Batch) -> bool {

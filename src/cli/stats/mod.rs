@@ -103,7 +103,7 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_name = "COLUMN[:asc|:desc]", requires = "by", hide_short_help = true)]
     sort: Option<GroupOrder>,
 
-    /// Number of groups that are shown, the largest ones [default: 50]
+    /// Number of groups that are shown: those with the most games or positions, or the first by --sort [default: 50]
     ///
     /// All others become one group. Without --top, pages show 250 groups, and --json and --csv have all of up to 1,000.
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u64).range(1..))]
@@ -412,7 +412,8 @@ impl StatsArgs {
         invocation.prepare_again(inputs, reading)?;
         match timed.failure {
             Some(failure) if !failure.is_of_input() => Err(failure.into()),
-            _ => Ok(counts.largest(self.top.map_or(MOST_GROUPS, |top| top as usize))?),
+            // Which of them are shown is decided when their games are known.
+            _ => Ok(counts.largest(MOST_GROUPS)?),
         }
     }
 
@@ -542,13 +543,16 @@ impl StatsArgs {
         super::print(format!("wrote {}: {content}\n", files.join(" and ")).as_bytes())
     }
 
-    /// The report with the largest groups only, if not all are requested.
+    /// The report with the largest groups only, or the first ones by `--sort`, if not all are requested.
     fn with_largest<'a>(&self, report: &'a Report, usual: Option<usize>) -> Cow<'a, Report> {
         let most = self.top.map(|top| top as usize).or(usual);
         match (&report.groups, most) {
             (Some(groups), Some(most)) if groups.values.len() > most => {
                 let mut largest = report.clone();
-                largest.groups = Some(groups.largest(most));
+                largest.groups = Some(match self.sort {
+                    Some(order) => order.first(groups, most),
+                    None => groups.largest(most),
+                });
                 Cow::Owned(largest)
             }
             _ => Cow::Borrowed(report),

@@ -112,6 +112,18 @@ pub(super) fn class_of(hue: Hue) -> String {
 
 /// The results of some records as one bar of three parts; empty if there are no results.
 pub(super) fn stack(report: &Report, results: &Results) -> String {
+    stack_with(report, results, false)
+}
+
+/// The same, with the percentages on it where there is room.
+pub(super) fn stack_of_shares(report: &Report, results: &Results) -> String {
+    stack_with(report, results, true)
+}
+
+/// Shares on bars are at least this large, in percent.
+const LEAST_SHARE: f64 = 11.0;
+
+fn stack_with(report: &Report, results: &Results, has_shares: bool) -> String {
     let &Results { white, draw, black, .. } = results;
     let known = white + draw + black;
     if known == 0 {
@@ -121,11 +133,13 @@ pub(super) fn stack(report: &Report, results: &Results) -> String {
     let parts = [(white_won, white, "w"), ("drawn", draw, "d"), (black_won, black, "b")];
     let label: Vec<String> =
         parts.iter().map(|&(name, count, _)| format!("{name} {}", percent(count, known))).collect();
-    let mut text = format!("<span class=\"stack\" role=\"img\" aria-label=\"{}\">", label.join(", "));
+    let class = if has_shares { "stack shares" } else { "stack" };
+    let mut text = format!("<span class=\"{class}\" role=\"img\" aria-label=\"{}\">", label.join(", "));
     for (name, count, class) in parts {
         let width = count as f64 / known as f64 * 100.0;
+        let share = if has_shares && width >= LEAST_SHARE { format!("{width:.0}\u{202f}%") } else { String::new() };
         text.push_str(&format!(
-            "<i class=\"{class}\" style=\"width:{width:.2}%\" title=\"{name}: {} ({})\"></i>",
+            "<i class=\"{class}\" style=\"width:{width:.2}%\" title=\"{name}: {} ({})\">{share}</i>",
             grouped(count),
             percent(count, known)
         ));

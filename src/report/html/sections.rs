@@ -5,7 +5,7 @@ use super::super::{GroupColumn, GroupValue, Groups, Histogram, Report, ResultBar
 use super::bars;
 use super::board::{self, Scale};
 use super::joint_plots::{self, Shade};
-use super::markup::{Escaped, Head, Prose, Table, bar, bar_in, foot, stack, unbroken};
+use super::markup::{Escaped, Head, Prose, Table, bar, bar_in, foot, stack, stack_of_shares, unbroken};
 use super::plot::Plot;
 use super::score_results;
 use super::{About, Input, Run};
@@ -267,9 +267,7 @@ fn result_bars(out: &mut String, report: &Report, ResultBars { title, bars, key,
         shown.truncate(MOST_OPENINGS);
     }
     let rows = shown.iter().map(|(name, results)| {
-        let share = |count: u64| format!("{:.0}", count as f64 / results.known() as f64 * 100.0);
-        let shares = [results.white, results.draw, results.black].map(share).join(" / ") + " %";
-        vec![Escaped(name).to_string(), grouped(results.total()), stack(report, results), shares]
+        vec![Escaped(name).to_string(), grouped(results.total()), stack_of_shares(report, results)]
     });
     let rows: Vec<Vec<String>> = rows.collect();
     if rows.is_empty() {
@@ -286,7 +284,7 @@ fn result_bars(out: &mut String, report: &Report, ResultBars { title, bars, key,
         "<figure class=\"bars results\"><figcaption><h3>{title}</h3><p>{which}{colors}, of the games with a \
          result</p></figcaption>"
     )?;
-    Table { caption: title, head: &["", "games", "", colors], rows }.write(out)?;
+    Table { caption: title, head: &["", "games", colors], rows }.write(out)?;
     out.push_str("</figure>\n");
     Ok(())
 }

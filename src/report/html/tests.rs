@@ -96,7 +96,8 @@ fn everything_is_there() {
         assert!(text.contains(&title.replace('\'', "&#39;")), "{title}");
     }
     let drawings = text.matches("<svg ").count();
-    let others = ["stack", "sig"].map(|class| text.matches(&format!("class=\"{class}\" role=\"img\"")).count());
+    let others =
+        ["stack", "stack shares", "sig"].map(|class| text.matches(&format!("class=\"{class}\" role=\"img\"")).count());
     assert_eq!(text.matches("role=\"img\" aria-label=\"").count(), drawings + others.iter().sum::<usize>());
     assert_eq!(text.matches("<table>").count(), text.matches("<caption>").count());
     // Nothing is loaded.
@@ -200,7 +201,7 @@ fn results_are_bars() {
         let bar = "aria-label=\"White won 60.0\u{A0}%, drawn 10.0\u{A0}%, Black won 30.0\u{A0}%\"";
         let (row, _) = figure.split_once("</figure>").unwrap();
         assert!(row.contains(&format!("<th scope=\"row\">{name}</th><td>10</td>")) && row.contains(bar), "{row}");
-        assert!(row.contains("60 / 10 / 30\u{A0}%"), "{row}");
+        assert!(row.contains(">60\u{202F}%</i>") && row.contains("10.0\u{A0}%)\"></i>"), "{row}");
     }
 }
 

@@ -213,6 +213,15 @@ impl FromStr for GroupOrder {
 }
 
 impl GroupOrder {
+    /// The first groups in this order, at most `most`; of the groups in the order of their values, the largest ones.
+    pub(in crate::cli::stats) fn first(self, groups: &Groups, most: usize) -> Groups {
+        let sign = if self.descends { 1.0 } else { -1.0 };
+        match self.fact {
+            Some(fact) => groups.first(most, |report| fact.number(report).map(|number| sign * number)),
+            None => groups.largest(most),
+        }
+    }
+
     /// Sorts groups; of equal ones, those with the lowest values come first, and those without a number last.
     pub(super) fn sort(self, groups: &mut [(&[GroupValue], &Report)]) {
         groups.sort_by(|(a_values, a), (b_values, b)| {
