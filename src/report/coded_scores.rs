@@ -26,6 +26,8 @@ impl CodedScores {
         let all = self.0.as_flattened_mut().iter_mut().zip(other.0.as_flattened());
         all.for_each(|(ours, theirs)| *ours += theirs);
     }
+    /// The counts that a file has.
+    #[cfg(feature = "json")]
     pub(crate) fn set(&mut self, code: ScoreCode, [white, black]: [u64; 2]) {
         self.0[code as usize] = [white, black];
     }

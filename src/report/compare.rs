@@ -16,6 +16,7 @@
 
 use super::plots_and_tables::{Bars, Board, Plot, Share, Unit};
 use super::{Report, Squares};
+use crate::text::numbers::{counted, percentage};
 use std::collections::{BTreeMap, HashMap};
 
 /// A comparison of two reports, fact by fact.
@@ -81,6 +82,56 @@ impl Comparison {
         let mut all: Vec<_> = self.shares.iter().filter_map(|pair| Some((pair, pair.difference()?))).collect();
         all.sort_by(|(_, a), (_, b)| b.beyond().total_cmp(&a.beyond()));
         all
+    }
+
+    /// What is furthest beyond chance, in a sentence with these names of the datasets.
+    ///
+    /// ```
+    /// use lanefish::report::{Comparison, Report};
+    ///
+    /// let report = Report::default();
+    /// let sentence = Comparison::of(&report, &report).sentence(["A", "B"]);
+    /// assert!(sentence.starts_with("A and B differ by no more than chance"));
+    /// ```
+    pub fn sentence(&self, [a, b]: [&str; 2]) -> String {
+        /// Number of facts that a sentence has room for.
+        const MOST: usize = 3;
+        if self.is_chance() {
+            return format!("{a} and {b} differ by no more than chance: they may be samples of the same source.");
+        }
+        let mut facts: Vec<(f64, String)> = Vec::new();
+        for (shares, difference) in self.differences().into_iter().filter(|(_, it)| !it.is_chance()) {
+            let [of_a, of_b] = shares.percentages().map(|share| share.map_or("-".to_owned(), percentage));
+            facts.push((difference.beyond(), format!("{} ({of_a} against {of_b})", shares.name())));
+        }
+        for distance in self.distances().into_iter().filter(|distance| !distance.difference.is_chance()) {
+            let means = match distance.means {
+                [Some(of_a), Some(of_b)] => format!("mean {of_a:.2} against {of_b:.2}"),
+                _ => format!("{} of the distribution", percentage(100.0 * distance.difference.value)),
+            };
+            facts.push((distance.difference.beyond(), format!("{} ({means})", distance.title)));
+        }
+        facts.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let count = facts.len();
+        let facts: Vec<String> = facts.into_iter().take(MOST).map(|(_, fact)| fact).collect();
+        let more = match count.saturating_sub(MOST) {
+            0 => String::new(),
+            more => format!("; {}", counted(more as u64, "more fact") + " beyond chance"),
+        };
+        format!("{a} and {b} differ most in {}{more}.", facts.join(", "))
+    }
+
+    /// The titles of what only one of the datasets has, each once: facts about games and about positions share a title.
+    pub fn titles_of_only(&self) -> [Vec<&'static str>; 2] {
+        [0, 1].map(|dataset| {
+            let mut titles: Vec<&'static str> = Vec::new();
+            for &title in &self.only[dataset] {
+                if !titles.contains(&title) {
+                    titles.push(title);
+                }
+            }
+            titles
+        })
     }
 
     /// Whether no share and no distribution differs by more than chance would give.
@@ -157,6 +208,11 @@ impl<T> Pair<T> {
 const DEVIATIONS: f64 = 4.0;
 
 impl Pair<Share> {
+    /// The name of the share. Results are counted by game and by position.
+    pub fn name(&self) -> String {
+        let unit = if self.a.unit == Unit::Games { " (games)" } else { "" };
+        format!("{}{unit}", self.a.title)
+    }
     /// Both shares in percent; `None` if the whole is zero.
     pub fn percentages(&self) -> [Option<f64>; 2] {
         self.each(|share| (share.whole > 0).then(|| share.count as f64 / share.whole as f64 * 100.0))

@@ -4,8 +4,8 @@ use super::About;
 use super::markup::{Escaped, Head, Table, bar, foot};
 use super::plot::Plot;
 use super::{bars, board};
-use crate::report::plots_and_tables::Hue;
-use crate::report::{Comparison, Difference};
+use crate::report::plots_and_tables::{Hue, Share};
+use crate::report::{Comparison, Difference, Distance, Pair};
 use crate::text::numbers::{counted, decimal, grouped, percentage, tenths};
 use std::fmt::{self, Write};
 
@@ -182,15 +182,12 @@ impl Compared<'_> {
                 writeln!(out, "<p class=\"about\">{name} is a selection. {}.</p>", Escaped(&left_out))?;
             }
         }
-        for (name, only) in letters.iter().zip(&comparison.only) {
+        let names = letters.each_ref().map(String::as_str);
+        writeln!(out, "<p class=\"differs\">{}</p>", Escaped(&comparison.sentence(names)))?;
+        for (name, only) in letters.iter().zip(comparison.titles_of_only()) {
             if !only.is_empty() {
                 writeln!(out, "<p class=\"about\">Only {name} has: {}.</p>", Escaped(&only.join(", ")))?;
             }
-        }
-        if comparison.is_chance() {
-            out.push_str(
-                "<p class=\"about\">Nothing differs by more than chance: both may be samples of the same source.</p>\n",
-            );
         }
         let observations = if comparison.games.contains(&0) {
             "positions, as if they were independent of each other"
@@ -206,7 +203,10 @@ impl Compared<'_> {
         )?;
         self.shares(out)?;
         out.push_str("</div>\n<div class=\"full\">\n<h2>Distributions, furthest beyond chance first</h2>\n");
-        let rows = comparison.distances().into_iter().map(|distance| {
+        let distances = comparison.distances();
+        let (beyond_chance, by_chance): (Vec<Distance>, Vec<Distance>) =
+            distances.into_iter().partition(|distance| !distance.difference.is_chance());
+        let row = |distance: Distance| {
             let means = distance.means.map(|mean| mean.map_or(String::new(), decimal));
             let means = if means[0].is_empty() { String::new() } else { means.join(" → ") };
             vec![
@@ -217,36 +217,53 @@ impl Compared<'_> {
                 beyond(distance.difference),
                 means,
             ]
-        });
-        let means = format!("mean\u{A0}{} →\u{A0}{}", letters[0], letters[1]);
-        let table = Table {
-            caption: "Distances of the distributions",
-            head: &["", "distance", "", "chance", "beyond chance", &means],
-            rows: rows.collect(),
         };
-        table.write(out)?;
+        let means = format!("mean\u{A0}{} →\u{A0}{}", letters[0], letters[1]);
+        let head = ["", "distance", "", "chance", "beyond chance", &means];
+        let rows = [beyond_chance, by_chance].map(|distances| distances.into_iter().map(row).collect());
+        beyond_and_by_chance(out, "Distances of the distributions", &head, "distribution", rows)?;
         out.push_str("</div>\n</section>\n");
         Ok(())
     }
 
     fn shares(&self, out: &mut String) -> fmt::Result {
         out.push_str("<h2>Shares, furthest beyond chance first</h2>\n<div class=\"full\">");
-        let rows = self.comparison.differences().into_iter().map(|(share, difference)| {
+        let row = |(share, difference): (&Pair<Share>, Difference)| {
             let [a, b] = share.percentages().map(|share| share.map_or("–".to_owned(), percentage));
             let title = format!("{} <small>of {}</small>", Escaped(share.a.title), share.a.unit.name());
             let chance = board::points(difference.chance).replace('+', "±\u{2009}");
             vec![title, a, b, board::points(difference.value), chance, beyond(difference)]
-        });
-        let [a, b] = &self.letters;
-        let table = Table {
-            caption: "Shares and their differences in percentage points",
-            head: &["", a, b, "difference", "chance", "beyond chance"],
-            rows: rows.collect(),
         };
-        table.write(out)?;
+        let [a, b] = &self.letters;
+        let head = ["", a, b, "difference", "chance", "beyond chance"];
+        let all = self.comparison.differences().into_iter();
+        let (beyond_chance, by_chance): (Vec<_>, Vec<_>) = all.partition(|(_, difference)| !difference.is_chance());
+        let rows = [beyond_chance, by_chance].map(|shares| shares.into_iter().map(row).collect());
+        beyond_and_by_chance(out, "Shares and their differences in percentage points", &head, "share", rows)?;
         out.push_str("</div>\n");
         Ok(())
     }
+}
+
+/// A table of what differs by more than chance, and one that opens with the rest, which is only counted.
+fn beyond_and_by_chance(
+    out: &mut String,
+    caption: &str,
+    head: &[&str],
+    what: &str,
+    [beyond_chance, by_chance]: [Vec<Vec<String>>; 2],
+) -> fmt::Result {
+    if !beyond_chance.is_empty() {
+        Table { caption, head, rows: beyond_chance }.write(out)?;
+    }
+    if !by_chance.is_empty() {
+        let verb = if by_chance.len() == 1 { "differs" } else { "differ" };
+        let count = counted(by_chance.len() as u64, what);
+        write!(out, "<details><summary>{count} {verb} by no more than chance</summary>")?;
+        Table { caption, head, rows: by_chance }.write(out)?;
+        out.push_str("</details>");
+    }
+    Ok(())
 }
 
 /// The distance, as a prefix.

@@ -121,7 +121,7 @@ pub(super) fn stack_of_shares(report: &Report, results: &Results) -> String {
 }
 
 /// Shares on bars are at least this large, in percent.
-const LEAST_SHARE: f64 = 11.0;
+const LEAST_SHARE: f64 = 17.0;
 
 fn stack_with(report: &Report, results: &Results, has_shares: bool) -> String {
     let &Results { white, draw, black, .. } = results;

@@ -175,7 +175,8 @@ fn comparisons() {
     assert_well_formed(&text);
     assert!(text.contains("<h1>one, two and three</h1>") && text.contains("comparison of 3 datasets"));
     assert!(text.contains("Summary of A and C") && text.contains("id=\"summary2\""));
-    assert!(text.contains("Nothing differs by more than chance"));
+    assert!(text.contains("differ by no more than chance: they may be samples of the same source."));
+    assert!(text.contains("differ by no more than chance</summary>"));
 }
 
 /// The kinds of material are shown as figurines, and their letters are there for readers without pictures.

@@ -3,8 +3,7 @@
 use super::tables::{RULED, right};
 use crate::cli::terminal::style::{Style, wrapped};
 use comfy_table::{Cell, Table};
-use lanefish::report::plots_and_tables::{Share, Unit};
-use lanefish::report::{Comparison, Difference, Pair};
+use lanefish::report::{Comparison, Difference};
 use lanefish_core::text::numbers::{counted, percentage, tenths};
 use std::fmt::Write;
 
@@ -44,7 +43,7 @@ pub(in crate::cli::stats) fn write(
     let all = (comparison.differences(), comparison.distances());
     let shares: Vec<_> = all.0.iter().filter(|(_, difference)| is_shown(*difference)).collect();
     let distances: Vec<_> = all.1.iter().filter(|distance| is_shown(distance.difference)).collect();
-    writeln!(out, "\n{}", wrapped(&what_differs(comparison, [a, b]), view.width, ""))?;
+    writeln!(out, "\n{}", wrapped(&comparison.sentence([a, b]), view.width, ""))?;
     let share = |share: Option<f64>| share.map_or("-".to_owned(), percentage);
     if !shares.is_empty() {
         let mut table = Table::new();
@@ -53,7 +52,7 @@ pub(in crate::cli::stats) fn write(
         for (shares, difference) in shares.iter().copied() {
             let [a, b] = shares.percentages();
             table.add_row([
-                Cell::new(name_of(shares)),
+                Cell::new(shares.name()),
                 right(share(a)),
                 right(share(b)),
                 right(signed(*difference)),
@@ -90,25 +89,12 @@ pub(in crate::cli::stats) fn write(
         let line = format!("{} {verb} by no more than chance: --full shows them.", hidden.join(" and "));
         writeln!(out, "\n{}", wrapped(&line, view.width, ""))?;
     }
-    for (letter, only) in [a, b].into_iter().zip(&comparison.only) {
-        if !only.is_empty() {
-            // A fact about games and about positions has one title.
-            let mut titles: Vec<&str> = Vec::new();
-            for title in only {
-                if !titles.contains(title) {
-                    titles.push(title);
-                }
-            }
+    for (letter, titles) in [a, b].into_iter().zip(comparison.titles_of_only()) {
+        if !titles.is_empty() {
             writeln!(out, "{}", wrapped(&format!("only in {letter}: {}", titles.join(", ")), view.width, ""))?;
         }
     }
     Ok(())
-}
-
-/// The name of a share. Results are counted by game and by position.
-fn name_of(shares: &Pair<Share>) -> String {
-    let unit = if shares.a.unit == Unit::Games { " (games)" } else { "" };
-    format!("{}{unit}", shares.a.title)
 }
 
 /// A difference in percentage points, with its sign.
@@ -118,35 +104,6 @@ fn signed(difference: Difference) -> String {
         0.0.. => format!("+{}", small(difference.value)),
         _ => small(difference.value),
     }
-}
-
-/// What is furthest beyond chance, in a sentence.
-fn what_differs(comparison: &Comparison, [a, b]: [&str; 2]) -> String {
-    /// Number of facts that a sentence has room for.
-    const MOST: usize = 3;
-    if comparison.is_chance() {
-        return format!("{a} and {b} differ by no more than chance: they may be samples of the same source.");
-    }
-    let mut facts: Vec<(f64, String)> = Vec::new();
-    for (shares, difference) in comparison.differences().into_iter().filter(|(_, it)| !it.is_chance()) {
-        let [of_a, of_b] = shares.percentages().map(|share| share.map_or("-".to_owned(), percentage));
-        facts.push((difference.beyond(), format!("{} ({of_a} against {of_b})", name_of(shares))));
-    }
-    for distance in comparison.distances().into_iter().filter(|distance| !distance.difference.is_chance()) {
-        let means = match distance.means {
-            [Some(of_a), Some(of_b)] => format!("mean {of_a:.2} against {of_b:.2}"),
-            _ => format!("{} of the distribution", percentage(100.0 * distance.difference.value)),
-        };
-        facts.push((distance.difference.beyond(), format!("{} ({means})", distance.title)));
-    }
-    facts.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    let count = facts.len();
-    let facts: Vec<String> = facts.into_iter().take(MOST).map(|(_, fact)| fact).collect();
-    let more = match count.saturating_sub(MOST) {
-        0 => String::new(),
-        more => format!("; {}", counted(more as u64, "more fact") + " beyond chance"),
-    };
-    format!("{a} and {b} differ most in {}{more}.", facts.join(", "))
 }
 
 /// Explains the tables.
