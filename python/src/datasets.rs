@@ -1,13 +1,13 @@
 //! `shuffle`, `interleave`, `split` and `dedup`: operations on whole data sets, beyond memory where necessary.
 
 use crate::error;
-use crate::files::{FormatOfOutput, attended, check_not_input, converted, counts};
+use crate::files::{OutputKeywords, attended, check_not_input, converted, counts, write_by};
 use crate::reading::{Reading, reading_function};
 use lanefish::datasets::{
     Dedup, Deduplicated, Interleave, Interleaved, Keep, Key, MixedInput, Shares, Shuffle, Split, SplitBy, Unit, Weights,
 };
 use lanefish::input::Inputs;
-use lanefish::jobs::{FileOptions, OutputSummary, RecordFile};
+use lanefish::jobs::{OutputSummary, RecordFile};
 use lanefish::output::ScratchSpace;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -68,18 +68,13 @@ reading_function! {
         allow_loss: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let shuffle = Shuffle::default().seed(keywords.seed).by(unit(by)?);
-        let options = FileOptions::default().force(overwrite).level(level).allow_loss(allow_loss);
-        let file = FormatOfOutput { to, compression }.file(py, &output, options)?;
+        let file = OutputKeywords { to, overwrite, level, compression, fen: false, allow_loss }.file(py, &output)?;
         let reading = keywords.check(py)?;
         let inputs = reading.inputs(py, input)?;
-        check_not_input(py, &inputs, [&*output])?;
-        let done = attended(py, &reading, |options| {
-            file.write_by(&inputs, options.space(space(memory, temp)), |inputs, options, job, sink| {
-                shuffle.run(inputs, options, job, sink)
-            })
-        })?;
-        let (summary, written) = done.map_err(|ended| error::of(py, &ended.error))?;
-        converted(py, &summary, &written)
+        let space = space(memory, temp);
+        write_by(py, &reading, &inputs, (&output, &file), space, |inputs, options, job, sink| {
+            shuffle.run(inputs, options, job, sink)
+        })
     }
 }
 
@@ -116,11 +111,9 @@ reading_function! {
         allow_loss: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let interleave = Interleave::default().seed(keywords.seed).by(unit(by)?);
-        let options = FileOptions::default().force(overwrite).level(level).allow_loss(allow_loss);
-        let file = FormatOfOutput { to, compression }.file(py, &output, options)?;
+        let file = OutputKeywords { to, overwrite, level, compression, fen: false, allow_loss }.file(py, &output)?;
         let reading = keywords.check(py)?;
         let inputs = reading.inputs(py, paths)?;
-        check_not_input(py, &inputs, [&*output])?;
         if repeat && weights.is_none() {
             return Err(PyValueError::new_err("repeat is for weights"));
         }
@@ -140,15 +133,12 @@ reading_function! {
             None => interleave,
         };
         let mut mixed = Interleaved::default();
-        let done = attended(py, &reading, |options| {
-            file.write_by(&inputs, options, |inputs, options, job, sink| {
-                let (summary, done) = interleave.run(inputs, options, job, sink)?;
-                mixed = done;
-                Ok(summary)
-            })
+        let space = ScratchSpace::default();
+        let done = write_by(py, &reading, &inputs, (&output, &file), space, |inputs, options, job, sink| {
+            let (summary, done) = interleave.run(inputs, options, job, sink)?;
+            mixed = done;
+            Ok(summary)
         })?;
-        let (summary, written) = done.map_err(|ended| error::of(py, &ended.error))?;
-        let done = converted(py, &summary, &written)?;
         if has_weights {
             let of_input = |input: &MixedInput| {
                 let of_input = PyDict::new(py);
@@ -229,11 +219,10 @@ reading_function! {
             _ => return Err(PyValueError::new_err("by must be 'position', 'relative', 'game' or 'record'")),
         };
         let split = Split::new(shares).seed(keywords.seed).by(by);
-        let options = FileOptions::default().force(overwrite).level(level).allow_loss(allow_loss);
+        let keywords_of_output = OutputKeywords { to, overwrite, level, compression, fen: false, allow_loss };
         let outputs: Vec<PathBuf> =
             split.shares.iter().map(|share| PathBuf::from(pattern.replace(PART, &share.name))).collect();
-        let format = FormatOfOutput { to, compression };
-        let files = outputs.iter().map(|output| format.file(py, output, options.clone()));
+        let files = outputs.iter().map(|output| keywords_of_output.file(py, output));
         let files = files.collect::<PyResult<Vec<RecordFile>>>()?;
         let reading = keywords.check(py)?;
         let inputs = reading.inputs(py, input)?;
@@ -310,21 +299,16 @@ reading_function! {
             return count(py, &reading, &inputs, space(memory, temp));
         };
         let against = against.map(|against| reading.inputs(py, against)).transpose()?.unwrap_or_default();
-        let options = FileOptions::default().force(overwrite).level(level).allow_loss(allow_loss);
-        let file = FormatOfOutput { to, compression }.file(py, &output, options)?;
-        check_not_input(py, &inputs, [&*output])?;
+        let file = OutputKeywords { to, overwrite, level, compression, fen: false, allow_loss }.file(py, &output)?;
         check_not_input(py, &against, [&*output])?;
         let dedup = Dedup::default().key(key).keep(keep).against(against).counts(counts);
         let mut kept = Deduplicated::default();
-        let done = attended(py, &reading, |options| {
-            file.write_by(&inputs, options.space(space(memory, temp)), |inputs, options, job, sink| {
-                let (summary, done) = dedup.run(inputs, options, job, sink)?;
-                kept = done;
-                Ok(summary)
-            })
+        let space = space(memory, temp);
+        let done = write_by(py, &reading, &inputs, (&output, &file), space, |inputs, options, job, sink| {
+            let (summary, done) = dedup.run(inputs, options, job, sink)?;
+            kept = done;
+            Ok(summary)
         })?;
-        let (summary, written) = done.map_err(|ended| error::of(py, &ended.error))?;
-        let done = converted(py, &summary, &written)?;
         done.set_item("duplicates", kept.compared - kept.kept)?;
         done.set_item("rejected_against", kept.rejected_against)?;
         Ok(done)

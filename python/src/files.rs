@@ -6,10 +6,11 @@ use crate::signals::Signals;
 use lanefish::Error;
 use lanefish::input::Inputs;
 use lanefish::jobs::{
-    Content, FileOptions, OutputError, OutputFormat, OutputSummary, RecordFile, Statistics, VerifyRecords,
-    verification_to_json,
+    Content, FileOptions, OutputError, OutputFormat, OutputSummary, RecordFile, Statistics, VerifyRecords, WriteJob,
+    WritePart, verification_to_json,
 };
-use lanefish::pipeline::{Progress, RunOptions, Summary, run};
+use lanefish::output::ScratchSpace;
+use lanefish::pipeline::{Progress, RunError, RunOptions, Summary, run};
 use lanefish::report::run_to_json;
 use lanefish::stats::GroupBy;
 use pyo3::prelude::*;
@@ -140,14 +141,12 @@ reading_function! {
     ) -> PyResult<Bound<'py, PyDict>> {
         let keywords = Keywords { set, ..keywords };
         let reading = keywords.check(py)?;
-        let format = FormatOfOutput { to, compression };
-        let options = FileOptions::default().force(overwrite).level(level).fen(fen).allow_loss(allow_loss);
-        let file = format.file(py, &output, options)?;
+        let file = OutputKeywords { to, overwrite, level, compression, fen, allow_loss }.file(py, &output)?;
         let inputs = reading.inputs(py, input)?;
-        check_not_input(py, &inputs, [&*output])?;
-        let written = attended(py, &reading, |options| file.write(&inputs, options))?;
-        let (summary, written) = written.map_err(|ended| error::of(py, &ended.error))?;
-        converted(py, &summary, &written)
+        let space = ScratchSpace::default();
+        write_by(py, &reading, &inputs, (&output, &file), space, |inputs, options, job, sink| {
+            run(inputs, options, job, sink)
+        })
     }
 }
 
@@ -182,17 +181,23 @@ reading_function! {
     }
 }
 
-/// How the format of an output is chosen.
-pub(crate) struct FormatOfOutput<'a> {
-    /// Its name; otherwise that of the file tells.
+/// The keywords about an output.
+pub(crate) struct OutputKeywords<'a> {
+    /// The name of its format; otherwise that of the file tells.
     pub(crate) to: Option<&'a str>,
+    pub(crate) overwrite: bool,
+    /// The level of the compression that the name implies.
+    pub(crate) level: Option<i32>,
     /// The compression of the pages of Parquet.
     pub(crate) compression: Option<&'a str>,
+    /// Whether a table has a column `fen`.
+    pub(crate) fen: bool,
+    pub(crate) allow_loss: bool,
 }
 
-impl FormatOfOutput<'_> {
+impl OutputKeywords<'_> {
     /// The file with this name.
-    pub(crate) fn file(&self, py: Python<'_>, output: &Path, options: FileOptions) -> PyResult<RecordFile> {
+    pub(crate) fn file(&self, py: Python<'_>, output: &Path) -> PyResult<RecordFile> {
         let wrong = |reason: OutputError| error::message(py, reason.to_string());
         let format = match self.to {
             Some(name) => OutputFormat::named(name, Content::Records),
@@ -202,8 +207,30 @@ impl FormatOfOutput<'_> {
         if let Some(compression) = self.compression {
             format = format.with_compression(compression).map_err(wrong)?;
         }
-        RecordFile::new(output, Some(format), options).map_err(wrong)
+        let options = FileOptions::default().force(self.overwrite).level(self.level);
+        RecordFile::new(output, Some(format), options.fen(self.fen).allow_loss(self.allow_loss)).map_err(wrong)
     }
+}
+
+/// Writes the records that `read` makes of some inputs to a file; returns what was read, written, left out and lost.
+pub(crate) fn write_by<'py>(
+    py: Python<'py>,
+    reading: &Reading,
+    inputs: &Inputs,
+    (output, file): (&Path, &RecordFile),
+    space: ScratchSpace,
+    read: impl FnOnce(
+        &Inputs,
+        RunOptions<'_>,
+        &WriteJob<'_>,
+        &mut dyn FnMut(WritePart) -> Result<(), Error>,
+    ) -> Result<Summary, RunError>
+    + Send,
+) -> PyResult<Bound<'py, PyDict>> {
+    check_not_input(py, inputs, [output])?;
+    let done = attended(py, reading, |options| file.write_by(inputs, options.space(space), read))?;
+    let (summary, written) = done.map_err(|ended| error::of(py, &ended.error))?;
+    converted(py, &summary, &written)
 }
 
 /// Checks that no output is also an input.

@@ -58,7 +58,7 @@ impl Weights {
         self.0.len()
     }
 
-    /// The numbers of units that inputs with so many give.
+    /// The number of units that each input gives, from the number that it has.
     pub(super) fn units(&self, available: &[u64], repeats: bool) -> Vec<u64> {
         let sum: u128 = self.0.iter().copied().map(u128::from).sum();
         let of = |units: u128| shares(&self.0, units);

@@ -168,51 +168,41 @@ impl RecordFile {
             &mut dyn FnMut(usize, WritePart) -> Result<(), Error>,
         ) -> Result<Summary, RunError>,
     ) -> Result<(Summary, Vec<OutputSummary>), RunError> {
-        let mut summary = Summary::default();
-        match Self::try_write_all(files, inputs, options, read, &mut summary) {
-            Ok(written) => Ok((summary.into_result()?, written)),
+        let begun = Self::begin(files, options.threads);
+        let (jobs, mut outs) = begun.map_err(|error| RunError { error, summary: Box::default() })?;
+        let mut open = Vec::new();
+        for ((job, out), file) in jobs.iter().zip(&mut outs).zip(files) {
+            let opened = job.open(out).map_err(|source| file.failed(source));
+            open.push(opened.map_err(|error| RunError { error, summary: Box::default() })?);
+        }
+        let summary = read(inputs, options, &jobs, &mut |number, part| {
+            jobs[number].put(&mut open[number], part).map_err(|source| files[number].failed(source))
+        })?;
+        let mut written = Vec::new();
+        let finished = jobs.into_iter().zip(open).zip(files).try_for_each(|((job, open), file)| {
+            written.push(job.finish(open).map_err(|source| file.failed(source))?);
+            Ok(())
+        });
+        match finished.and_then(|()| Self::commit(files, outs, &written)) {
+            Ok(()) => Ok((summary, written)),
             Err(error) => Err(RunError { error, summary: Box::new(summary) }),
         }
     }
 
-    fn try_write_all(
-        files: &[&Self],
-        inputs: &Inputs,
-        options: RunOptions<'_>,
-        read: impl FnOnce(
-            &Inputs,
-            RunOptions<'_>,
-            &[WriteJob<'_>],
-            &mut dyn FnMut(usize, WritePart) -> Result<(), Error>,
-        ) -> Result<Summary, RunError>,
-        summary: &mut Summary,
-    ) -> Result<Vec<OutputSummary>, Error> {
+    /// The jobs of files, and the files.
+    fn begin(files: &[&Self], threads: usize) -> Result<(Vec<WriteJob<'static>>, Vec<Out>), Error> {
         let job = |file: &&Self| {
             let job = WriteJob::new(OutputContent::Records { fen: file.options.fen }, file.format);
             let job = job.map_err(|error| file.failed(io::Error::other(error)))?;
             Ok(job.allow_loss(file.options.allow_loss))
         };
         let jobs = files.iter().map(job).collect::<Result<Vec<_>, Error>>()?;
-        let outs = files.iter().map(|file| file.create(options.threads));
-        let mut outs = outs.collect::<Result<Vec<Out>, Error>>()?;
-        let mut open = Vec::new();
-        for ((job, out), file) in jobs.iter().zip(&mut outs).zip(files) {
-            open.push(job.open(out).map_err(|source| file.failed(source))?);
-        }
-        let done = read(inputs, options, &jobs, &mut |number, part| {
-            jobs[number].put(&mut open[number], part).map_err(|source| files[number].failed(source))
-        });
-        match done {
-            Ok(read) => *summary = read,
-            Err(RunError { error, summary: read }) => {
-                *summary = *read;
-                return Err(error);
-            }
-        }
-        let mut written = Vec::new();
-        for ((job, open), file) in jobs.into_iter().zip(open).zip(files) {
-            written.push(job.finish(open).map_err(|source| file.failed(source))?);
-        }
+        let outs = files.iter().map(|file| file.create(threads));
+        Ok((jobs, outs.collect::<Result<_, Error>>()?))
+    }
+
+    /// Gives all files their names, or none.
+    fn commit(files: &[&Self], outs: Vec<Out>, written: &[OutputSummary]) -> Result<(), Error> {
         let mut complete = Vec::new();
         for ((written, mut out), file) in written.iter().zip(outs).zip(files) {
             // Compressed files keep their first bytes.
@@ -221,8 +211,7 @@ impl RecordFile {
             }
             complete.push(out.finish().map_err(|source| file.failed(source))?);
         }
-        AtomicFile::commit_all(complete)?;
-        Ok(written)
+        AtomicFile::commit_all(complete)
     }
 
     fn failed(&self, source: io::Error) -> Error {

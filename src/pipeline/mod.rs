@@ -25,7 +25,7 @@
 mod any_job;
 mod chunk_feed;
 mod chunker;
-mod condition_columns;
+mod condition_columns_never_seen;
 mod exact_sample;
 mod exact_sample_losses;
 mod ordered_tasks;
@@ -60,7 +60,7 @@ use crate::tiers::Analyzer;
 pub(crate) use any_job::{AnyJob, AnySink, erased};
 use chunk_feed::Feed;
 use chunker::GIANT;
-use condition_columns::WatchedCondition;
+use condition_columns_never_seen::WatchedCondition;
 use exact_sample::run_sampled;
 pub(crate) use exact_sample_losses::LostOfCandidates;
 use settings::{Chosen, Settings};
@@ -597,7 +597,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     }
     // With a limit, records after it may or may not have been looked at.
     let is_all = limit.is_none() && collector.summary.failure.is_none() && collector.summary.records > 0;
-    collector.summary.unseen_columns = watched.filter(|_| is_all).and_then(|watched| watched.note());
+    collector.summary.unseen_columns = watched.filter(|_| is_all).map(|watched| watched.unseen());
     if let Some(Error::Temporary { written, needed, .. }) = &mut collector.summary.failure {
         *needed = needed_for_all(inputs, collector.summary.bytes, *written);
     }

@@ -10,7 +10,7 @@ use crate::input::Compression;
 use crate::poisoned_locks::Unpoisoned;
 use crate::text::numbers::counted;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -60,8 +60,8 @@ pub struct Summary {
     pub files: Vec<FileSummary>,
     /// A sentence on files in directories that were skipped although their names are those of a format.
     pub skipped_files: Option<String>,
-    /// A sentence on columns of a condition that no record has.
-    pub(crate) unseen_columns: Option<String>,
+    /// Descriptions of the columns of a condition of which no record has a value, if all records were looked at.
+    pub(crate) unseen_columns: Option<BTreeSet<String>>,
     /// The error that ended the run early. Everything before its place was processed.
     pub(crate) failure: Option<Error>,
 }
@@ -75,7 +75,11 @@ impl Summary {
     /// Sentences for the user on values that were changed, left out or noticed in reading; with `details` also on usual
     /// ones.
     pub fn notes(&self, details: bool) -> Vec<String> {
-        let mut notes: Vec<String> = self.skipped_files.iter().chain(&self.unseen_columns).cloned().collect();
+        let mut notes: Vec<String> = self.skipped_files.iter().cloned().collect();
+        if let Some(unseen) = self.unseen_columns.as_ref().filter(|unseen| !unseen.is_empty()) {
+            let unseen: Vec<&str> = unseen.iter().map(String::as_str).collect();
+            notes.push(format!("--where: no record has a value of {}", unseen.join(", nor of ")));
+        }
         let remarks = self.remarks.iter().filter(|(remark, _)| details || !remark.is_detail);
         notes.extend(remarks.map(|(remark, times)| {
             let first = self.remarks.first(remark).map(|first| format!("; the first is `{first}`")).unwrap_or_default();

@@ -19,7 +19,6 @@
 //! All code that shows a report uses its [`plots_and_tables`]. A plain count is a row of
 //! `position_and_move_counts.rs`; for anything else, add a field here, its JSON, and an entry there.
 
-mod coded_scores;
 mod compare;
 pub mod csv;
 mod distribution;
@@ -32,12 +31,12 @@ mod position_and_move_counts;
 mod puzzles_and_evaluations;
 mod remarks;
 mod results_of_games;
+mod score_code_counts;
 mod score_results;
 mod striking_facts;
 mod text_counts;
 mod time_and_mistakes;
 
-pub use coded_scores::CodedScores;
 pub use compare::{Comparison, Difference, Distance, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
 #[cfg(feature = "json")]
@@ -47,6 +46,7 @@ pub use position_and_move_counts::{MoveCounts, Number, PositionCounts};
 pub use puzzles_and_evaluations::{Evaluations, Magnitudes, Puzzles};
 pub use remarks::{Origin, Remark, Severity};
 pub use results_of_games::{OPENING_FAMILIES, ResultBars, ResultsOfGames};
+pub use score_code_counts::CodedScores;
 pub use score_results::{
     LogisticScale, MoverResults, RESULT_SCORE_MOST, RESULT_SCORE_RANGES, RESULT_SCORE_WIDTH, ScoreResults,
     first_of_result_range, logistic_scale, result_score_range,

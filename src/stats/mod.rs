@@ -96,6 +96,10 @@ fn sentinels(scores: &[i16]) -> u64 {
 
 /// The rows, of up to 64, whose score is a code of its format.
 fn codes_in(scores: &[i16], codes: ScoreCodes) -> u64 {
+    // Most formats have none.
+    if codes == ScoreCodes::None {
+        return 0;
+    }
     let least = codes.least();
     if scores.iter().fold(false, |any, &score| any | (score.unsigned_abs() >= least)) {
         bits_where(scores, |score| codes.meaning(score).is_some())

@@ -340,6 +340,10 @@ fn columns_that_no_record_has_are_named() {
             }
         }
     }
+    for more in [&["--sample", "10"][..], &["--sample", "50%"], &["--skip", "3"], &["--shard", "0/2"]] {
+        let message = stderr_of(0, &[&["stats", &epd, "--where", "white_elo > 2000"], more].concat());
+        assert!(message.contains(&format!("{note}`white_elo`")), "{more:?}: {message}");
+    }
     for (file, condition) in [(&games, "white_elo > 4000"), (&games, "score > 30000"), (&epd, "legal_moves > 300")] {
         let message = stderr_of(0, &["stats", file, "--where", condition]);
         assert!(!message.contains(note), "{message}");

@@ -18,7 +18,7 @@ use crate::table::{ChosenColumn, Field};
 use crate::tiers::Tier;
 use datafusion::common::Result;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -122,6 +122,8 @@ pub(in crate::sql::cluster) struct SummaryWire {
     /// Notes on files: path, format and note.
     notes: Vec<(PathBuf, String, String)>,
     skipped_files: Option<String>,
+    /// The columns of a condition of which no record of the piece has a value.
+    unseen_columns: Option<BTreeSet<String>>,
 }
 
 /// Values that were left out of records, with the first of each kind.
@@ -196,6 +198,7 @@ impl SummaryWire {
                 })
                 .collect(),
             skipped_files: summary.skipped_files.clone(),
+            unseen_columns: summary.unseen_columns.clone(),
         }
     }
 
@@ -223,6 +226,11 @@ impl SummaryWire {
             all.left_out.entry(interned(&name)).or_default().add(left);
         }
         all.skipped_files = all.skipped_files.take().or(self.skipped_files);
+        // A piece without records says nothing.
+        all.unseen_columns = match (all.unseen_columns.take(), self.unseen_columns) {
+            (Some(ours), Some(theirs)) => Some(ours.intersection(&theirs).cloned().collect()),
+            (ours, theirs) => ours.or(theirs),
+        };
         for (path, format, note) in self.notes {
             let is_same = |file: &FileSummary| *file.path == *path && file.note.as_deref() == Some(note.as_str());
             // Every shard of a file has the same note.

@@ -6,6 +6,7 @@
 use crate::choose::{Condition, RecordFilter};
 use crate::table::{Batch, ChosenColumn, Field, Needs, Tile};
 use crate::text::one_line;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -55,11 +56,11 @@ impl<'a> WatchedCondition<'a> {
         Self { condition, columns, seen: AtomicU64::new(0) }
     }
 
-    /// The columns that have not been seen, as a sentence.
-    pub(super) fn note(&self) -> Option<String> {
+    /// Descriptions of the columns that have not been seen.
+    pub(super) fn unseen(&self) -> BTreeSet<String> {
         let seen = self.seen.load(Ordering::Relaxed);
         let unseen = self.columns.iter().enumerate().filter(|(place, _)| seen >> place & 1 == 0);
-        let names = unseen.map(|(_, column)| {
+        let described = unseen.map(|(_, column)| {
             let made_of: Vec<&str> = column.fields.iter().map(|field| field.name()).collect();
             match made_of[..] {
                 [] => format!("`{}`", one_line::of(&column.name)),
@@ -67,8 +68,7 @@ impl<'a> WatchedCondition<'a> {
                 _ => format!("`{}`, which is made of `{}`", column.name, made_of.join("`, `")),
             }
         });
-        let names: Vec<String> = names.collect();
-        (!names.is_empty()).then(|| format!("--where: no record has a value of {}", names.join(", nor of ")))
+        described.collect()
     }
 }
 
