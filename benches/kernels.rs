@@ -1,4 +1,4 @@
-//! Every kernel in every tier that this CPU supports, and the legal move counts of gigachess and cozy-chess on the same
+//! Every kernel in every tier that this CPU supports, and the legal moves of gigachess and cozy-chess on the same
 //! positions. Those two are built for one CPU: `RUSTFLAGS=-Ctarget-cpu=native cargo bench --bench kernels --features
 //! gigachess/pext,cozy-chess/pext -- legal_count` has them at their best.
 //!
@@ -11,7 +11,7 @@ use lanefish::chess::Position;
 use lanefish::packed::{Group, Packed};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::tiers::{Analyzer, Tier};
-use lanefish_core::kernels::{BoardCounts, SquareCounters};
+use lanefish_core::kernels::{BoardCounts, MoveLists, SquareCounters};
 use std::hint::black_box;
 
 /// Groups analyzed at once; the results stay in the L1 cache.
@@ -102,6 +102,29 @@ fn kernels(criterion: &mut Criterion) {
         }
         bench.finish();
     }
+
+    let mut bench = criterion.benchmark_group("legal_move_lists");
+    bench.throughput(Throughput::Elements(positions.len() as u64));
+    bench.sample_size(20);
+    for analyzer in Tier::all().filter_map(Tier::analyzer) {
+        let list = |groups: &[Group]| -> u64 {
+            let mut lists = MoveLists::default();
+            let moves = groups.chunks(TILE).map(|tile| {
+                lists.clear();
+                analyzer.list_moves(tile, &[!0; TILE / 8], &mut lists);
+                lists.moves().len() as u64
+            });
+            moves.sum()
+        };
+        assert_eq!(list(&groups), expected, "{}", analyzer.tier());
+        bench.bench_function(analyzer.tier().name(), |bench| bench.iter(|| list(black_box(&groups))));
+    }
+    let list = |boards: &[gigachess::Board]| -> u64 {
+        boards.iter().map(|board| black_box(board.legal_moves()).len() as u64).sum()
+    };
+    bench.throughput(Throughput::Elements(boards_of_gigachess.len() as u64));
+    bench.bench_function("gigachess", |bench| bench.iter(|| list(black_box(&boards_of_gigachess))));
+    bench.finish();
 
     let mut bench = criterion.benchmark_group("counts");
     bench.throughput(Throughput::Elements(positions.len() as u64));

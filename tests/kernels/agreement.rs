@@ -6,7 +6,7 @@ use lanefish::chess::{CastlingRights, Color, Piece, Position, Role, Square, Vali
 use lanefish::packed::{Group, Packed};
 use lanefish::queries::{GroupResults, Queries};
 use lanefish::tiers::{self, Alternative, Analyzer, Tier};
-use lanefish_core::kernels::BoardCounts;
+use lanefish_core::kernels::{BoardCounts, MoveLists};
 
 /// All results for one board.
 #[derive(Debug, PartialEq)]
@@ -90,6 +90,13 @@ fn plain_board_counts(position: &Position) -> u64 {
         | moves << 56
 }
 
+/// The legal moves of a position by the plain rules, in the order of lists.
+fn plain_moves(position: &Position) -> Vec<u16> {
+    let mut moves: Vec<u16> = position.legal_moves().iter().map(|mv| mv.to_bits()).collect();
+    moves.sort_by_key(|mv| (mv & 63, mv >> 6 & 63, mv >> 12));
+    moves
+}
+
 /// All implementations of all tiers, also those for CPUs that have less, and all alternatives.
 fn implementations(alternatives: &[Alternative]) -> Vec<&dyn Analyzer> {
     let mut all: Vec<&dyn Analyzer> = Vec::new();
@@ -112,6 +119,7 @@ fn implementations(alternatives: &[Alternative]) -> Vec<&dyn Analyzer> {
 fn check(positions: &[Position]) {
     let boards: Vec<Packed> = positions.iter().map(|p| Packed::pack(p).unwrap()).collect();
     let expected: Vec<_> = positions.iter().map(|p| (reference(p), plain_board_counts(p))).collect();
+    let moves: Vec<Vec<u16>> = positions.iter().map(plain_moves).collect();
     let groups = support::groups(&boards);
     let alternatives = tiers::alternatives();
     for analyzer in implementations(&alternatives) {
@@ -122,11 +130,28 @@ fn check(positions: &[Position]) {
             assert_eq!(found, expected[index].0, "{analyzer:?}: {position}");
         }
         check_one_by_one(analyzer, &groups, &all);
+        check_lists(analyzer, &groups, positions, &moves);
         let mut board_counts = vec![BoardCounts::default(); groups.len()];
         analyzer.board_counts(&groups, &all, &mut board_counts);
         for (index, position) in positions.iter().enumerate() {
             let found = board_counts[index / Group::LEN][index % Group::LEN];
             assert_eq!(found, expected[index].1, "{analyzer:?}: {position}");
+        }
+    }
+}
+
+/// Checks the lists of moves of all boards, and of every third one behind others.
+fn check_lists(analyzer: &dyn Analyzer, groups: &[Group], positions: &[Position], expected: &[Vec<u16>]) {
+    let thirds = 0o1111_1111_1111_1111_1111_u64 << 1;
+    for masks in [vec![!0; groups.len().div_ceil(8)], vec![thirds; groups.len().div_ceil(8)]] {
+        let mut lists = MoveLists::default();
+        analyzer.list_moves(&[Group::default()], &[0], &mut lists);
+        analyzer.list_moves(groups, &masks, &mut lists);
+        assert_eq!(lists.len(), (groups.len() + 1) * Group::LEN);
+        for (index, position) in positions.iter().enumerate() {
+            let wanted = masks[index / 64] >> (index % 64) & 1 != 0;
+            let expected = if wanted { &expected[index][..] } else { &[] };
+            assert_eq!(lists.get(index + Group::LEN), expected, "{analyzer:?}: {position}");
         }
     }
 }

@@ -18,6 +18,8 @@
 //! 5. `playable`: the rules of the playable level, as one mask.
 //! 6. `counts`, `material`, `keys`: further data for statistics: pieces, material, squares, keys of positions.
 //!
+//! `legal_move_lists` lists legal moves, piece by piece.
+//!
 //! `replies` finds the moves that leave the number of replies as it is after a pass, for perft.
 //!
 //! `san` and `replay` go the other way: they read the words of games, and play the moves of eight games at once.
@@ -29,6 +31,7 @@ pub(crate) mod bit_sums;
 pub(crate) mod boards_in_lanes;
 mod counts;
 mod keys;
+mod legal_move_lists;
 mod material;
 pub(crate) mod moves;
 pub mod movetext;
@@ -47,6 +50,7 @@ pub use counts::{
 };
 pub use keys::REGISTER_BITS;
 pub use keys::{Keys, keys};
+pub use legal_move_lists::{MoveLists, legal_move_lists};
 pub use material::{NO_SIGNATURE, signatures};
 pub use moves::{attack_maps, checkers, count_legal_moves, everything, mobility, pins};
 pub use one_slider::{Moves, OneSlider, SliderMethod, one_slider};

@@ -266,7 +266,7 @@ impl<L: Lanes> Side<L> {
 
 /// The pieces that may move along each line: sliders, and pawns with their three directions.
 #[derive(Clone, Copy, Debug)]
-struct Movers<L> {
+pub(super) struct Movers<L> {
     sliders: ByLine<L>,
     knights: L,
     pawns: ByLine<L>,
@@ -286,7 +286,7 @@ impl<L: Lanes> Movers<L> {
 
     /// The pieces that are not pinned, or are pinned along that line.
     #[inline(always)]
-    fn unless_pinned(us: &Side<L>, danger: &Danger<L>) -> Self {
+    pub(super) fn unless_pinned(us: &Side<L>, danger: &Danger<L>) -> Self {
         let seen = danger.seen;
         let along = inlined(
             #[inline(always)]
@@ -445,6 +445,19 @@ impl<L: Lanes> Castling<L> {
                 | (simd.splat(CORNERS) & !rooks),
         }
     }
+    /// Not zero in lanes in which a castling rook or its king is not on its square of standard chess; and the rooks
+    /// there with which castling is legal, of the king's side and of the queen's. `None` if there is no such lane.
+    #[inline(always)]
+    fn rooks_elsewhere<S: Simd<Lanes = L>>(&self, simd: S, board: &Board<L>, attacked: L) -> Option<(L, [L; 2])> {
+        let first_rank = simd.splat(RANK_1);
+        let elsewhere = self.elsewhere & first_rank;
+        if !elsewhere.any() {
+            return None;
+        }
+        let rooks = board.castling & board.us.all & first_rank;
+        let rooks = elsewhere.if_zero(simd.splat(0), rooks);
+        Some((elsewhere, castling_rooks_chess960(simd, board, attacked, rooks)))
+    }
     /// Number of castling moves.
     #[inline(always)]
     fn count(&self) -> L {
@@ -467,21 +480,28 @@ impl<L: Lanes> Castling<L> {
 #[inline(always)]
 pub(crate) fn castles<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> L<S> {
     let castling = Castling::new(simd, board, attacked);
-    let none = simd.splat(0);
+    let (none, one) = (simd.splat(0), simd.splat(1));
     let standard = castling.count();
-    let elsewhere = castling.elsewhere & simd.splat(RANK_1);
-    if !elsewhere.any() {
-        return standard;
-    }
-    let rooks = board.castling & board.us.all & simd.splat(RANK_1);
-    let rooks = elsewhere.if_zero(none, rooks);
-    elsewhere.if_zero(standard, castles_chess960(simd, board, attacked, rooks))
+    let Some((elsewhere, [short, long])) = castling.rooks_elsewhere(simd, board, attacked) else { return standard };
+    elsewhere.if_zero(standard, short.if_zero(none, one).add(long.if_zero(none, one)))
 }
 
-/// Number of legal castling moves from any start squares, in lanes in which a castling rook or its king is not
-/// on its square of standard chess; 0 in lanes without rooks.
+/// The rooks with which castling is legal, given the squares that the enemy attacks.
 #[inline(always)]
-fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks: L<S>) -> L<S> {
+pub(super) fn castling_rooks<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>) -> L<S> {
+    const H1: u64 = 1 << 7;
+    const A1: u64 = 1;
+    let castling = Castling::new(simd, board, attacked);
+    let none = simd.splat(0);
+    let standard = castling.short(none, simd.splat(H1)) | castling.long(none, simd.splat(A1));
+    let Some((elsewhere, [short, long])) = castling.rooks_elsewhere(simd, board, attacked) else { return standard };
+    elsewhere.if_zero(standard, short | long)
+}
+
+/// Of these rooks, on any squares of the first rank, those with which castling is legal: of the king's side and of the
+/// queen's.
+#[inline(always)]
+fn castling_rooks_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks: L<S>) -> [L<S>; 2] {
     let none = simd.splat(0);
     let first_rank = simd.splat(RANK_1);
     let king = board.us.king & first_rank;
@@ -511,20 +531,28 @@ fn castles_chess960<S: Simd>(simd: S, board: &Board<L<S>>, attacked: L<S>, rooks
             let after = ((board.occupied & !both) | goal | simd.splat(rook_destination)) & first_rank;
             let sees =
                 (after.sweep_up_in_bytes(goal) & enemy_rooks) | (after.sweep_up_in_bytes(enemy_rooks & after) & goal);
-            let legal = (stands | (king_way & attacked) | sees).if_zero(simd.splat(1), none);
-            rook.if_zero(none, legal)
+            (stands | (king_way & attacked) | sees).if_zero(rook, none)
         },
     );
     let short = one_side(rooks & !(below_king | king), 1 << 6, 1 << 5);
     let long = one_side(rooks & below_king, 1 << 2, 1 << 3);
-    short.add(long)
+    [short, long]
 }
 
 /// Number of legal en passant captures.
 #[inline(always)]
 fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L>) -> L {
     let none = board.occupied.splat(0);
-    let one = board.occupied.splat(1);
+    let takers = en_passant_takers(board, danger, movers);
+    // Two at the most: nothing is left of one pawn without the lowest.
+    let one = takers.if_zero(none, none.splat(1));
+    (takers & takers.sub(one)).if_zero(one, none.splat(2))
+}
+
+/// The pawns that may capture en passant.
+#[inline(always)]
+pub(super) fn en_passant_takers<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L>) -> L {
+    let none = board.occupied.splat(0);
     let victim = board.en_passant.shr::<8>() & board.them.pawns;
     let target = victim.shl::<8>();
     let from_left = target.shr::<9>() & target.splat(!FILE_H) & movers.pawns.diagonal;
@@ -545,6 +573,5 @@ fn en_passants<L: Lanes>(board: &Board<L>, danger: &Danger<L>, movers: &Movers<L
     let uncovered = (danger.seen_by_both.diagonal | danger.seen_by_both.antidiagonal) & victim;
     let met = danger.targets & (target | victim);
     let takers = (across | uncovered).if_zero(takers, none);
-    let takers = met.if_zero(none, takers);
-    (from_left & takers).if_zero(none, one).add((from_right & takers).if_zero(none, one))
+    met.if_zero(none, takers)
 }

@@ -1,8 +1,8 @@
 //! Eight lanes in a 512-bit register: AVX-512.
 //!
 //! Two tokens with lanes of their own. [`Avx512`] needs what all server and desktop CPUs with AVX-512 have (F, BW, DQ, VL,
-//! CD); [`Avx512Gfni`] adds what those since Ice Lake and Zen 4 have: population counts of vectors, and GFNI, whose one
-//! instruction multiplies 8x8 matrices of bits.
+//! CD); [`Avx512Gfni`] adds what those since Ice Lake and Zen 4 have: population counts of vectors, compressing of
+//! bytes, and GFNI, whose one instruction multiplies 8x8 matrices of bits.
 
 use super::popcount::Scratch;
 use super::{Lanes, LinesThrough, Simd, gfni_matrices, inlined, sealed};
@@ -13,7 +13,7 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512(());
 
-/// Proof of what [`Avx512`] proves, and of VPOPCNTDQ, BITALG and GFNI.
+/// Proof of what [`Avx512`] proves, and of VPOPCNTDQ, BITALG, VBMI2 and GFNI.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512Gfni(());
 
@@ -126,10 +126,40 @@ impl Simd for Avx512 {
 
 impl Simd for Avx512Gfni {
     features!(
-        [] "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512cd" "avx512vpopcntdq" "avx512bitalg" "gfni" "avx2"
+        [] "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512cd" "avx512vpopcntdq" "avx512bitalg" "avx512vbmi2" "gfni" "avx2"
         "popcnt" "bmi1" "bmi2" "lzcnt"
     );
     moves!(Lanes8Gfni);
+    #[inline(always)]
+    fn write_moves(self, from: u16, targets: u64, room: &mut [u16; 64]) -> usize {
+        /// The squares in order.
+        const SQUARES: [u8; 64] = {
+            let mut squares = [0; 64];
+            let mut square = 0;
+            while square < 64 {
+                squares[square] = square as u8;
+                square += 1;
+            }
+            squares
+        };
+        let count = targets.count_ones() as usize;
+        // SAFETY: the token proves AVX-512 F, BW and VBMI2; the reference covers the 128 bytes that are written.
+        unsafe {
+            let squares = _mm512_maskz_compress_epi8(targets, _mm512_loadu_si512(SQUARES.as_ptr().cast()));
+            let to = room.as_mut_ptr();
+            let few = _mm256_slli_epi16::<6>(_mm256_cvtepu8_epi16(_mm512_castsi512_si128(squares)));
+            _mm256_storeu_si256(to.cast(), _mm256_or_si256(few, _mm256_set1_epi16(from as i16)));
+            if count > 16 {
+                let from = _mm512_set1_epi16(from as i16);
+                let moves =
+                    |squares: __m256i| _mm512_or_si512(_mm512_slli_epi16::<6>(_mm512_cvtepu8_epi16(squares)), from);
+                _mm512_storeu_si512(to.cast(), moves(_mm512_castsi512_si256(squares)));
+                let rest = moves(_mm512_extracti64x4_epi64::<1>(squares));
+                _mm512_storeu_si512(to.add(32).cast(), rest);
+            }
+        }
+        count
+    }
     #[inline(always)]
     fn store_weighted_counts<const N: usize>(
         self,

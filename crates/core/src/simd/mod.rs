@@ -149,6 +149,26 @@ pub trait Simd: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static 
             row += 1;
         }
     }
+    /// Writes the moves of a piece, `from | 64 * to` for each bit `to` of a set, in ascending order, and returns how many
+    /// there are. What stands in the room behind them is unspecified.
+    #[inline(always)]
+    fn write_moves(self, from: u16, targets: u64, room: &mut [u16; 64]) -> usize {
+        // Four at a time, some perhaps in vain: the ends of loops are what a CPU cannot predict.
+        let mut rest = targets;
+        let (fours, _) = room.as_chunks_mut::<4>();
+        for four in fours {
+            let mut place = 0;
+            while place < 4 {
+                four[place] = from | (rest.trailing_zeros() as u16) << 6;
+                rest &= rest.wrapping_sub(1);
+                place += 1;
+            }
+            if rest == 0 {
+                break;
+            }
+        }
+        targets.count_ones() as usize
+    }
     /// Stores, in each lane, `base` plus the number of ones of each plane times its weight; otherwise like
     /// [`Simd::store`]. Taken as eight numbers of a byte, the weights of all planes add up to less than 32 in each byte.
     fn store_weighted_counts<const N: usize>(

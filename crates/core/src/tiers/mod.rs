@@ -12,7 +12,7 @@ mod per_piece;
 mod set_wise;
 
 use crate::ParseError;
-use crate::kernels::{self, BoardCounts, EventCounters, Keys, PieceSets, Replies, SquareCounters};
+use crate::kernels::{self, BoardCounts, EventCounters, Keys, MoveLists, PieceSets, Replies, SquareCounters};
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::simd::{self, Simd};
@@ -305,6 +305,14 @@ pub trait Analyzer: fmt::Debug + Send + Sync {
     /// If `replies` is shorter than `groups`.
     fn replies(&self, groups: &[Group], replies: &mut [Replies]) {
         kernels::replies(simd::Scalar, groups, &mut replies[..groups.len()]);
+    }
+    /// Appends a list for each board: its legal moves in the order of from, to and promotion, if its bit in `mask` is
+    /// set, and else an empty one.
+    ///
+    /// # Panics
+    /// If `mask` has fewer bits than there are boards, or the lists have more than 2^32 moves.
+    fn list_moves(&self, groups: &[Group], mask: &[u64], lists: &mut MoveLists) {
+        kernels::legal_move_lists(simd::Scalar, groups, mask, lists);
     }
     /// Counts the pieces and the material, and reads the state, of each board; checks and moves are those of its
     /// results, which must have [`Queries::MOVES`] and [`Queries::CHECKERS`].

@@ -16,7 +16,7 @@ use crate::kernels::moves::{PawnMoves, castles};
 use crate::kernels::playable_positions::broken;
 use crate::kernels::rays::ByLine;
 use crate::kernels::threats::{pawn_attacks_down, pawn_attacks_up};
-use crate::kernels::{self, BoardCounts, Keys, PieceSets, Replies};
+use crate::kernels::{self, BoardCounts, Keys, MoveLists, PieceSets, Replies};
 use crate::packed::Group;
 use crate::queries::{CAPTURES, CASTLES, GroupResults, PROMOTIONS, Queries, pack_counts};
 use crate::simd::{Lanes, Scalar, inlined};
@@ -83,6 +83,13 @@ impl<A: Sliders> Analyzer for PerPiece<A> {
         self.sliders.enter(
             #[inline(always)]
             || kernels::replies(Scalar, groups, replies),
+        );
+    }
+
+    fn list_moves(&self, groups: &[Group], mask: &[u64], lists: &mut MoveLists) {
+        self.sliders.enter(
+            #[inline(always)]
+            || kernels::legal_move_lists(Scalar, groups, mask, lists),
         );
     }
 

@@ -1,7 +1,7 @@
 //! The kernels on lanes, behind [`Analyzer`]: one `enter` for each kernel and run of groups.
 
 use super::{Analyzer, Tier};
-use crate::kernels::{self, BoardCounts, EventCounters, Keys, PieceSets, Replies, SquareCounters};
+use crate::kernels::{self, BoardCounts, EventCounters, Keys, MoveLists, PieceSets, Replies, SquareCounters};
 use crate::packed::Group;
 use crate::queries::{GroupResults, Queries};
 use crate::simd::Simd;
@@ -111,6 +111,14 @@ impl<S: Simd> Analyzer for SetWise<S> {
         simd.enter(
             #[inline(always)]
             || kernels::replies(simd, groups, replies),
+        );
+    }
+
+    fn list_moves(&self, groups: &[Group], mask: &[u64], lists: &mut MoveLists) {
+        let simd = self.simd;
+        simd.enter(
+            #[inline(always)]
+            || kernels::legal_move_lists(simd, groups, mask, lists),
         );
     }
 
