@@ -2,7 +2,7 @@
 
 use crate::reading;
 use lanefish::jobs::GameColumn;
-use lanefish::table::{COLUMNS, Columns, TAGS};
+use lanefish::table::{COLUMNS, Columns, LEGAL_MOVE_COLUMNS, TAGS};
 use lanefish::tiers::Tier;
 use lanefish_core::cpu as processor;
 use pyo3::exceptions::PyValueError;
@@ -25,6 +25,7 @@ pub(crate) fn columns<'py>(py: Python<'py>, of: &str) -> PyResult<Bound<'py, PyL
     let mut listed: Vec<([&str; 3], bool)> = match of {
         "positions" => COLUMNS
             .iter()
+            .chain(LEGAL_MOVE_COLUMNS)
             .map(|column| ([column.name, column.kind.name(), column.meaning], defaults.contains(&column.name)))
             .collect(),
         "games" => GameColumn::all()

@@ -8,7 +8,7 @@ use lanefish::formats::{DecodeOptions, Format};
 use lanefish::input::Inputs;
 use lanefish::jobs::{GameColumn, GameColumns};
 use lanefish::pipeline::{ReadOptions, RunOptions, Shard};
-use lanefish::table::{COLUMNS, Columns, ColumnsError};
+use lanefish::table::{COLUMNS, Columns, ColumnsError, LEGAL_MOVE_COLUMNS};
 use lanefish::tiers::{Analyzer, Tier};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -54,7 +54,7 @@ pub(crate) fn columns(
 ) -> PyResult<Columns> {
     let names = names.map_or_else(|| Ok(Columns::DEFAULT.to_owned()), column_names)?;
     Columns::named_with(&names, |name| definitions.column(name)).map_err(|wrong| {
-        let known = COLUMNS.iter().map(|column| column.name).chain(definitions.names());
+        let known = COLUMNS.iter().chain(LEGAL_MOVE_COLUMNS).map(|column| column.name).chain(definitions.names());
         error::message(py, format!("{wrong}{}; lanefish.columns() lists all of them", meant(py, &wrong, known)))
     })
 }

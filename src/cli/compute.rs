@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
 use lanefish::jobs::{Content, OutputContent};
 use lanefish::output;
-use lanefish::table::{COLUMNS, Column, Columns, FAMILIES};
+use lanefish::table::{COLUMNS, Column, Columns, FAMILIES, LEGAL_MOVE_COLUMNS};
 use std::path::PathBuf;
 
 /// One row per position: legal moves, checks, attacks and any other column
@@ -124,5 +124,5 @@ fn list_columns(json: bool) -> Result<u8> {
         subject: Some(column.subject()),
         is_default: defaults.contains(&column.name),
     };
-    column_listing::print(&COLUMNS.iter().map(listed).collect::<Vec<_>>(), &FAMILIES, json)
+    column_listing::print(&COLUMNS.iter().chain(LEGAL_MOVE_COLUMNS).map(listed).collect::<Vec<_>>(), &FAMILIES, json)
 }

@@ -2,7 +2,7 @@
 
 use super::column_descriptions::{Described, days_of};
 use super::schema_metadata;
-use crate::table::{Array, Kind, Values};
+use crate::table::{Array, Items, Kind, TextBuffer, Values};
 use arrow_array::builder::{BinaryBuilder, StringBuilder};
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
@@ -10,6 +10,7 @@ use arrow_array::types::{
 };
 use arrow_array::{
     ArrayRef, BooleanArray, FixedSizeBinaryArray, ListArray, PrimitiveArray, RecordBatch, RecordBatchOptions,
+    StringArray,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
@@ -51,10 +52,11 @@ fn data_type(kind: Kind) -> DataType {
         Kind::Bytes => DataType::Binary,
         Kind::ListOfU16 => DataType::List(element(DataType::UInt16)),
         Kind::ListOfI16 => DataType::List(element(DataType::Int16)),
+        Kind::ListOfText => DataType::List(element(DataType::Utf8)),
     }
 }
 
-/// The field of the numbers in lists, which are never missing.
+/// The field of the items of lists, which are never missing.
 fn element(data: DataType) -> Arc<Field> {
     Arc::new(Field::new("element", data, true))
 }
@@ -84,6 +86,14 @@ where
     let nulls = nulls(values.present(), values.len());
     let values = ScalarBuffer::from(values.into_values());
     Arc::new(PrimitiveArray::<T>::new(values, nulls))
+}
+
+/// Texts of which none is missing.
+fn strings(texts: &TextBuffer) -> ArrayRef {
+    let (bytes, ends) = texts.parts();
+    let ends = ends.iter().map(|&end| i32::try_from(end).expect("less than 2 GiB of text"));
+    let offsets = OffsetBuffer::new([0].into_iter().chain(ends).collect());
+    Arc::new(StringArray::new(offsets, Buffer::from(bytes.to_vec()), None))
 }
 
 fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
@@ -122,22 +132,16 @@ fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
             }
             Arc::new(bytes.finish())
         }
-        Array::Lists(all) => {
-            let nulls = nulls(all.present(), all.len());
-            let lists = || (0..all.len()).map(|row| all.get(row).unwrap_or_default());
-            let offsets = OffsetBuffer::from_lengths(lists().map(<[i32]>::len));
-            let numbers = || lists().flatten().copied();
-            let (data, numbers): (_, ArrayRef) = match kind {
-                Kind::ListOfU16 => {
-                    let numbers = numbers().map(|number| number as u16);
-                    (DataType::UInt16, Arc::new(PrimitiveArray::<UInt16Type>::from_iter_values(numbers)))
-                }
-                _ => {
-                    let numbers = numbers().map(|number| number as i16);
-                    (DataType::Int16, Arc::new(PrimitiveArray::<Int16Type>::from_iter_values(numbers)))
-                }
+        Array::Lists(lists) => {
+            let nulls = nulls(lists.present(), lists.len());
+            let ends = lists.ends().iter().map(|&end| i32::try_from(end).expect("less than 2^31 items"));
+            let offsets = OffsetBuffer::new([0].into_iter().chain(ends).collect());
+            let items: ArrayRef = match lists.into_items() {
+                Items::I16(numbers) => Arc::new(PrimitiveArray::<Int16Type>::from(numbers)),
+                Items::U16(numbers) => Arc::new(PrimitiveArray::<UInt16Type>::from(numbers)),
+                Items::Text(texts) => strings(&texts),
             };
-            Arc::new(ListArray::new(element(data), offsets, numbers, nulls))
+            Arc::new(ListArray::new(element(items.data_type().clone()), offsets, items, nulls))
         }
         Array::Text(_) | Array::TextBuffer(_) => {
             let rows = array.len();

@@ -3,7 +3,7 @@
 use super::{BLOCK, Compression, Described, Ipc, IpcKind, Parquet, ROW_GROUP, RowBlocks};
 use crate::chess::random::Random;
 use crate::packed::Packed;
-use crate::table::{Array, Kind, Texts, Values};
+use crate::table::{Array, Items, Kind, ListNumber, Lists, TextBuffer, Texts, Values};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int16Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
@@ -29,9 +29,12 @@ fn columns() -> Vec<Described> {
         ("text", Kind::Text),
         ("date", Kind::Date),
         ("long", Kind::Text),
+        ("lists", Kind::ListOfU16),
+        ("signed lists", Kind::ListOfI16),
     ]
     .map(column)
     .into();
+    columns.push(Described::new("words", Kind::ListOfText, "never missing, but perhaps empty"));
     columns.push(Described::new("board", Kind::Board, "a board"));
     columns.push(Described::new("required", Kind::U16, "never missing"));
     columns
@@ -50,6 +53,17 @@ fn values<T: Clone + Default>(rows: usize, random: &mut Random, mut value: impl 
         values.push(is_there.then_some(value));
     }
     values
+}
+
+/// Random lists of numbers, of which some are empty.
+fn lists_of<T: ListNumber>(len: usize, random: &mut Random, none: Items, number: impl Fn(&mut Random) -> T) -> Lists {
+    let mut lists = Lists::new(none);
+    let present = values(len, random, |_| true);
+    for row in 0..len {
+        let list: Vec<T> = (0..random.below(4)).map(|_| number(random)).collect();
+        lists.push_numbers(present.is_present(row).then_some(&list[..]));
+    }
+    lists
 }
 
 /// Random rows of all columns.
@@ -73,6 +87,14 @@ fn rows(len: usize, random: &mut Random) -> Vec<Array> {
         })
         .collect();
     let required: Values<u16> = (0..len).map(|_| random.below(40) as u16).collect();
+    let lists = lists_of(len, random, Items::U16(Vec::new()), |random| random.below(1 << 16) as u16);
+    let signed = lists_of(len, random, Items::I16(Vec::new()), |random| random.bits() as i16);
+    let (mut items, mut ends) = (TextBuffer::default(), Vec::new());
+    for _ in 0..len {
+        (0..random.below(4)).for_each(|_| items.push(Some(&words[random.below(200) as usize])));
+        ends.push(items.len() as u32);
+    }
+    let lists_of_words = Lists::from_parts(Items::Text(items), ends);
     let mut columns: Vec<Array> = [
         Array::Flag(values(len, random, |random| random.below(2) > 0)),
         Array::U8(values(len, random, |random| random.below(most.min(256)) as u8)),
@@ -83,8 +105,11 @@ fn rows(len: usize, random: &mut Random) -> Vec<Array> {
         texts(text),
         texts(date),
         texts(long),
+        Array::Lists(lists),
+        Array::Lists(signed),
     ]
     .into();
+    columns.push(Array::Lists(lists_of_words));
     columns.push(Array::Boards(boards));
     columns.push(Array::U16(required));
     columns
@@ -218,6 +243,12 @@ fn a_missing_value_where_none_can_be_is_an_error() {
     let mut blocks = RowBlocks::default();
     let piece = vec![Array::U16(Values::missing(3))];
     assert!(blocks.join(piece, 0..3).is_empty());
+    assert!(encoder.encode(blocks.finish().unwrap()).is_err());
+    let mut lists = Lists::new(Items::U16(Vec::new()));
+    lists.push_missing();
+    let encoder = Parquet::new(vec![Described::new("list", Kind::ListOfU16, "a list")], Compression::default());
+    let mut blocks = RowBlocks::default();
+    assert!(blocks.join(vec![Array::Lists(lists)], 0..1).is_empty());
     assert!(encoder.encode(blocks.finish().unwrap()).is_err());
 }
 

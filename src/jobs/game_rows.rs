@@ -9,7 +9,7 @@ use crate::input::Bytes;
 use crate::output::cells::{write_csv_text, write_json_string};
 use crate::pipeline::Job;
 #[cfg(feature = "parquet")]
-use crate::table::{Array, NumberLists, TextBuffer, Texts, Values};
+use crate::table::{Array, Items, ListNumber, Lists, TextBuffer, Texts, Values};
 use crate::table::{Kind, Needs, Tile};
 use memchr::memchr;
 use std::sync::Arc;
@@ -164,11 +164,8 @@ pub(super) fn cells_of_games(columns: &GameColumns, games: &[GameRow]) -> Vec<Ar
             games.iter().for_each(|game| bytes.push_bytes(column.bytes_of(game)));
             Array::TextBuffer(bytes)
         }
-        Kind::ListOfU16 | Kind::ListOfI16 => {
-            let mut lists = NumberLists::default();
-            games.iter().for_each(|game| lists.push(column.list_of(game)));
-            Array::Lists(lists)
-        }
+        Kind::ListOfU16 => lists(column, games, Items::U16(Vec::new()), |number| number as u16),
+        Kind::ListOfI16 => lists(column, games, Items::I16(Vec::new()), |number| number as i16),
         Kind::I16 => {
             let mut values = Values::default();
             games.iter().for_each(|game| values.push(column.number(game).map(|bits| bits as i16)));
@@ -191,6 +188,17 @@ pub(super) fn cells_of_games(columns: &GameColumns, games: &[GameRow]) -> Vec<Ar
         }
     });
     cells.collect()
+}
+
+/// The lists of numbers of a column.
+#[cfg(feature = "parquet")]
+fn lists<T: ListNumber + Copy>(column: &GameColumn, games: &[GameRow], none: Items, to: impl Fn(i32) -> T) -> Array {
+    let mut lists = Lists::new(none);
+    for game in games {
+        let numbers: Option<Vec<T>> = column.list_of(game).map(|list| list.iter().map(|&number| to(number)).collect());
+        lists.push_numbers(numbers.as_deref());
+    }
+    Array::Lists(lists)
 }
 
 #[cfg(feature = "parquet")]
@@ -226,7 +234,7 @@ fn json_value(column: &GameColumn, game: &GameRow, line: &mut Vec<u8>) {
     line.push(b':');
     match (&column.value, column.kind()) {
         (GameValue::Tags, _) => write_tags(game, line),
-        (_, Kind::ListOfU16 | Kind::ListOfI16) => match column.list_of(game) {
+        (_, kind) if kind.is_list() => match column.list_of(game) {
             Some(numbers) => {
                 let numbers: Vec<String> = numbers.iter().map(i32::to_string).collect();
                 line.extend_from_slice(format!("[{}]", numbers.join(",")).as_bytes());

@@ -6,7 +6,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Simd};
-use crate::table::{Array, Kind, TextBuffer, Texts, Tile, Values};
+use crate::table::{Array, Items, Kind, Lists, TextBuffer, Texts, Tile, Values};
 use crate::text::one_line;
 use crate::text::short_text::{ShortText, three_digits};
 use crate::text::text_writer::Room;
@@ -73,6 +73,14 @@ impl Notation {
     }
 }
 
+/// Appends a number.
+fn push_signed(number: i16, bytes: &mut Vec<u8>) {
+    if number < 0 {
+        bytes.push(b'-');
+    }
+    ShortText::number(number.unsigned_abs()).append(bytes);
+}
+
 /// Number of bytes that are copied at a time.
 const STEP: usize = 32;
 
@@ -115,6 +123,39 @@ impl Words {
         let numbers = codes.values().iter().enumerate();
         let number = |(row, code)| if codes.is_present(row) { code + 1 } else { 0 };
         (all, numbers.map(|(row, &code)| number((row, code))).collect())
+    }
+
+    /// The texts of lists with the text after them. The first one is for missing values.
+    fn of_lists(lists: &Lists, notation: Notation, after: &[u8]) -> Self {
+        let (begin, between, end): (&[u8], _, &[u8]) = match notation {
+            Notation::Csv => (b"", b' ', b""),
+            Notation::Json => (b"[", b',', b"]"),
+        };
+        let mut all = Self::default();
+        all.push(after, |bytes| notation.missing().append(bytes));
+        for row in 0..lists.len() {
+            let items = lists.range(row).unwrap_or_default();
+            let first = items.start;
+            all.push(after, |bytes| {
+                bytes.extend_from_slice(begin);
+                for item in items {
+                    if item > first {
+                        bytes.push(between);
+                    }
+                    match lists.items() {
+                        Items::I16(numbers) => push_signed(numbers[item], bytes),
+                        Items::U16(numbers) => ShortText::number(numbers[item]).append(bytes),
+                        Items::Text(texts) => {
+                            notation.quote().append(bytes);
+                            bytes.extend_from_slice(texts.bytes(item));
+                            notation.quote().append(bytes);
+                        }
+                    }
+                }
+                bytes.extend_from_slice(end);
+            });
+        }
+        all
     }
 
     fn push(&mut self, after: &[u8], append: impl FnOnce(&mut Vec<u8>)) {
@@ -265,7 +306,12 @@ impl Cells {
                     None => Self::Words(words, numbers),
                 }
             }
-            Array::Boards(_) | Array::Lists(_) => unreachable!("no column of the catalogue has boards or lists"),
+            Array::Boards(_) => unreachable!("no column of the catalogue has boards"),
+            Array::Lists(lists) => {
+                let words = Words::of_lists(&lists, notation, after);
+                let word = |row: usize| if lists.range(row).is_some() { row as u32 + 1 } else { 0 };
+                Self::Words(words, (0..lists.len()).map(word).collect())
+            }
             Array::TextBuffer(strings) => {
                 let (quote, most) = (notation.quote(), strings.longest());
                 let most = (most + 2 * quote.len() + end.len()).max(missing.len());

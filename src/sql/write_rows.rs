@@ -1,8 +1,10 @@
 //! Writing rows of any types to a file.
 
-use super::arrow::array::RecordBatch;
+use super::arrow::array::{Array as _, ArrayRef, AsArray as _, RecordBatch, RecordBatchOptions, StringArray};
+use super::arrow::compute::cast;
 use super::arrow::csv::{Writer as CsvWriter, WriterBuilder as CsvBuilder};
-use super::arrow::datatypes::SchemaRef;
+use super::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use super::arrow::error::ArrowError;
 use super::arrow::ipc::writer::{FileWriter, StreamWriter};
 use super::arrow::json::writer::{LineDelimited, Writer as JsonWriter, WriterBuilder as JsonBuilder};
 use crate::columnar::{Compression as PageCompression, IpcKind, ROW_GROUP};
@@ -63,8 +65,33 @@ fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Erro
     io::Error::other(error)
 }
 
+/// The rows with texts in place of lists, for CSV: the items with blanks between them.
+fn lists_as_texts(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let (mut fields, mut columns) = (Vec::new(), Vec::new());
+    for (field, column) in rows.schema_ref().fields().iter().zip(rows.columns()) {
+        let Some(lists) = column.as_list_opt::<i32>() else {
+            fields.push(Arc::clone(field));
+            columns.push(Arc::clone(column));
+            continue;
+        };
+        let items = cast(lists.values(), &DataType::Utf8)?;
+        let items = items.as_string::<i32>();
+        let text = |row: usize| {
+            let (start, end) = (lists.value_offsets()[row] as usize, lists.value_offsets()[row + 1] as usize);
+            let texts = (start..end).map(|item| if items.is_null(item) { "" } else { items.value(item) });
+            lists.is_valid(row).then(|| texts.collect::<Vec<_>>().join(" "))
+        };
+        let texts: StringArray = (0..lists.len()).map(text).collect();
+        fields.push(Arc::new(Field::new(field.name(), DataType::Utf8, field.is_nullable())));
+        columns.push(Arc::new(texts) as ArrayRef);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+}
+
 impl RowWriter {
-    /// Begins a file of rows with this schema. Missing values are empty in CSV and null in JSON lines.
+    /// Begins a file of rows with this schema. Missing values are empty in CSV and null in JSON lines; lists have blanks
+    /// between their items in CSV.
     ///
     /// # Errors
     /// If writing fails, or the format cannot hold values of these types.
@@ -75,7 +102,7 @@ impl RowWriter {
             OutputFormat::Csv => {
                 let mut csv = CsvBuilder::new().with_header(true).build(to);
                 // The header, also if there are no rows.
-                csv.write(&RecordBatch::new_empty(schema.clone())).map_err(other)?;
+                csv.write(&lists_as_texts(&RecordBatch::new_empty(schema.clone())).map_err(other)?).map_err(other)?;
                 Writer::Csv(Box::new(csv))
             }
             OutputFormat::JsonLines => {
@@ -118,7 +145,7 @@ impl RowWriter {
     /// If writing fails.
     pub fn put(&mut self, rows: &RecordBatch, out: &mut dyn Write) -> io::Result<()> {
         match &mut self.writer {
-            Writer::Csv(csv) => csv.write(rows).map_err(other),
+            Writer::Csv(csv) => lists_as_texts(rows).and_then(|rows| csv.write(&rows)).map_err(other),
             Writer::JsonLines(json) => json.write(rows).map_err(other),
             Writer::Parquet(parquet) => parquet.write(rows).map_err(other),
             Writer::Arrow(arrow) => arrow.write(rows).map_err(other),

@@ -260,6 +260,12 @@ impl GroupBy {
             if columns.iter().any(|other: &ChosenColumn| other.name() == column.name()) {
                 return Err(ParseError::new(format!("the column `{}` is named twice", column.name())));
             }
+            if column.kind().is_list() {
+                let name = column.name();
+                return Err(ParseError::new(format!(
+                    "`{name}` is a list, and groups have single values, such as len({name}) or {name}[1]"
+                )));
+            }
             widths.push(GroupWidth::of(&column, width)?);
             columns.push(column);
         }

@@ -125,7 +125,7 @@ impl ColumnIds {
             // Sets of squares and keys are also numbers, although hardly useful for grouping.
             Array::U64(column) => self.find_ranges(column, width, tile.mask, ids),
             Array::Text(_) | Array::TextBuffer(_) => self.find_texts(&array, tile.mask, ids),
-            Array::Boards(_) | Array::Lists(_) => unreachable!("no column of the catalogue has boards or lists"),
+            Array::Boards(_) | Array::Lists(_) => unreachable!("groups are not made of boards or lists"),
         }
     }
 

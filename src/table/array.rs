@@ -4,7 +4,7 @@
 //! that repeat, as those of a game do on each of its rows, are a dictionary ([`Texts`]); those that hardly do,
 //! as FEN, stand one after the other ([`TextBuffer`]). The layout is Arrow's.
 
-use super::number_lists::NumberLists;
+use super::lists::Lists;
 use super::text_buffer::TextBuffer;
 use super::text_list::TextList;
 use super::values::{Values, count_present_in};
@@ -169,8 +169,8 @@ pub enum Array {
     TextBuffer(TextBuffer),
     /// Boards: in tables of whole records, and nowhere else.
     Boards(Values<Packed>),
-    /// Lists of numbers: in tables of games, and nowhere else.
-    Lists(NumberLists),
+    /// Lists.
+    Lists(Lists),
 }
 
 /// A type of numbers that columns have: [`Batch::column`](super::Batch::column).
@@ -339,7 +339,18 @@ impl Array {
     }
     /// Adds a missing row.
     pub fn push_missing(&mut self) {
-        each_type!(self, column => column.push(None));
+        match self {
+            Self::U8(column) => column.push(None),
+            Self::I16(column) => column.push(None),
+            Self::U16(column) => column.push(None),
+            Self::U32(column) => column.push(None),
+            Self::U64(column) => column.push(None),
+            Self::Flag(column) => column.push(None),
+            Self::Text(column) => column.push(None),
+            Self::TextBuffer(column) => column.push(None),
+            Self::Boards(column) => column.push(None),
+            Self::Lists(column) => column.push_missing(),
+        }
     }
     /// The number in a row; `None` where it is missing or not a number.
     ///

@@ -15,6 +15,7 @@ use super::fill::{
     result_of_mover, san, score, score_of_mover, score_placeholder, side_to_move, speed, squares,
 };
 use super::judgments_and_accuracy;
+use super::legal_move_columns::LEGAL_MOVE_COLUMNS;
 use super::move_features::{
     captured, captures, checks, flags_of_moves, mates, moved, numbers_of_moves, pieces_of_moves, quiet,
 };
@@ -55,7 +56,7 @@ const EVALUATIONS: &[Field] = &[
     Field::Ply,
 ];
 
-const fn column(
+pub(super) const fn column(
     name: &'static str,
     kind: Kind,
     queries: Queries,
@@ -84,7 +85,7 @@ const fn carried(field: Field, kind: Kind, fill: fn(&Tile<'_>) -> Array, meaning
 }
 
 /// A column that is made of fields, and of results if the position counts as well.
-const fn made_of(
+pub(super) const fn made_of(
     fields: &[Field],
     name: &'static str,
     kind: Kind,
@@ -144,7 +145,7 @@ macro_rules! piece_set {
     };
 }
 
-/// All columns, in the order of listings and of `--columns all`.
+/// All columns but [those of legal moves](LEGAL_MOVE_COLUMNS), in the order of listings and of `--columns all`.
 pub static COLUMNS: &[Column] = &[
     column(
         "index",
@@ -707,7 +708,7 @@ impl Column {
             "plies" => "game_plies",
             name => name,
         };
-        COLUMNS.iter().find(|column| column.name == name)
+        COLUMNS.iter().chain(LEGAL_MOVE_COLUMNS).find(|column| column.name == name)
     }
 }
 
@@ -792,8 +793,9 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_meanings_are_one_line() {
-        for (at, column) in COLUMNS.iter().enumerate() {
-            assert!(COLUMNS[..at].iter().all(|other| other.name != column.name), "{}", column.name);
+        let all: Vec<&Column> = COLUMNS.iter().chain(LEGAL_MOVE_COLUMNS).collect();
+        for (at, column) in all.iter().enumerate() {
+            assert!(all[..at].iter().all(|other| other.name != column.name), "{}", column.name);
             assert!(!column.meaning.is_empty() && !column.meaning.contains('\n'));
         }
     }

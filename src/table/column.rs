@@ -52,9 +52,15 @@ pub enum Kind {
     ListOfU16,
     /// Lists of numbers from -32,768 to 32,767.
     ListOfI16,
+    /// Lists of texts.
+    ListOfText,
 }
 
 impl Kind {
+    /// Whether its values are lists.
+    pub const fn is_list(self) -> bool {
+        matches!(self, Self::ListOfU16 | Self::ListOfI16 | Self::ListOfText)
+    }
     /// The name in listings.
     pub const fn name(self) -> &'static str {
         match self {
@@ -74,8 +80,9 @@ impl Kind {
             Self::Time => "time",
             Self::Timestamp => "timestamp",
             Self::Bytes => "bytes",
-            Self::ListOfU16 => "list of u16",
-            Self::ListOfI16 => "list of i16",
+            Self::ListOfU16 => "list<u16>",
+            Self::ListOfI16 => "list<i16>",
+            Self::ListOfText => "list<text>",
         }
     }
 }
@@ -141,6 +148,8 @@ impl Column {
             | "mate_after" | "loss" | "loss_cp" | "judgment" | "accuracy" => Subject::Move,
             name if name.starts_with("move_") => Subject::Move,
             "game" | "stm_result" => Subject::Game,
+            "legal_move_index" => Subject::Move,
+            name if name.starts_with("policy_index:") => Subject::Move,
             name if OF_GAMES.contains(&name) => Subject::Game,
             "index" | "puzzle_id" | "puzzle_rating" | "rating_deviation" | "popularity" | "plays" | "themes"
             | "operations" | "count" => Subject::Record,

@@ -125,7 +125,6 @@ impl TextBuffer {
     ///
     /// # Panics
     /// When the rows are out of range, or as [`Self::push`].
-    #[cfg(feature = "parquet")]
     pub(crate) fn append(&mut self, other: &Self, rows: std::ops::Range<usize>) {
         let ends = other.ends.values();
         let start = rows.start.checked_sub(1).map_or(0, |before| ends[before]);

@@ -3,6 +3,7 @@
 use super::batch::Batch;
 use super::field::Field;
 use crate::chess::{Bitboard, Color, LegalCounts, Position};
+use crate::kernels::MoveLists;
 use crate::packed::{Group, Packed};
 use crate::queries::GroupResults;
 use crate::tiers::Analyzer;
@@ -33,6 +34,8 @@ pub struct Tile<'a> {
     pub(crate) before: Option<RecordBefore<'a>>,
     /// The positions, for columns that need more than planes and results.
     positions: OnceCell<Vec<Position>>,
+    /// The legal moves, for columns that list them.
+    legal_moves: OnceCell<MoveLists>,
 }
 
 /// The record before a tile, which may be in an earlier batch.
@@ -127,6 +130,7 @@ impl<'a> Tile<'a> {
             mask: &mask[..len.div_ceil(64)],
             before: None,
             positions: OnceCell::new(),
+            legal_moves: OnceCell::new(),
         }
     }
     /// The same tile after a record.
@@ -170,6 +174,14 @@ impl<'a> Tile<'a> {
     #[inline(always)]
     pub(super) fn board(&self, row: usize) -> Packed {
         self.groups[row / Group::LEN].get(row % Group::LEN)
+    }
+    /// The legal moves of the records that count, in the order of from, to and promotion; the lists of others are empty.
+    pub(crate) fn legal_moves(&self) -> &MoveLists {
+        self.legal_moves.get_or_init(|| {
+            let mut lists = MoveLists::default();
+            self.analyzer.list_moves(self.groups, self.mask, &mut lists);
+            lists
+        })
     }
     /// The position of each record, from the first one on; an empty board where it does not count.
     pub(crate) fn positions(&self) -> &[Position] {

@@ -301,7 +301,6 @@ impl Values<u64> {
 }
 
 /// Adds some of the bits of another column to the bits of `len` rows.
-#[cfg(feature = "parquet")]
 fn append_bits(bits: &mut Vec<u64>, len: usize, others: &[u64], rows: Range<usize>) {
     let end = len + rows.len();
     bits.resize(end.div_ceil(64), 0);
@@ -322,7 +321,6 @@ fn append_bits(bits: &mut Vec<u64>, len: usize, others: &[u64], rows: Range<usiz
     }
 }
 
-#[cfg(feature = "parquet")]
 impl<T: Clone + Default> Values<T> {
     /// The same, to be changed.
     pub(super) fn values_mut(&mut self) -> &mut [T] {

@@ -32,8 +32,8 @@ fn offered_by_bash(words: &[&str]) -> Vec<String> {
 #[test]
 fn bash_completes_names_in_lists() {
     let offered = |words: &[&str]| offered_by_bash(words).join(" ");
-    assert_eq!(offered(&["lanefish", "compute", "--columns", "legal_m"]), "legal_moves");
-    assert_eq!(offered(&["lanefish", "compute", "--columns", "fen,legal_m"]), "fen,legal_moves");
+    assert_eq!(offered(&["lanefish", "compute", "--columns", "legal_c"]), "legal_captures legal_castles");
+    assert_eq!(offered(&["lanefish", "compute", "--columns", "fen,legal_p"]), "fen,legal_promotions");
     assert_eq!(offered(&["lanefish", "compute", "--columns", "fen,stm,fe"]), "");
     assert_eq!(offered(&["lanefish", "compute", "--columns", "al"]), "all");
     assert_eq!(offered(&["lanefish", "games", "--columns", "black,black_e"]), "black,black_elo");
@@ -53,7 +53,10 @@ fn bash_completes_names_in_lists() {
 #[test]
 fn completions_know_the_names_in_lists() {
     let columns = |first: &str, names: Vec<&str>| format!("{first}{}", names.join(" "));
-    let of_positions = columns("all ", lanefish::table::COLUMNS.iter().map(|column| column.name).collect());
+    let of_positions = columns(
+        "all ",
+        lanefish::table::COLUMNS.iter().chain(lanefish::table::LEGAL_MOVE_COLUMNS).map(|column| column.name).collect(),
+    );
     let of_games = columns("all ", lanefish::jobs::GameColumn::all().iter().map(|column| column.name()).collect());
     let groups = of_positions.trim_start_matches("all ");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

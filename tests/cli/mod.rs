@@ -9,6 +9,7 @@ mod chaos;
 mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_doors;
+mod columns_of_lists;
 mod common_mistakes;
 mod completions;
 mod compression;

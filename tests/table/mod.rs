@@ -2,6 +2,8 @@
 
 /// Columns of the catalogue, compared with the plain rules.
 pub(super) mod catalogue;
+/// Lists of legal moves, and their indices in policies.
+pub(super) mod legal_move_columns;
 /// Openings by position, and how long games are.
 pub(super) mod openings;
 /// Scores of the records before.

@@ -31,13 +31,15 @@ struct Check<'a> {
 const MOST_COPIES: usize = 1 << 18;
 
 /// All functions.
-pub(super) const FUNCTIONS: [&str; 16] = [
+pub(super) const FUNCTIONS: [&str; 18] = [
     "abs",
     "coalesce",
+    "contains",
     "exp",
     "greatest",
     "interp",
     "least",
+    "len",
     "ln",
     "matches",
     "on",
@@ -120,6 +122,18 @@ impl Check<'_> {
                 self.case(tree, operand.as_deref(), cases, otherwise.as_deref())?
             }
             Form::Call(name, values) => self.call(tree, name, values)?,
+            Form::Item(parts) => {
+                let [list, place] = &**parts;
+                let (column, kind) = self.list(list)?;
+                let place = match self.expression(place)? {
+                    (place, Type::Integer | Type::Null) => place,
+                    (_, other) => {
+                        return self
+                            .wrong(place, format!("a place in a list is an integer, and this is {}", other.name()));
+                    }
+                };
+                (Node::Item(kind, column, Box::new(place)), kind)
+            }
         })
     }
 
@@ -150,7 +164,31 @@ impl Check<'_> {
         };
         match Type::of(column.kind()) {
             Some(kind) => Ok((Node::Column(self.scope.place(column)), kind)),
+            None if Type::of_items(column.kind()).is_some() => {
+                let name = &self.text[tree.place.clone()];
+                self.wrong(
+                    tree,
+                    format!("`{name}` is a list: there are len({name}), {name}[1] and contains({name}, value)"),
+                )
+            }
             None => self.wrong(tree, format!("`{name}` cannot be compared")),
+        }
+    }
+
+    /// A column of lists, and the type of their items.
+    fn list(&mut self, tree: &Tree) -> Result<(usize, Type)> {
+        let Form::Name(name) = &tree.form else { return self.wrong(tree, "a column of lists is needed") };
+        let named = |name: &str| ChosenColumn::named(name).filter(|_| self.scope.named(name).is_none());
+        let column = named(name).or_else(|| named(&name.to_ascii_lowercase()));
+        match column.and_then(|column| Some((Type::of_items(column.kind())?, column))) {
+            Some(_) if self.scope.of_games => {
+                self.wrong(tree, format!("`{}` is not a column of games: {}", short(name), columns_of_games()))
+            }
+            Some((kind, column)) => Ok((self.scope.place(column), kind)),
+            None => {
+                let (_, kind) = self.expression(tree)?;
+                self.wrong(tree, format!("a column of lists is needed, and this is {}", kind.name()))
+            }
         }
     }
 
@@ -542,6 +580,21 @@ impl Check<'_> {
                 takes(1)?;
                 let (node, kind) = self.bits(name, &values[0])?;
                 Ok((Node::Count(Box::new(convert(node, kind, Type::Bits))), Type::Integer))
+            }
+            "len" => {
+                takes(1)?;
+                let (column, _) = self.list(&values[0])?;
+                Ok((Node::Length(column), Type::Integer))
+            }
+            "contains" => {
+                takes(2)?;
+                let (column, kind) = self.list(&values[0])?;
+                let (value, own) = self.expression(&values[1])?;
+                if own != kind && own != Type::Null {
+                    let [items, own] = [kind.name(), own.name()];
+                    return self.wrong(&values[1], format!("each item of the list is {items}, and this is {own}"));
+                }
+                Ok((Node::Contains(kind, column, Box::new(value)), Type::Boolean))
             }
             "xor" => {
                 takes(2)?;

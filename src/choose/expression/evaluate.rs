@@ -7,7 +7,8 @@ use crate::packed::Group;
 use crate::seed::Draw;
 use crate::table::predicate::Test;
 use crate::table::{
-    Array, MoveShape, Texts, Tile, Values, bits_where, material_among, material_signatures, moves_of_shapes, rows_of,
+    Array, Items, Lists, MoveShape, Texts, Tile, Values, bits_where, material_among, material_signatures,
+    moves_of_shapes, rows_of,
 };
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -151,7 +152,7 @@ pub(super) fn owned(node: &Node, values: &Filled<'_>) -> Evaluated {
 fn kind(node: &Node, values: &Filled<'_>) -> Type {
     match node {
         Node::Null => Type::Null,
-        Node::Integer(_) | Node::Count(_) | Node::Days(_) => Type::Integer,
+        Node::Integer(_) | Node::Count(_) | Node::Length(_) | Node::Days(_) => Type::Integer,
         Node::Bits(_) => Type::Bits,
         Node::Constant(_) | Node::Real(..) | Node::Uniform(_) => Type::Real,
         Node::Text(_) => Type::Text,
@@ -160,6 +161,7 @@ fn kind(node: &Node, values: &Filled<'_>) -> Type {
         Node::Arithmetic(_, kind, _)
         | Node::Negate(kind, _)
         | Node::Absolute(kind, _)
+        | Node::Item(kind, ..)
         | Node::Case(kind, ..)
         | Node::Call(_, kind, _)
         | Node::Convert(_, kind, _) => *kind,
@@ -171,6 +173,7 @@ fn kind(node: &Node, values: &Filled<'_>) -> Type {
         | Node::IsNull(_)
         | Node::IsTrue(_)
         | Node::Compare(..)
+        | Node::Contains(..)
         | Node::Like(..)
         | Node::Matches(_)
         | Node::SamePosition(_)
@@ -301,6 +304,28 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
             let texts = texts(inner, values).into_iter();
             Truth::collect(texts.map(|text| text.map(|text| pattern.matches(text))), len)
         }
+        Node::Contains(kind, place, value) => {
+            let Array::Lists(lists) = values.column(*place) else { return Truth::all(None, len) };
+            let known: Vec<Option<bool>> = match (lists.items(), kind) {
+                (Items::Text(items), _) => {
+                    let wanted = texts(value, values).into_iter().enumerate();
+                    let has = |(row, wanted): (usize, Option<&str>)| {
+                        let (items_of_row, wanted) = (lists.range(row)?, wanted?);
+                        Some(items_of_row.into_iter().any(|item| items.bytes(item) == wanted.as_bytes()))
+                    };
+                    wanted.map(has).collect()
+                }
+                (items, _) => {
+                    let wanted = numbers::<i64>(value, values).into_iter().enumerate();
+                    let has = |(row, wanted): (usize, Option<i64>)| {
+                        let (items_of_row, wanted) = (lists.range(row)?, wanted?);
+                        Some(items_of_row.into_iter().any(|item| items.number(item) == Some(wanted)))
+                    };
+                    wanted.map(has).collect()
+                }
+            };
+            Truth::collect(known.into_iter(), len)
+        }
         Node::Case(_, cases, otherwise) => {
             let mut left = vec![!0; len.div_ceil(64)];
             let mut chosen = Truth::all(None, len);
@@ -346,6 +371,8 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
         | Node::Negate(..)
         | Node::Absolute(..)
         | Node::Count(_)
+        | Node::Length(_)
+        | Node::Item(..)
         | Node::Days(_)
         | Node::Real(..)
         | Node::Uniform(_)
@@ -711,6 +738,15 @@ fn numbers<T: Numeric>(node: &Node, values: &Filled<'_>) -> Vec<Option<T>> {
             let counts = numbers::<u64>(inner, values).into_iter();
             counts.map(|bits| T::of_integer(bits?.count_ones().into())).collect()
         }
+        Node::Length(place) => {
+            let Array::Lists(lists) = values.column(*place) else { return vec![None; len] };
+            (0..len).map(|row| T::of_integer(lists.range(row)?.len() as i64)).collect()
+        }
+        Node::Item(_, place, at) => {
+            let Array::Lists(lists) = values.column(*place) else { return vec![None; len] };
+            let items = items(lists, at, values).into_iter();
+            items.map(|item| T::of_integer(lists.items().number(item?)?)).collect()
+        }
         Node::Days(place) => {
             let days = |text: &str| Date::parse(text.as_bytes()).and_then(Date::days);
             let dates = values.column(*place);
@@ -765,6 +801,20 @@ fn numbers<T: Numeric>(node: &Node, values: &Filled<'_>) -> Vec<Option<T>> {
     }
 }
 
+/// The items of lists at the places that a plan gives, from 1 on or, negative, from the end; `None` beyond.
+fn items(lists: &Lists, at: &Node, values: &Filled<'_>) -> Vec<Option<usize>> {
+    let places = numbers::<i64>(at, values).into_iter().enumerate();
+    let item = |(row, place): (usize, Option<i64>)| {
+        let list = lists.range(row)?;
+        let from_start = match place? {
+            place @ 1.. => usize::try_from(place - 1).ok()?,
+            place => list.len().checked_sub(usize::try_from(place.checked_neg()?).ok().filter(|&place| place > 0)?)?,
+        };
+        (from_start < list.len()).then(|| list.start + from_start)
+    };
+    places.map(item).collect()
+}
+
 /// The values of a plan of texts.
 fn texts<'a>(node: &'a Node, values: &'a Filled<'_>) -> Vec<Option<&'a str>> {
     let len = values.len();
@@ -773,6 +823,11 @@ fn texts<'a>(node: &'a Node, values: &'a Filled<'_>) -> Vec<Option<&'a str>> {
         Node::Column(place) => {
             let array = values.column(*place);
             (0..len).map(|row| array.text(row)).collect()
+        }
+        Node::Item(_, place, at) => {
+            let Array::Lists(lists) = values.column(*place) else { return vec![None; len] };
+            let Items::Text(texts) = lists.items() else { return vec![None; len] };
+            items(lists, at, values).into_iter().map(|item| texts.get(item?)).collect()
         }
         Node::Named(place) => match values.named(*place) {
             Evaluated::Text(texts) => texts.iter().map(Option::as_deref).collect(),

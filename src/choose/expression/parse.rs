@@ -73,6 +73,8 @@ pub(super) enum Form {
         otherwise: Option<Box<Tree>>,
     },
     Call(String, Vec<Tree>),
+    /// An item of a list: the list, and the place.
+    Item(Box<[Tree; 2]>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +142,7 @@ impl Binary {
 }
 
 /// Operators; those that start with another operator come before it.
-const OPERATORS: [(&str, Token); 21] = [
+const OPERATORS: [(&str, Token); 23] = [
     ("<=", Token::Binary(Binary::LessOrEqual)),
     (">=", Token::Binary(Binary::GreaterOrEqual)),
     ("<>", Token::Binary(Binary::Unequal)),
@@ -162,6 +164,8 @@ const OPERATORS: [(&str, Token); 21] = [
     ("|", Token::Binary(Binary::BitOr)),
     ("(", Token::Open),
     (")", Token::Close),
+    ("[", Token::OpenItem),
+    ("]", Token::CloseItem),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +179,8 @@ enum Token {
     Binary(Binary),
     Open,
     Close,
+    OpenItem,
+    CloseItem,
     Comma,
     Unknown,
     End,
@@ -385,6 +391,17 @@ impl<'a> Parser<'a> {
                 let parts = [left, right];
                 let tree = self.tree(Form::Null, start, &[&parts[0], &parts[1]])?;
                 Tree { form: Form::Binary(operator, Box::new(parts)), ..tree }
+            }
+            Token::OpenItem => {
+                self.advance()?;
+                let place = self.expression(0)?;
+                if self.token != Token::CloseItem {
+                    return self.expected("`]`");
+                }
+                self.advance()?;
+                let parts = [left, place];
+                let tree = self.tree(Form::Null, start, &[&parts[0], &parts[1]])?;
+                Tree { form: Form::Item(Box::new(parts)), ..tree }
             }
             Token::Word if self.is_word("and") && binds::AND > than => self.chain("and", binds::AND, start, left)?,
             Token::Word if self.is_word("or") && binds::OR > than => self.chain("or", binds::OR, start, left)?,

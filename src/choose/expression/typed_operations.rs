@@ -54,8 +54,17 @@ impl Type {
             | Kind::Timestamp
             | Kind::Bytes
             | Kind::ListOfU16
-            | Kind::ListOfI16 => return None,
+            | Kind::ListOfI16
+            | Kind::ListOfText => return None,
         })
+    }
+    /// The type of the items of a column of lists.
+    pub(super) const fn of_items(kind: Kind) -> Option<Self> {
+        match kind {
+            Kind::ListOfU16 | Kind::ListOfI16 => Some(Self::Integer),
+            Kind::ListOfText => Some(Self::Text),
+            _ => None,
+        }
     }
     /// The type of columns with its values.
     pub(super) const fn column(self) -> Kind {
@@ -258,6 +267,12 @@ pub(super) enum Node {
     Negate(Type, Box<Node>),
     Absolute(Type, Box<Node>),
     Count(Box<Node>),
+    /// The number of items of a column of lists.
+    Length(usize),
+    /// The item of a column of lists, of this type, at a place from 1 on; negative ones are counted from the end.
+    Item(Type, usize, Box<Node>),
+    /// Whether a column of lists with items of this type has a value.
+    Contains(Type, usize, Box<Node>),
     Like(Box<Node>, Like),
     /// Conditions with values of this type, and the value where none is true.
     Case(Type, Vec<(Node, Node)>, Box<Node>),
@@ -347,6 +362,7 @@ impl Node {
             | Self::Text(_)
             | Self::Column(_)
             | Self::Days(_)
+            | Self::Length(_)
             | Self::Named(_)
             | Self::Test(..)
             | Self::Matches(_)
@@ -358,6 +374,8 @@ impl Node {
             | Self::Negate(_, node)
             | Self::Absolute(_, node)
             | Self::Count(node)
+            | Self::Item(_, _, node)
+            | Self::Contains(_, _, node)
             | Self::Like(node, _)
             | Self::Convert(_, _, node) => vec![node],
             Self::And(nodes) | Self::Or(nodes) | Self::Call(_, _, nodes) | Self::Real(_, nodes) => {
@@ -391,7 +409,12 @@ impl Node {
 
     pub(super) fn column(&self) -> Option<usize> {
         match self {
-            Self::Column(place) | Self::Days(place) | Self::Test(place, _) => Some(*place),
+            Self::Column(place)
+            | Self::Days(place)
+            | Self::Length(place)
+            | Self::Item(_, place, _)
+            | Self::Contains(_, place, _)
+            | Self::Test(place, _) => Some(*place),
             _ => None,
         }
     }
@@ -406,7 +429,7 @@ impl Node {
     pub(super) fn cost(&self, scope: &Scope) -> u32 {
         let of_column = |column: &ChosenColumn| match column {
             // Texts are written for each record, and moves have to be searched for.
-            column if !column.is_carried() && column.kind() == Kind::Text => 50,
+            column if !column.is_carried() && column.kind() == Kind::Text || column.kind().is_list() => 50,
             column if column.kind() == Kind::Text => 4,
             _ => 1,
         };

@@ -19,7 +19,7 @@ pub(crate) struct RecordFilterArgs {
     /// Operators are and, or, not, comparisons, between, in, is null, like, case, + - * / %, & | << >>. Functions are
     /// abs, least, greatest, coalesce, popcount(bits), xor(a, b), exp, ln, power, sqrt, round, interp(x, x0, y0, x1,
     /// y1, ..), uniform(a, ..), matches('8/8/8/8/4P3/8/8/8'),
-    /// same_position('FEN') and on('e4', 'Pp'). The command games accepts only columns
+    /// same_position('FEN') and on('e4', 'Pp'); of columns that are lists len(x), x[1] and contains(x, value). The command games accepts only columns
     /// of games, such as "mean_elo >= 2400 and speed = 'blitz'", and what is known at the end of a game: outcome, fen (the
     /// last position), plies and game.
     #[arg(id = "where", long = "where", value_name = "EXPR", allow_hyphen_values = true, help_heading = CHOOSING)]

@@ -10,7 +10,7 @@ use lanefish::choose::Definitions;
 use lanefish::formats::Format;
 use lanefish::jobs::{Content, GameColumn, GameColumns, GameOrder, OutputFormat};
 use lanefish::stats::GroupBy;
-use lanefish::table::{COLUMNS, Columns, ColumnsError, TAGS};
+use lanefish::table::{COLUMNS, Columns, ColumnsError, LEGAL_MOVE_COLUMNS, TAGS};
 use std::ffi::OsStr;
 
 /// The most similar of these names, if any is close.
@@ -273,7 +273,7 @@ fn meant_among<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> String
 
 /// Names of all columns.
 pub(crate) fn column_names() -> impl Iterator<Item = &'static str> {
-    COLUMNS.iter().map(|column| column.name)
+    COLUMNS.iter().chain(LEGAL_MOVE_COLUMNS).map(|column| column.name)
 }
 
 /// Names of all columns of games.

@@ -10,7 +10,7 @@
 use super::compression::Compressor;
 use super::min_max::{Range, TextEnds};
 use crate::columnar::column_descriptions::days_of;
-use crate::table::{Array, Kind, NumberLists, Texts, Values};
+use crate::table::{Array, Items, Kind, Lists, Texts, Values};
 use std::io;
 use std::sync::Arc;
 
@@ -163,8 +163,10 @@ impl PageEncoder {
         let rows = values.len();
         let there = present.iter().map(|word| word.count_ones() as usize).sum();
         self.content.clear();
-        if let Array::Lists(lists) = values {
-            return self.page_of_lists(lists, rows - there);
+        if let Array::Lists(lists) = values
+            && (nullable || there == rows)
+        {
+            return self.page_of_lists(lists, nullable, rows - there);
         }
         if nullable {
             self.push_levels(present, rows, there);
@@ -204,20 +206,19 @@ impl PageEncoder {
         Ok(Page { bytes, uncompressed, rows, values: rows, nulls: rows - there, range, codes: written.codes })
     }
 
-    /// A page of lists of numbers. Before the numbers, levels say which of them continue a list, and whether a list is
-    /// missing (0), empty (1), or has a number (3).
-    fn page_of_lists(&mut self, lists: &NumberLists, nulls: usize) -> io::Result<Page> {
+    /// A page of lists. Before the items, levels say which of them continue a list, and whether a list is
+    /// missing (0), empty (1), or has an item (3); one less where no list can be missing.
+    fn page_of_lists(&mut self, lists: &Lists, nullable: bool, nulls: usize) -> io::Result<Page> {
+        let empty = u32::from(nullable);
         let (mut continues, mut defined) = (Vec::new(), Vec::new());
-        self.codes.clear();
         for row in 0..lists.len() {
             continues.push(0u32);
-            match lists.get(row) {
+            match lists.range(row).map(|items| items.len()) {
                 None => defined.push(0u32),
-                Some([]) => defined.push(1),
-                Some(list) => {
-                    continues.resize(continues.len() + list.len() - 1, 1);
-                    defined.resize(defined.len() + list.len(), 3);
-                    self.codes.extend(list.iter().map(|&number| number as u32));
+                Some(0) => defined.push(empty),
+                Some(items) => {
+                    continues.resize(continues.len() + items - 1, 1);
+                    defined.resize(defined.len() + items, empty + 2);
                 }
             }
         }
@@ -228,7 +229,11 @@ impl PageEncoder {
             let len = (self.content.len() - start - 4) as u32;
             self.content[start..start + 4].copy_from_slice(&len.to_le_bytes());
         }
-        push_numbers(&self.codes, u32::to_le_bytes, &mut self.content);
+        match lists.items() {
+            Items::I16(numbers) => push_numbers(numbers, |number| i32::from(number).to_le_bytes(), &mut self.content),
+            Items::U16(numbers) => push_numbers(numbers, |number| u32::from(number).to_le_bytes(), &mut self.content),
+            Items::Text(texts) => (0..texts.len()).for_each(|at| push_text(texts.bytes(at), &mut self.content)),
+        }
         let values = defined.len();
         let header = [values as u32, PLAIN, RLE, RLE];
         let (bytes, uncompressed) = self.finish(DATA_PAGE, &header)?;

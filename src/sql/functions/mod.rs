@@ -12,7 +12,7 @@ use crate::chess::Validity;
 use crate::error::Error;
 use crate::formats::DecodeOptions;
 use crate::jobs::ArrowPositions;
-use crate::table::COLUMNS;
+use crate::table::{COLUMNS, LEGAL_MOVE_COLUMNS};
 use crate::tiers::{Analyzer, Tier};
 use column_functions::ColumnFunction;
 use datafusion::arrow::array::{Array, ArrayRef, UInt64Array};
@@ -69,6 +69,7 @@ pub(super) fn judging_of_aggregate(function: &AggregateUDF) -> Option<ValidityOp
 pub(super) fn scalar(judging: ValidityOptions) -> Vec<ScalarUDF> {
     let computed =
         COLUMNS.iter().filter(|column| column.name == "key" || column.fields.is_empty() && column.name != "index");
+    let computed = computed.chain(LEGAL_MOVE_COLUMNS.iter().filter(|column| column.fields.is_empty()));
     let columns = computed.map(|column| ScalarUDF::from(ColumnFunction::new(column.name, column.name, judging)));
     let normalize = ScalarUDF::from(ColumnFunction::new("normalize_fen", "fen", judging));
     let others = [

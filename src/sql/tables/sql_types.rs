@@ -4,7 +4,7 @@
 //! here, so that their differences do not wrap either. Sets of squares and keys stay unsigned, with all their bits.
 
 use crate::columnar::Described;
-use crate::table::{COLUMNS, ChosenColumn, FAMILIES, Kind};
+use crate::table::{COLUMNS, ChosenColumn, FAMILIES, Kind, LEGAL_MOVE_COLUMNS};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -30,7 +30,10 @@ pub(in crate::sql) fn data_type(column: &ChosenColumn) -> DataType {
         // Only tables of games that are written have them.
         Kind::ExactU8 | Kind::ExactU16 | Kind::Time => DataType::Int32,
         Kind::Timestamp => DataType::Int64,
-        Kind::Bytes | Kind::ListOfU16 | Kind::ListOfI16 => DataType::Binary,
+        Kind::Bytes => DataType::Binary,
+        // No integer wraps, and none is unsigned.
+        Kind::ListOfU16 | Kind::ListOfI16 => DataType::new_list(DataType::Int32, true),
+        Kind::ListOfText => DataType::new_list(DataType::Utf8, true),
     }
 }
 
@@ -63,17 +66,18 @@ pub(in crate::sql) fn widened_batch(batch: &RecordBatch, schema: &SchemaRef) -> 
     RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect::<Result<_, _>>()?, &options)
 }
 
-/// The columns of a table: the catalogue, and those of families that the tokens of a query name, as in `"tag:Event"` and
-/// `"folder:month"`.
+/// The columns of a table: the catalogue, and those of legal moves and of families that the tokens of a query name, as in
+/// `legal_moves_uci`, `"tag:Event"` and `"folder:month"`.
 pub(in crate::sql) fn columns_for(query: &[TokenWithSpan]) -> Vec<ChosenColumn> {
     let names = query.iter().filter_map(|token| match &token.token {
-        Token::Word(word) if word.quote_style == Some('"') => Some(word.value.as_str()),
+        Token::Word(word) if matches!(word.quote_style, None | Some('"')) => Some(word.value.as_str()),
         _ => None,
     });
     let is_of_family = |name: &&str| FAMILIES.iter().any(|family| name.starts_with(family.prefix));
-    let of_families: BTreeSet<&str> = names.filter(is_of_family).collect();
-    let of_families = of_families.iter().filter_map(|name| ChosenColumn::named(name));
-    COLUMNS.iter().map(ChosenColumn::Listed).chain(of_families).collect()
+    let is_on_request = |name: &&str| LEGAL_MOVE_COLUMNS.iter().any(|column| column.name == *name);
+    let on_request: BTreeSet<&str> = names.filter(|name| is_of_family(name) || is_on_request(name)).collect();
+    let on_request = on_request.iter().filter_map(|name| ChosenColumn::named(name));
+    COLUMNS.iter().map(ChosenColumn::Listed).chain(on_request).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Columns put together from runs of rows, for tables.
 
 use super::{Array, TextBuffer, Texts, Values};
-use crate::table::{NumberLists, Tile};
+use crate::table::Tile;
 use std::ops::Range;
 
 impl Texts {
@@ -49,7 +49,7 @@ impl Array {
             Self::Text(_) => Self::Text(Texts::default()),
             Self::TextBuffer(_) => Self::TextBuffer(TextBuffer::default()),
             Self::Boards(_) => Self::Boards(Values::default()),
-            Self::Lists(_) => Self::Lists(NumberLists::default()),
+            Self::Lists(lists) => Self::Lists(lists.empty_like()),
         }
     }
     /// Adds a run of rows of a column of the same type.
