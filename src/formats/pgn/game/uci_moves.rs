@@ -17,6 +17,8 @@ use crate::games::Verdict;
 use crate::kernels::replay::Order;
 use crate::replay::{Board, San};
 use crate::text::eight_bytes;
+use std::cell::OnceCell;
+use std::ops::Range;
 
 /// The codes of pieces on the squares of the start position, which are those of words.
 const START: [u8; 64] = {
@@ -72,6 +74,119 @@ impl Word {
     }
 }
 
+/// A move by its squares, in 15 bits: from, to, and the code of the piece that a pawn becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) struct SquareWord(u16);
+
+impl SquareWord {
+    /// In place of anything else.
+    pub(in crate::formats) const NONE: Self = Self(1 << 15);
+
+    /// The word with this text; none if it is not written as [`Self::push_text`] does.
+    #[inline]
+    pub(in crate::formats) fn of(text: &[u8]) -> Self {
+        match (Word::of(text), text) {
+            (Some(Word::Squares(from, to, promotion)), [_, _, _, _] | [_, _, _, _, b'a'..=b'z']) => {
+                Self(u16::from(from) | u16::from(to) << 6 | u16::from(promotion) << 12)
+            }
+            _ => Self::NONE,
+        }
+    }
+
+    #[inline(always)]
+    const fn squares(self) -> (u8, u8, u8) {
+        ((self.0 & 63) as u8, (self.0 >> 6 & 63) as u8, (self.0 >> 12) as u8)
+    }
+
+    /// Number of letters.
+    #[inline]
+    fn letters(self) -> usize {
+        4 + usize::from(self.0 >> 12 != 0)
+    }
+
+    fn push_text(self, out: &mut Vec<u8>) {
+        let (from, to, promotion) = self.squares();
+        for square in [from, to] {
+            out.extend([b'a' + square % 8, b'1' + square / 8]);
+        }
+        out.extend(promotion.checked_sub(2).map(|piece| b"nbrq"[usize::from(piece & 3)]));
+    }
+}
+
+/// The moves of rows by their squares, as far as rows have nothing else.
+#[derive(Debug, Default)]
+pub(in crate::formats) struct SquareRows {
+    words: Vec<SquareWord>,
+    rows: Vec<SquareRow>,
+}
+
+#[derive(Debug, Default)]
+struct SquareRow {
+    /// The words, of which other rows have none.
+    words: Range<usize>,
+    /// Number of bytes of the text, and the text if it was needed.
+    len: usize,
+    text: OnceCell<Box<[u8]>>,
+}
+
+impl SquareRows {
+    /// Adds a row with these words. If one of them is none, if there are none, or if their text may have more than `most`
+    /// bytes, the row gets no words. Returns whether it has some.
+    #[inline]
+    pub(in crate::formats) fn push(&mut self, words: impl Iterator<Item = SquareWord>, most: usize) -> bool {
+        let start = self.words.len();
+        let mut letters = 0;
+        for word in words {
+            if word == SquareWord::NONE || letters >= most {
+                self.words.truncate(start);
+                break;
+            }
+            letters += 1 + word.letters();
+            self.words.push(word);
+        }
+        let words = start..self.words.len();
+        let has_words = !words.is_empty();
+        let len = if has_words { letters - 1 } else { 0 };
+        self.rows.push(SquareRow { words, len, text: OnceCell::new() });
+        has_words
+    }
+
+    /// The words of a row; none if the row has anything else.
+    #[inline]
+    pub(in crate::formats::pgn) fn row(&self, row: usize) -> Option<&[SquareWord]> {
+        let found = self.rows.get(row)?;
+        self.words.get(found.words.clone()).filter(|words| !words.is_empty())
+    }
+
+    /// Number of bytes of the text of a row.
+    #[inline]
+    pub(in crate::formats::pgn) fn text_len(&self, row: usize) -> usize {
+        self.rows.get(row).map_or(0, |row| row.len)
+    }
+
+    /// Number of words of all rows.
+    pub(in crate::formats::pgn) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The words of a row as a text, with blanks between them.
+    #[cold]
+    pub(in crate::formats::pgn) fn text(&self, row: usize) -> Option<&[u8]> {
+        let words = self.row(row)?;
+        let text = self.rows[row].text.get_or_init(|| {
+            let mut text = Vec::with_capacity(self.text_len(row));
+            for (number, word) in words.iter().enumerate() {
+                if number > 0 {
+                    text.push(b' ');
+                }
+                word.push_text(&mut text);
+            }
+            text.into()
+        });
+        Some(text)
+    }
+}
+
 /// Whether the moves of a text are named by their squares: its first word is such a move.
 pub(in crate::formats::pgn) fn are_uci_moves(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
@@ -89,6 +204,26 @@ impl Mailbox {
     /// The order of a move, which is made; `None` for a move that no order says, or that is surely not legal.
     #[inline(always)]
     pub(super) fn order(&mut self, from: u8, to: u8, promotion: u8) -> Option<Order> {
+        let board = &mut self.0;
+        let (origin, target) = (usize::from(from & 63), usize::from(to & 63));
+        let (code, taken) = (board[origin], board[target]);
+        // Which piece moves, and whether it captures, cannot be predicted: only what is rare has a branch.
+        let is_empty = taken == 0;
+        let is_rare_of_pawn = (((from ^ to) & 7 != 0) == is_empty) | (to.wrapping_sub(8) >= 48);
+        let is_rare_of_king = (from & 7 == 4) & (from ^ to < 8);
+        let is_rare =
+            (code == 0) | (promotion != 0) | ((code == PAWN) & is_rare_of_pawn) | ((code == KING) & is_rare_of_king);
+        if is_rare {
+            return self.rare_order([from, to], promotion);
+        }
+        (board[origin], board[target]) = (0, code);
+        Some(Order::of_squares(code, [from, to], !is_empty))
+    }
+
+    /// As [`Self::order`], for any move: captures in passing, promotions, castling, and what is surely not legal.
+    #[cold]
+    #[inline(never)]
+    fn rare_order(&mut self, [from, to]: [u8; 2], promotion: u8) -> Option<Order> {
         let board = &mut self.0;
         let (origin, target) = (usize::from(from & 63), usize::from(to & 63));
         let (code, taken) = (board[origin], board[target]);
@@ -123,7 +258,6 @@ impl Mailbox {
 
     /// The order of castling, which goes to the rook or to the king's new square. Where the rook is not the king's own,
     /// it is refused by the lanes.
-    #[cold]
     fn castle(&mut self, king: usize, target: usize) -> Option<Order> {
         let board = &mut self.0;
         if board[target] == ROOK && !matches!(target % 8, 0 | 7) {
@@ -170,6 +304,37 @@ fn words(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 impl<'a> Games<'a> {
+    /// Adds the orders of a game with these moves, whose tags are these, for the lanes. `None` if it has to be played
+    /// move by move; nothing is recorded then.
+    pub(in crate::formats::pgn) fn squares_game(
+        &mut self,
+        tags: &Tags<'a>,
+        words: &[SquareWord],
+        text_len: usize,
+        records: &mut Records,
+    ) -> Option<Game<'a>> {
+        let is_usual = self.quick && tags.fen().is_none() && tags.variant().is_none();
+        if !is_usual || !records.may_play_later() || words.len() > MOST_PLIES as usize || text_len > self.max_record {
+            return None;
+        }
+        records.begin_game();
+        let mut mailbox = Mailbox::START;
+        let are_added = records.push_game(
+            words,
+            #[inline(always)]
+            |word| {
+                let (from, to, promotion) = word.squares();
+                mailbox.order(from, to, promotion)
+            },
+        );
+        are_added.then(|| {
+            let mut game = Game { end: text_len, bad: None, ..Game::without_moves(tags) };
+            game.tag_has_result = tags.verdict().is_some();
+            game.plies = words.len() as u32;
+            game
+        })
+    }
+
     /// Reads the game of a text of moves by their squares, whose tags are these; records its positions.
     pub(in crate::formats::pgn) fn uci_game(
         &mut self,
