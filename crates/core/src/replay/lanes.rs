@@ -270,6 +270,7 @@ fn play_ranges<S: Simd>(simd: S, orders: &OrderRows, ranges: &[Range<usize>; Gro
 /// Plays an order that the lanes leave open, if exactly one legal move fits; also returns the bits of the move.
 #[cold]
 pub(super) fn play_rare(board: &LaneBoard, order: Order) -> Option<(Board, u16)> {
+    let order = order.on_board(board)?;
     let board = Board::of_lane(board);
     if order.bits & Order::SHORT != 0 {
         return board.castle(CastlingSide::King).ok();

@@ -2,16 +2,16 @@
 //! one with the square that it goes to; bits beside them mark captures and promotions. Castling goes to the rook. The last
 //! byte of a game says the level.
 //!
-//! As with [moves in UCI](super::uci_moves), squares become orders for the lanes, with a mailbox that follows the pieces;
-//! other games are played move by move. Clocks and evaluations come as lists of numbers.
+//! As with [moves in UCI](super::uci_moves), squares become orders for the lanes; other games are played move by move. Clocks and evaluations come as lists of numbers.
 
 use super::error::MOST_PLIES;
-use super::uci_moves::{Mailbox, Word, play};
+use super::uci_moves::{Word, play};
 use super::{BadGame, Game, GameError, Games};
 use crate::chess::Position;
 use crate::formats::pgn::comment_values::{Eval, LONGEST_MATE};
 use crate::formats::pgn::records::Records;
 use crate::formats::pgn::tags::Tags;
+use crate::kernels::replay::Order;
 use crate::replay::Board;
 use crate::table::MOST_CENTIPAWNS;
 
@@ -147,13 +147,12 @@ impl<'a> Games<'a> {
         if moves.len() > MOST_PLIES as usize {
             return false;
         }
-        let mut mailbox = Mailbox::START;
         let are_added = records.push_game(
             moves,
             #[inline(always)]
             |bytes| {
                 let Bytes { from, to, promotion, captures } = Bytes::of(bytes)?;
-                mailbox.order(from, to, promotion).filter(|order| order.captures() == captures)
+                Some(Order::of_move([from, to], promotion, Some(captures)))
             },
         );
         if are_added {

@@ -2,39 +2,22 @@
 //! `0000` for a null move, with blanks between them. A result may be the last word.
 //!
 //! No such word is ambiguous, and all of a game's moves have this form if the first one has. Where the lanes play games
-//! later, the pieces are followed on a mailbox, from the start position on: that tells which piece moves and whether it
-//! captures, which is all that an [`Order`] says besides the squares. The lanes find out whether the move is legal. Other
-//! games, and those with a move that is not, are played move by move.
+//! later, they find on their boards which piece moves, whether it captures, and whether the move is legal. Other games,
+//! and those with a move that is not, are played move by move.
 
 use super::error::MOST_PLIES;
 use super::movetext_words::{result, shown};
 use super::tag_section::start_board;
 use super::{BadGame, Game, GameError, Games};
-use crate::chess::{CastlingSide, Move, MoveError};
+use crate::chess::{Move, MoveError};
 use crate::formats::pgn::records::Records;
 use crate::formats::pgn::tags::Tags;
 use crate::games::Verdict;
 use crate::kernels::replay::Order;
-use crate::replay::{Board, San};
+use crate::replay::Board;
 use crate::text::eight_bytes;
 use std::cell::OnceCell;
 use std::ops::Range;
-
-/// The codes of pieces on the squares of the start position, which are those of words.
-const START: [u8; 64] = {
-    let mut codes = [0; 64];
-    let behind = [4, 2, 3, 5, 6, 3, 2, 4];
-    let mut file = 0;
-    while file < 8 {
-        (codes[file], codes[56 + file]) = (behind[file], behind[file]);
-        (codes[8 + file], codes[48 + file]) = (1, 1);
-        file += 1;
-    }
-    codes
-};
-const PAWN: u8 = 1;
-const ROOK: u8 = 4;
-const KING: u8 = 6;
 
 /// A word of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,87 +177,6 @@ pub(in crate::formats::pgn) fn are_uci_moves(text: &[u8]) -> bool {
     Word::of(&text[..len]).is_some()
 }
 
-/// The pieces of a game that began in the start position.
-pub(super) struct Mailbox([u8; 64]);
-
-impl Mailbox {
-    /// The start position.
-    pub(super) const START: Self = Self(START);
-
-    /// The order of a move, which is made; `None` for a move that no order says, or that is surely not legal.
-    #[inline(always)]
-    pub(super) fn order(&mut self, from: u8, to: u8, promotion: u8) -> Option<Order> {
-        let board = &mut self.0;
-        let (origin, target) = (usize::from(from & 63), usize::from(to & 63));
-        let (code, taken) = (board[origin], board[target]);
-        // Which piece moves, and whether it captures, cannot be predicted: only what is rare has a branch.
-        let is_empty = taken == 0;
-        let is_rare_of_pawn = (((from ^ to) & 7 != 0) == is_empty) | (to.wrapping_sub(8) >= 48);
-        let is_rare_of_king = (from & 7 == 4) & (from ^ to < 8);
-        let is_rare =
-            (code == 0) | (promotion != 0) | ((code == PAWN) & is_rare_of_pawn) | ((code == KING) & is_rare_of_king);
-        if is_rare {
-            return self.rare_order([from, to], promotion);
-        }
-        (board[origin], board[target]) = (0, code);
-        Some(Order::of_squares(code, [from, to], !is_empty))
-    }
-
-    /// As [`Self::order`], for any move: captures in passing, promotions, castling, and what is surely not legal.
-    #[cold]
-    #[inline(never)]
-    fn rare_order(&mut self, [from, to]: [u8; 2], promotion: u8) -> Option<Order> {
-        let board = &mut self.0;
-        let (origin, target) = (usize::from(from & 63), usize::from(to & 63));
-        let (code, taken) = (board[origin], board[target]);
-        let mut captures = taken != 0;
-        match code {
-            PAWN => {
-                captures = from % 8 != to % 8;
-                if captures && taken == 0 {
-                    // En passant.
-                    board[origin & 56 | target & 7] = 0;
-                }
-                if matches!(to / 8, 0 | 7) {
-                    if promotion == 0 {
-                        return None;
-                    }
-                    (board[origin], board[target]) = (0, promotion);
-                    return Some(San::of_squares(PAWN, [from, to], captures, promotion).order());
-                }
-            }
-            0 => return None,
-            KING if from % 8 == 4 && from / 8 == to / 8 && (taken == ROOK || from.abs_diff(to) == 2) => {
-                return if promotion == 0 { self.castle(origin, target) } else { None };
-            }
-            _ => {}
-        }
-        if promotion != 0 {
-            return None;
-        }
-        (board[origin], board[target]) = (0, code);
-        Some(Order::of_squares(code, [from, to], captures))
-    }
-
-    /// The order of castling, which goes to the rook or to the king's new square. Where the rook is not the king's own,
-    /// it is refused by the lanes.
-    fn castle(&mut self, king: usize, target: usize) -> Option<Order> {
-        let board = &mut self.0;
-        if board[target] == ROOK && !matches!(target % 8, 0 | 7) {
-            return None;
-        }
-        let side = if target > king { CastlingSide::King } else { CastlingSide::Queen };
-        let rank = king & 56;
-        let (rook, king_goal, rook_goal) = match side {
-            CastlingSide::King => (rank + 7, rank + 6, rank + 5),
-            CastlingSide::Queen => (rank, rank + 2, rank + 3),
-        };
-        (board[king], board[rook]) = (0, 0);
-        (board[king_goal], board[rook_goal]) = (KING, ROOK);
-        Some(Order::castling(side))
-    }
-}
-
 /// The squares of a word of four letters, the first of eight bytes, behind which a blank stands.
 #[inline(always)]
 const fn squares_before_blank(bytes: u64) -> Option<[u8; 2]> {
@@ -318,13 +220,12 @@ impl<'a> Games<'a> {
             return None;
         }
         records.begin_game();
-        let mut mailbox = Mailbox::START;
         let are_added = records.push_game(
             words,
             #[inline(always)]
             |word| {
                 let (from, to, promotion) = word.squares();
-                mailbox.order(from, to, promotion)
+                Some(Order::of_move([from, to], promotion, None))
             },
         );
         are_added.then(|| {
@@ -369,14 +270,12 @@ impl<'a> Games<'a> {
 
     /// Adds the orders of a game for the lanes; false if it has to be played move by move.
     fn play_later(&mut self, text: &'a [u8], game: &mut Game<'a>, records: &mut Records) -> bool {
-        let mut mailbox = Mailbox::START;
         self.orders.clear();
         let mut at = 0;
         while at < text.len() {
             // Most words are followed by one blank.
-            if let Some([from, to]) = squares_before_blank(eight_bytes(text, at)) {
-                let Some(order) = mailbox.order(from, to, 0) else { return false };
-                self.orders.push(order);
+            if let Some(squares) = squares_before_blank(eight_bytes(text, at)) {
+                self.orders.push(Order::of_move(squares, 0, None));
                 at += 5;
                 continue;
             }
@@ -384,10 +283,9 @@ impl<'a> Games<'a> {
             let start = at + before;
             at = start + word.len();
             match Word::of(word) {
-                Some(Word::Squares(from, to, promotion)) => match mailbox.order(from, to, promotion) {
-                    Some(order) => self.orders.push(order),
-                    None => return false,
-                },
+                Some(Word::Squares(from, to, promotion)) => {
+                    self.orders.push(Order::of_move([from, to], promotion, None));
+                }
                 Some(Word::Null) => return false,
                 None => match result(word, self.strict) {
                     Some((verdict, len)) if len == word.len() && text[at..].trim_ascii().is_empty() => {
@@ -471,19 +369,6 @@ pub(super) fn play(board: Board, found: Word, word: &[u8]) -> Result<(Board, Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn orders_of_squares_are_those_of_moves() {
-        for code in 1..=6 {
-            for (from, to) in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
-                for captures in [false, true] {
-                    let order = Order::of_squares(code, [from, to], captures);
-                    assert_eq!(order, San::of_squares(code, [from, to], captures, 0).order());
-                    assert_eq!(order.captures(), captures);
-                }
-            }
-        }
-    }
 
     #[test]
     fn words_in_eight_bytes_are_words() {
