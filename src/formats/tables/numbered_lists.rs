@@ -96,8 +96,15 @@ impl PageLists {
             _ => return None,
         };
         let (most, bits) = (written.most_defined, bits_of(written.most_defined));
+        let present = match defined {
+            Some(defined) => equal(defined, count, bits, most)?,
+            None => count,
+        };
+        if matches!(page, Page::DataPageV2 { num_nulls, .. } if u64::from(*num_nulls) != count - present) {
+            return None;
+        }
         let lists = match defined {
-            Some(defined) if equal(defined, count, bits, most)? != count => {
+            Some(defined) if present != count => {
                 Self::with_missing(continued, defined, values, count, written, is_optional)?
             }
             _ => Self {
@@ -128,6 +135,9 @@ impl PageLists {
         // Whether the list of the row has elements so far, or may have begun in a page before.
         let mut has_elements = true;
         for (continues, level) in continued.into_iter().zip(defined) {
+            if level > most {
+                return None;
+            }
             if continues == 0 {
                 lists.starts.push(lists.numbers.len() as u32);
                 has_elements = level > is_empty;
@@ -299,5 +309,125 @@ impl NumberedLists {
     /// The numbers in the list of each row.
     pub(super) fn rows(&self) -> impl Iterator<Item = Option<&[u16]>> {
         self.rows.iter().map(|row| self.numbers.get(row.clone()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::random::Random;
+    use ::parquet::basic::Type as Physical;
+
+    /// Numbers as runs of both kinds.
+    fn runs(numbers: &[u64], width: usize, random: &mut Random) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut varint = |mut value: usize, bytes: &mut Vec<u8>| {
+            while value >= 0x80 {
+                bytes.push(value as u8 | 0x80);
+                value >>= 7;
+            }
+            bytes.push(value as u8);
+        };
+        let mut at = 0;
+        while at < numbers.len() {
+            let same = numbers[at..].iter().take_while(|&&number| number == numbers[at]).count();
+            if same > 8 || random.below(4) == 0 {
+                let len = 1 + random.below(same as u32) as usize;
+                varint(len << 1, &mut bytes);
+                bytes.extend(&numbers[at].to_le_bytes()[..width.div_ceil(8)]);
+                at += len;
+            } else {
+                let groups = 1 + random.below(9) as usize;
+                varint(groups << 1 | 1, &mut bytes);
+                let mut packed = vec![0u8; groups * width];
+                for (number, value) in numbers[at..].iter().take(8 * groups).enumerate() {
+                    for bit in 0..width {
+                        let place = number * width + bit;
+                        packed[place / 8] |= ((value >> bit & 1) as u8) << (place % 8);
+                    }
+                }
+                bytes.extend(packed);
+                at += 8 * groups;
+            }
+        }
+        bytes
+    }
+
+    /// The lists of a page are those that were written, whatever runs there are, and no change of a byte makes a panic.
+    #[test]
+    fn pages_have_the_lists_that_were_written() {
+        let mut random = Random::new(31);
+        let mut with_missing = 0;
+        for round in 0..400 {
+            let (is_optional, is_element_optional) = (round % 2 == 0, round % 4 < 2);
+            let most_defined = 1 + u8::from(is_optional) + u8::from(is_element_optional);
+            let width = [0, 1, 3, 8, 10, 11, 15][round % 7];
+            let is_odd = round % 3 == 0;
+            let (mut continued, mut defined, mut values) = (Vec::new(), Vec::new(), Vec::new());
+            let mut expected = PageLists { numbers: Vec::new(), starts: Vec::new(), missing: Vec::new() };
+            // The page may begin with the rest of a list.
+            for row in 0..random.below(40) {
+                let has_start = row > 0 || round % 5 > 0;
+                let kind = if is_odd && has_start { random.below(4) } else { 3 };
+                if has_start {
+                    expected.starts.push(expected.numbers.len() as u32);
+                }
+                if kind == 0 && is_optional || kind == 1 {
+                    if kind == 0 {
+                        expected.missing.push(expected.starts.len() as u32 - 1);
+                    }
+                    continued.push(0);
+                    defined.push(u64::from(kind == 1 && is_optional));
+                    continue;
+                }
+                for element in 0..1 + random.below(90) {
+                    continued.push(u64::from(element > 0 || !has_start));
+                    if is_odd && is_element_optional && random.below(9) == 0 {
+                        defined.push(u64::from(most_defined) - 1);
+                        expected.numbers.push(NULL);
+                    } else {
+                        defined.push(u64::from(most_defined));
+                        values.push(u64::from(random.below(1 << width)));
+                        expected.numbers.push(values[values.len() - 1] as u16);
+                    }
+                }
+            }
+            let mut encoded = vec![width as u8];
+            encoded.extend(runs(&values, width, &mut random));
+            let levels = [runs(&continued, 1, &mut random), runs(&defined, bits_of(most_defined).into(), &mut random)];
+            let written = Written { physical: Physical::BYTE_ARRAY, width: 4, most_defined, is_list: true };
+            let page = |levels: &[Vec<u8>; 2], encoded: &[u8]| {
+                let [first, second] = levels;
+                Page::DataPageV2 {
+                    buf: [&first[..], second, encoded].concat().into(),
+                    num_values: continued.len() as u32,
+                    encoding: Encoding::RLE_DICTIONARY,
+                    num_nulls: (continued.len() - values.len()) as u32,
+                    num_rows: 0,
+                    def_levels_byte_len: second.len() as u32,
+                    rep_levels_byte_len: first.len() as u32,
+                    is_compressed: false,
+                    statistics: None,
+                }
+            };
+            let found = PageLists::of(&page(&levels, &encoded), written, is_optional);
+            assert_eq!(found.as_deref(), Some(&expected), "round {round}");
+            with_missing += expected.missing.len();
+            for _ in 0..40 {
+                let (mut levels, mut encoded) = (levels.clone(), encoded.clone());
+                let bytes = match random.below(3) {
+                    0 => &mut encoded,
+                    level => &mut levels[level as usize - 1],
+                };
+                if let Some(byte) = bytes.len().checked_sub(1).map(|last| random.below(last as u32 + 1) as usize) {
+                    bytes[byte] = random.below(256) as u8;
+                }
+                if let Some(found) = PageLists::of(&page(&levels, &encoded), written, is_optional) {
+                    assert!(found.starts.is_sorted() && found.starts.len() <= continued.len());
+                    assert!(found.numbers.len() <= continued.len());
+                }
+            }
+        }
+        assert!(with_missing > 100, "{with_missing}");
     }
 }
