@@ -241,6 +241,8 @@ fn other_elements_of_lists_are_rejected() {
         (list(&[Some("e4"), Some("e5"), Some("Nf3 Nc6")]), 3, "element 2 of the list of moves has a blank"),
         (list(&[None]), 1, "element 0 of the list of moves is null"),
         (list(&[Some("e2e4"), Some("e2e4"), None]), 2, "illegal move `e2e4`"),
+        // White could castle, but this is Black's king.
+        (list(&["g1f3", "g8f6", "g2g3", "g7g6", "f1g2", "f8g7", "e8g8"].map(Some)), 7, "illegal move `e8g8`"),
         (list(&[Some("e4"), Some("e5"), Some("1-0")]), 3, ""),
         (list(&[Some("e2e4"), Some("e7e5")]), 3, ""),
     ];

@@ -117,6 +117,10 @@ impl Order {
             // Rooks that may castle have a code of their own.
             if code == 7 { 4 } else { code }
         };
+        let is_black = board.black & self.origin != 0;
+        if is_black != board.black_to_move {
+            return None;
+        }
         let (from, to) = (self.origin.trailing_zeros() as u8 & 63, self.to());
         let (moves, promotes) = (code(from), self.arrives() != 0);
         let mut captures = code(to) != 0;
@@ -475,6 +479,8 @@ fn on_boards<S: Simd>(
 ) -> (S::Lanes, S::Lanes) {
     let (none, all) = (simd.splat(0), simd.splat(!0));
     let [t0, t1, t2] = board.types;
+    let occupied = t0 | t1 | t2;
+    let own = board.black ^ (occupied & !board.turn);
     let rook = t2 & !t1 & !t0 | t0 & t1 & t2;
     let on_origin = inlined(
         #[inline(always)]
@@ -483,7 +489,7 @@ fn on_boards<S: Simd>(
     let [c0, c1, c2] = [on_origin(t0 & !rook), on_origin(t1 & !rook), on_origin(t2)];
     let pawn = c0 & !c1 & !c2;
     let king = c1 & c2;
-    let captures = (t0 | t1 | t2).if_disjoint(to, none, simd.splat(Order::CAPTURES));
+    let captures = occupied.if_disjoint(to, none, simd.splat(Order::CAPTURES));
     let promotes = order.where_any::<{ Order::ARRIVING }>(all, none);
 
     let codes =
@@ -498,7 +504,7 @@ fn on_boards<S: Simd>(
     let found = order & simd.splat(!Order::CAPTURES) | codes | arrives | kinds | captures;
 
     // A king of the start position goes to its new square or to the rook.
-    let at_home = king & origin & simd.splat((FILE_A << 4) & (RANK_1 | RANK_8));
+    let at_home = king & origin & own & simd.splat((FILE_A << 4) & (RANK_1 | RANK_8));
     let short = (at_home.shl::<2>() | at_home.shl::<3>()).if_disjoint(to, none, simd.splat(Order::SHORT));
     let long = (at_home.shr::<2>() | at_home.shr::<4>()).if_disjoint(to, none, simd.splat(Order::LONG));
     let castles = short | long;
