@@ -321,7 +321,7 @@ mod tests {
     /// Numbers as runs of both kinds.
     fn runs(numbers: &[u64], width: usize, random: &mut Random) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut varint = |mut value: usize, bytes: &mut Vec<u8>| {
+        let varint = |mut value: usize, bytes: &mut Vec<u8>| {
             while value >= 0x80 {
                 bytes.push(value as u8 | 0x80);
                 value >>= 7;

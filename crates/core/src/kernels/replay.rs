@@ -98,7 +98,8 @@ impl Order {
         let to = u64::from(to);
         let says = match captures {
             None => Self::SQUARES,
-            Some(captures) => Self::SQUARES | Self::SAYS_CAPTURES | Self::CAPTURES * u64::from(captures),
+            Some(false) => Self::SQUARES | Self::SAYS_CAPTURES,
+            Some(true) => Self::SQUARES | Self::SAYS_CAPTURES | Self::CAPTURES,
         };
         let bits = to | to << (Self::MOVE + 6) | PROMOTIONS[usize::from(promotion & 7)] | says;
         Self { origin: 1 << (from & 63), bits }
