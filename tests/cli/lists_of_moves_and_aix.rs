@@ -241,6 +241,8 @@ fn other_elements_of_lists_are_rejected() {
         (list(&[Some("e4"), Some("e5"), Some("Nf3 Nc6")]), 3, "element 2 of the list of moves has a blank"),
         (list(&[None]), 1, "element 0 of the list of moves is null"),
         (list(&[Some("e2e4"), Some("e2e4"), None]), 2, "illegal move `e2e4`"),
+        // White could castle, but this is Black's king.
+        (list(&["g1f3", "g8f6", "g2g3", "g7g6", "f1g2", "f8g7", "e8g8"].map(Some)), 7, "illegal move `e8g8`"),
         (list(&[Some("e4"), Some("e5"), Some("1-0")]), 3, ""),
         (list(&[Some("e2e4"), Some("e7e5")]), 3, ""),
     ];
@@ -269,6 +271,66 @@ fn other_elements_of_lists_are_rejected() {
     let batch = RecordBatch::try_from_iter([("moves", fixed)]).expect("a column");
     let file = dir.file("y.arrow", arrow(&batch));
     assert_eq!(output(0, &["compute", "--columns", "game", "--format", "csv", &file]).lines().count(), 7);
+}
+
+/// Lists whose words are numbers of dictionary entries are read as lists whose words are written out, with whatever else is
+/// in them.
+#[test]
+fn lists_in_dictionaries_are_read_as_others() {
+    let dir = Dir::new();
+    let mut random = Random::new(74);
+    let mut games = random_games(260, true, &mut random);
+    games.extend(random_games(40, false, &mut random));
+    let mut lists: Lists = games.into_iter().map(|words| Some(words.into_iter().map(Some).collect())).collect();
+    for list in &mut lists {
+        let words = list.as_mut().expect("a list");
+        let at = random.below(words.len() as u64 + 1) as usize;
+        match random.below(20) {
+            0 => *list = None,
+            1 => words.clear(),
+            2 => words.insert(at, None),
+            3 => words.push(Some("1-0".to_owned())),
+            4 => {
+                let others = ["", " ", "0000", "e2 e4", "e2e5", "a7a8Q", "a7a8q", "e9e4", "Nf3", "xx"];
+                words.insert(at, Some(others[random.below(10) as usize].to_owned()));
+            }
+            _ => {}
+        }
+    }
+    let batch = RecordBatch::try_from_iter([("moves", list_columns(&lists).remove(0))]).expect("a column");
+    let written = |has_dictionary, rows, page, version| {
+        let properties = WriterProperties::builder()
+            .set_dictionary_enabled(has_dictionary)
+            .set_max_row_group_row_count(Some(rows))
+            .set_data_page_size_limit(page)
+            .set_write_batch_size(16)
+            .set_writer_version(version);
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties.build())).expect("a schema");
+        writer.write(&batch).expect("written");
+        writer.close().expect("closed");
+        bytes
+    };
+    let plain = dir.file("plain.parquet", written(false, 1000, 1 << 20, WriterVersion::PARQUET_1_0));
+    for (rows, page, version) in [
+        (1000, 1 << 20, WriterVersion::PARQUET_1_0),
+        (1000, 60, WriterVersion::PARQUET_1_0),
+        (100, 1000, WriterVersion::PARQUET_2_0),
+        (7, 60, WriterVersion::PARQUET_2_0),
+        (1, 60, WriterVersion::PARQUET_1_0),
+    ] {
+        let numbered = dir.file("numbered.parquet", written(true, rows, page, version));
+        // Where rejects tell about positions, the library reads the lists.
+        let commands =
+            [COMMANDS[0], "compute --columns game,ply,fen --format csv --validity strict", "games --format csv"];
+        assert_same_with(1, &plain, &numbered, &[], &commands);
+        let messages = |file: &str| {
+            let messages = stderr_of(1, &["compute", "--columns", "game", "--format", "csv", file]);
+            let of_rows = messages.lines().filter(|line| line.contains("(row ")).map(|line| line.replace(file, ""));
+            of_rows.collect::<Vec<_>>()
+        };
+        assert_eq!(messages(&plain), messages(&numbered));
+    }
 }
 
 /// Moves with more than moves among them are copied to PGN as they are, whatever their column is called.

@@ -4,7 +4,7 @@
 //! game is lost. The tags of a row are written as the tag section that the game would have, because they are read in the
 //! same way; the moves are read where they are.
 
-use super::game::{BadGame, Game, GameError, Games, PlyValues, are_uci_moves};
+use super::game::{BadGame, Game, GameError, Games, PlyValues, SquareRows, are_uci_moves};
 use super::records::{Records, estimated_rows};
 use super::tags::Name;
 use super::write_movetext::write_movetext;
@@ -89,6 +89,8 @@ pub(in crate::formats) struct RowMoves<'a> {
     /// What each row has; moves in lists have blanks between them.
     pub(in crate::formats) texts: Vec<Option<&'a [u8]>>,
     pub(in crate::formats) form: Form,
+    /// The rows whose moves are known by their squares. What `texts` has for these means nothing.
+    pub(in crate::formats) squares: SquareRows,
     /// The lists with something else than moves, in the order of rows.
     pub(in crate::formats) bad_lists: Vec<BadList>,
     /// What stands beside the moves of each row, in columns of its own; `None` for forms that have no such columns.
@@ -107,7 +109,13 @@ pub(in crate::formats) struct BadList {
 
 impl RowMoves<'_> {
     fn text(&self, row: usize) -> &[u8] {
-        self.texts[row].unwrap_or_default()
+        self.squares.text(row).or(self.texts[row]).unwrap_or_default()
+    }
+    fn text_len(&self, row: usize) -> usize {
+        match self.squares.row(row) {
+            Some(_) => self.squares.text_len(row),
+            None => self.texts[row].map_or(0, <[u8]>::len),
+        }
     }
 }
 
@@ -130,7 +138,7 @@ fn decode_rows_with(
     tags: &TagSections,
     lanes: bool,
 ) -> Decoded {
-    let bytes = moves.texts.iter().flatten().map(|text| text.len()).sum();
+    let bytes = (0..moves.texts.len()).map(|row| moves.text_len(row)).sum();
     let source = |options: &DecodeOptions, played_now| {
         let variations = options.games.as_ref().is_some_and(|games| games.variations);
         let games = Games::new(&[], variations, options.strict_pgn).limited(options.max_record, false);
@@ -251,6 +259,16 @@ fn write_game(section: &[u8], moves: &[u8], out: &mut Vec<u8>) -> usize {
     start
 }
 
+/// Says of an error in the start position of a game where it comes from.
+#[inline]
+fn with_bad_start(game: &mut Game<'_>) {
+    if let Some(bad) = &mut game.bad
+        && matches!(bad.error, GameError::Fen(_) | GameError::Start(_) | GameError::FenMoves)
+    {
+        bad.error = GameError::BadStart(Box::new(bad.error.clone()));
+    }
+}
+
 /// The games of rows.
 struct RowGames<'a> {
     games: Games<'a>,
@@ -268,6 +286,20 @@ struct RowGames<'a> {
     bytes: usize,
 }
 
+impl<'a> RowGames<'a> {
+    /// The first text that has something.
+    fn sample(&self) -> Option<&'a [u8]> {
+        self.moves.texts.iter().flatten().copied().find(|text| !text.is_empty())
+    }
+    /// Whether the moves are mostly named by their squares, as far as the first game tells.
+    fn are_uci_moves(&self) -> bool {
+        match self.moves.form {
+            Form::Moves | Form::Any => self.moves.squares.len() > 0 || self.sample().is_some_and(are_uci_moves),
+            Form::Movetext | Form::Aix => false,
+        }
+    }
+}
+
 impl<'a> GameSource<'a> for RowGames<'a> {
     #[inline]
     fn next(&mut self, records: &mut Records) -> Option<Game<'a>> {
@@ -280,8 +312,15 @@ impl<'a> GameSource<'a> for RowGames<'a> {
             records.begin_game();
             return Some(Game::without_moves(&tags));
         };
-        self.read += text.len();
+        self.read += moves.text_len(row);
         let later = self.played_now.binary_search(&row).is_err();
+        if let Some(words) = moves.squares.row(row) {
+            let text_len = moves.squares.text_len(row);
+            let played = if later { self.games.squares_game(&tags, words, text_len, records) } else { None };
+            let mut game = played.unwrap_or_else(|| self.games.uci_game(&tags, moves.text(row), false, records));
+            with_bad_start(&mut game);
+            return Some(game);
+        }
         let bad_list = || moves.bad_lists.binary_search_by_key(&row, |bad| bad.row).ok().map(|at| &moves.bad_lists[at]);
         let bad_list = if moves.bad_lists.is_empty() { None } else { bad_list() };
         let (later, text) = match bad_list {
@@ -304,16 +343,16 @@ impl<'a> GameSource<'a> for RowGames<'a> {
             game.bad = Some(Box::new(BadGame { error, offset: bad.before, ply: game.plies, position }));
             game.end = self.text().len();
         }
-        if let Some(bad) = &mut game.bad
-            && matches!(bad.error, GameError::Fen(_) | GameError::Start(_) | GameError::FenMoves)
-        {
-            bad.error = GameError::BadStart(Box::new(bad.error.clone()));
-        }
+        with_bad_start(&mut game);
         Some(game)
     }
     #[inline(always)]
     fn text(&self) -> &'a [u8] {
-        self.moves.texts[self.row - 1].unwrap_or_default()
+        self.moves.text(self.row - 1)
+    }
+    #[inline(always)]
+    fn text_len(&self) -> usize {
+        self.moves.text_len(self.row - 1)
     }
     #[inline(always)]
     fn extent(&self, _: &Game<'_>) -> Range<usize> {
@@ -340,11 +379,18 @@ impl<'a> GameSource<'a> for RowGames<'a> {
     }
     fn likely_positions(&self) -> usize {
         let texts = &self.moves.texts;
-        let sample = texts.iter().flatten().find(|text| !text.is_empty());
         // In files of PGN, about a fifth of the bytes are tags.
-        let of_text = |sample: &&[u8]| estimated_rows(sample, self.bytes + self.bytes / 4);
-        let positions = if self.moves.form == Form::Aix { self.bytes / 2 } else { sample.map_or(0, of_text) };
+        let of_text = |sample: &[u8]| estimated_rows(sample, self.bytes + self.bytes / 4);
+        let positions = match self.moves.form {
+            Form::Aix => self.bytes / 2,
+            // A word of a move has four letters, and a blank before the next one.
+            _ if self.are_uci_moves() => (self.bytes + texts.len()) / 5,
+            _ => self.sample().map_or(0, of_text),
+        };
         positions + texts.len()
+    }
+    fn are_hardly_more(&self) -> bool {
+        self.moves.form == Form::Aix || self.are_uci_moves()
     }
     fn lines(&mut self) -> u64 {
         0
@@ -361,7 +407,7 @@ mod tests {
     use crate::formats::test_mutations::each_change;
 
     fn row_moves<'a>(texts: &[Option<&'a [u8]>], form: Form) -> RowMoves<'a> {
-        RowMoves { texts: texts.to_vec(), form, bad_lists: Vec::new(), beside: None }
+        RowMoves { texts: texts.to_vec(), form, squares: SquareRows::default(), bad_lists: Vec::new(), beside: None }
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub(crate) mod write_movetext;
 
 pub use game::{BadGame, Game, GameError, Games};
 #[cfg(feature = "parquet")]
-pub(super) use game::{PlyValues, unread_level};
+pub(super) use game::{PlyValues, SquareRows, SquareWord, unread_level};
 #[cfg(feature = "parquet")]
 pub(super) use games_in_table_rows::{BadList, Form, RowMoves, TagSections, decode_rows};
 pub use lex::boundary;
@@ -317,10 +317,19 @@ trait GameSource<'a> {
     fn progress(&self) -> (usize, usize);
     /// The end of the chunk, as [extents](Self::extent) count.
     fn end(&self) -> usize;
+    /// Number of bytes of the text.
+    #[inline(always)]
+    fn text_len(&self) -> usize {
+        self.text().len()
+    }
     /// Whether rows of games have their tags, also if the rest of them is completed later.
     fn keeps_tags(&self) -> bool;
     /// The number of positions, as far as a beginning of the text tells.
     fn likely_positions(&self) -> usize;
+    /// Whether there are hardly ever more positions than that, so that they are not estimated once more.
+    fn are_hardly_more(&self) -> bool {
+        false
+    }
     /// Number of line feeds in the text.
     fn lines(&mut self) -> u64;
 }
@@ -445,7 +454,7 @@ fn decode_games<'a>(
     let (_, all_bytes) = games.progress();
     let rows = games.likely_positions();
     // After some games, the number of rows is estimated once more.
-    let mut estimates_again_at = all_bytes / 8;
+    let mut estimates_again_at = if games.are_hardly_more() { usize::MAX } else { all_bytes / 8 };
     let mut records = Records::new(requested, rows);
     let mut columns = GameColumns::new(fields, &options.tags, rows);
     let mut lost_tags = TagCounts::new(options.lost_of_each);
@@ -464,7 +473,7 @@ fn decode_games<'a>(
         let Some(mut game) = games.next(&mut records) else {
             break;
         };
-        let text = games.text();
+        let text_len = games.text_len();
         let extent = games.extent(&game);
         extend_row(decoded.game_rows.last_mut(), between, extent.start);
         let before = between;
@@ -477,23 +486,23 @@ fn decode_games<'a>(
             columns.reserve(rows);
             origins.reserve_exact(rows.saturating_sub(origins.len()));
         }
-        last_game_is_open = Some(!game.terminated && !game.stray && game.end == text.len());
+        last_game_is_open = Some(!game.terminated && !game.stray && game.end == text_len);
         if game.stray
             && let Some(bad) = &game.bad
         {
             let place = games.place(bad.offset, decoded.records);
-            let reject = reject(text, &game, bad, place);
+            let reject = reject(games.text(), &game, bad, place);
             decoded.rejects.push(reject);
             numbers.push((start, decoded.records));
             decoded.records += 1;
             continue;
         }
-        if truncated && game.end == text.len() && !game.is_too_long() {
+        if truncated && game.end == text_len && !game.is_too_long() {
             // Its last move may have lost a letter and still look valid.
             records.truncate(start);
             game.bad = Some(Box::new(BadGame {
                 error: GameError::CutOff,
-                offset: text.len(),
+                offset: text_len,
                 ply: game.plies,
                 position: game.last.clone(),
             }));
@@ -585,7 +594,7 @@ fn decode_games<'a>(
             if records.may_lose_text() {
                 let end = game.bad.as_ref().map_or(game.end, |bad| bad.offset.min(game.end));
                 let part = game.movetext..end;
-                unstored_text::count(text, part, selection.variations, &mut lost_texts);
+                unstored_text::count(games.text(), part, selection.variations, &mut lost_texts);
             }
             lost_tags.end_game(decoded.records..decoded.records + kept as u64, &mut lost_texts);
         }
@@ -610,7 +619,7 @@ fn decode_games<'a>(
         decoded.records += kept as u64;
         if let Some(bad) = &game.bad {
             let place = Place { game: Some(number), ..games.place(bad.offset, decoded.records) };
-            let reject = reject(text, &game, bad, place);
+            let reject = reject(games.text(), &game, bad, place);
             decoded.rejects.push(reject);
             decoded.records += 1;
         }

@@ -7,6 +7,7 @@ use super::dictionary_values::Column;
 use super::fields_from_values::{
     Dictionary, Understood, Wrong, first_word, most_texts, move_of, out_of_range, push, result_of, start_of,
 };
+use super::numbered_lists::NumberedLists;
 use super::values::{Floats, Numbers, Texts};
 use super::{Chunk, RecordTexts};
 use crate::chess::{Move, Validity};
@@ -39,6 +40,11 @@ pub(super) trait ReadColumns {
         rows: Range<u64>,
         each: &mut dyn FnMut(&Column) -> Result<(), String>,
     ) -> Result<(), String>;
+    /// The lists of texts of rows of a column, if they can be had as numbers of texts. Otherwise they have to be read,
+    /// which tells if something is wrong.
+    fn numbered_lists(&self, _column: usize, _rows: Range<u64>) -> Option<NumberedLists> {
+        None
+    }
 }
 
 /// Decodes rows. `rows` counts them within the group of `columns`, and `first` is the number of the group's first row

@@ -11,10 +11,13 @@ use super::column_map::{Column, Kind, all_of, note_on};
 use super::decode::{Raws, ReadColumns};
 use super::detect_games_or_positions::ReadRows;
 use super::dictionary_values;
+use super::numbered_lists::NumberedLists;
 use super::values::{Floats, Lists, Numbers, Texts};
 use crate::chess::Validity;
 use crate::error::Damage;
-use crate::formats::pgn::{BadList, Form, PlyValues, RowMoves, TagSections, decode_rows, unread_level};
+use crate::formats::pgn::{
+    BadList, Form, PlyValues, RowMoves, SquareRows, SquareWord, TagSections, decode_rows, unread_level,
+};
 use crate::formats::{Chunk, DecodeOptions, Decoded};
 use crate::games::Date;
 use crate::table::{Field, Fields, TAGS};
@@ -394,9 +397,16 @@ impl GameTableColumns {
         options: &DecodeOptions,
     ) -> Result<Decoded, String> {
         let count = (rows.end - rows.start) as usize;
-        let moves = arrays(columns, self.moves, &rows)?;
+        // Rejects of positions show the values as they are.
+        let may_be_numbers = self.is_list && options.validity != Validity::Strict;
+        let numbered = if may_be_numbers { columns.numbered_lists(self.moves, rows.clone()) } else { None };
+        let moves = if numbered.is_some() { Vec::new() } else { arrays(columns, self.moves, &rows)? };
         let mut texts: Vec<Option<&[u8]>> = Vec::with_capacity(count);
-        let joined = if self.is_list { Joined::of(&moves, options.max_record)? } else { Joined::default() };
+        let joined = match numbered {
+            Some(lists) => Joined::of_numbers(&lists, options.max_record),
+            None if self.is_list => Joined::of(&moves, options.max_record)?,
+            None => Joined::default(),
+        };
         if self.is_list {
             texts.extend(joined.rows.iter().map(|row| joined.text.get(row.clone()?)));
         } else {
@@ -468,7 +478,7 @@ impl GameTableColumns {
             }
             sections.end_row();
         }
-        let row_moves = RowMoves { texts, form: self.form, bad_lists: joined.bad, beside };
+        let row_moves = RowMoves { texts, form: self.form, squares: joined.squares, bad_lists: joined.bad, beside };
         let mut decoded = decode_rows(chunk, first, &row_moves, &sections, options);
         if options.validity == Validity::Strict {
             // Positions may still be rejected.
@@ -508,12 +518,13 @@ impl TagColumn {
     }
 }
 
-/// Lists of moves, as texts with blanks between the moves.
+/// Lists of moves: by their squares where all of them are words of UCI, and as texts with blanks between the moves.
 #[derive(Default)]
 struct Joined {
     text: Vec<u8>,
     /// Where the text of each row is; `None` if there is no list.
     rows: Vec<Option<Range<usize>>>,
+    squares: SquareRows,
     bad: Vec<BadList>,
 }
 
@@ -525,16 +536,35 @@ impl Joined {
             let lists = Lists::of(array).ok_or("the column of moves has no lists")?;
             let elements = lists.texts().ok_or("the lists of moves are not of text")?;
             for row in 0..array.array.len() {
-                let Some(places) = lists.get(row) else {
-                    joined.rows.push(None);
-                    continue;
-                };
-                joined.row(places.map(|place| elements.get(place)), most);
+                let places = lists.get(row);
+                let words = places.clone().into_iter().flatten();
+                let word_of = |place| elements.get(place).map_or(SquareWord::NONE, SquareWord::of);
+                match places {
+                    _ if joined.squares.push(words.map(word_of), most) => joined.rows.push(Some(0..0)),
+                    Some(places) => joined.row(places.map(|place| elements.get(place)), most),
+                    None => joined.rows.push(None),
+                }
             }
         }
         Ok(joined)
     }
 
+    /// Joins lists of numbers of texts.
+    fn of_numbers(lists: &NumberedLists, most: usize) -> Self {
+        let mut joined = Self::default();
+        let entries = &lists.entries;
+        for row in lists.rows() {
+            let words = row.unwrap_or_default().iter().map(|&number| entries.word(number));
+            match row {
+                _ if joined.squares.push(words, most) => joined.rows.push(Some(0..0)),
+                Some(numbers) => joined.row(numbers.iter().map(|&number| entries.text(number)), most),
+                None => joined.rows.push(None),
+            }
+        }
+        joined
+    }
+
+    /// Adds the text of a row.
     fn row<'a>(&mut self, elements: impl Iterator<Item = Option<&'a [u8]>>, most: usize) {
         let start = self.text.len();
         let mut is_good = true;

@@ -36,7 +36,8 @@
 //! each page begins, with or without an offset index, and are checked against the metadata: if rows are missing, the
 //! file is damaged. A part consists of whole pages of the positions, ideally about 32,768 rows, and of the same rows in
 //! the pages of other columns; large pages are divided. To read a column of a part, its pages and their dictionary are
-//! put together as a column chunk of their own.
+//! put together as a column chunk of their own. Lists of moves are mostly numbers of dictionary entries, which are read
+//! without the library (`numbered_lists`).
 //!
 //! # Arrow
 //!
@@ -89,6 +90,8 @@ mod ipc_buffer_checks;
 #[cfg(feature = "parquet")]
 mod ipc_messages;
 pub(super) mod json_walk;
+#[cfg(feature = "parquet")]
+mod numbered_lists;
 #[cfg(feature = "parquet")]
 mod page_checks;
 #[cfg(feature = "parquet")]

@@ -27,7 +27,7 @@ impl Written {
     }
     /// The levels at the beginning of an unpacked page: whether each value continues a list, and whether it is present; and
     /// the bytes after them. `None` if they are longer than the page.
-    fn split<'a>(&self, page: &'a Page) -> Option<(Levels<'a>, Levels<'a>, &'a [u8])> {
+    pub(super) fn split<'a>(&self, page: &'a Page) -> Option<(Levels<'a>, Levels<'a>, &'a [u8])> {
         /// Levels of the older kind of pages, with their length before them.
         fn with_length(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
             let (&len, rest) = bytes.split_first_chunk::<4>()?;
@@ -157,7 +157,7 @@ pub(super) fn check(page: &Page, written: Written) -> Result<u64, String> {
 }
 
 /// The form in which a page states which values are present.
-enum Levels<'a> {
+pub(super) enum Levels<'a> {
     /// All values are present.
     None,
     /// As bits.
@@ -178,12 +178,12 @@ fn ones(bytes: &[u8], bits: u64) -> u64 {
 }
 
 /// Number of bits of levels up to this one.
-fn bits_of(most: u8) -> u8 {
+pub(super) fn bits_of(most: u8) -> u8 {
     (u8::BITS - most.leading_zeros()) as u8
 }
 
 /// How many of `count` levels of this width are equal to `level`; `None` if there are fewer levels.
-fn equal(levels: &[u8], count: u64, width: u8, level: u8) -> Option<u64> {
+pub(super) fn equal(levels: &[u8], count: u64, width: u8, level: u8) -> Option<u64> {
     let mut runs = Runs { bytes: levels, width };
     let (mut left, mut equal) = (count, 0);
     while left > 0 {
@@ -207,19 +207,19 @@ fn equal(levels: &[u8], count: u64, width: u8, level: u8) -> Option<u64> {
 }
 
 /// Numbers with a fixed width in bits, as runs of equal numbers and as packed numbers.
-struct Runs<'a> {
-    bytes: &'a [u8],
-    width: u8,
+pub(super) struct Runs<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) width: u8,
 }
 
 /// The next run of numbers: their count, and their bytes.
-enum Run<'a> {
+pub(super) enum Run<'a> {
     Same(u64, &'a [u8]),
     Packed(u64, &'a [u8]),
 }
 
 impl Run<'_> {
-    fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         match self {
             Self::Same(len, _) | Self::Packed(len, _) => *len,
         }

@@ -5,6 +5,7 @@ use super::decode::ReadColumns;
 use super::detect_games_or_positions::{KEY, ReadRows, kind_of, rows_of};
 use super::fields_from_values::{most_texts, refusal};
 use super::footer::{Leaf, MAGIC, footer_damage, leaves, metadata, value_of};
+use super::numbered_lists::{Entries, NumberedLists, PageLists};
 use super::page_checks::Written;
 use super::page_subset::OneColumn;
 use super::page_unpack::{Queue, Ready};
@@ -22,7 +23,7 @@ use crate::input::RandomAccess;
 use crate::table::{Field, Fields};
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowSelection, RowSelector};
 use ::parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
-use ::parquet::basic::{Compression, Type as Physical};
+use ::parquet::basic::{Compression, Repetition, Type as Physical};
 use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use ::parquet::schema::types::{SchemaDescriptor, Type};
@@ -151,6 +152,8 @@ struct ReadColumn {
     structs: usize,
     levels: FieldLevels,
     written: Written,
+    /// Whether lists may be missing, if the values are lists of texts in the usual form.
+    optional_lists: Option<bool>,
     /// Whether its texts are kept with the records, because it is the column of a field.
     keeps_texts: bool,
     /// Whether some of its texts may be kept.
@@ -194,6 +197,27 @@ fn with_only(of: &Arc<Type>, path: &[String]) -> ParquetResult<Arc<Type>> {
     group.build().map(Arc::new)
 }
 
+/// Whether lists may be missing, if a column has lists of bytes in the usual form: a group of a repeated group of a value.
+fn optional_lists(of: &Type, most_defined: u8) -> Option<bool> {
+    let only = |of: &Type| match of {
+        Type::GroupType { fields, .. } => match &fields[..] {
+            [field] => Some(Arc::clone(field)),
+            _ => None,
+        },
+        Type::PrimitiveType { .. } => None,
+    };
+    let repetition = |of: &Type| of.get_basic_info().has_repetition().then(|| of.get_basic_info().repetition());
+    let repeated = only(of)?;
+    let value = only(&repeated)?;
+    let is_usual = value.is_primitive()
+        && value.get_physical_type() == Physical::BYTE_ARRAY
+        && repetition(&repeated) == Some(Repetition::REPEATED)
+        && repetition(&value) != Some(Repetition::REPEATED);
+    let is_optional = |of: &Type| repetition(of) == Some(Repetition::OPTIONAL);
+    let levels = u8::from(is_optional(of)) + 1 + u8::from(is_optional(&value));
+    (is_usual && levels == most_defined).then(|| is_optional(of))
+}
+
 impl ReadColumn {
     fn of(
         metadata: &ParquetMetaData,
@@ -212,6 +236,9 @@ impl ReadColumn {
             let column_type = schema.get_column_root_ptr(leaf);
             let parts = descriptor.path().parts();
             let column_type = with_only(&column_type, &parts[1..=structs])?;
+            let most_defined = descriptor.max_def_level().max(0) as u8;
+            let is_list_of_bytes = is_bytes && structs == 0 && descriptor.max_rep_level() == 1;
+            let optional_lists = if is_list_of_bytes { optional_lists(&column_type, most_defined) } else { None };
             let column_type = if is_bytes { with_bytes(&column_type)? } else { column_type };
             let root = Type::group_type_builder("schema").with_fields(vec![column_type]);
             let schema = SchemaDescriptor::new(Arc::new(root.build()?));
@@ -234,9 +261,10 @@ impl ReadColumn {
                         Physical::INT96 => 12,
                         Physical::FIXED_LEN_BYTE_ARRAY => descriptor.type_length().max(0) as u64,
                     },
-                    most_defined: descriptor.max_def_level().max(0) as u8,
+                    most_defined,
                     is_list,
                 },
+                optional_lists,
                 keeps_texts: as_bytes && !is_position,
                 may_keep_texts: false,
             })
@@ -273,6 +301,9 @@ struct Group {
 struct Shared {
     page: Page,
     ready: OnceLock<Result<Ready, String>>,
+    /// Its lists, or the entries of a dictionary, if they are read as numbers.
+    lists: OnceLock<Option<Arc<PageLists>>>,
+    entries: OnceLock<Option<Arc<Entries>>>,
     charge: Arc<Charge>,
 }
 
@@ -621,7 +652,14 @@ impl Current {
             let is_lz4 = column.column(read.leaf).compression() == Compression::LZ4;
             let memory = |page: &Page| if is_lz4 { page.memory().max(LZ4_RATIO * page.len) } else { page.memory() };
             let share = |page: &Page| {
-                Arc::new(Shared { page: *page, ready: OnceLock::new(), charge: Charge::of(memory(page)) })
+                let lists = if read.optional_lists.is_some() { PageLists::memory(page.values, page.rows) } else { 0 };
+                Arc::new(Shared {
+                    page: *page,
+                    ready: OnceLock::new(),
+                    lists: OnceLock::new(),
+                    entries: OnceLock::new(),
+                    charge: Charge::of(memory(page).saturating_add(lists)),
+                })
             };
             let mut use_shared = |held: &mut Option<Arc<Shared>>, page: &Page, is_read: bool| {
                 let known = held.take().filter(|held| held.page.place == page.place);
@@ -750,6 +788,42 @@ impl ReadColumns for Rows {
             return Err(name(what));
         }
         Ok(())
+    }
+
+    fn numbered_lists(&self, column: usize, rows: Range<u64>) -> Option<NumberedLists> {
+        let number = self.group.file.reads.iter().position(|read| read.column == column)?;
+        self.lists(number, &rows)
+    }
+}
+
+impl Rows {
+    /// Finds a page among those that are shared with other parts.
+    fn shared(&self, number: usize, page: &Page) -> Option<&SharedBy> {
+        self.shared.iter().find(|by| by.read == number && by.shared.page.place == page.place)
+    }
+
+    /// The lists of some rows of a column as numbers; `None` if something is unusual or wrong.
+    fn lists(&self, number: usize, rows: &Range<u64>) -> Option<NumberedLists> {
+        let group = &self.group;
+        let (read, pages) = (&group.file.reads[number], &group.pages[number]);
+        let is_optional = read.optional_lists?;
+        let data = pages.of_rows(rows);
+        if !data.iter().all(Page::uses_dictionary) {
+            return None;
+        }
+        let dictionary = self.shared(number, pages.dictionary.as_ref()?)?;
+        let entries_of = || Entries::of(&group.shared(dictionary).ok()?.page);
+        let entries = dictionary.shared.entries.get_or_init(entries_of).clone()?;
+        let mut lists = NumberedLists::new(entries);
+        for page in data {
+            let lists_of = |ready: &Ready| PageLists::of(&ready.page, read.written, is_optional);
+            let found = match self.shared(number, page) {
+                Some(by) => by.shared.lists.get_or_init(|| lists_of(group.shared(by).ok()?)).clone()?,
+                None => lists_of(&group.unpacked(number, page).ok()?)?,
+            };
+            lists.add(rows, page.first_row, &found)?;
+        }
+        lists.checked(rows.end - rows.start)
     }
 }
 

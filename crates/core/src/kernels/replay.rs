@@ -43,7 +43,8 @@ pub(crate) struct Boards {
 /// | 0-5 | the target |
 /// | 6-8 | the code of the piece |
 /// | 9-11 | the code of the piece that arrives |
-/// | 12-20 | one bit each, see the constants |
+/// | 12-22 | one bit each, see the constants |
+/// | 23-24 | the move is known by its squares, see [`Order::of_move`] |
 /// | 32-47 | the bits of the move without its origin |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -69,6 +70,83 @@ impl Order {
     pub const START: Self = Self { origin: 0, bits: 1 << 21 };
     /// A row that is not for the lanes.
     pub const NONE: Self = Self { origin: 0, bits: 1 << 22 };
+
+    /// Only the squares are known, and the promotion: which piece moves, whether it captures and whether it castles is
+    /// found on the board.
+    pub(crate) const SQUARES: u64 = 1 << 23;
+    /// The same, but the bit of captures has to be right.
+    pub(crate) const SAYS_CAPTURES: u64 = 1 << 24;
+    /// The bits of the code of the piece that arrives.
+    const ARRIVING: u64 = 7 << Self::ARRIVES;
+
+    /// The order of a move from one square to another, below 64, as a pawn becomes the piece with the code `promotion`
+    /// unless that is 0. Castling goes to the king's new square or to the rook. With `captures`, the move has to be a
+    /// capture, or none.
+    #[inline(always)]
+    pub fn of_move([from, to]: [u8; 2], promotion: u8, captures: Option<bool>) -> Self {
+        /// The bits for each promotion.
+        const PROMOTIONS: [u64; 8] = {
+            let mut promotions = [0; 8];
+            let mut code = 2;
+            while code < 8 {
+                let kind = 1 << 14 | (code as u64 - 2) << 12;
+                promotions[code] = (code as u64) << Order::ARRIVES | kind << Order::MOVE;
+                code += 1;
+            }
+            promotions
+        };
+        let to = u64::from(to);
+        let says = match captures {
+            None => Self::SQUARES,
+            Some(false) => Self::SQUARES | Self::SAYS_CAPTURES,
+            Some(true) => Self::SQUARES | Self::SAYS_CAPTURES | Self::CAPTURES,
+        };
+        let bits = to | to << (Self::MOVE + 6) | PROMOTIONS[usize::from(promotion & 7)] | says;
+        Self { origin: 1 << (from & 63), bits }
+    }
+
+    /// The order itself, or that of [a move](Self::of_move) with the piece that stands on its square; `None` if the move
+    /// is surely not legal.
+    pub(crate) fn on_board(self, board: &LaneBoard) -> Option<Self> {
+        const PAWN: u8 = 1;
+        const KING: u8 = 6;
+        if self.bits & Self::SQUARES == 0 {
+            return Some(self);
+        }
+        let code = |square: u8| {
+            let code = (0..3).map(|bit| (board.types[bit] >> square & 1) << bit).sum::<u64>() as u8;
+            // Rooks that may castle have a code of their own.
+            if code == 7 { 4 } else { code }
+        };
+        let is_black = board.black & self.origin != 0;
+        if is_black != board.black_to_move {
+            return None;
+        }
+        let (from, to) = (self.origin.trailing_zeros() as u8 & 63, self.to());
+        let (moves, promotes) = (code(from), self.arrives() != 0);
+        let mut captures = code(to) != 0;
+        let says = |captures: bool| self.bits & Self::SAYS_CAPTURES == 0 || self.captures() == captures;
+        match moves {
+            0 => return None,
+            // Pawns capture in passing on an empty square.
+            PAWN => captures = from % 8 != to % 8,
+            // From its square at the beginning, a king goes to its new square or to the rook.
+            KING if matches!(from, 4 | 60) && matches!(to.wrapping_sub(from) as i8, 2 | 3 | -2 | -4) => {
+                let side = if to > from { CastlingSide::King } else { CastlingSide::Queen };
+                return (!promotes && says(false)).then(|| Self::castling(side));
+            }
+            _ => {}
+        }
+        if !says(captures) || promotes != (moves == PAWN && matches!(to / 8, 0 | 7)) {
+            return None;
+        }
+        let mut order = Self::of_squares(moves, [from, to], captures);
+        if promotes {
+            let promotion = Self::ARRIVING | 0xF000 << Self::MOVE;
+            order.bits = order.bits & !Self::ARRIVING | self.bits & promotion;
+        }
+        Some(order)
+    }
 
     /// Castling to a side.
     pub const fn castling(side: CastlingSide) -> Self {
@@ -390,6 +468,57 @@ fn castle<S: Simd>(simd: S, board: &BoardLanes<S::Lanes>, short: S::Lanes) -> Mo
     }
 }
 
+/// Orders of [moves](Order::of_move) with the pieces that stand on their squares, and the others as they are. Also
+/// returns the lanes, as those that are not zero, in which the move is surely not legal or rare.
+#[inline(always)]
+fn on_boards<S: Simd>(
+    simd: S,
+    board: &BoardLanes<S::Lanes>,
+    order: S::Lanes,
+    origin: S::Lanes,
+    to: S::Lanes,
+) -> (S::Lanes, S::Lanes) {
+    let (none, all) = (simd.splat(0), simd.splat(!0));
+    let [t0, t1, t2] = board.types;
+    let occupied = t0 | t1 | t2;
+    let own = board.black ^ (occupied & !board.turn);
+    let rook = t2 & !t1 & !t0 | t0 & t1 & t2;
+    let on_origin = inlined(
+        #[inline(always)]
+        |pieces: S::Lanes| pieces.if_disjoint(origin, none, all),
+    );
+    let [c0, c1, c2] = [on_origin(t0 & !rook), on_origin(t1 & !rook), on_origin(t2)];
+    let pawn = c0 & !c1 & !c2;
+    let king = c1 & c2;
+    let captures = occupied.if_disjoint(to, none, simd.splat(Order::CAPTURES));
+    let promotes = order.where_any::<{ Order::ARRIVING }>(all, none);
+
+    let codes =
+        c0 & simd.splat(1 << Order::CODE) | c1 & simd.splat(2 << Order::CODE) | c2 & simd.splat(4 << Order::CODE);
+    let arrives = codes.shl::<{ Order::ARRIVES - Order::CODE }>() & !promotes;
+    let kinds = pawn & simd.splat(Order::PAWN)
+        | c1 & !c0 & !c2 & simd.splat(Order::KNIGHT)
+        | king & simd.splat(Order::KING)
+        | c0 & (c1 ^ c2) & simd.splat(Order::DIAGONAL)
+        | c2 & !c1 & simd.splat(Order::ORTHOGONAL)
+        | c2 & !c1 & !c0 & simd.splat(Order::ROOK);
+    let found = order & simd.splat(!Order::CAPTURES) | codes | arrives | kinds | captures;
+
+    // A king of the start position goes to its new square or to the rook.
+    let at_home = king & origin & own & simd.splat((FILE_A << 4) & (RANK_1 | RANK_8));
+    let short = (at_home.shl::<2>() | at_home.shl::<3>()).if_disjoint(to, none, simd.splat(Order::SHORT));
+    let long = (at_home.shr::<2>() | at_home.shr::<4>()).if_disjoint(to, none, simd.splat(Order::LONG));
+    let castles = short | long;
+    let captures = castles.if_zero(captures, none);
+    let found = castles.if_zero(found, castles);
+
+    let says_wrong =
+        order.where_any::<{ Order::SAYS_CAPTURES }>((order ^ captures) & simd.splat(Order::CAPTURES), none);
+    let on_last_rank = to.if_disjoint(simd.splat(RANK_1 | RANK_8), none, all);
+    let rare = says_wrong | (pawn & on_last_rank) ^ promotes;
+    (order.where_any::<{ Order::SQUARES }>(found, order), order.where_any::<{ Order::SQUARES }>(rare, none))
+}
+
 /// Plays one order on each board, and writes the positions. Also returns the lanes, as those that are not zero, in
 /// which that has yet to be done.
 #[inline(always)]
@@ -402,7 +531,7 @@ fn play<S: Simd>(
     positions: &mut Positions,
 ) -> (BoardLanes<S::Lanes>, S::Lanes) {
     let (none, all) = (simd.splat(0), simd.splat(!0));
-    let order = simd.load(&orders.bits[step], at);
+    let mut order = simd.load(&orders.bits[step], at);
     let origin = simd.load(&orders.origins[step], at);
 
     let BoardLanes { black, types: [t0, t1, t2], turn, clocks, .. } = *before;
@@ -410,6 +539,10 @@ fn play<S: Simd>(
     let own = black ^ (occupied & !turn);
     let castling = t0 & t1 & t2;
     let to = simd.splat(1).shl_by(order & simd.splat(63));
+    let mut undecided = none;
+    if (order & simd.splat(Order::SQUARES)).any() {
+        (order, undecided) = on_boards(simd, before, order, origin, to);
+    }
 
     // The pieces of the kind.
     let coded = (t0 ^ order.where_any::<{ 1 << Order::CODE }>(none, all))
@@ -470,7 +603,7 @@ fn play<S: Simd>(
     // A pawn that makes a double step beside one of theirs may be captured in passing.
     let double = order.where_any::<{ Order::PAWN }>(from & (to.shl::<16>() | to.shr::<16>()), none);
     let passed = double.if_zero(none, to.sides_of_bit::<1>() & enemies & t0 & !t1 & !t2);
-    rare = rare | passed;
+    rare = rare | passed | undecided;
 
     let counted = clocks.add(simd.splat(1));
     let clocks = order.where_any::<{ Order::PAWN | Order::CAPTURES }>(clocks & simd.splat(!0xFFFF), counted);

@@ -50,6 +50,24 @@ impl OrderRows {
         self.origins.extend(orders.iter().map(|order| order.origin));
         self.bits.extend(orders.iter().map(|order| order.bits));
     }
+    /// Adds the order of each of these things. If one has none, nothing is added; returns whether all have one.
+    #[inline(always)]
+    pub fn extend_with<T: Copy>(&mut self, things: &[T], mut order_of: impl FnMut(T) -> Option<Order>) -> bool {
+        let before = self.bits.len();
+        let len = before + things.len();
+        self.origins.resize(len, 0);
+        self.bits.resize(len, 0);
+        let rows = self.origins[before..].iter_mut().zip(&mut self.bits[before..]);
+        for ((origin, bits), &thing) in rows.zip(things) {
+            let Some(order) = order_of(thing) else {
+                self.origins.truncate(before);
+                self.bits.truncate(before);
+                return false;
+            };
+            (*origin, *bits) = (order.origin, order.bits);
+        }
+        true
+    }
     pub fn push(&mut self, order: Order) {
         self.origins.push(order.origin);
         self.bits.push(order.bits);
@@ -252,6 +270,7 @@ fn play_ranges<S: Simd>(simd: S, orders: &OrderRows, ranges: &[Range<usize>; Gro
 /// Plays an order that the lanes leave open, if exactly one legal move fits; also returns the bits of the move.
 #[cold]
 pub(super) fn play_rare(board: &LaneBoard, order: Order) -> Option<(Board, u16)> {
+    let order = order.on_board(board)?;
     let board = Board::of_lane(board);
     if order.bits & Order::SHORT != 0 {
         return board.castle(CastlingSide::King).ok();

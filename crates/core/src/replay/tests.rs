@@ -265,12 +265,69 @@ fn words_in_lanes_are_those_read_one_by_one() {
     each_token!(run);
 }
 
+#[test]
+fn orders_of_squares_are_those_of_moves() {
+    for code in 1..=6 {
+        for (from, to) in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
+            for captures in [false, true] {
+                let order = Order::of_squares(code, [from, to], captures);
+                assert_eq!(order, San::of_squares(code, [from, to], captures, 0).order());
+                assert_eq!(order.captures(), captures);
+            }
+        }
+    }
+}
+
+/// All moves by their squares, with each promotion, and without a word on captures or with one.
+fn orders_of_moves() -> Vec<Order> {
+    let mut orders = Vec::new();
+    for (from, to) in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
+        for promotion in [0, 2, 3, 4, 5] {
+            let says = [None, Some(false), Some(true)];
+            orders.extend(says.map(|captures| Order::of_move([from, to], promotion, captures)));
+        }
+    }
+    orders
+}
+
+/// On a board alone, a move by its squares is the legal move with these squares.
+#[test]
+fn orders_of_moves_are_those_of_the_rules() {
+    let passing = "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3";
+    for fen in FENS.into_iter().chain([passing, "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1"]) {
+        let position = Position::from_fen_unvalidated(fen).unwrap();
+        let board = Board::new(&position).in_lane();
+        let mut orders = orders_of_moves().into_iter();
+        let mut played = 0;
+        for (from, to) in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
+            for promotion in ["", "n", "b", "r", "q"] {
+                let [from, to] = [from, to].map(|index| Square::new(index).to_string());
+                let text = format!("{from}{to}{promotion}");
+                let mv = Move::from_uci(&text, &position).ok();
+                let is_capture = |mv: Move| {
+                    mv.kind == MoveKind::EnPassant || mv.kind != MoveKind::Castle && position.role_at(mv.to).is_some()
+                };
+                for says in [None, Some(false), Some(true)] {
+                    let found = play_rare(&board, orders.next().unwrap());
+                    let expected = mv.filter(|&mv| says.is_none_or(|captures| captures == is_capture(mv)));
+                    assert_eq!(found.map(|(_, bits)| bits), expected.map(Move::to_bits), "{text} {says:?} in {fen}");
+                    played += u32::from(found.is_some());
+                }
+            }
+        }
+        assert!(played > 10);
+    }
+}
+
 /// In every position, each standard text does in a lane what it does on a board alone, with both colours to move.
 #[test]
 fn lanes_play_what_a_board_plays() {
     fn run<S: Simd>(simd: S) {
         let texts: Vec<String> = standard().into_iter().chain(["O-O", "O-O-O"].map(str::to_owned)).collect();
-        let orders: Vec<Order> = texts.iter().map(|text| order(text).unwrap()).collect();
+        let mut orders: Vec<Order> = texts.iter().map(|text| order(text).unwrap()).collect();
+        orders.extend(orders_of_moves());
+        // Both kinds side by side.
+        orders.extend(orders_of_moves().into_iter().zip(orders.clone()).step_by(7).flat_map(|(a, b)| [a, b]));
         let turned = "r3k2r/Pppp1ppp/1b3nbN/nPP5/B1P1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1";
         let passing = "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3";
         for fen in FENS.into_iter().chain([turned, passing, "4k3/8/8/8/3pP3/8/8/4K2R b K e3 7 40"]) {

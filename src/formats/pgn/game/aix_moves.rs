@@ -2,16 +2,16 @@
 //! one with the square that it goes to; bits beside them mark captures and promotions. Castling goes to the rook. The last
 //! byte of a game says the level.
 //!
-//! As with [moves in UCI](super::uci_moves), squares become orders for the lanes, with a mailbox that follows the pieces;
-//! other games are played move by move. Clocks and evaluations come as lists of numbers.
+//! As with [moves in UCI](super::uci_moves), squares become orders for the lanes; other games are played move by move. Clocks and evaluations come as lists of numbers.
 
 use super::error::MOST_PLIES;
-use super::uci_moves::{Mailbox, Word, play};
+use super::uci_moves::{Word, play};
 use super::{BadGame, Game, GameError, Games};
 use crate::chess::Position;
 use crate::formats::pgn::comment_values::{Eval, LONGEST_MATE};
 use crate::formats::pgn::records::Records;
 use crate::formats::pgn::tags::Tags;
+use crate::kernels::replay::Order;
 use crate::replay::Board;
 use crate::table::MOST_CENTIPAWNS;
 
@@ -117,7 +117,7 @@ impl<'a> Games<'a> {
         });
         let start = records.len();
         let is_played_later = later && end.is_none() && self.quick && records.may_play_later();
-        if !(is_played_later && self.aix_later(moves, &mut game, records)) {
+        if !(is_played_later && Self::aix_later(moves, &mut game, records)) {
             play_now(moves, &mut game, records);
             if game.bad.is_none() {
                 let bad = |error| BadGame { error, offset: bytes.len(), ply: game.plies, position: None };
@@ -125,7 +125,9 @@ impl<'a> Games<'a> {
             }
         }
         let plies = game.plies as usize;
-        for ply in 0..plies {
+        // Most games have no clocks.
+        let with_clocks = 2 * values.clocks.iter().map(|clocks| clocks.len()).max().unwrap_or(0);
+        for ply in 0..plies.min(with_clocks) {
             if let Some(&seconds) = values.clocks[ply % 2].get(ply / 2)
                 && let Ok(seconds) = u32::try_from(seconds)
             {
@@ -141,23 +143,22 @@ impl<'a> Games<'a> {
     }
 
     /// Adds the orders of a game for the lanes; false if it has to be played move by move.
-    fn aix_later(&mut self, moves: &[[u8; 2]], game: &mut Game<'a>, records: &mut Records) -> bool {
+    fn aix_later(moves: &[[u8; 2]], game: &mut Game<'a>, records: &mut Records) -> bool {
         if moves.len() > MOST_PLIES as usize {
             return false;
         }
-        let mut mailbox = Mailbox::START;
-        self.orders.clear();
-        for &bytes in moves {
-            let Some(Bytes { from, to, promotion, captures }) = Bytes::of(bytes) else { return false };
-            match mailbox.order(from, to, promotion) {
-                Some(order) if order.captures() == captures => self.orders.push(order),
-                _ => return false,
-            }
+        let are_added = records.push_game(
+            moves,
+            #[inline(always)]
+            |bytes| {
+                let Bytes { from, to, promotion, captures } = Bytes::of(bytes)?;
+                Some(Order::of_move([from, to], promotion, Some(captures)))
+            },
+        );
+        if are_added {
+            game.plies = moves.len() as u32;
         }
-        records.push_start();
-        records.push_orders(1, &self.orders);
-        game.plies = self.orders.len() as u32;
-        true
+        are_added
     }
 }
 

@@ -29,6 +29,8 @@ pub(in crate::formats) use aix_moves::{PlyValues, unread_level};
 pub use error::{BadGame, GameError};
 #[cfg(feature = "parquet")]
 pub(super) use uci_moves::are_uci_moves;
+#[cfg(feature = "parquet")]
+pub(in crate::formats) use uci_moves::{SquareRows, SquareWord};
 
 use super::lex::{self, Comment};
 use super::movetext_scan::{ENOUGH, Scan};

@@ -2,37 +2,22 @@
 //! `0000` for a null move, with blanks between them. A result may be the last word.
 //!
 //! No such word is ambiguous, and all of a game's moves have this form if the first one has. Where the lanes play games
-//! later, the pieces are followed on a mailbox, from the start position on: that tells which piece moves and whether it
-//! captures, which is all that an [`Order`] says besides the squares. The lanes find out whether the move is legal. Other
-//! games, and those with a move that is not, are played move by move.
+//! later, they find on their boards which piece moves, whether it captures, and whether the move is legal. Other games,
+//! and those with a move that is not, are played move by move.
 
 use super::error::MOST_PLIES;
 use super::movetext_words::{result, shown};
 use super::tag_section::start_board;
 use super::{BadGame, Game, GameError, Games};
-use crate::chess::{CastlingSide, Move, MoveError};
+use crate::chess::{Move, MoveError};
 use crate::formats::pgn::records::Records;
 use crate::formats::pgn::tags::Tags;
 use crate::games::Verdict;
 use crate::kernels::replay::Order;
-use crate::replay::{Board, San};
+use crate::replay::Board;
 use crate::text::eight_bytes;
-
-/// The codes of pieces on the squares of the start position, which are those of words.
-const START: [u8; 64] = {
-    let mut codes = [0; 64];
-    let behind = [4, 2, 3, 5, 6, 3, 2, 4];
-    let mut file = 0;
-    while file < 8 {
-        (codes[file], codes[56 + file]) = (behind[file], behind[file]);
-        (codes[8 + file], codes[48 + file]) = (1, 1);
-        file += 1;
-    }
-    codes
-};
-const PAWN: u8 = 1;
-const ROOK: u8 = 4;
-const KING: u8 = 6;
+use std::cell::OnceCell;
+use std::ops::Range;
 
 /// A word of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,73 +57,124 @@ impl Word {
     }
 }
 
+/// A move by its squares, in 15 bits: from, to, and the code of the piece that a pawn becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) struct SquareWord(u16);
+
+impl SquareWord {
+    /// In place of anything else.
+    pub(in crate::formats) const NONE: Self = Self(1 << 15);
+
+    /// The word with this text; none if it is not written as [`Self::push_text`] does.
+    #[inline]
+    pub(in crate::formats) fn of(text: &[u8]) -> Self {
+        match (Word::of(text), text) {
+            (Some(Word::Squares(from, to, promotion)), [_, _, _, _] | [_, _, _, _, b'a'..=b'z']) => {
+                Self(u16::from(from) | u16::from(to) << 6 | u16::from(promotion) << 12)
+            }
+            _ => Self::NONE,
+        }
+    }
+
+    #[inline(always)]
+    const fn squares(self) -> (u8, u8, u8) {
+        ((self.0 & 63) as u8, (self.0 >> 6 & 63) as u8, (self.0 >> 12) as u8)
+    }
+
+    /// Number of letters.
+    #[inline]
+    fn letters(self) -> usize {
+        4 + usize::from(self.0 >> 12 != 0)
+    }
+
+    fn push_text(self, out: &mut Vec<u8>) {
+        let (from, to, promotion) = self.squares();
+        for square in [from, to] {
+            out.extend([b'a' + square % 8, b'1' + square / 8]);
+        }
+        out.extend(promotion.checked_sub(2).map(|piece| b"nbrq"[usize::from(piece & 3)]));
+    }
+}
+
+/// The moves of rows by their squares, as far as rows have nothing else.
+#[derive(Debug, Default)]
+pub(in crate::formats) struct SquareRows {
+    words: Vec<SquareWord>,
+    rows: Vec<SquareRow>,
+}
+
+#[derive(Debug, Default)]
+struct SquareRow {
+    /// The words, of which other rows have none.
+    words: Range<usize>,
+    /// Number of bytes of the text, and the text if it was needed.
+    len: usize,
+    text: OnceCell<Box<[u8]>>,
+}
+
+impl SquareRows {
+    /// Adds a row with these words. If one of them is none, if there are none, or if their text may have more than `most`
+    /// bytes, the row gets no words. Returns whether it has some.
+    #[inline]
+    pub(in crate::formats) fn push(&mut self, words: impl Iterator<Item = SquareWord>, most: usize) -> bool {
+        let start = self.words.len();
+        let mut letters = 0;
+        for word in words {
+            if word == SquareWord::NONE || letters >= most {
+                self.words.truncate(start);
+                break;
+            }
+            letters += 1 + word.letters();
+            self.words.push(word);
+        }
+        let words = start..self.words.len();
+        let has_words = !words.is_empty();
+        let len = if has_words { letters - 1 } else { 0 };
+        self.rows.push(SquareRow { words, len, text: OnceCell::new() });
+        has_words
+    }
+
+    /// The words of a row; none if the row has anything else.
+    #[inline]
+    pub(in crate::formats::pgn) fn row(&self, row: usize) -> Option<&[SquareWord]> {
+        let found = self.rows.get(row)?;
+        self.words.get(found.words.clone()).filter(|words| !words.is_empty())
+    }
+
+    /// Number of bytes of the text of a row.
+    #[inline]
+    pub(in crate::formats::pgn) fn text_len(&self, row: usize) -> usize {
+        self.rows.get(row).map_or(0, |row| row.len)
+    }
+
+    /// Number of words of all rows.
+    pub(in crate::formats::pgn) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The words of a row as a text, with blanks between them.
+    #[cold]
+    pub(in crate::formats::pgn) fn text(&self, row: usize) -> Option<&[u8]> {
+        let words = self.row(row)?;
+        let text = self.rows[row].text.get_or_init(|| {
+            let mut text = Vec::with_capacity(self.text_len(row));
+            for (number, word) in words.iter().enumerate() {
+                if number > 0 {
+                    text.push(b' ');
+                }
+                word.push_text(&mut text);
+            }
+            text.into()
+        });
+        Some(text)
+    }
+}
+
 /// Whether the moves of a text are named by their squares: its first word is such a move.
 pub(in crate::formats::pgn) fn are_uci_moves(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let len = text.iter().take(6).take_while(|byte| !byte.is_ascii_whitespace()).count();
     Word::of(&text[..len]).is_some()
-}
-
-/// The pieces of a game that began in the start position.
-pub(super) struct Mailbox([u8; 64]);
-
-impl Mailbox {
-    /// The start position.
-    pub(super) const START: Self = Self(START);
-
-    /// The order of a move, which is made; `None` for a move that no order says, or that is surely not legal.
-    #[inline(always)]
-    pub(super) fn order(&mut self, from: u8, to: u8, promotion: u8) -> Option<Order> {
-        let board = &mut self.0;
-        let (origin, target) = (usize::from(from & 63), usize::from(to & 63));
-        let (code, taken) = (board[origin], board[target]);
-        let mut captures = taken != 0;
-        match code {
-            PAWN => {
-                captures = from % 8 != to % 8;
-                if captures && taken == 0 {
-                    // En passant.
-                    board[origin & 56 | target & 7] = 0;
-                }
-                if matches!(to / 8, 0 | 7) {
-                    if promotion == 0 {
-                        return None;
-                    }
-                    (board[origin], board[target]) = (0, promotion);
-                    return Some(San::of_squares(PAWN, [from, to], captures, promotion).order());
-                }
-            }
-            0 => return None,
-            KING if from % 8 == 4 && from / 8 == to / 8 && (taken == ROOK || from.abs_diff(to) == 2) => {
-                return if promotion == 0 { self.castle(origin, target) } else { None };
-            }
-            _ => {}
-        }
-        if promotion != 0 {
-            return None;
-        }
-        (board[origin], board[target]) = (0, code);
-        Some(Order::of_squares(code, [from, to], captures))
-    }
-
-    /// The order of castling, which goes to the rook or to the king's new square. Where the rook is not the king's own,
-    /// it is refused by the lanes.
-    #[cold]
-    fn castle(&mut self, king: usize, target: usize) -> Option<Order> {
-        let board = &mut self.0;
-        if board[target] == ROOK && !matches!(target % 8, 0 | 7) {
-            return None;
-        }
-        let side = if target > king { CastlingSide::King } else { CastlingSide::Queen };
-        let rank = king & 56;
-        let (rook, king_goal, rook_goal) = match side {
-            CastlingSide::King => (rank + 7, rank + 6, rank + 5),
-            CastlingSide::Queen => (rank, rank + 2, rank + 3),
-        };
-        (board[king], board[rook]) = (0, 0);
-        (board[king_goal], board[rook_goal]) = (KING, ROOK);
-        Some(Order::castling(side))
-    }
 }
 
 /// The squares of a word of four letters, the first of eight bytes, behind which a blank stands.
@@ -170,6 +206,36 @@ fn words(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 impl<'a> Games<'a> {
+    /// Adds the orders of a game with these moves, whose tags are these, for the lanes. `None` if it has to be played
+    /// move by move; nothing is recorded then.
+    pub(in crate::formats::pgn) fn squares_game(
+        &mut self,
+        tags: &Tags<'a>,
+        words: &[SquareWord],
+        text_len: usize,
+        records: &mut Records,
+    ) -> Option<Game<'a>> {
+        let is_usual = self.quick && tags.fen().is_none() && tags.variant().is_none();
+        if !is_usual || !records.may_play_later() || words.len() > MOST_PLIES as usize || text_len > self.max_record {
+            return None;
+        }
+        records.begin_game();
+        let are_added = records.push_game(
+            words,
+            #[inline(always)]
+            |word| {
+                let (from, to, promotion) = word.squares();
+                Some(Order::of_move([from, to], promotion, None))
+            },
+        );
+        are_added.then(|| {
+            let mut game = Game { end: text_len, bad: None, ..Game::without_moves(tags) };
+            game.tag_has_result = tags.verdict().is_some();
+            game.plies = words.len() as u32;
+            game
+        })
+    }
+
     /// Reads the game of a text of moves by their squares, whose tags are these; records its positions.
     pub(in crate::formats::pgn) fn uci_game(
         &mut self,
@@ -204,14 +270,12 @@ impl<'a> Games<'a> {
 
     /// Adds the orders of a game for the lanes; false if it has to be played move by move.
     fn play_later(&mut self, text: &'a [u8], game: &mut Game<'a>, records: &mut Records) -> bool {
-        let mut mailbox = Mailbox::START;
         self.orders.clear();
         let mut at = 0;
         while at < text.len() {
             // Most words are followed by one blank.
-            if let Some([from, to]) = squares_before_blank(eight_bytes(text, at)) {
-                let Some(order) = mailbox.order(from, to, 0) else { return false };
-                self.orders.push(order);
+            if let Some(squares) = squares_before_blank(eight_bytes(text, at)) {
+                self.orders.push(Order::of_move(squares, 0, None));
                 at += 5;
                 continue;
             }
@@ -219,10 +283,9 @@ impl<'a> Games<'a> {
             let start = at + before;
             at = start + word.len();
             match Word::of(word) {
-                Some(Word::Squares(from, to, promotion)) => match mailbox.order(from, to, promotion) {
-                    Some(order) => self.orders.push(order),
-                    None => return false,
-                },
+                Some(Word::Squares(from, to, promotion)) => {
+                    self.orders.push(Order::of_move([from, to], promotion, None));
+                }
                 Some(Word::Null) => return false,
                 None => match result(word, self.strict) {
                     Some((verdict, len)) if len == word.len() && text[at..].trim_ascii().is_empty() => {
@@ -306,19 +369,6 @@ pub(super) fn play(board: Board, found: Word, word: &[u8]) -> Result<(Board, Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn orders_of_squares_are_those_of_moves() {
-        for code in 1..=6 {
-            for (from, to) in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
-                for captures in [false, true] {
-                    let order = Order::of_squares(code, [from, to], captures);
-                    assert_eq!(order, San::of_squares(code, [from, to], captures, 0).order());
-                    assert_eq!(order.captures(), captures);
-                }
-            }
-        }
-    }
 
     #[test]
     fn words_in_eight_bytes_are_words() {

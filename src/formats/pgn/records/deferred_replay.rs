@@ -118,6 +118,27 @@ impl Records {
         self.push_rows(ply, found.len());
     }
 
+    /// Adds the row of the start position for a game, and one for the order of each of these moves; they will be played
+    /// later. Adds nothing, and returns false, if a move has no order or games are not played later.
+    #[cfg(feature = "parquet")]
+    #[inline(always)]
+    pub(in crate::formats::pgn) fn push_game<T: Copy>(
+        &mut self,
+        moves: &[T],
+        order_of: impl FnMut(T) -> Option<Order>,
+    ) -> bool {
+        let row = self.len();
+        let Some(orders) = &mut self.orders else { return false };
+        orders.push(Order::START);
+        if !orders.extend_with(moves, order_of) {
+            orders.truncate(row);
+            return false;
+        }
+        self.played_later_from = Some(row);
+        self.push_rows(0, 1 + moves.len());
+        true
+    }
+
     /// Makes room for rows that will be played later.
     fn push_rows(&mut self, ply: u32, count: usize) {
         let len = self.len() + count;
