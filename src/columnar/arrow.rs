@@ -52,6 +52,9 @@ fn data_type(kind: Kind) -> DataType {
         Kind::Bytes => DataType::Binary,
         Kind::ListOfU16 => DataType::List(element(DataType::UInt16)),
         Kind::ListOfI16 => DataType::List(element(DataType::Int16)),
+        Kind::ListOfI32 => DataType::List(element(DataType::Int32)),
+        Kind::ListOfBits => DataType::List(element(DataType::UInt64)),
+        Kind::ListOfI64 => DataType::List(element(DataType::Int64)),
         Kind::ListOfText => DataType::List(element(DataType::Utf8)),
     }
 }
@@ -139,6 +142,11 @@ fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
             let items: ArrayRef = match lists.into_items() {
                 Items::I16(numbers) => Arc::new(PrimitiveArray::<Int16Type>::from(numbers)),
                 Items::U16(numbers) => Arc::new(PrimitiveArray::<UInt16Type>::from(numbers)),
+                Items::I32(numbers) => Arc::new(PrimitiveArray::<Int32Type>::from(numbers)),
+                Items::U64(bits) if kind == Kind::ListOfI64 => {
+                    Arc::new(PrimitiveArray::<Int64Type>::from_iter_values(bits.into_iter().map(|bits| bits as i64)))
+                }
+                Items::U64(bits) => Arc::new(PrimitiveArray::<UInt64Type>::from(bits)),
                 Items::Text(texts) => strings(&texts),
             };
             Arc::new(ListArray::new(element(items.data_type().clone()), offsets, items, nulls))

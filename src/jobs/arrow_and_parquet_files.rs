@@ -103,6 +103,9 @@ fn described(written: OutputContent<'_>) -> Vec<Described> {
                 (column @ Described { kind: Kind::Bits, .. }, SquareSetStyle::Signed) => {
                     Described { kind: Kind::I64, ..column }
                 }
+                (column @ Described { kind: Kind::ListOfBits, .. }, SquareSetStyle::Signed) => {
+                    Described { kind: Kind::ListOfI64, ..column }
+                }
                 (column, _) => column,
             });
             described.collect()

@@ -28,8 +28,8 @@ impl SquareSetStyle {
     /// The notation for 64-bit numbers in columns of this type.
     pub(super) fn digits(self, kind: Kind) -> Digits {
         match kind {
-            Kind::Bits if self == Self::Hex => Digits::Hex,
-            Kind::Bits if self == Self::Signed => Digits::Signed,
+            Kind::Bits | Kind::ListOfBits if self == Self::Hex => Digits::Hex,
+            Kind::Bits | Kind::ListOfBits if self == Self::Signed => Digits::Signed,
             Kind::I64 => Digits::Signed,
             Kind::F64 => Digits::Real,
             _ => Digits::Decimal,
@@ -74,11 +74,28 @@ impl Notation {
 }
 
 /// Appends a number.
-fn push_signed(number: i16, bytes: &mut Vec<u8>) {
-    if number < 0 {
-        bytes.push(b'-');
+fn push_number(number: i64, bytes: &mut Vec<u8>) {
+    match u16::try_from(number) {
+        Ok(number) => ShortText::number(number).append(bytes),
+        // Into a vector, it does not fail.
+        Err(_) => drop(write!(bytes, "{number}")),
     }
-    ShortText::number(number.unsigned_abs()).append(bytes);
+}
+
+/// Appends a set of squares.
+fn push_set(bits: u64, digits: Digits, notation: Notation, bytes: &mut Vec<u8>) {
+    let quote = notation.quote();
+    let written = match digits {
+        Digits::Hex => {
+            quote.append(bytes);
+            let written = write!(bytes, "{bits:#018x}");
+            quote.append(bytes);
+            written
+        }
+        Digits::Signed => write!(bytes, "{}", bits as i64),
+        _ => write!(bytes, "{bits}"),
+    };
+    drop(written);
 }
 
 /// Number of bytes that are copied at a time.
@@ -126,7 +143,7 @@ impl Words {
     }
 
     /// The texts of lists with the text after them. The first one is for missing values.
-    fn of_lists(lists: &Lists, notation: Notation, after: &[u8]) -> Self {
+    fn of_lists(lists: &Lists, digits: Digits, notation: Notation, after: &[u8]) -> Self {
         let (begin, between, end): (&[u8], _, &[u8]) = match notation {
             Notation::Csv => (b"", b' ', b""),
             Notation::Json => (b"[", b',', b"]"),
@@ -143,7 +160,9 @@ impl Words {
                         bytes.push(between);
                     }
                     match lists.items() {
-                        Items::I16(numbers) => push_signed(numbers[item], bytes),
+                        Items::I16(numbers) => push_number(numbers[item].into(), bytes),
+                        Items::I32(numbers) => push_number(numbers[item].into(), bytes),
+                        Items::U64(sets) => push_set(sets[item], digits, notation, bytes),
                         Items::U16(numbers) => ShortText::number(numbers[item]).append(bytes),
                         Items::Text(texts) => {
                             notation.quote().append(bytes);
@@ -308,7 +327,7 @@ impl Cells {
             }
             Array::Boards(_) => unreachable!("no column of the catalogue has boards"),
             Array::Lists(lists) => {
-                let words = Words::of_lists(&lists, notation, after);
+                let words = Words::of_lists(&lists, digits, notation, after);
                 let word = |row: usize| if lists.range(row).is_some() { row as u32 + 1 } else { 0 };
                 Self::Words(words, (0..lists.len()).map(word).collect())
             }

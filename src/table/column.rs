@@ -52,6 +52,12 @@ pub enum Kind {
     ListOfU16,
     /// Lists of numbers from -32,768 to 32,767.
     ListOfI16,
+    /// Lists of numbers from -2^31 to 2^31 - 1.
+    ListOfI32,
+    /// Lists of sets of squares.
+    ListOfBits,
+    /// The same bits as signed numbers.
+    ListOfI64,
     /// Lists of texts.
     ListOfText,
 }
@@ -59,7 +65,10 @@ pub enum Kind {
 impl Kind {
     /// Whether its values are lists.
     pub const fn is_list(self) -> bool {
-        matches!(self, Self::ListOfU16 | Self::ListOfI16 | Self::ListOfText)
+        matches!(
+            self,
+            Self::ListOfU16 | Self::ListOfI16 | Self::ListOfI32 | Self::ListOfBits | Self::ListOfI64 | Self::ListOfText
+        )
     }
     /// The name in listings.
     pub const fn name(self) -> &'static str {
@@ -82,6 +91,9 @@ impl Kind {
             Self::Bytes => "bytes",
             Self::ListOfU16 => "list<u16>",
             Self::ListOfI16 => "list<i16>",
+            Self::ListOfI32 => "list<i32>",
+            Self::ListOfBits => "list<u64>",
+            Self::ListOfI64 => "list<i64>",
             Self::ListOfText => "list<text>",
         }
     }

@@ -5,7 +5,9 @@ use super::array::{Array, Texts};
 use super::catalogue::{COLUMNS, OF_GAMES};
 use super::column::{Column, Kind, Subject};
 use super::field::Field;
+use super::network_features::{self, FeatureColumn, OutputBucket};
 use super::tile::Tile;
+use crate::ParseError;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -45,10 +47,41 @@ pub static FOLDERS: ColumnFamily = ColumnFamily {
     subject: Subject::Record,
 };
 
+/// Active inputs of evaluation networks: the column `features:halfkp:white` has those of White's view.
+pub static FEATURES: ColumnFamily = ColumnFamily {
+    prefix: network_features::PREFIX,
+    pattern: "features:SET:SIDE",
+    kind: Kind::ListOfI32,
+    meaning: "active inputs of an evaluation network, such as features:halfka_v2_hm:stm; docs/network-features.md has the sets",
+    subject: Subject::Position,
+};
+
+/// Output buckets of evaluation networks.
+pub static OUTPUT_BUCKETS: ColumnFamily = ColumnFamily {
+    prefix: network_features::BUCKET,
+    pattern: "output_bucket:N",
+    kind: Kind::U8,
+    meaning: "output bucket by the number of men: output_bucket:8, as in nnue-pytorch, or output_bucket:bullet:N",
+    subject: Subject::Position,
+};
+
 /// All families of columns.
-pub static FAMILIES: [&ColumnFamily; 2] = [&TAGS, &FOLDERS];
+pub static FAMILIES: [&ColumnFamily; 4] = [&TAGS, &FOLDERS, &FEATURES, &OUTPUT_BUCKETS];
+
+/// The column of a network with this name; `None` if it is not called so, and an error if it is, but there is none.
+fn of_networks(name: &str) -> Option<Result<Arc<dyn ComputedColumn>, ParseError>> {
+    fn column(column: impl ComputedColumn + 'static) -> Arc<dyn ComputedColumn> {
+        Arc::new(column)
+    }
+    let features = || FeatureColumn::named(name).map(|found| found.map(column));
+    features().or_else(|| OutputBucket::named(name).map(|found| found.map(column)))
+}
 
 impl ColumnFamily {
+    /// Whether its columns are values that inputs have, and not computed.
+    fn has_values_of_inputs(&self) -> bool {
+        [TAGS.prefix, FOLDERS.prefix].contains(&self.prefix)
+    }
     /// Whether a column of this name is one of them.
     fn holds(&self, name: &str) -> bool {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -66,6 +99,10 @@ pub trait ComputedColumn: fmt::Debug + Send + Sync {
     fn meaning(&self) -> &str;
     /// What it needs of records.
     fn needs(&self) -> Needs;
+    /// Whether values can be missing.
+    fn is_carried(&self) -> bool {
+        true
+    }
     /// The values of the column for every record of a tile; those of records that do not count are unspecified.
     fn fill(&self, tile: &Tile<'_>) -> Array;
 }
@@ -88,7 +125,10 @@ impl ChosenColumn {
         if let Some(column) = Column::named(name) {
             return Some(Self::Listed(column));
         }
-        let family = FAMILIES.into_iter().find(|family| family.holds(name))?;
+        if let Some(Ok(column)) = of_networks(name) {
+            return Some(Self::Computed(column));
+        }
+        let family = FAMILIES.into_iter().find(|family| family.has_values_of_inputs() && family.holds(name))?;
         Some(Self::OfFamily(family, name.into()))
     }
     /// The name of the column.
@@ -131,7 +171,8 @@ impl ChosenColumn {
             Self::Listed(column) => {
                 column.is_carried() || column.fields.iter().any(|field| field != Field::KeyEnPassant)
             }
-            Self::OfFamily(..) | Self::Computed(_) => true,
+            Self::OfFamily(..) => true,
+            Self::Computed(column) => column.is_carried(),
         }
     }
     /// What it needs of records.
@@ -146,7 +187,7 @@ impl ChosenColumn {
                 Needs { records_before, ..Needs::new(column.queries, column.fields) }
             }
             Self::OfFamily(..) => Needs { tags: self.tag().map(Arc::from).into_iter().collect(), ..Needs::NONE },
-            Self::Computed(column) => Needs { records_before: true, ..column.needs() },
+            Self::Computed(column) => column.needs(),
         }
     }
     /// The name in [`Batch::tags`](super::Batch::tags) of its values: for a tag, the name of the tag, and for a folder,
@@ -171,9 +212,13 @@ impl ChosenColumn {
     }
 }
 
-fn rule_of_families(name: &str) -> &'static str {
-    let is_of_family = FAMILIES.iter().any(|family| name.starts_with(family.prefix));
-    if is_of_family { ": the name of a tag or folder is letters, digits and `_`" } else { "" }
+/// What is wrong with a name that begins like those of a family.
+pub(crate) fn wrong_in_family(name: &str) -> String {
+    if let Some(Err(error)) = of_networks(name) {
+        return format!(": {error}");
+    }
+    let is_of_family = [TAGS.prefix, FOLDERS.prefix].iter().any(|prefix| name.starts_with(prefix));
+    if is_of_family { ": the name of a tag or folder is letters, digits and `_`".to_owned() } else { String::new() }
 }
 
 /// The reason why names are not a choice of columns.
@@ -181,7 +226,7 @@ fn rule_of_families(name: &str) -> &'static str {
 #[non_exhaustive]
 pub enum ColumnsError {
     /// There is no column of a name.
-    #[error("there is no column `{0}`{hint}", hint = rule_of_families(_0))]
+    #[error("there is no column `{0}`{hint}", hint = wrong_in_family(_0))]
     Unknown(String),
     /// A column is named more than once: tables have only one of a name.
     #[error("the column `{0}` is named twice")]

@@ -32,6 +32,10 @@ pub enum Items {
     I16(Vec<i16>),
     /// Unsigned numbers.
     U16(Vec<u16>),
+    /// Signed numbers.
+    I32(Vec<i32>),
+    /// Sets of squares.
+    U64(Vec<u64>),
     /// Texts.
     Text(TextBuffer),
 }
@@ -57,7 +61,7 @@ mod sealed {
             }
         )*};
     }
-    numbers! { i16: I16, u16: U16, }
+    numbers! { i16: I16, u16: U16, i32: I32, u64: U64, }
 }
 
 impl Items {
@@ -66,10 +70,12 @@ impl Items {
         match self {
             Self::I16(items) => items.len(),
             Self::U16(items) => items.len(),
+            Self::I32(items) => items.len(),
+            Self::U64(items) => items.len(),
             Self::Text(items) => items.len(),
         }
     }
-    /// The number at a place; `None` if they are texts.
+    /// The number at a place, a set of squares in two's complement; `None` if they are texts.
     ///
     /// # Panics
     /// When the place is out of range.
@@ -78,6 +84,8 @@ impl Items {
         match self {
             Self::I16(items) => Some(items[at].into()),
             Self::U16(items) => Some(items[at].into()),
+            Self::I32(items) => Some(items[at].into()),
+            Self::U64(items) => Some(items[at] as i64),
             Self::Text(_) => None,
         }
     }
@@ -90,6 +98,8 @@ impl Items {
         match self {
             Self::I16(_) => Self::I16(Vec::new()),
             Self::U16(_) => Self::U16(Vec::new()),
+            Self::I32(_) => Self::I32(Vec::new()),
+            Self::U64(_) => Self::U64(Vec::new()),
             Self::Text(_) => Self::Text(TextBuffer::default()),
         }
     }
@@ -101,6 +111,8 @@ impl Items {
         match (self, other) {
             (Self::I16(to), Self::I16(from)) => to.extend_from_slice(&from[items]),
             (Self::U16(to), Self::U16(from)) => to.extend_from_slice(&from[items]),
+            (Self::I32(to), Self::I32(from)) => to.extend_from_slice(&from[items]),
+            (Self::U64(to), Self::U64(from)) => to.extend_from_slice(&from[items]),
             (Self::Text(to), Self::Text(from)) => to.append(from, items),
             (to, from) => panic!("a list of {to:?} has no items of {from:?}"),
         }

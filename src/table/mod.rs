@@ -19,6 +19,7 @@ mod legal_move_columns;
 mod lists;
 mod move_features;
 mod needs;
+mod network_features;
 pub(crate) mod openings;
 pub(crate) mod predicate;
 pub(crate) mod row_queue;
@@ -37,12 +38,17 @@ pub use catalogue::COLUMNS;
 pub(crate) use catalogue::OF_GAMES;
 pub use closed_values::ClosedValues;
 pub use column::{Column, Kind, Subject};
-pub use column_choice::{ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, FAMILIES, FOLDERS, TAGS};
+pub(crate) use column_choice::wrong_in_family;
+pub use column_choice::{
+    ChosenColumn, ColumnFamily, Columns, ColumnsError, ComputedColumn, FAMILIES, FEATURES, FOLDERS, OUTPUT_BUCKETS,
+    TAGS,
+};
 pub use date::Date;
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use legal_move_columns::LEGAL_MOVE_COLUMNS;
 pub use lists::{Items, ListNumber, Lists};
 pub use needs::Needs;
+pub use network_features::{FeaturePart, feature_parts};
 pub use score_codes::ScoreCode;
 pub(crate) use score_codes::ScoreCodes;
 pub(crate) use text_buffer::TextBuffer;

@@ -4,6 +4,8 @@
 pub(super) mod catalogue;
 /// Lists of legal moves, and their indices in policies.
 pub(super) mod legal_move_columns;
+/// Inputs of evaluation networks.
+pub(super) mod network_features;
 /// Openings by position, and how long games are.
 pub(super) mod openings;
 /// Scores of the records before.

@@ -11,7 +11,7 @@ use super::typed_operations::{
 };
 use crate::games::Date;
 use crate::table::predicate::Test;
-use crate::table::{ChosenColumn, ClosedValues, OF_GAMES};
+use crate::table::{ChosenColumn, ClosedValues, OF_GAMES, wrong_in_family};
 use std::sync::Arc;
 
 /// The plan for a tree, and its type; its columns are added to the scope.
@@ -155,6 +155,10 @@ impl Check<'_> {
             return self.wrong(tree, not_of_games());
         }
         let Some(column) = column else {
+            let why = wrong_in_family(name);
+            if !why.is_empty() {
+                return self.wrong(tree, format!("there is no column `{}`{why}", short(name)));
+            }
             if self.text[tree.place.clone()].starts_with('"') {
                 let name = short(name);
                 let what = format!("`{name}` is not a column; texts stand in single quotes, such as '{name}'");
@@ -590,6 +594,10 @@ impl Check<'_> {
                 takes(2)?;
                 let (column, kind) = self.list(&values[0])?;
                 let (value, own) = self.expression(&values[1])?;
+                let (value, own) = match (own, kind) {
+                    (Type::Integer | Type::Bits, Type::Integer | Type::Bits) => (convert(value, own, kind), kind),
+                    _ => (value, own),
+                };
                 if own != kind && own != Type::Null {
                     let [items, own] = [kind.name(), own.name()];
                     return self.wrong(&values[1], format!("each item of the list is {items}, and this is {own}"));

@@ -315,6 +315,14 @@ pub(super) fn truth(node: &Node, values: &Filled<'_>) -> Truth {
                     };
                     wanted.map(has).collect()
                 }
+                (items @ Items::U64(_), _) => {
+                    let wanted = numbers::<u64>(value, values).into_iter().enumerate();
+                    let has = |(row, wanted): (usize, Option<u64>)| {
+                        let (items_of_row, wanted) = (lists.range(row)?, wanted?);
+                        Some(items_of_row.into_iter().any(|item| items.number(item) == Some(wanted as i64)))
+                    };
+                    wanted.map(has).collect()
+                }
                 (items, _) => {
                     let wanted = numbers::<i64>(value, values).into_iter().enumerate();
                     let has = |(row, wanted): (usize, Option<i64>)| {
@@ -453,6 +461,10 @@ trait Numeric: Copy + PartialOrd {
     fn shift(self, operation: Arithmetic, places: u32) -> Option<Self>;
     fn negate(self) -> Option<Self>;
     fn absolute(self) -> Option<Self>;
+    /// An item of lists, for their type.
+    fn of_item(items: &Items, at: usize) -> Option<Self> {
+        Self::of_integer(items.number(at)?)
+    }
     /// An integer, for their type.
     fn of_integer(number: i64) -> Option<Self>;
     /// A real number, for the type of real numbers.
@@ -595,6 +607,9 @@ impl Numeric for u64 {
     }
     fn absolute(self) -> Option<Self> {
         Some(self)
+    }
+    fn of_item(items: &Items, at: usize) -> Option<Self> {
+        items.number(at).map(|bits| bits as Self)
     }
     fn of_integer(_: i64) -> Option<Self> {
         None
@@ -745,7 +760,7 @@ fn numbers<T: Numeric>(node: &Node, values: &Filled<'_>) -> Vec<Option<T>> {
         Node::Item(_, place, at) => {
             let Array::Lists(lists) = values.column(*place) else { return vec![None; len] };
             let items = items(lists, at, values).into_iter();
-            items.map(|item| T::of_integer(lists.items().number(item?)?)).collect()
+            items.map(|item| T::of_item(lists.items(), item?)).collect()
         }
         Node::Days(place) => {
             let days = |text: &str| Date::parse(text.as_bytes()).and_then(Date::days);

@@ -147,7 +147,7 @@ impl ComputedColumn for NamedColumn {
         &self.meaning
     }
     fn needs(&self) -> Needs {
-        self.formula.needs().clone()
+        Needs { records_before: true, ..self.formula.needs().clone() }
     }
     fn fill(&self, tile: &Tile<'_>) -> Array {
         self.formula.evaluate(tile).into_column(tile.len)

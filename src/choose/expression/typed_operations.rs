@@ -55,13 +55,17 @@ impl Type {
             | Kind::Bytes
             | Kind::ListOfU16
             | Kind::ListOfI16
+            | Kind::ListOfI32
+            | Kind::ListOfBits
+            | Kind::ListOfI64
             | Kind::ListOfText => return None,
         })
     }
     /// The type of the items of a column of lists.
     pub(super) const fn of_items(kind: Kind) -> Option<Self> {
         match kind {
-            Kind::ListOfU16 | Kind::ListOfI16 => Some(Self::Integer),
+            Kind::ListOfU16 | Kind::ListOfI16 | Kind::ListOfI32 => Some(Self::Integer),
+            Kind::ListOfBits => Some(Self::Bits),
             Kind::ListOfText => Some(Self::Text),
             _ => None,
         }

@@ -232,6 +232,8 @@ impl PageEncoder {
         match lists.items() {
             Items::I16(numbers) => push_numbers(numbers, |number| i32::from(number).to_le_bytes(), &mut self.content),
             Items::U16(numbers) => push_numbers(numbers, |number| u32::from(number).to_le_bytes(), &mut self.content),
+            Items::I32(numbers) => push_numbers(numbers, i32::to_le_bytes, &mut self.content),
+            Items::U64(bits) => push_numbers(bits, u64::to_le_bytes, &mut self.content),
             Items::Text(texts) => (0..texts.len()).for_each(|at| push_text(texts.bytes(at), &mut self.content)),
         }
         let values = defined.len();

@@ -32,7 +32,9 @@ pub(in crate::sql) fn data_type(column: &ChosenColumn) -> DataType {
         Kind::Timestamp => DataType::Int64,
         Kind::Bytes => DataType::Binary,
         // No integer wraps, and none is unsigned.
-        Kind::ListOfU16 | Kind::ListOfI16 => DataType::new_list(DataType::Int32, true),
+        Kind::ListOfU16 | Kind::ListOfI16 | Kind::ListOfI32 => DataType::new_list(DataType::Int32, true),
+        Kind::ListOfBits => DataType::new_list(DataType::UInt64, true),
+        Kind::ListOfI64 => DataType::new_list(DataType::Int64, true),
         Kind::ListOfText => DataType::new_list(DataType::Utf8, true),
     }
 }

@@ -1,0 +1,420 @@
+//! The inputs of evaluation networks: which of them are active in a position, as columns `features:SET:SIDE`.
+//!
+//! A *set* numbers the inputs of a network, and is made of one or several [parts](Part), each of which counts on where the
+//! one before it ends. A new part is an entry of [`PARTS`], the function that finds its active inputs, and its test against the
+//! twin that is written after the published description. The *side* says whose view it is: the board is turned so that this
+//! side plays up.
+//!
+//! Indices are ascending. Trainers sum the weights of the active inputs, so that their own order means nothing.
+//!
+//! A part looks at a [`View`]: the men of both sides as sets, seen from one side. Turning and mirroring sets costs a few operations
+//! for a whole board, so that a square needs none: its index is the start of a block for the kind of man and the king, plus
+//! its number.
+
+mod piece_squares;
+mod threats;
+
+use super::array::Array;
+use super::column::Kind;
+use super::column_choice::ComputedColumn;
+use super::lists::{Items, Lists};
+use super::needs::Needs;
+use super::tile::Tile;
+use super::values::Values;
+use crate::ParseError;
+use crate::chess::{Color, Role};
+use crate::packed::Packed;
+use piece_squares::PieceSquares;
+use std::fmt;
+use threats::Threats;
+
+/// The prefix of the names of these columns.
+pub(super) const PREFIX: &str = "features:";
+/// The prefix of the names of columns of output buckets.
+pub(super) const BUCKET: &str = "output_bucket:";
+
+/// A part of a set, as listings have it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct FeaturePart {
+    /// The form of its name.
+    pub name: &'static str,
+    /// Number of inputs; `None` where it depends on the name.
+    pub size: Option<u32>,
+    /// The largest number of inputs that are active in a position of a game.
+    pub most_active: u32,
+    /// Where it is defined.
+    pub source: &'static str,
+}
+
+/// An entry of the table of parts: what listings have, and how a name becomes a part.
+struct Entry {
+    listed: FeaturePart,
+    parse: fn(&str) -> Option<Result<Part, String>>,
+}
+
+/// A row of the table for a part with one name.
+macro_rules! part {
+    ($name:literal, $size:expr, $most:expr, $source:literal, $part:expr) => {
+        Entry {
+            listed: FeaturePart { name: $name, size: Some($size), most_active: $most, source: $source },
+            parse: |name| (name == $name).then(|| Ok($part)),
+        }
+    };
+}
+
+/// The table of parts.
+static PARTS: &[Entry] = &[
+    part!(
+        "chess768",
+        768,
+        32,
+        "bullet, crates/bullet_lib/src/game/inputs/chess768.rs",
+        Part::PieceSquares(PieceSquares::chess768())
+    ),
+    part!(
+        "chess768_hm",
+        768,
+        32,
+        "bullet, crates/bullet_lib/src/game/inputs/chess_buckets.rs, ChessBucketsMirrored",
+        Part::PieceSquares(PieceSquares::chess768_mirrored())
+    ),
+    Entry {
+        listed: FeaturePart {
+            name: "chess768_kb:N:LAYOUT",
+            size: None,
+            most_active: 32,
+            source: "bullet, the same file: ChessBucketsMirrored for a layout of 32 numbers, ChessBuckets for 64",
+        },
+        parse: |name| {
+            let rest = name.strip_prefix("chess768_kb")?;
+            Some(PieceSquares::king_buckets(rest.strip_prefix(':').unwrap_or(rest)).map(Part::PieceSquares))
+        },
+    },
+    part!(
+        "halfkp",
+        41_024,
+        30,
+        "nnue-pytorch up to ecf6ab8, model/features/halfkp.py",
+        Part::PieceSquares(PieceSquares::half_kp())
+    ),
+    part!("halfka", 49_216, 32, "nnue-pytorch, halfka.py", Part::PieceSquares(PieceSquares::half_ka())),
+    part!("halfka_v2", 45_056, 32, "nnue-pytorch, halfka_v2.py", Part::PieceSquares(PieceSquares::half_ka_v2())),
+    part!(
+        "halfka_v2_hm",
+        22_528,
+        32,
+        "nnue-pytorch, halfka_v2_hm.py; Stockfish, src/nnue/features/half_ka_v2_hm.cpp",
+        Part::PieceSquares(PieceSquares::half_ka_v2_mirrored(11))
+    ),
+    part!(
+        "halfka_v2_hm12",
+        24_576,
+        32,
+        "nnue-pytorch since e7c50d5, data_loader/cpp/training_data_loader.cpp, HalfKAv2_hm",
+        Part::PieceSquares(PieceSquares::half_ka_v2_mirrored(12))
+    ),
+    Entry {
+        listed: FeaturePart {
+            name: "threats:VERSION",
+            size: None,
+            most_active: 128,
+            source: "Stockfish, src/nnue/features/full_threats.cpp, of SFNNv10 to v16 (sfnnv10, .. sfnnv16)",
+        },
+        parse: |name| {
+            let rest = name.strip_prefix("threats")?;
+            Some(Threats::parse(rest.strip_prefix(':').unwrap_or(rest)).map(Part::Threats))
+        },
+    },
+    part!(
+        "pp_3wide",
+        threats::PAWN_PAIRS,
+        120,
+        "Stockfish since SFNNv16, src/nnue/features/pp_3wide.cpp",
+        Part::PawnPairs
+    ),
+    part!("planes:12", 12, 12, "masks of own P N B R Q K, then the other side's: no indices", Part::Planes),
+];
+
+/// The parts of sets that there are, for listings.
+pub fn feature_parts() -> impl Iterator<Item = FeaturePart> {
+    PARTS.iter().map(|entry| entry.listed)
+}
+
+/// A part of a set.
+#[derive(Clone, Debug)]
+enum Part {
+    PieceSquares(PieceSquares),
+    Threats(Threats),
+    PawnPairs,
+    /// Sets of squares in place of indices.
+    Planes,
+}
+
+impl Part {
+    /// The part of this name.
+    fn parse(name: &str) -> Result<Self, String> {
+        PARTS.iter().find_map(|entry| (entry.parse)(name)).unwrap_or_else(|| {
+            let names = PARTS.iter().map(|entry| entry.listed.name).collect::<Vec<_>>().join(", ");
+            Err(format!("there is no set of features `{name}`; there are {names}"))
+        })
+    }
+    /// Number of inputs.
+    fn size(&self) -> u32 {
+        match self {
+            Self::PieceSquares(part) => part.size(),
+            Self::Threats(part) => part.size(),
+            Self::PawnPairs => threats::PAWN_PAIRS,
+            Self::Planes => 12,
+        }
+    }
+    /// Adds the active inputs, counted from `first` on, in ascending order.
+    fn push(&self, view: &View, first: i32, indices: &mut Vec<i32>) {
+        match self {
+            Self::PieceSquares(part) => part.push(view, first, indices),
+            Self::Threats(part) => part.push(view, first, indices),
+            Self::PawnPairs => threats::push_pawn_pairs(view, first, indices),
+            Self::Planes => {}
+        }
+    }
+}
+
+/// Whose view it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Of(Color),
+    ToMove,
+    NotToMove,
+}
+
+impl Side {
+    const ALL: [(&'static str, Self); 4] = [
+        ("white", Self::Of(Color::White)),
+        ("black", Self::Of(Color::Black)),
+        ("stm", Self::ToMove),
+        ("nstm", Self::NotToMove),
+    ];
+    fn color(self, to_move: Color) -> Color {
+        match self {
+            Self::Of(color) => color,
+            Self::ToMove => to_move,
+            Self::NotToMove => !to_move,
+        }
+    }
+}
+
+/// A board as one side sees it: the men of each kind, its own and then the other side's, with the ranks turned over for
+/// Black.
+#[derive(Clone, Copy, Debug)]
+struct View {
+    /// By side, then by kind: P N B R Q K.
+    men: [[u64; 6]; 2],
+    /// Whose view it is.
+    side: Color,
+}
+
+impl View {
+    fn new(board: &Packed, side: Color) -> Self {
+        let planes = board.planes();
+        let occupied = planes.occupied();
+        let black = board.color & occupied;
+        let (own, other) = match side {
+            Color::White => (occupied & !black, black),
+            Color::Black => (black, occupied & !black),
+        };
+        let turn = |set: u64| if side == Color::Black { set.swap_bytes() } else { set };
+        let men_of = |all: u64| Role::ALL.map(|role| turn(planes.role(role) & all));
+        Self { men: [men_of(own), men_of(other)], side }
+    }
+    /// The square of the own king; `None` without one.
+    fn king(&self) -> Option<usize> {
+        let king = self.men[0][Role::King as usize];
+        (king != 0).then(|| king.trailing_zeros() as usize)
+    }
+    fn occupied(&self) -> u64 {
+        self.men.as_flattened().iter().fold(0, |all, men| all | men)
+    }
+    /// The same board with its files reversed.
+    fn mirrored(mut self) -> Self {
+        for men in self.men.as_flattened_mut() {
+            *men = mirrored(*men);
+        }
+        self
+    }
+}
+
+/// A set with its files reversed.
+fn mirrored(set: u64) -> u64 {
+    set.reverse_bits().swap_bytes()
+}
+
+/// The squares of a set, in ascending order.
+fn squares(set: u64) -> impl Iterator<Item = u32> {
+    let next = |rest: &u64| Some(rest & (rest - 1)).filter(|&rest| rest != 0);
+    std::iter::successors(Some(set).filter(|&set| set != 0), next).map(u64::trailing_zeros)
+}
+
+/// The column `features:SET:SIDE`.
+#[derive(Clone)]
+pub(super) struct FeatureColumn {
+    name: Box<str>,
+    meaning: Box<str>,
+    /// The parts, each with the sum of the sizes of those before it.
+    parts: Vec<(Part, u32)>,
+    side: Side,
+}
+
+impl fmt::Debug for FeatureColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FeatureColumn").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl FeatureColumn {
+    /// The column of this name; `None` if it does not begin as such names do.
+    ///
+    /// # Errors
+    /// If there is no such set or side, or the layout of its buckets does not fit.
+    pub(super) fn named(name: &str) -> Option<Result<Self, ParseError>> {
+        let rest = name.strip_prefix(PREFIX)?;
+        Some(Self::parse(name, rest).map_err(ParseError::new))
+    }
+    fn parse(name: &str, rest: &str) -> Result<Self, String> {
+        let sides = || Side::ALL.map(|(name, _)| name).join(", ");
+        let usage = || format!("a column of features is features:SET:SIDE, with a side of {}", sides());
+        let (sets, side) = rest.rsplit_once(':').ok_or_else(usage)?;
+        let known = Side::ALL.iter().find(|(name, _)| *name == side);
+        let Some(&(_, side)) = known else {
+            // The side may be missing, so that the last part of the set is taken for it.
+            return Err(format!("`{side}` is no side of features; sides are {}", sides()));
+        };
+        let (mut parts, mut size) = (Vec::new(), 0);
+        for set in sets.split('+') {
+            let part = Part::parse(set)?;
+            parts.push((part.clone(), size));
+            size += part.size();
+        }
+        if parts.len() > 1 && parts.iter().any(|(part, _)| matches!(part, Part::Planes)) {
+            return Err("planes are sets of squares, which are not joined to indices".to_owned());
+        }
+        let view = match side {
+            Side::Of(Color::White) => "White",
+            Side::Of(Color::Black) => "Black",
+            Side::ToMove => "the side to move",
+            Side::NotToMove => "the side that is not to move",
+        };
+        let meaning = match parts[..] {
+            [(Part::Planes, _)] => format!("sets of own P N B R Q K and the other side's, as {view} sees them"),
+            _ => format!("active inputs of {sets}, of {size}, as {view} sees them"),
+        };
+        Ok(Self { name: name.into(), meaning: meaning.into(), parts, side })
+    }
+    fn are_planes(&self) -> bool {
+        matches!(self.parts[..], [(Part::Planes, _)])
+    }
+}
+
+impl ComputedColumn for FeatureColumn {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn kind(&self) -> Kind {
+        if self.are_planes() { Kind::ListOfBits } else { Kind::ListOfI32 }
+    }
+    fn meaning(&self) -> &str {
+        &self.meaning
+    }
+    fn needs(&self) -> Needs {
+        Needs::NONE
+    }
+    fn is_carried(&self) -> bool {
+        false
+    }
+    fn fill(&self, tile: &Tile<'_>) -> Array {
+        let mut ends = Vec::with_capacity(tile.len);
+        let view = |row: usize| {
+            let board = tile.board(row);
+            View::new(&board, self.side.color(board.side_to_move()))
+        };
+        let counts = |row: usize| tile.counts(tile.start + row);
+        let items = if self.are_planes() {
+            let mut sets = Vec::with_capacity(12 * tile.len);
+            for row in 0..tile.len {
+                if counts(row) {
+                    sets.extend_from_slice(view(row).men.as_flattened());
+                }
+                ends.push(sets.len() as u32);
+            }
+            Items::U64(sets)
+        } else {
+            let mut indices = Vec::with_capacity(32 * tile.len);
+            for row in 0..tile.len {
+                if counts(row) {
+                    let view = view(row);
+                    for (part, first) in &self.parts {
+                        part.push(&view, *first as i32, &mut indices);
+                    }
+                }
+                ends.push(u32::try_from(indices.len()).expect("less than 2^32 inputs"));
+            }
+            Items::I32(indices)
+        };
+        Array::Lists(Lists::from_parts(items, ends))
+    }
+}
+
+/// The column `output_bucket:8` or `output_bucket:bullet:N`: which of the last layers of a network a position uses, by the
+/// number of its men.
+#[derive(Clone, Debug)]
+pub(super) struct OutputBucket {
+    name: Box<str>,
+    meaning: Box<str>,
+    /// Subtracted from the number of men, which is then divided.
+    less: u32,
+    divisor: u32,
+}
+
+impl OutputBucket {
+    /// The column of this name; `None` if it does not begin as such names do.
+    pub(super) fn named(name: &str) -> Option<Result<Self, ParseError>> {
+        let rest = name.strip_prefix(BUCKET)?;
+        let (less, divisor, meaning) = match rest.split_once(':') {
+            None if rest == "8" => (1, 4, "output bucket, (pieces - 1) / 4, as in nnue-pytorch".to_owned()),
+            Some(("bullet", buckets)) if let Ok(buckets @ 1..=32) = buckets.parse::<u32>() => {
+                let divisor = 32_u32.div_ceil(buckets);
+                (2, divisor, format!("output bucket, (pieces - 2) / {divisor}, as bullet's MaterialCount<{buckets}>"))
+            }
+            _ => {
+                let reason =
+                    "columns of output buckets are output_bucket:8 and output_bucket:bullet:N, with N from 1 to 32";
+                return Some(Err(ParseError::new(reason)));
+            }
+        };
+        Some(Ok(Self { name: name.into(), meaning: meaning.into(), less, divisor }))
+    }
+}
+
+impl ComputedColumn for OutputBucket {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn kind(&self) -> Kind {
+        Kind::U8
+    }
+    fn meaning(&self) -> &str {
+        &self.meaning
+    }
+    fn needs(&self) -> Needs {
+        Needs::NONE
+    }
+    fn is_carried(&self) -> bool {
+        false
+    }
+    fn fill(&self, tile: &Tile<'_>) -> Array {
+        let bucket = |row: usize| {
+            let men = tile.board(row).planes().occupied().count_ones();
+            (men.saturating_sub(self.less) / self.divisor) as u8
+        };
+        Array::U8((0..tile.len).map(bucket).collect::<Values<u8>>())
+    }
+}

@@ -1,0 +1,157 @@
+//! Sets whose inputs are a kind of man on a square, for each place of the own king.
+
+use super::{View, mirrored, squares};
+use crate::chess::{Color, Role};
+use std::sync::Arc;
+
+/// When a board is seen with its files reversed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mirror {
+    Never,
+    /// If the own king is on files e to h.
+    KingOnRight,
+    /// If it is on files a to d.
+    KingOnLeft,
+}
+
+/// A set with an input for each kind of man on each square, and each bucket of the own king's squares:
+/// `base + square + 64 * (place of the kind) + stride * bucket`.
+#[derive(Clone, Debug)]
+pub(super) struct PieceSquares {
+    /// The index of the first input.
+    base: u32,
+    mirror: Mirror,
+    /// Whether Black sees the board turned by 180 degrees, and not with its ranks turned over.
+    is_turned: bool,
+    /// The place of each kind, of the own side and of the other; `None` for one without inputs.
+    places: [[Option<u8>; 6]; 2],
+    /// The first index of the bucket of each square of the own king, from which the board is not yet mirrored.
+    kings: Arc<[u32; 64]>,
+    size: u32,
+}
+
+/// Kinds in the order of both sides' pawns, both sides' knights and so on.
+const BY_KIND: [[Option<u8>; 6]; 2] =
+    [[Some(0), Some(2), Some(4), Some(6), Some(8), Some(10)], [Some(1), Some(3), Some(5), Some(7), Some(9), Some(11)]];
+
+impl PieceSquares {
+    /// Kinds in the order of the own side's men, then the other side's.
+    fn by_side(mirror: Mirror, kings: [u32; 64], size: u32) -> Self {
+        let places = [[0, 1, 2, 3, 4, 5].map(Some), [6, 7, 8, 9, 10, 11].map(Some)];
+        Self { base: 0, mirror, is_turned: false, places, kings: Arc::new(kings), size }
+    }
+    pub(super) fn chess768() -> Self {
+        Self::by_side(Mirror::Never, [0; 64], 768)
+    }
+    pub(super) fn chess768_mirrored() -> Self {
+        Self::by_side(Mirror::KingOnRight, [0; 64], 768)
+    }
+    /// `N:LAYOUT`: the number of buckets, and the bucket of each square.
+    pub(super) fn king_buckets(text: &str) -> Result<Self, String> {
+        let usage = "chess768_kb:N:LAYOUT has a layout of 32 numbers joined by dots (files a to d of each rank, the others are \
+                     mirrored) or of 64, whose largest is N - 1";
+        let wrong = |reason: &str| format!("{reason}: {usage}");
+        let (buckets, layout) = text.split_once(':').ok_or_else(|| wrong("a part of the name is missing"))?;
+        let buckets: u32 = buckets.parse().map_err(|_| wrong("N is not a number"))?;
+        let numbers: Result<Vec<u32>, _> = layout.split('.').map(str::parse).collect();
+        let numbers = numbers.map_err(|_| wrong("the layout has something else than numbers and dots"))?;
+        let largest = numbers.iter().copied().max().unwrap_or(0);
+        if largest.checked_add(1) != Some(buckets) || buckets > 64 {
+            return Err(wrong(&format!("the largest number of the layout is {largest}, and N is {buckets}")));
+        }
+        let (mirror, of_square): (_, fn(usize) -> usize) = match numbers.len() {
+            32 => (Mirror::KingOnRight, |square| 4 * (square / 8) + (square % 8).min(7 - square % 8)),
+            64 => (Mirror::Never, |square| square),
+            len => return Err(wrong(&format!("the layout has {len} numbers"))),
+        };
+        let kings = std::array::from_fn(|square| 768 * numbers[of_square(square)]);
+        Ok(Self::by_side(mirror, kings, 768 * buckets))
+    }
+    pub(super) fn half_kp() -> Self {
+        let mut places = BY_KIND;
+        places.iter_mut().for_each(|of_side| of_side[Role::King as usize] = None);
+        let kings = std::array::from_fn(|square| 641 * square as u32);
+        Self { base: 1, mirror: Mirror::Never, is_turned: true, places, kings: Arc::new(kings), size: 641 * 64 }
+    }
+    pub(super) fn half_ka() -> Self {
+        let kings = std::array::from_fn(|square| 769 * square as u32);
+        Self {
+            base: 1,
+            mirror: Mirror::Never,
+            is_turned: false,
+            places: BY_KIND,
+            kings: Arc::new(kings),
+            size: 769 * 64,
+        }
+    }
+    pub(super) fn half_ka_v2() -> Self {
+        let mut places = BY_KIND;
+        places[1][Role::King as usize] = Some(10);
+        let kings = std::array::from_fn(|square| 704 * square as u32);
+        Self { base: 0, mirror: Mirror::Never, is_turned: false, places, kings: Arc::new(kings), size: 704 * 64 }
+    }
+    /// Both kings have one place of 11, or one each of 12.
+    pub(super) fn half_ka_v2_mirrored(kinds: u32) -> Self {
+        let mut places = BY_KIND;
+        if kinds == 11 {
+            places[1][Role::King as usize] = Some(10);
+        }
+        let kings = std::array::from_fn(|square| {
+            // Mirrored, the king is on files e to h.
+            let file = (square % 8).max(7 - square % 8);
+            64 * kinds * (4 * (7 - square / 8) + 7 - file) as u32
+        });
+        let size = 64 * kinds * 32;
+        Self { base: 0, mirror: Mirror::KingOnLeft, is_turned: false, places, kings: Arc::new(kings), size }
+    }
+
+    pub(super) fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Whether the index depends on the own king.
+    fn has_kings(&self) -> bool {
+        self.mirror != Mirror::Never || self.kings.iter().any(|&first| first != 0)
+    }
+
+    /// Adds the active inputs. A side without a king has none in sets that depend on it.
+    pub(super) fn push(&self, view: &View, first: i32, indices: &mut Vec<i32>) {
+        let is_turned = self.is_turned && view.side == Color::Black;
+        let king = match view.king() {
+            Some(king) => king,
+            None if self.has_kings() => return,
+            None => 0,
+        };
+        let is_mirrored = match self.mirror {
+            Mirror::Never => is_turned,
+            Mirror::KingOnRight => king % 8 > 3,
+            Mirror::KingOnLeft => king % 8 < 4,
+        };
+        // The ranks are turned already.
+        let king = if is_turned { king ^ 7 } else { king };
+        let start = first + (self.base + self.kings[king]) as i32;
+        let mut push = |men: u64, place: u8| {
+            let men = if is_mirrored { mirrored(men) } else { men };
+            let block = start + 64 * i32::from(place);
+            indices.extend(squares(men).map(|square| block + square as i32));
+        };
+        let [own, other] = &self.places;
+        if own[0] == Some(0) && own[1] == Some(1) {
+            for (places, men) in self.places.iter().zip(&view.men) {
+                places.iter().zip(men).for_each(|(place, &men)| push(men, place.unwrap_or_default()));
+            }
+            return;
+        }
+        for kind in 0..6 {
+            let [ours, theirs] = [view.men[0][kind], view.men[1][kind]];
+            match (own[kind], other[kind]) {
+                (Some(one), Some(two)) if one == two => push(ours | theirs, one),
+                (Some(one), Some(two)) => {
+                    push(ours, one);
+                    push(theirs, two);
+                }
+                _ => {}
+            }
+        }
+    }
+}
