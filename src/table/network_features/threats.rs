@@ -229,15 +229,9 @@ pub(super) fn push_pawn_pairs(view: &View, first: i32, indices: &mut Vec<i32>) {
     // Pawns stand on ranks 2 to 7.
     const PLACES: u64 = !0 >> 16;
     let [own, other] = view.men.map(|men| men[Pawn as usize] >> 8 & PLACES);
-    let mut seen: [u32; 96] = [0; 96];
-    let mut count = 0;
-    for id in squares(own).chain(squares(other).map(|square| 48 + square)) {
-        for &low in &seen[..count] {
-            if (id % 8).abs_diff(low % 8) < 2 {
-                indices.push(first + (id * (id - 1) / 2 + low) as i32);
-            }
-        }
-        seen[count] = id;
-        count += 1;
+    let ids: Vec<u32> = squares(own).chain(squares(other).map(|square| 48 + square)).collect();
+    for (at, id) in ids.iter().enumerate() {
+        let beside = ids[..at].iter().filter(|low| (id % 8).abs_diff(*low % 8) < 2);
+        indices.extend(beside.map(|low| first + (id * (id - 1) / 2 + low) as i32));
     }
 }
