@@ -6,6 +6,7 @@
 //! Work is done without the GIL. A thread that works for a call takes the GIL now and then, only to let Python handle
 //! signals ([`signals`]). The threads of a scan never take it.
 
+mod batching;
 mod choosing_games;
 mod compute;
 mod datasets;
@@ -30,6 +31,7 @@ fn _lanefish(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add_class::<table::Table>()?;
     module.add_class::<table::RecordBatch>()?;
+    module.add_class::<table::Column>()?;
     module.add_class::<scan::Scan>()?;
     module.add_function(wrap_pyfunction!(compute::compute, module)?)?;
     module.add_function(wrap_pyfunction!(scan::scan, module)?)?;

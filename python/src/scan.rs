@@ -1,14 +1,17 @@
 //! `scan` and `games`: columns of files, or of their games, as a stream of record batches.
 
+use crate::batching::{Batches as Rebatched, Batching, Pad, can_be_padded};
 use crate::error;
 use crate::packages;
 use crate::reading::{self, Keywords, reading_function};
 use crate::signals::Signals;
 use crate::table::{RecordBatch, Table, field_of, struct_of};
 use arrow_array::{self as arrow, ArrayRef};
-use arrow_schema::{ArrowError, FieldRef, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
+use lanefish::Error;
 use lanefish::jobs::{self, ScanStep};
 use lanefish::pipeline::Summary;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use pyo3_arrow::ffi::{ArrayReader, to_schema_pycapsule, to_stream_pycapsule};
@@ -45,6 +48,12 @@ reading_function! {
     /// probability for each record; `seed` is its seed. `let` names values, `{"m": "ply / 64.0"}`, for these expressions
     /// and for `columns`.
     ///
+    /// Trainers take batches of `batch_size` rows (the last one may have fewer), in which lists have the length `pad`, a
+    /// number or a dict of columns and numbers, filled up with -1: `numpy.asarray(batch.column(name))` and
+    /// `torch.from_dlpack(batch.column(name))` have the shape (rows, pad), without a copy. A longer list raises an
+    /// `Error`. `shuffle_buffer` is the number of rows among which each next one is drawn at random; one seed gives one
+    /// order, whatever the threads do. With `cycle=True` the records come again and again.
+    ///
     /// >>> import lanefish, tempfile, os
     /// >>> path = os.path.join(tempfile.mkdtemp(), "two.epd")
     /// >>> with open(path, "w") as file:
@@ -52,18 +61,39 @@ reading_function! {
     /// >>> scan = lanefish.scan(path, "index,legal_moves", on_bad="skip")
     /// >>> [batch.to_pydict() for batch in scan], scan.rejected
     /// ([{'index': [0, 2], 'legal_moves': [12, 1]}], 1)
-    signature(paths, columns=None, *);
+    /// >>> scan = lanefish.scan(path, "features:chess768:stm", on_bad="skip", batch_size=2, pad=4)
+    /// >>> next(scan).column("features:chess768:stm").to_pylist()
+    /// [[199, 324, 718, -1], [320, 706, -1, -1]]
+    signature(paths, columns=None, *, batch_size=None, pad=None, shuffle_buffer=None, cycle=false);
     pub(crate) fn scan<'py>(
         py: Python<'_>,
         keywords: Keywords, on_bad = "raise";
         paths: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
+        batch_size: Option<usize>,
+        pad: Option<&Bound<'_, PyAny>>,
+        shuffle_buffer: Option<usize>,
+        cycle: bool,
     ) -> PyResult<Scan> {
         let columns = reading::columns(py, columns, &keywords.definitions(py)?)?;
+        let shuffle = shuffle_buffer.map(|rows| (rows, keywords.seed));
         let reading = keywords.check(py)?;
         let analyzer = reading::analyzer(py)?;
         let inputs = reading.inputs(py, paths)?;
-        Ok(jobs::Scan::new(inputs, columns, analyzer, move |options| reading.set(options)).into())
+        let begin = move || {
+            let reading = reading.clone();
+            jobs::Scan::new(inputs.clone(), columns.clone(), analyzer, move |options| reading.set(options))
+        };
+        let scan = begin();
+        let pads = pads(pad, &scan.schema())?;
+        if batch_size == Some(0) || shuffle_buffer == Some(0) {
+            return Err(PyValueError::new_err("batch_size and shuffle_buffer must be at least 1"));
+        }
+        if shuffle_buffer.is_some_and(|rows| u32::try_from(rows).is_err()) {
+            return Err(PyValueError::new_err("shuffle_buffer must be below 2 ** 32"));
+        }
+        let batching = Batching { size: batch_size, pads, shuffle };
+        Ok(Scan::new(scan, batching, cycle.then(|| Box::new(begin) as Box<Begin>)))
     }
 }
 
@@ -128,20 +158,148 @@ reading_function! {
 #[pyclass(module = "lanefish", frozen)]
 pub(crate) struct Scan {
     schema: SchemaRef,
-    scan: Arc<Mutex<jobs::Scan>>,
+    scan: Arc<Mutex<Reader>>,
 }
 
 impl From<jobs::Scan> for Scan {
     fn from(scan: jobs::Scan) -> Self {
-        Self { schema: scan.schema(), scan: Arc::new(Mutex::new(scan)) }
+        Self::new(scan, Batching::default(), None)
     }
 }
 
-fn lock(scan: &Mutex<jobs::Scan>) -> MutexGuard<'_, jobs::Scan> {
+/// Begins to read the same records once more.
+type Begin = dyn Fn() -> jobs::Scan + Send;
+
+/// A run, and what its blocks become.
+struct Reader {
+    scan: jobs::Scan,
+    /// `None` if they are handed on as they are.
+    batches: Option<Rebatched>,
+    /// Records come again and again.
+    again: Option<Box<Begin>>,
+    /// Whether there was a row since reading began.
+    has_rows: bool,
+    is_over: bool,
+}
+
+/// Why there is no next batch.
+enum Failed {
+    Run(Error),
+    Batch(String),
+}
+
+impl Failed {
+    fn text(&self) -> String {
+        match self {
+            Self::Run(error) => error::text_of(error),
+            Self::Batch(message) => message.clone(),
+        }
+    }
+    fn raised(&self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Run(failed) => error::of(py, failed),
+            Self::Batch(message) => error::message(py, message.clone()),
+        }
+    }
+}
+
+impl From<ArrowError> for Failed {
+    fn from(failed: ArrowError) -> Self {
+        Self::Batch(match failed {
+            ArrowError::InvalidArgumentError(message) => message,
+            other => other.to_string(),
+        })
+    }
+}
+
+impl Reader {
+    /// Waits for the next batch, but no longer than this.
+    fn step(&mut self, patience: Duration) -> Result<ScanStep, Failed> {
+        let step = self.try_step(patience);
+        if step.is_err() {
+            self.is_over = true;
+            self.scan.close();
+        }
+        step
+    }
+    fn try_step(&mut self, patience: Duration) -> Result<ScanStep, Failed> {
+        let Some(batches) = &mut self.batches else { return self.scan.step(patience).map_err(Failed::Run) };
+        loop {
+            if let Some(batch) = batches.next()? {
+                return Ok(ScanStep::Batch(batch));
+            }
+            if self.is_over {
+                return Ok(ScanStep::End);
+            }
+            match self.scan.step(patience).map_err(Failed::Run)? {
+                ScanStep::Batch(block) => {
+                    self.has_rows |= block.num_rows() > 0;
+                    batches.put(block)?;
+                }
+                ScanStep::Pending => return Ok(ScanStep::Pending),
+                _ => match &self.again {
+                    Some(_) if !self.has_rows => {
+                        return Err(Failed::Batch("cycle: there is no record that could come again".to_owned()));
+                    }
+                    Some(begin) => {
+                        batches.end_epoch()?;
+                        self.has_rows = false;
+                        self.scan = begin();
+                    }
+                    None => {
+                        self.is_over = true;
+                        batches.end()?;
+                    }
+                },
+            }
+        }
+    }
+    fn close(&mut self) {
+        self.is_over = true;
+        // What is ready is not handed on either.
+        self.batches = None;
+        self.again = None;
+        self.scan.close();
+    }
+}
+
+/// The columns of lists that are padded.
+fn pads(pad: Option<&Bound<'_, PyAny>>, schema: &SchemaRef) -> PyResult<Vec<Pad>> {
+    let Some(pad) = pad else { return Ok(Vec::new()) };
+    let of_numbers = |data: &DataType| matches!(data, DataType::List(item) if can_be_padded(item.data_type()));
+    let checked = |len: usize| match len {
+        1..=0xFF_FFFF => Ok(len),
+        _ => Err(PyValueError::new_err("pad must be at least 1 and below 2 ** 24")),
+    };
+    let Ok(named) = pad.cast::<PyDict>() else {
+        let len = checked(pad.extract()?)?;
+        let columns = schema.fields().iter().enumerate().filter(|(_, field)| of_numbers(field.data_type()));
+        return Ok(columns.map(|(column, _)| Pad { column, len }).collect());
+    };
+    let pads = named.iter().map(|(name, len)| {
+        let name: String = name.extract()?;
+        match schema.column_with_name(&name) {
+            Some((column, field)) if of_numbers(field.data_type()) => Ok(Pad { column, len: checked(len.extract()?)? }),
+            Some(_) => Err(PyValueError::new_err(format!("pad: the column {name} does not have lists of numbers"))),
+            None => Err(PyValueError::new_err(format!("pad: {name} is not one of the columns"))),
+        }
+    });
+    pads.collect()
+}
+
+fn lock(scan: &Mutex<Reader>) -> MutexGuard<'_, Reader> {
     scan.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Scan {
+    fn new(scan: jobs::Scan, batching: Batching, again: Option<Box<Begin>>) -> Self {
+        let schema = batching.schema(&scan.schema());
+        let is_as_it_is = batching.changes_nothing() && again.is_none();
+        let batches = if is_as_it_is { None } else { Some(Rebatched::new(batching, &scan.schema())) };
+        let reader = Reader { scan, batches, again, has_rows: false, is_over: false };
+        Self { schema, scan: Arc::new(Mutex::new(reader)) }
+    }
+
     /// The next batch; `None` at the end.
     fn next(&self, py: Python<'_>) -> PyResult<Option<arrow::RecordBatch>> {
         loop {
@@ -149,13 +307,13 @@ impl Scan {
                 Ok(ScanStep::Batch(batch)) => return Ok(Some(batch)),
                 Ok(ScanStep::Pending) => py.check_signals()?,
                 Ok(_) => return Ok(None),
-                Err(failed) => return Err(error::of(py, &failed)),
+                Err(failed) => return Err(failed.raised(py)),
             }
         }
     }
 
     fn of_summary<T: Send>(&self, py: Python<'_>, get: impl FnOnce(&Summary) -> T + Send) -> Option<T> {
-        py.detach(|| lock(&self.scan).summary().map(get))
+        py.detach(|| lock(&self.scan).scan.summary().map(get))
     }
 }
 
@@ -258,7 +416,7 @@ impl Scan {
 
 /// The stream for another package, which may call from any thread, with the GIL or without.
 struct Batches {
-    scan: Arc<Mutex<jobs::Scan>>,
+    scan: Arc<Mutex<Reader>>,
     field: FieldRef,
     /// The thread that requested the stream. Other threads must not wait for the GIL, because the thread that holds it
     /// may be waiting for them.
@@ -291,7 +449,7 @@ impl Iterator for Batches {
                 Ok(_) => None,
                 Err(failed) => {
                     // C strings end at a null.
-                    let text = error::text_of(&failed).replace('\0', " ");
+                    let text = failed.text().replace('\0', " ");
                     Some(Err(ArrowError::ComputeError(text)))
                 }
             };

@@ -2,11 +2,11 @@
 
 use crate::packages;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt64Type};
+use arrow_array::types::{Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt16Type, UInt64Type};
 use arrow_array::{self as arrow, Array, ArrayRef, StructArray};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyAttributeError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 use pyo3_arrow::ffi::{ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule};
@@ -43,6 +43,15 @@ fn append(list: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
         DataType::Int64 => numbers!(Int64Type),
         DataType::Float64 => numbers!(Float64Type),
         DataType::Utf8 => array.as_string::<i32>().iter().try_for_each(|value| list.append(value)),
+        DataType::List(_) => append_lists(list, array.len(), |row| {
+            let lists = array.as_list::<i32>();
+            lists.is_valid(row).then(|| lists.value(row))
+        }),
+        DataType::FixedSizeList(..) => append_lists(list, array.len(), |row| {
+            let lists = array.as_fixed_size_list();
+            lists.is_valid(row).then(|| lists.value(row))
+        }),
+        DataType::UInt16 => numbers!(UInt16Type),
         DataType::Date32 => {
             const BEFORE_1970: i64 = 719_163;
             let date = list.py().import("datetime")?.getattr("date")?;
@@ -54,6 +63,20 @@ fn append(list: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
         }
         other => Err(pyo3::exceptions::PyTypeError::new_err(format!("columns of {other} have no Python values"))),
     }
+}
+
+/// Lists of Python objects.
+fn append_lists(list: &Bound<'_, PyList>, rows: usize, items: impl Fn(usize) -> Option<ArrayRef>) -> PyResult<()> {
+    for row in 0..rows {
+        let Some(items) = items(row) else {
+            list.append(list.py().None())?;
+            continue;
+        };
+        let of_row = PyList::empty(list.py());
+        append(&of_row, &items)?;
+        list.append(of_row)?;
+    }
+    Ok(())
 }
 
 /// The columns by name.
@@ -108,6 +131,13 @@ impl RecordBatch {
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict(py, self.0.schema_ref(), std::slice::from_ref(&self.0))
     }
+    /// A column by its name, for numpy and torch.
+    fn column(&self, name: &str) -> PyResult<Column> {
+        match self.0.column_by_name(name) {
+            Some(array) => Ok(Column(Arc::clone(array))),
+            None => Err(PyKeyError::new_err(name.to_owned())),
+        }
+    }
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         Ok(to_schema_pycapsule(py, self.0.schema_ref().as_ref())?)
     }
@@ -120,6 +150,124 @@ impl RecordBatch {
         let field = field_of(self.0.schema_ref());
         let rows = struct_of(self.0.clone());
         Ok(to_array_pycapsules(py, field, &rows, requested_schema)?)
+    }
+}
+
+/// A column of a batch.
+///
+/// `numpy.asarray(column)` and `torch.from_dlpack(column)` have its memory, without a copy, if it has numbers of which none
+/// is missing, or lists of these with one length (`pad`). Otherwise numpy gets a copy: missing numbers are NaN, texts are
+/// objects. Other packages take it as Arrow data: `pyarrow.array(column)`.
+///
+/// >>> import lanefish
+/// >>> table = lanefish.compute(["8/8/8/8/8/8/6k1/4K2R w K - 0 1"], "legal_moves")
+/// >>> column = next(iter(table)).column("legal_moves")
+/// >>> column.to_pylist(), column.shape
+/// ([12], (1,))
+#[pyclass(module = "lanefish", frozen)]
+pub(crate) struct Column(ArrayRef);
+
+/// Numbers in memory, one after the other.
+struct Numbers {
+    address: usize,
+    /// As numpy names the type.
+    kind: &'static str,
+}
+
+impl Numbers {
+    /// The numbers of an array; `None` if it has anything else, or some are missing.
+    fn of(array: &dyn Array) -> Option<Self> {
+        macro_rules! numbers {
+            ($type:ty, $kind:literal) => {{
+                let kind = if cfg!(target_endian = "big") { concat!(">", $kind) } else { concat!("<", $kind) };
+                Some(Self { address: array.as_primitive::<$type>().values().as_ptr() as usize, kind })
+            }};
+        }
+        if array.null_count() > 0 {
+            return None;
+        }
+        match array.data_type() {
+            DataType::Int16 => numbers!(Int16Type, "i2"),
+            DataType::Int32 => numbers!(Int32Type, "i4"),
+            DataType::Int64 => numbers!(Int64Type, "i8"),
+            DataType::UInt64 => numbers!(UInt64Type, "u8"),
+            DataType::Float64 => numbers!(Float64Type, "f8"),
+            DataType::FixedSizeList(..) => Self::of(array.as_fixed_size_list().values()),
+            _ => None,
+        }
+    }
+}
+
+#[pymethods]
+impl Column {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+    fn __repr__(&self) -> String {
+        format!("<lanefish.Column: {} values of {}>", self.0.len(), self.0.data_type())
+    }
+    /// Number of rows, and with padded lists that of items in each of them.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        match self.0.data_type() {
+            DataType::FixedSizeList(_, len) => PyTuple::new(py, [self.0.len(), *len as usize]),
+            _ => PyTuple::new(py, [self.0.len()]),
+        }
+    }
+    /// The values as Python objects.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        append(&list, &self.0)?;
+        Ok(list)
+    }
+    /// Where the numbers are: numpy's protocol for arrays of others. numpy keeps the column as long as its array.
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Some(Numbers { address, kind }) = Numbers::of(&self.0) else {
+            return Err(PyAttributeError::new_err("this column has no numbers without a gap"));
+        };
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("shape", self.shape(py)?)?;
+        interface.set_item("typestr", kind)?;
+        interface.set_item("data", (address, false))?;
+        Ok(interface)
+    }
+    /// The values as an array of numpy, for columns that are not numbers in memory.
+    #[pyo3(signature = (dtype=None, **_keywords))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<Bound<'py, PyAny>>,
+        _keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let array = packages::to_numpy(&self.to_pylist(py)?)?;
+        match dtype {
+            Some(dtype) => array.call_method1("astype", (dtype,)),
+            None => Ok(array),
+        }
+    }
+    /// The numbers as DLPack has them, by way of numpy.
+    #[pyo3(signature = (**keywords))]
+    fn __dlpack__<'py>(slf: &Bound<'py, Self>, keywords: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+        let array = slf.py().import("numpy")?.call_method1("asarray", (slf,))?;
+        array.call_method("__dlpack__", (), keywords)
+    }
+    /// The CPU.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        (1, 0)
+    }
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, self.0.data_type())?)
+    }
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let field = Arc::new(Field::new("", self.0.data_type().clone(), true));
+        Ok(to_array_pycapsules(py, field, &self.0, requested_schema)?)
     }
 }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 /// use lanefish::table::{Items, Lists};
 ///
 /// let mut lists = Lists::new(Items::U16(Vec::new()));
-/// lists.push_numbers(Some(&[3, 1]));
+/// lists.push_numbers(Some(&[3_u16, 1]));
 /// lists.push_numbers::<u16>(Some(&[]));
 /// lists.push_numbers::<u16>(None);
 /// assert_eq!((lists.len(), lists.count_present()), (3, 2));

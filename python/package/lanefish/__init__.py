@@ -10,6 +10,7 @@ None of them is required.
 """
 
 from ._lanefish import (
+    Column,
     Error,
     RecordBatch,
     Scan,
@@ -30,6 +31,7 @@ from ._lanefish import (
 )
 
 __all__ = [
+    "Column",
     "Error",
     "RecordBatch",
     "Scan",
