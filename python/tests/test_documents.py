@@ -4,7 +4,7 @@ import re
 import shutil
 
 import lanefish
-from conftest import START, TOP
+from conftest import START, TOP, package
 
 
 def test_examples_of_the_chapter_on_columns(tmp_path, monkeypatch):
@@ -21,3 +21,21 @@ def test_examples_of_the_chapter_on_columns(tmp_path, monkeypatch):
     for block in blocks:
         exec(block, {"lanefish": lanefish, "frame": {"fen": [START, "rubbish"]}})
     assert (tmp_path / "a.boards").exists()
+
+
+def test_the_first_network(tmp_path, monkeypatch):
+    """The network of the chapter learns something from the positions that it chooses."""
+    text = (TOP / "docs" / "first-network.md").read_text()
+    (block,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    condition = "score is not null and result is not null and move is not null and not in_check and not move_captures"
+    lanefish.convert(TOP / "data" / "lichess-2025-05.pgn", "quiet.boards", where=condition, allow_loss=True)
+    lanefish.shuffle("quiet.boards", "mixed.boards", seed=1)
+    columns = ["features:chess768:stm", "features:chess768:nstm", "stm_score", "won"]
+    won = {"won": "case stm_result when 'win' then 1.0 when 'draw' then 0.5 else 0.0 end"}
+    batch = next(lanefish.scan("mixed.boards", columns, pad=32, batch_size=256, cycle=True, let=won))
+    assert batch.column(columns[0]).shape == (256, 32) and batch.column("won").shape == (256,)
+    package("torch")
+    names = {}
+    exec(block, names)
+    assert names["loss"].item() < 0.05

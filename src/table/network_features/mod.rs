@@ -95,23 +95,23 @@ static PARTS: &[Entry] = &[
         "halfkp",
         41_024,
         30,
-        "nnue-pytorch up to ecf6ab8, model/features/halfkp.py",
+        "nnue-pytorch before d283650, model/features/halfkp.py",
         Part::PieceSquares(PieceSquares::half_kp())
     ),
-    part!("halfka", 49_216, 32, "nnue-pytorch, halfka.py", Part::PieceSquares(PieceSquares::half_ka())),
-    part!("halfka_v2", 45_056, 32, "nnue-pytorch, halfka_v2.py", Part::PieceSquares(PieceSquares::half_ka_v2())),
+    part!("halfka", 49_216, 32, "nnue-pytorch before d283650, halfka.py", Part::PieceSquares(PieceSquares::half_ka())),
+    part!("halfka_v2", 45_056, 32, "nnue-pytorch before d283650, halfka_v2.py", Part::PieceSquares(PieceSquares::half_ka_v2())),
     part!(
         "halfka_v2_hm",
         22_528,
         32,
-        "nnue-pytorch, halfka_v2_hm.py; Stockfish, src/nnue/features/half_ka_v2_hm.cpp",
+        "nnue-pytorch before d283650, halfka_v2_hm.py; Stockfish, src/nnue/features/half_ka_v2_hm.cpp",
         Part::PieceSquares(PieceSquares::half_ka_v2_mirrored(11))
     ),
     part!(
         "halfka_v2_hm12",
         24_576,
         32,
-        "nnue-pytorch since e7c50d5, data_loader/cpp/training_data_loader.cpp, HalfKAv2_hm",
+        "nnue-pytorch since d283650, data_loader/cpp/training_data_loader.cpp, HalfKAv2_hm",
         Part::PieceSquares(PieceSquares::half_ka_v2_mirrored(12))
     ),
     Entry {
