@@ -99,7 +99,13 @@ static PARTS: &[Entry] = &[
         Part::PieceSquares(PieceSquares::half_kp())
     ),
     part!("halfka", 49_216, 32, "nnue-pytorch before d283650, halfka.py", Part::PieceSquares(PieceSquares::half_ka())),
-    part!("halfka_v2", 45_056, 32, "nnue-pytorch before d283650, halfka_v2.py", Part::PieceSquares(PieceSquares::half_ka_v2())),
+    part!(
+        "halfka_v2",
+        45_056,
+        32,
+        "nnue-pytorch before d283650, halfka_v2.py",
+        Part::PieceSquares(PieceSquares::half_ka_v2())
+    ),
     part!(
         "halfka_v2_hm",
         22_528,
