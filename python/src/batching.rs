@@ -215,7 +215,7 @@ fn filled<From: ArrowPrimitiveType, To: ArrowPrimitiveType>(
             *place = to(item);
         }
     }
-    Ok(Arc::new(PrimitiveArray::<To>::from_iter_values(filled)))
+    Ok(Arc::new(PrimitiveArray::<To>::new(filled.into(), None)))
 }
 
 /// Rows that wait for the draw that sends them on.

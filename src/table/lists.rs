@@ -215,9 +215,10 @@ impl Lists {
         let moved = (self.items.len() as u32).wrapping_sub(items.start as u32);
         self.items.extend(&other.items, items);
         u32::try_from(self.items.len()).expect("less than 2^32 items");
-        for row in rows {
-            let end = other.ends.values()[row].wrapping_add(moved);
-            self.ends.push_with(end, other.ends.is_present(row));
+        let before = self.ends.len();
+        self.ends.append(&other.ends, rows);
+        for end in &mut self.ends.values_mut()[before..] {
+            *end = end.wrapping_add(moved);
         }
     }
     /// Adds rows of another column.

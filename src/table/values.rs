@@ -322,7 +322,7 @@ fn append_bits(bits: &mut Vec<u64>, len: usize, others: &[u64], rows: Range<usiz
 }
 
 impl<T: Clone + Default> Values<T> {
-    /// The same, to be changed.
+    /// All values, to be changed.
     pub(super) fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
