@@ -1,6 +1,8 @@
 //! Shared helpers of the tests.
 
 use lanefish::Error;
+use lanefish::chess::random::{RandomPlay, Start};
+use lanefish::chess::{Color, Piece, Position, Role, Square};
 use lanefish::formats::DecodeOptions;
 use lanefish::input::{Access, Inputs};
 use lanefish::packed::{Group, Packed};
@@ -63,6 +65,49 @@ pub(crate) fn shared_texts(folder: &str) -> Vec<(String, String)> {
         .collect();
     names.sort();
     names.into_iter().filter_map(|name| shared_text(&format!("{folder}/{name}")).map(|text| (name, text))).collect()
+}
+
+/// Positions of all kinds: famous ones, random play of standard chess and of Chess960 with these seeds, and some of each
+/// file of the sample data.
+pub(crate) fn sample_positions(seeds: [u64; 2], played: usize, of_each_file: usize) -> Vec<Position> {
+    let mut positions: Vec<Position> = FAMOUS.iter().map(|fen| fen.parse().expect("a position")).collect();
+    for (seed, start) in seeds.into_iter().zip([Start::Standard, Start::Chess960]) {
+        positions.extend(RandomPlay::new(seed, start).take(played).map(|played| played.position));
+    }
+    for (_, text) in shared_texts("epd") {
+        let lines: Vec<&str> = text.lines().collect();
+        for line in lines.iter().step_by(lines.len().div_ceil(of_each_file)) {
+            let fen: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
+            positions.extend(Position::from_fen_unvalidated(&format!("{} 0 1", fen.join(" "))).ok());
+        }
+    }
+    positions.retain(|position| {
+        let kings = Color::ALL.map(|color| position.pieces(color, Role::King).len());
+        kings == [1, 1] && Packed::pack(position).is_ok()
+    });
+    positions
+}
+
+/// Boards that decode, and are no positions of chess: without kings, with many of them, with 64 queens.
+pub(crate) fn weird_positions(random: &mut Random, count: usize) -> Vec<Position> {
+    let mut positions = Vec::new();
+    while positions.len() + 1 < count {
+        let mut position = Position::empty();
+        for _ in 0..[3, 12, 40, 64, 300][random.below(5) as usize] {
+            let roles = [&Role::ALL[..], &[Role::Queen], &[Role::King, Role::Rook]][random.below(3) as usize];
+            let role = roles[random.below(roles.len() as u64) as usize];
+            let color = Color::ALL[random.below(2) as usize];
+            position.put(Square::new(random.below(64) as u8), Piece { color, role });
+        }
+        position.side_to_move = Color::ALL[random.below(2) as usize];
+        if Packed::pack(&position).is_ok() {
+            positions.push(position);
+        }
+    }
+    let mut full = Position::empty();
+    Square::all().for_each(|square| full.put(square, Piece { color: Color::White, role: Role::Queen }));
+    positions.push(full);
+    positions
 }
 
 /// Random numbers that are the same in every run.

@@ -2,7 +2,7 @@
 
 use crate::reading;
 use lanefish::jobs::GameColumn;
-use lanefish::table::{COLUMNS, Columns, LEGAL_MOVE_COLUMNS, TAGS};
+use lanefish::table::{COLUMNS, Columns, FAMILIES, LEGAL_MOVE_COLUMNS, TAGS};
 use lanefish::tiers::Tier;
 use lanefish_core::cpu as processor;
 use pyo3::exceptions::PyValueError;
@@ -34,7 +34,8 @@ pub(crate) fn columns<'py>(py: Python<'py>, of: &str) -> PyResult<Bound<'py, PyL
             .collect(),
         _ => return Err(PyValueError::new_err("of must be 'positions' or 'games'")),
     };
-    listed.push(([TAGS.pattern, TAGS.kind.name(), TAGS.meaning], false));
+    let families = if of == "positions" { &FAMILIES[..] } else { &[&TAGS] };
+    listed.extend(families.iter().map(|family| ([family.pattern, family.kind.name(), family.meaning], false)));
     let all = PyList::empty(py);
     for ([name, kind, meaning], is_default) in listed {
         let column = PyDict::new(py);

@@ -239,7 +239,7 @@ impl Reader {
                 ScanStep::Pending => return Ok(ScanStep::Pending),
                 _ => match &self.again {
                     Some(_) if !self.has_rows => {
-                        return Err(Failed::Batch("cycle: there is no record that could come again".to_owned()));
+                        return Err(Failed::Batch("cycle: the input has no records to repeat".to_owned()));
                     }
                     Some(begin) => {
                         batches.end_epoch()?;

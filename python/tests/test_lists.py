@@ -136,7 +136,7 @@ def test_cycles():
     epochs = [index for _ in range(2 * len(plain) // 100) for index in next(scan).to_pydict()["index"]]
     first = epochs[: len(plain)]
     assert sorted(first) == plain and first != epochs[len(plain) : 2 * len(plain)]
-    with pytest.raises(lanefish.Error, match="no record"):
+    with pytest.raises(lanefish.Error, match="no records to repeat"):
         next(lanefish.scan(SAMPLE, "index", cycle=True, batch_size=100, where="pieces > 99"))
 
 

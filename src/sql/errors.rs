@@ -3,6 +3,7 @@
 use super::engine::low_memory_plans::described;
 use super::tables::scan::ReadFailed;
 use crate::error::Error;
+use crate::table::wrong_in_family;
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::{Column, DataFusionError, SchemaError, TableReference};
 use datafusion::sql::sqlparser::parser::ParserError;
@@ -23,7 +24,7 @@ pub enum SqlError {
         message: String,
     },
     /// There is no column of this name.
-    #[error("{}there is no column `{name}`", at(*place))]
+    #[error("{}there is no column `{name}`{}", at(*place), wrong_in_family(name))]
     Column {
         /// Line and column, both counted from 1, where they are known.
         place: Option<(u64, u64)>,

@@ -4,7 +4,7 @@
 //! that repeat, as those of a game do on each of its rows, are a dictionary ([`Texts`]); those that hardly do,
 //! as FEN, stand one after the other ([`TextBuffer`]). The layout is Arrow's.
 
-use super::lists::Lists;
+use super::list_array::Lists;
 use super::text_buffer::TextBuffer;
 use super::text_list::TextList;
 use super::values::{Values, count_present_in};

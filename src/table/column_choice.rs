@@ -61,7 +61,7 @@ pub static OUTPUT_BUCKETS: ColumnFamily = ColumnFamily {
     prefix: network_features::BUCKET,
     pattern: "output_bucket:N",
     kind: Kind::U8,
-    meaning: "output bucket by the number of men: output_bucket:8, as in nnue-pytorch, or output_bucket:bullet:N",
+    meaning: "output bucket by the number of pieces: output_bucket:8, as in nnue-pytorch, or output_bucket:bullet:N",
     subject: Subject::Position,
 };
 
@@ -217,8 +217,12 @@ pub(crate) fn wrong_in_family(name: &str) -> String {
     if let Some(Err(error)) = of_networks(name) {
         return format!(": {error}");
     }
-    let is_of_family = [TAGS.prefix, FOLDERS.prefix].iter().any(|prefix| name.starts_with(prefix));
-    if is_of_family { ": the name of a tag or folder is letters, digits and `_`".to_owned() } else { String::new() }
+    let is_wrong = |family: &ColumnFamily| name.starts_with(family.prefix) && !family.holds(name);
+    if is_wrong(&TAGS) || is_wrong(&FOLDERS) {
+        ": the name of a tag or folder is letters, digits and `_`".to_owned()
+    } else {
+        String::new()
+    }
 }
 
 /// The reason why names are not a choice of columns.

@@ -19,7 +19,7 @@ use super::catalogue::{column, made_of};
 use super::column::{Column, Kind};
 use super::field::Field;
 use super::fill::per_lane;
-use super::lists::{Items, Lists};
+use super::list_array::{Items, Lists};
 use super::text_buffer::TextBuffer;
 use super::tile::Tile;
 use super::values::Values;

@@ -16,7 +16,7 @@ mod field;
 mod fill;
 pub(crate) mod judgments_and_accuracy;
 mod legal_move_columns;
-mod lists;
+mod list_array;
 mod move_features;
 mod needs;
 mod network_features;
@@ -46,7 +46,7 @@ pub use column_choice::{
 pub use date::Date;
 pub use field::{Field, Fields, MOST_CENTIPAWNS, NO_SCORE};
 pub use legal_move_columns::LEGAL_MOVE_COLUMNS;
-pub use lists::{Items, ListNumber, Lists};
+pub use list_array::{Items, ListNumber, Lists};
 pub use needs::Needs;
 pub use network_features::{FeaturePart, feature_parts};
 pub use score_codes::ScoreCode;

@@ -336,6 +336,9 @@ fn rows_are_those_of_one_process() {
         format!("select count(*) from plain('{parquet}')"),
         format!("select count(*), count(game), count(ply) from '{epd}'"),
         format!("create view v as select phase from '{boards}'; select phase, count(*) from v group by phase"),
+        format!("select fen, legal_moves_uci, \"features:halfka_v2_hm:stm\" from '{boards}' order by key limit 20"),
+        format!("select \"output_bucket:8\", sum(array_length(legal_moves_u16)) from '{boards}' group by 1"),
+        format!("select sum(array_length(checking_moves_u16(fen))) from '{parquet}'"),
         "select 1 + 1".to_owned(),
     ];
     for query in &queries {

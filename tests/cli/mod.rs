@@ -9,7 +9,6 @@ mod chaos;
 mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_doors;
-mod columns_of_lists;
 mod common_mistakes;
 mod completions;
 mod compression;
@@ -42,6 +41,7 @@ mod info;
 mod levels;
 #[cfg(unix)]
 mod limits;
+mod list_columns;
 #[cfg(feature = "parquet")]
 mod lists_of_moves_and_aix;
 mod manifest;

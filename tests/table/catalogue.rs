@@ -1,6 +1,6 @@
 //! Columns of the catalogue, compared with the plain rules, one position at a time.
 
-use crate::support::{FAMOUS, Random, shared_texts};
+use crate::support::{FAMOUS, Random, shared_texts, weird_positions};
 use lanefish::chess::random::{RandomPlay, Start};
 use lanefish::chess::{Bitboard, Color, Move, MoveKind, Piece, Position, Role, Square};
 use lanefish::games::Speed;
@@ -89,29 +89,15 @@ fn real() -> Records {
     positions.into_iter().map(|position| (position.clone(), carried(&mut random, &position))).collect()
 }
 
-/// Boards that decode, and are no positions of chess: without kings, with many of them, with 64 queens.
+/// Boards that are no positions of chess.
 fn weird() -> Records {
     let mut random = Random::new(7);
-    let mut records = Vec::new();
-    while records.len() < 3000 {
-        let mut position = Position::empty();
-        let most = [3, 12, 40, 64][random.below(4) as usize];
-        for _ in 0..most {
-            let roles = [&Role::ALL[..], &[Role::Queen], &[Role::King, Role::Rook]][random.below(3) as usize];
-            let role = roles[random.below(roles.len() as u64) as usize];
-            let color = Color::ALL[random.below(2) as usize];
-            position.put(Square::new(random.below(64) as u8), Piece { color, role });
-        }
-        position.side_to_move = Color::ALL[random.below(2) as usize];
-        if Packed::pack(&position).is_ok() {
-            let carried = carried(&mut random, &position);
-            records.push((position, carried));
-        }
-    }
-    let mut full = Position::empty();
-    Square::all().for_each(|square| full.put(square, Piece { color: Color::White, role: Role::Queen }));
-    records.push((full, Carried::default()));
-    records
+    let positions = weird_positions(&mut random, 3_001);
+    let record = |position: Position| {
+        let carried = carried(&mut random, &position);
+        (position, carried)
+    };
+    positions.into_iter().map(record).collect()
 }
 
 fn batch_of(records: &Records) -> Batch {

@@ -1,7 +1,6 @@
 //! The columns of legal moves against the plain rules, and the layouts of policies against tables of texts.
 
-use crate::support::{FAMOUS, Random, shared_texts};
-use lanefish::chess::random::{RandomPlay, Start};
+use crate::support::{Random, sample_positions, weird_positions};
 use lanefish::chess::{Color, Move, MoveKind, Piece, Position, Role, Square};
 use lanefish::packed::{Group, Packed};
 use lanefish::queries::GroupResults;
@@ -23,25 +22,6 @@ fn plain_moves(position: &Position) -> Vec<Move> {
     moves
 }
 
-fn positions() -> Vec<Position> {
-    let mut positions: Vec<Position> = FAMOUS.iter().map(|fen| fen.parse().expect("a position")).collect();
-    for (seed, start) in [(2, Start::Standard), (3, Start::Chess960)] {
-        positions.extend(RandomPlay::new(seed, start).take(20_000).map(|played| played.position));
-    }
-    for (_, text) in shared_texts("epd") {
-        let lines: Vec<&str> = text.lines().collect();
-        for line in lines.iter().step_by(lines.len().div_ceil(500)) {
-            let fen: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
-            positions.extend(Position::from_fen_unvalidated(&format!("{} 0 1", fen.join(" "))).ok());
-        }
-    }
-    positions.retain(|position| {
-        let kings = Color::ALL.map(|color| position.pieces(color, Role::King).len());
-        kings == [1, 1] && Packed::pack(position).is_ok()
-    });
-    positions
-}
-
 /// Positions with one of their legal moves, with none, and with a move that is not legal.
 fn records() -> Records {
     let mut random = Random::new(11);
@@ -54,7 +34,7 @@ fn records() -> Records {
         };
         (position, mv)
     };
-    positions().into_iter().map(with_move).collect()
+    sample_positions([2, 3], 20_000, 500).into_iter().map(with_move).collect()
 }
 
 fn batch_of(records: &Records) -> Arc<Batch> {
@@ -236,21 +216,8 @@ fn check_policy(layout: &str, index: impl Fn(&Position, Move) -> u16) {
 /// Boards that decode but are no positions of chess have some list, and nothing panics.
 #[test]
 fn weird_boards_have_lists() {
-    let mut random = Random::new(5);
-    let mut records = Vec::new();
-    while records.len() < 2_000 {
-        let mut position = Position::empty();
-        for _ in 0..[3, 12, 40, 64, 200][random.below(5) as usize] {
-            let roles = [&Role::ALL[..], &[Role::Queen], &[Role::King, Role::Rook]][random.below(3) as usize];
-            let role = roles[random.below(roles.len() as u64) as usize];
-            let color = Color::ALL[random.below(2) as usize];
-            position.put(Square::new(random.below(64) as u8), Piece { color, role });
-        }
-        position.side_to_move = Color::ALL[random.below(2) as usize];
-        if Packed::pack(&position).is_ok() {
-            records.push((position, None));
-        }
-    }
+    let positions = weird_positions(&mut Random::new(5), 2_000);
+    let records = positions.into_iter().map(|position| (position, None)).collect();
     for column in lanefish::table::LEGAL_MOVE_COLUMNS {
         check(&records, column.name, |_, _, _| true);
     }

@@ -1,7 +1,6 @@
-//! The inputs of networks against twins that are written, man by man, after the published descriptions of the sets.
+//! The inputs of networks against twins that are written, piece by piece, after the published descriptions of the sets.
 
-use crate::support::{FAMOUS, Random, shared_texts};
-use lanefish::chess::random::{RandomPlay, Start};
+use crate::support::{Random, sample_positions, weird_positions};
 use lanefish::chess::{Color, Piece, Position, Role, Square};
 use lanefish::packed::{Group, Packed};
 use lanefish::queries::GroupResults;
@@ -10,18 +9,8 @@ use lanefish::tiers::Tier;
 use std::sync::Arc;
 
 fn positions() -> Vec<Position> {
-    let mut positions: Vec<Position> = FAMOUS.iter().map(|fen| fen.parse().expect("a position")).collect();
-    for (seed, start) in [(21, Start::Standard), (22, Start::Chess960)] {
-        positions.extend(RandomPlay::new(seed, start).take(8_000).map(|played| played.position));
-    }
-    for (_, text) in shared_texts("epd") {
-        let lines: Vec<&str> = text.lines().collect();
-        for line in lines.iter().step_by(lines.len().div_ceil(300)) {
-            let fen: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
-            positions.extend(Position::from_fen_unvalidated(&format!("{} 0 1", fen.join(" "))).ok());
-        }
-    }
-    // Many men of all kinds anywhere, two kings among them.
+    let mut positions = sample_positions([21, 22], 8_000, 300);
+    // Many pieces of all kinds anywhere, two kings among them.
     let mut random = Random::new(23);
     while positions.len() < 22_000 {
         let mut position = Position::empty();
@@ -40,15 +29,13 @@ fn positions() -> Vec<Position> {
         positions.push(position);
     }
     positions.retain(|position| {
-        let kings = Color::ALL.map(|color| position.pieces(color, Role::King).len());
-        let outer_pawns = position.role(Role::Pawn).iter().filter(|at| matches!(at.rank().index(), 0 | 7));
-        kings == [1, 1] && outer_pawns.count() == 0 && Packed::pack(position).is_ok()
+        position.role(Role::Pawn).iter().all(|at| !matches!(at.rank().index(), 0 | 7)) && Packed::pack(position).is_ok()
     });
     positions
 }
 
-/// The men of a position.
-fn men(position: &Position) -> Vec<(u32, Piece)> {
+/// The pieces of a position.
+fn pieces(position: &Position) -> Vec<(u32, Piece)> {
     Square::all().filter_map(|at| position.piece_at(at).map(|piece| (at.index() as u32, piece))).collect()
 }
 
@@ -70,7 +57,7 @@ type Twin = fn(&Position, Color) -> Vec<u32>;
 fn chess768(position: &Position, side: Color) -> Vec<u32> {
     let index =
         |(square, piece): (u32, Piece)| 384 * u32::from(piece.color != side) + 64 * piece.role as u32 + o(square, side);
-    men(position).into_iter().map(index).collect()
+    pieces(position).into_iter().map(index).collect()
 }
 
 fn chess768_hm(position: &Position, side: Color) -> Vec<u32> {
@@ -104,7 +91,7 @@ fn halfkp(position: &Position, side: Color) -> Vec<u32> {
         let kind = 2 * piece.role as u32 + u32::from(piece.color != side);
         (piece.role != Role::King).then(|| 1 + p(square) + 64 * kind + 641 * king)
     };
-    men(position).into_iter().filter_map(index).collect()
+    pieces(position).into_iter().filter_map(index).collect()
 }
 
 fn halfka(position: &Position, side: Color) -> Vec<u32> {
@@ -112,7 +99,7 @@ fn halfka(position: &Position, side: Color) -> Vec<u32> {
     let index = |(square, piece): (u32, Piece)| {
         1 + o(square, side) + 64 * (2 * piece.role as u32 + u32::from(piece.color != side)) + 769 * king
     };
-    men(position).into_iter().map(index).collect()
+    pieces(position).into_iter().map(index).collect()
 }
 
 fn halfka_v2(position: &Position, side: Color) -> Vec<u32> {
@@ -120,7 +107,7 @@ fn halfka_v2(position: &Position, side: Color) -> Vec<u32> {
     let index = |(square, piece): (u32, Piece)| {
         o(square, side) + 64 * (2 * piece.role as u32 + u32::from(piece.color != side)).min(10) + 704 * king
     };
-    men(position).into_iter().map(index).collect()
+    pieces(position).into_iter().map(index).collect()
 }
 
 fn halfka_v2_hm(position: &Position, side: Color, most: u32, stride: u32) -> Vec<u32> {
@@ -130,10 +117,10 @@ fn halfka_v2_hm(position: &Position, side: Color, most: u32, stride: u32) -> Vec
     let index = |(square, piece): (u32, Piece)| {
         h(square) + 64 * (2 * piece.role as u32 + u32::from(piece.color != side)).min(most) + stride * bucket
     };
-    men(position).into_iter().map(index).collect()
+    pieces(position).into_iter().map(index).collect()
 }
 
-/// The squares that a kind of man attacks among these occupied ones, walked step by step.
+/// The squares that a kind of piece attacks among these occupied ones, walked step by step.
 fn attacked(kind: Role, up: i32, from: u32, occupied: &dyn Fn(u32) -> bool) -> Vec<u32> {
     let step = |at: u32, (files, ranks): (i32, i32)| {
         let (file, rank) = (at as i32 % 8 + files, at as i32 / 8 + ranks);
@@ -182,9 +169,9 @@ fn threats(version: &str, position: &Position, side: Color) -> (Vec<u32>, u32) {
     let pushes = version == "sfnnv14";
     let own = king(position, side);
     let t = |square: u32| o(square, side) ^ if is_right(own) { 7 } else { 0 };
-    let men: Vec<(u32, bool, Role)> =
-        men(position).into_iter().map(|(square, piece)| (t(square), piece.color != side, piece.role)).collect();
-    let occupied = |square: u32| men.iter().any(|&(at, ..)| at == square);
+    let all: Vec<(u32, bool, Role)> =
+        pieces(position).into_iter().map(|(square, piece)| (t(square), piece.color != side, piece.role)).collect();
+    let occupied = |square: u32| all.iter().any(|&(at, ..)| at == square);
     // All pairs of an attacker on an empty board, in their order.
     let pairs = |them: bool, kind: Role| -> Vec<(u32, u32)> {
         let up = if them { -1 } else { 1 };
@@ -205,13 +192,13 @@ fn threats(version: &str, position: &Position, side: Color) -> (Vec<u32>, u32) {
         for kind in Role::ALL {
             let places = places(version, kind);
             let pairs = pairs(them, kind);
-            for &(a, ..) in men.iter().filter(|man| man.1 == them && man.2 == kind) {
+            for &(a, ..) in all.iter().filter(|piece| piece.1 == them && piece.2 == kind) {
                 let mut targets = attacked(kind, if them { -1 } else { 1 }, a, &occupied);
                 let before = if them { a.wrapping_sub(8) } else { a + 8 };
-                if kind == Role::Pawn && pushes && men.iter().any(|man| man.0 == before && man.2 == Role::Pawn) {
+                if kind == Role::Pawn && pushes && all.iter().any(|piece| piece.0 == before && piece.2 == Role::Pawn) {
                     targets.push(before);
                 }
-                for &(b, other, attacked_kind) in men.iter().filter(|man| targets.contains(&man.0)) {
+                for &(b, other, attacked_kind) in all.iter().filter(|piece| targets.contains(&piece.0)) {
                     let Some(place) = places.find(letter(attacked_kind)) else { continue };
                     let is_left_out = kind == attacked_kind && (kind != Role::Pawn || them != other) && a < b;
                     if is_left_out {
@@ -231,7 +218,7 @@ fn threats(version: &str, position: &Position, side: Color) -> (Vec<u32>, u32) {
 fn pp_3wide(position: &Position, side: Color) -> Vec<u32> {
     let own = king(position, side);
     let t = |square: u32| o(square, side) ^ if is_right(own) { 7 } else { 0 };
-    let pawns: Vec<u32> = men(position)
+    let pawns: Vec<u32> = pieces(position)
         .into_iter()
         .filter(|(_, piece)| piece.role == Role::Pawn)
         .map(|(square, piece)| 48 * u32::from(piece.color != side) + t(square) - 8)
@@ -294,7 +281,7 @@ fn check(positions: &[Position], set: &str, size: u32, twin: impl Fn(&Position, 
 }
 
 #[test]
-fn men_on_squares() {
+fn pieces_on_squares() {
     let positions = positions();
     let dotted = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
     let sets: [(&str, u32, Twin); 8] = [
@@ -358,7 +345,7 @@ fn planes_are_sets() {
         let Items::U64(sets) = lists.items() else { panic!("{lists:?}") };
         for (row, position) in positions.iter().enumerate() {
             let mut expected = [0_u64; 12];
-            for (square, piece) in men(position) {
+            for (square, piece) in pieces(position) {
                 expected[6 * usize::from(piece.color != side) + piece.role as usize] |= 1 << o(square, side);
             }
             assert_eq!(sets[lists.range(row).expect("no list is missing")], expected, "{position}");
@@ -408,22 +395,10 @@ fn names_that_are_no_features() {
     }
 }
 
-/// Boards that no game has, without kings or with 64 men, have some list, and nothing panics.
+/// Boards that no game has, without kings or with 64 pieces, have some list, and nothing panics.
 #[test]
 fn weird_boards() {
-    let mut random = Random::new(29);
-    let mut positions = Vec::new();
-    while positions.len() < 1_000 {
-        let mut position = Position::empty();
-        for _ in 0..[3, 12, 64, 300][random.below(4) as usize] {
-            let role = Role::ALL[random.below(6) as usize];
-            let piece = Piece { color: Color::ALL[random.below(2) as usize], role };
-            position.put(Square::new(random.below(64) as u8), piece);
-        }
-        if Packed::pack(&position).is_ok() {
-            positions.push(position);
-        }
-    }
+    let positions = weird_positions(&mut Random::new(29), 1_000);
     for set in lanefish::table::feature_parts().map(|part| part.name) {
         let set = match set {
             "threats:VERSION" => "threats:sfnnv14",

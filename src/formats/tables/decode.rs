@@ -7,7 +7,7 @@ use super::dictionary_values::Column;
 use super::fields_from_values::{
     Dictionary, Understood, Wrong, first_word, most_texts, move_of, out_of_range, push, result_of, start_of,
 };
-use super::numbered_lists::NumberedLists;
+use super::parquet_dictionary_lists::NumberedLists;
 use super::values::{Floats, Numbers, Texts};
 use super::{Chunk, RecordTexts};
 use crate::chess::{Move, Validity};

@@ -11,7 +11,7 @@ use super::column_map::{Column, Kind, all_of, note_on};
 use super::decode::{Raws, ReadColumns};
 use super::detect_games_or_positions::ReadRows;
 use super::dictionary_values;
-use super::numbered_lists::NumberedLists;
+use super::parquet_dictionary_lists::NumberedLists;
 use super::values::{Floats, Lists, Numbers, Texts};
 use crate::chess::Validity;
 use crate::error::Damage;

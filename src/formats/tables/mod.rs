@@ -37,7 +37,7 @@
 //! file is damaged. A part consists of whole pages of the positions, ideally about 32,768 rows, and of the same rows in
 //! the pages of other columns; large pages are divided. To read a column of a part, its pages and their dictionary are
 //! put together as a column chunk of their own. Lists of moves are mostly numbers of dictionary entries, which are read
-//! without the library (`numbered_lists`).
+//! without the library (`parquet_dictionary_lists`).
 //!
 //! # Arrow
 //!
@@ -91,8 +91,6 @@ mod ipc_buffer_checks;
 mod ipc_messages;
 pub(super) mod json_walk;
 #[cfg(feature = "parquet")]
-mod numbered_lists;
-#[cfg(feature = "parquet")]
 mod page_checks;
 #[cfg(feature = "parquet")]
 mod page_subset;
@@ -102,6 +100,8 @@ mod page_unpack;
 mod panic_guard;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_dictionary_lists;
 #[cfg(feature = "parquet")]
 mod parquet_page_headers;
 #[cfg(feature = "parquet")]

@@ -5,11 +5,11 @@ use super::decode::ReadColumns;
 use super::detect_games_or_positions::{KEY, ReadRows, kind_of, rows_of};
 use super::fields_from_values::{most_texts, refusal};
 use super::footer::{Leaf, MAGIC, footer_damage, leaves, metadata, value_of};
-use super::numbered_lists::{Entries, NumberedLists, PageLists};
 use super::page_checks::Written;
 use super::page_subset::OneColumn;
 use super::page_unpack::{Queue, Ready};
 use super::panic_guard::guarded;
+use super::parquet_dictionary_lists::{Entries, NumberedLists, PageLists};
 use super::parquet_page_headers::{self, Page, Pages};
 use super::struct_fields::{paths_in, values_of};
 use super::{

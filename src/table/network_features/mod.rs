@@ -7,8 +7,8 @@
 //!
 //! Indices are ascending. Trainers sum the weights of the active inputs, so that their own order means nothing.
 //!
-//! A part looks at a [`View`]: the men of both sides as sets, seen from one side. Turning and mirroring sets costs a few operations
-//! for a whole board, so that a square needs none: its index is the start of a block for the kind of man and the king, plus
+//! A part looks at a [`View`]: the pieces of both sides as sets, seen from one side. Turning and mirroring sets costs a few operations
+//! for a whole board, so that a square needs none: its index is the start of a block for the kind of piece and the king, plus
 //! its number.
 
 mod piece_squares;
@@ -17,7 +17,7 @@ mod threats;
 use super::array::Array;
 use super::column::Kind;
 use super::column_choice::ComputedColumn;
-use super::lists::{Items, Lists};
+use super::list_array::{Items, Lists};
 use super::needs::Needs;
 use super::tile::Tile;
 use super::values::Values;
@@ -53,8 +53,17 @@ struct Entry {
     parse: fn(&str) -> Option<Result<Part, String>>,
 }
 
-/// A row of the table for a part with one name.
+/// A row of the table: for a part with one name, or for those whose names go on behind a colon.
 macro_rules! part {
+    ($begin:literal : $rest:literal, $most:expr, $source:literal, $parse:expr) => {
+        Entry {
+            listed: FeaturePart { name: concat!($begin, ":", $rest), size: None, most_active: $most, source: $source },
+            parse: |name| {
+                let rest = name.strip_prefix($begin)?;
+                rest.is_empty().then_some(rest).or(rest.strip_prefix(':')).map($parse)
+            },
+        }
+    };
     ($name:literal, $size:expr, $most:expr, $source:literal, $part:expr) => {
         Entry {
             listed: FeaturePart { name: $name, size: Some($size), most_active: $most, source: $source },
@@ -79,18 +88,12 @@ static PARTS: &[Entry] = &[
         "bullet, crates/bullet_lib/src/game/inputs/chess_buckets.rs, ChessBucketsMirrored",
         Part::PieceSquares(PieceSquares::chess768_mirrored())
     ),
-    Entry {
-        listed: FeaturePart {
-            name: "chess768_kb:N:LAYOUT",
-            size: None,
-            most_active: 32,
-            source: "bullet, the same file: ChessBucketsMirrored for a layout of 32 numbers, ChessBuckets for 64",
-        },
-        parse: |name| {
-            let rest = name.strip_prefix("chess768_kb")?;
-            Some(PieceSquares::king_buckets(rest.strip_prefix(':').unwrap_or(rest)).map(Part::PieceSquares))
-        },
-    },
+    part!(
+        "chess768_kb": "N:LAYOUT",
+        32,
+        "bullet, the same file: ChessBucketsMirrored for a layout of 32 numbers, ChessBuckets for 64",
+        |rest| PieceSquares::king_buckets(rest).map(Part::PieceSquares)
+    ),
     part!(
         "halfkp",
         41_024,
@@ -120,18 +123,12 @@ static PARTS: &[Entry] = &[
         "nnue-pytorch since d283650, data_loader/cpp/training_data_loader.cpp, HalfKAv2_hm",
         Part::PieceSquares(PieceSquares::half_ka_v2_mirrored(12))
     ),
-    Entry {
-        listed: FeaturePart {
-            name: "threats:VERSION",
-            size: None,
-            most_active: 128,
-            source: "Stockfish, src/nnue/features/full_threats.cpp, of SFNNv10 to v16 (sfnnv10, .. sfnnv16)",
-        },
-        parse: |name| {
-            let rest = name.strip_prefix("threats")?;
-            Some(Threats::parse(rest.strip_prefix(':').unwrap_or(rest)).map(Part::Threats))
-        },
-    },
+    part!(
+        "threats": "VERSION",
+        128,
+        "Stockfish, src/nnue/features/full_threats.cpp, of SFNNv10 to v16 (sfnnv10, .. sfnnv16)",
+        |rest| Threats::parse(rest).map(Part::Threats)
+    ),
     part!(
         "pp_3wide",
         threats::PAWN_PAIRS,
@@ -209,12 +206,12 @@ impl Side {
     }
 }
 
-/// A board as one side sees it: the men of each kind, its own and then the other side's, with the ranks turned over for
+/// A board as one side sees it: the pieces of each kind, its own and then the other side's, with the ranks turned over for
 /// Black.
 #[derive(Clone, Copy, Debug)]
 struct View {
     /// By side, then by kind: P N B R Q K.
-    men: [[u64; 6]; 2],
+    pieces: [[u64; 6]; 2],
     /// Whose view it is.
     side: Color,
 }
@@ -229,21 +226,21 @@ impl View {
             Color::Black => (black, occupied & !black),
         };
         let turn = |set: u64| if side == Color::Black { set.swap_bytes() } else { set };
-        let men_of = |all: u64| Role::ALL.map(|role| turn(planes.role(role) & all));
-        Self { men: [men_of(own), men_of(other)], side }
+        let pieces_of = |all: u64| Role::ALL.map(|role| turn(planes.role(role) & all));
+        Self { pieces: [pieces_of(own), pieces_of(other)], side }
     }
     /// The square of the own king; `None` without one.
     fn king(&self) -> Option<usize> {
-        let king = self.men[0][Role::King as usize];
+        let king = self.pieces[0][Role::King as usize];
         (king != 0).then(|| king.trailing_zeros() as usize)
     }
     fn occupied(&self) -> u64 {
-        self.men.as_flattened().iter().fold(0, |all, men| all | men)
+        self.pieces.as_flattened().iter().fold(0, |all, pieces| all | pieces)
     }
     /// The same board with its files reversed.
     fn mirrored(mut self) -> Self {
-        for men in self.men.as_flattened_mut() {
-            *men = mirrored(*men);
+        for pieces in self.pieces.as_flattened_mut() {
+            *pieces = mirrored(*pieces);
         }
         self
     }
@@ -347,7 +344,7 @@ impl ComputedColumn for FeatureColumn {
             let mut sets = Vec::with_capacity(12 * tile.len);
             for row in 0..tile.len {
                 if counts(row) {
-                    sets.extend_from_slice(view(row).men.as_flattened());
+                    sets.extend_from_slice(view(row).pieces.as_flattened());
                 }
                 ends.push(sets.len() as u32);
             }
@@ -370,12 +367,12 @@ impl ComputedColumn for FeatureColumn {
 }
 
 /// The column `output_bucket:8` or `output_bucket:bullet:N`: which of the last layers of a network a position uses, by the
-/// number of its men.
+/// number of its pieces.
 #[derive(Clone, Debug)]
 pub(super) struct OutputBucket {
     name: Box<str>,
     meaning: Box<str>,
-    /// Subtracted from the number of men, which is then divided.
+    /// Subtracted from the number of pieces, which is then divided.
     less: u32,
     divisor: u32,
 }
@@ -418,8 +415,8 @@ impl ComputedColumn for OutputBucket {
     }
     fn fill(&self, tile: &Tile<'_>) -> Array {
         let bucket = |row: usize| {
-            let men = tile.board(row).planes().occupied().count_ones();
-            (men.saturating_sub(self.less) / self.divisor) as u8
+            let pieces = tile.board(row).planes().occupied().count_ones();
+            (pieces.saturating_sub(self.less) / self.divisor) as u8
         };
         Array::U8((0..tile.len).map(bucket).collect::<Values<u8>>())
     }

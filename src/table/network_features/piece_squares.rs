@@ -1,4 +1,4 @@
-//! Sets whose inputs are a kind of man on a square, for each place of the own king.
+//! Sets whose inputs are a kind of piece on a square, for each place of the own king.
 
 use super::{View, mirrored, squares};
 use crate::chess::{Color, Role};
@@ -14,7 +14,7 @@ enum Mirror {
     KingOnLeft,
 }
 
-/// A set with an input for each kind of man on each square, and each bucket of the own king's squares:
+/// A set with an input for each kind of piece on each square, and each bucket of the own king's squares:
 /// `base + square + 64 * (place of the kind) + stride * bucket`.
 #[derive(Clone, Debug)]
 pub(super) struct PieceSquares {
@@ -35,7 +35,7 @@ const BY_KIND: [[Option<u8>; 6]; 2] =
     [[Some(0), Some(2), Some(4), Some(6), Some(8), Some(10)], [Some(1), Some(3), Some(5), Some(7), Some(9), Some(11)]];
 
 impl PieceSquares {
-    /// Kinds in the order of the own side's men, then the other side's.
+    /// Kinds in the order of the own side's pieces, then the other side's.
     fn by_side(mirror: Mirror, kings: [u32; 64], size: u32) -> Self {
         let places = [[0, 1, 2, 3, 4, 5].map(Some), [6, 7, 8, 9, 10, 11].map(Some)];
         Self { base: 0, mirror, is_turned: false, places, kings: Arc::new(kings), size }
@@ -130,20 +130,20 @@ impl PieceSquares {
         // The ranks are turned already.
         let king = if is_turned { king ^ 7 } else { king };
         let start = first + (self.base + self.kings[king]) as i32;
-        let mut push = |men: u64, place: u8| {
-            let men = if is_mirrored { mirrored(men) } else { men };
+        let mut push = |pieces: u64, place: u8| {
+            let pieces = if is_mirrored { mirrored(pieces) } else { pieces };
             let block = start + 64 * i32::from(place);
-            indices.extend(squares(men).map(|square| block + square as i32));
+            indices.extend(squares(pieces).map(|square| block + square as i32));
         };
         let [own, other] = &self.places;
         if own[0] == Some(0) && own[1] == Some(1) {
-            for (places, men) in self.places.iter().zip(&view.men) {
-                places.iter().zip(men).for_each(|(place, &men)| push(men, place.unwrap_or_default()));
+            for (places, pieces) in self.places.iter().zip(&view.pieces) {
+                places.iter().zip(pieces).for_each(|(place, &pieces)| push(pieces, place.unwrap_or_default()));
             }
             return;
         }
         for kind in 0..6 {
-            let [ours, theirs] = [view.men[0][kind], view.men[1][kind]];
+            let [ours, theirs] = [view.pieces[0][kind], view.pieces[1][kind]];
             match (own[kind], other[kind]) {
                 (Some(one), Some(two)) if one == two => push(ours | theirs, one),
                 (Some(one), Some(two)) => {

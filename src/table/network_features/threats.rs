@@ -1,9 +1,9 @@
-//! Threats: pairs of men of which one attacks the other, and pairs of pawns on files beside each other.
+//! Threats: pairs of pieces of which one attacks the other, and pairs of pawns on files beside each other.
 //!
-//! An input of threats is a kind of man on a square that attacks a kind of man on another one. The attackers come first in the
-//! order of their kinds, own men before the other side's; within an attacker the attacked kinds; within these the pairs of squares
+//! An input of threats is a kind of piece on a square that attacks a kind of piece on another one. The attackers come first in the
+//! order of their kinds, own pieces before the other side's; within an attacker the attacked kinds; within these the pairs of squares
 //! that such an attacker has on an empty board. So all inputs of a position are found in ascending order: for each attacking
-//! kind, the attacks of its men are found once, and then intersected with each attacked kind.
+//! kind, the attacks of its pieces are found once, and then intersected with each attacked kind.
 //!
 //! After `src/nnue/features/full_threats.cpp` and `pp_3wide.cpp` of Stockfish, whose versions differ in the attacked kinds that
 //! have inputs.
@@ -111,7 +111,7 @@ impl Pairs {
     }
 }
 
-/// The pairs of each kind of man of a side; of pawns without the squares before them, and with them.
+/// The pairs of each kind of piece of a side; of pawns without the squares before them, and with them.
 struct AllPairs {
     pieces: [Pairs; 6],
     pawns: [[Pairs; 2]; 2],
@@ -168,9 +168,9 @@ impl Threats {
         let Some(king) = view.king() else { return };
         let view = if king % 8 > 3 { view.mirrored() } else { *view };
         let occupied = Bitboard(view.occupied());
-        let pawns = view.men[0][Pawn as usize] | view.men[1][Pawn as usize];
+        let pawns = view.pieces[0][Pawn as usize] | view.pieces[1][Pawn as usize];
         let mut block = first as u32;
-        for (attacker, of_side) in view.men.iter().enumerate() {
+        for (attacker, of_side) in view.pieces.iter().enumerate() {
             let color = if attacker == 0 { Color::White } else { Color::Black };
             for role in Role::ALL {
                 let places = self.0.places[role as usize];
@@ -180,7 +180,7 @@ impl Threats {
                     block += 2 * places.len() as u32 * size_of_place;
                     continue;
                 }
-                // Attacks of each man; men of one kind are few, but 64 fit.
+                // Attacks of each piece; those of one kind are few, but 64 fit.
                 let mut attacks = [(0, 0); 64];
                 let mut count = 0;
                 for from in squares(of_side[role as usize]) {
@@ -200,15 +200,15 @@ impl Threats {
                     attacks[count & 63] = (from, found & occupied.0);
                     count += 1;
                 }
-                for (attacked, men) in view.men.iter().enumerate() {
+                for (attacked, pieces) in view.pieces.iter().enumerate() {
                     for &kind in places {
-                        let targets = men[kind as usize];
+                        let targets = pieces[kind as usize];
                         // Of two that attack each other, the one on the lower square has no input.
                         let is_mutual = role == kind && (role != Pawn || attacker != attacked);
                         for &(from, found) in &attacks[..count] {
                             let found = found & targets;
                             let found = if is_mutual { found & ((1 << from) - 1) } else { found };
-                            // A pawn right before a pawn is the only man that is threatened there.
+                            // A pawn right before a pawn is the only piece that is threatened there.
                             indices.extend(squares(found).map(|to| (block + pairs.place(from, to)) as i32));
                         }
                         block += size_of_place;
@@ -228,7 +228,7 @@ pub(super) fn push_pawn_pairs(view: &View, first: i32, indices: &mut Vec<i32>) {
     let view = if king % 8 > 3 { view.mirrored() } else { *view };
     // Pawns stand on ranks 2 to 7.
     const PLACES: u64 = !0 >> 16;
-    let [own, other] = view.men.map(|men| men[Pawn as usize] >> 8 & PLACES);
+    let [own, other] = view.pieces.map(|pieces| pieces[Pawn as usize] >> 8 & PLACES);
     let ids: Vec<u32> = squares(own).chain(squares(other).map(|square| 48 + square)).collect();
     for (at, id) in ids.iter().enumerate() {
         let beside = ids[..at].iter().filter(|low| (id % 8).abs_diff(*low % 8) < 2);

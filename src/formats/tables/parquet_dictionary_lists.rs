@@ -1,9 +1,8 @@
 //! Lists of texts in Parquet pages whose values are numbers of dictionary entries: moves are, because there are less than
 //! two thousand of them by their squares.
 //!
-//! The library makes a text of each element. Here a list stays a range of numbers, and whoever reads it looks at each
-//! entry of the dictionary once. A page that several parts need is read once, too, and not from its beginning for
-//! each of them. Whatever is unusual or wrong is left to the library.
+//! The library makes a text of each element. Here a list stays a range of numbers, and each entry of the dictionary
+//! becomes a move once. A page that several parts need is read once, too, and not from its beginning for each of them. Whatever is unusual or wrong is left to the library.
 
 use super::page_checks::{Levels, Run, Runs, Written, bits_of, equal};
 use crate::formats::pgn::SquareWord;

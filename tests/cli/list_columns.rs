@@ -192,6 +192,8 @@ fn sql_has_lists() {
     let moves = output(0, &["-q", "sql", &format!("select count(move) from '{file}'")]);
     let counted = output(0, &["-q", "sql", &query]);
     assert_eq!(counted.lines().nth(1), moves.lines().nth(1));
+    let said = stderr_of(2, &["sql", &format!("select \"features:halfpk:white\" from '{file}'")]);
+    assert!(said.contains("there is no set of features `halfpk`; there are chess768"), "{said}");
     let query = "select array_length(legal_moves_uci('rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1')) as n, \
         legal_moves_uci('x') as none";
     assert_eq!(output(0, &["-q", "sql", query, "--format", "jsonl"]), "{\"n\":20,\"none\":null}\n");
