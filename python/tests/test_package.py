@@ -56,7 +56,9 @@ def test_nothing_else_is_imported():
 def test_columns_and_cpu():
     columns = lanefish.columns()
     names = [column["name"] for column in columns]
-    assert "legal_moves" in names and columns[-1]["name"] == "tag:NAME"
+    families = ["tag:NAME", "folder:NAME", "features:SET:SIDE", "output_bucket:N"]
+    assert "legal_moves" in names and names[-len(families) :] == families
+    assert lanefish.columns(of="games")[-1]["name"] == "tag:NAME"
     assert len(names) == len(set(names))
     assert lanefish.cpu()["tier"] in lanefish.cpu()["tiers"]
     assert lanefish.__version__ == lanefish.cpu()["version"]
