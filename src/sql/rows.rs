@@ -72,10 +72,12 @@ impl Again {
                 session.runtime.block_on(again.begin()).map(|stream| (stream, None))
             }
             #[cfg(feature = "cluster")]
-            Self::OnCluster(frame, times) if times > 0 && super::cluster::must_run_again(&error) => {
-                if let Some(link) = &session.link {
-                    link.cancel();
-                }
+            Self::OnCluster(frame, times)
+                if times > 0
+                    && let Some(link) = &session.link
+                    && super::cluster::must_run_again(&error, link) =>
+            {
+                link.cancel();
                 let stream = session.runtime.block_on(session.execute(frame.as_ref().clone()))?;
                 Ok((stream, Some(Self::OnCluster(frame, times - 1))))
             }

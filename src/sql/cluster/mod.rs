@@ -59,9 +59,13 @@ use std::sync::Arc;
 /// Number of times that a query is run again.
 pub(super) const TIMES: u32 = 5;
 
-/// Whether a job failed because executors were lost, so that its query must be run again.
-pub(super) fn must_run_again(error: &DataFusionError) -> bool {
-    protocol::errors::found(&error.to_string()).is_some_and(|message| message == scheduling::shuffle_files::RUN_AGAIN)
+/// Whether a query, which has returned no row yet, failed because executors were lost, and the scheduler is there to run
+/// it again.
+pub(super) fn must_run_again(error: &DataFusionError, link: &Link) -> bool {
+    let message = protocol::errors::found(&error.to_string());
+    let is_lost = message.is_some_and(|message| message == scheduling::shuffle_files::RUN_AGAIN)
+        || protocol::errors::is_lost_executor(error);
+    is_lost && link.cluster().answers()
 }
 
 /// The inputs under names that do not depend on the current directory.

@@ -107,6 +107,11 @@ impl Cluster {
     pub(in crate::sql) fn partitions(&self) -> usize {
         (PARTITIONS_PER_SLOT * self.slots).max(PARTITIONS)
     }
+
+    /// Whether its scheduler answers.
+    pub(in crate::sql::cluster) fn answers(&self) -> bool {
+        executors(&self.connection).is_ok()
+    }
 }
 
 /// The executors that the scheduler knows.

@@ -4,6 +4,8 @@
 //! whatever text is around it.
 
 use crate::error::Error;
+use ballista_core::error::BallistaError;
+use datafusion::arrow::error::ArrowError;
 use datafusion::common::DataFusionError;
 use std::fmt::{self, Write};
 
@@ -56,9 +58,34 @@ pub(in crate::sql::cluster) fn failure_of(failure: &Error) -> DataFusionError {
     carried(&format!("{text} (on {})", machine()))
 }
 
+/// Whether rows could not be fetched from an executor: it was lost after it had made them.
+///
+/// The engine keeps some of these errors as they are, and others as text.
+pub(in crate::sql::cluster) fn is_lost_executor(error: &DataFusionError) -> bool {
+    match error.find_root() {
+        DataFusionError::External(error) => matches!(
+            error.downcast_ref(),
+            Some(
+                BallistaError::FetchFailed(..)
+                    | BallistaError::GrpcActionError(_)
+                    | BallistaError::GrpcConnectionError(_)
+                    | BallistaError::GrpcError(_)
+                    | BallistaError::TonicError(_)
+            )
+        ),
+        DataFusionError::ArrowError(error, _) => matches!(**error, ArrowError::IpcError(_)),
+        DataFusionError::Execution(text) => text.starts_with("GrpcConnectionError("),
+        _ => false,
+    }
+}
+
 /// The message of an error of the cluster, if it is one.
 pub(in crate::sql) fn explained(error: &DataFusionError) -> Option<String> {
-    explained_text(&error.to_string())
+    let text = error.to_string();
+    if found(&text).is_none() && is_lost_executor(error) {
+        return Some(format!("an executor was lost before its rows were fetched: {}", shortened(&text)));
+    }
+    explained_text(&text)
 }
 
 fn explained_text(text: &str) -> Option<String> {
@@ -146,6 +173,24 @@ mod tests {
             "the scheduler is gone: tcp connect error"
         );
         assert_eq!(explained_text("Schema error: no field"), None);
+    }
+
+    #[test]
+    fn lost_executors_are_no_lost_scheduler() {
+        let status = "Status { code: Unavailable, message: \"tcp connect error\", source: x }";
+        let lost = [
+            BallistaError::FetchFailed("e".to_owned(), 1, 2, status.to_owned()).into_datafusion(),
+            BallistaError::GrpcConnectionError(status.to_owned()).into_datafusion(),
+            DataFusionError::Execution(format!("{:?}", BallistaError::GrpcConnectionError(status.to_owned()))),
+            DataFusionError::ArrowError(Box::new(ArrowError::IpcError(status.to_owned())), None),
+        ];
+        for error in lost {
+            assert!(is_lost_executor(&error), "{error}");
+            assert!(explained(&error).unwrap().starts_with("an executor was lost before its rows were fetched: "));
+        }
+        let scheduler = DataFusionError::Execution(status.to_owned());
+        assert!(!is_lost_executor(&scheduler) && !is_lost_executor(&carried("a file is missing")));
+        assert_eq!(explained(&scheduler).unwrap(), "the scheduler is gone: tcp connect error");
     }
 
     #[test]
