@@ -13,6 +13,7 @@ use lanefish::output::ScratchSpace;
 use lanefish::pipeline::{Progress, RunError, RunOptions, Summary, run};
 use lanefish::report::run_to_json;
 use lanefish::stats::GroupBy;
+use lanefish::table::FeatureSet;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,7 @@ reading_function! {
     ///
     /// `by` names a column and adds a report for each of its values; numbers can be grouped into ranges, such as "ply/20".
     /// It may also be an expression, in parentheses if it has a slash or a comma: "(white_elo - black_elo)/100".
+    /// `features` names a set of inputs of a network, such as "halfka_v2_hm", whose coverage is counted under "features".
     /// `details` adds statistics that take longer. Bad records are left out and counted under "rejected", unless
     /// `on_bad="raise"`. The other arguments are those of `scan`.
     ///
@@ -61,19 +63,22 @@ reading_function! {
     /// >>> stats = lanefish.stats(path)
     /// >>> stats["positions"], stats["legal_moves"]["sum"], stats["rejected"]
     /// (1, 12, 0)
-    signature(paths, *, by=None, details=false);
+    signature(paths, *, by=None, details=false, features=None);
     pub(crate) fn stats<'py>(
         py: Python<'_>,
         keywords: Keywords, on_bad = "skip";
         paths: &Bound<'py, PyAny>,
         by: Option<&str>,
         details: bool,
+        features: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let keep_en_passant = keywords.keep_en_passant;
         let definitions = keywords.definitions(py)?;
         let reading = keywords.check(py)?;
         let by = by.map(|by| GroupBy::parse_with(by, &definitions)).transpose();
         let by = by.map_err(|wrong| error::message(py, wrong.to_string()))?;
+        let features = features.map(FeatureSet::parse_indices).transpose();
+        let features = features.map_err(|wrong| error::message(py, wrong.to_string()))?;
         let analyzer = reading::analyzer(py)?;
         let inputs = reading.inputs(py, paths)?;
         let text = attended(py, &reading, |options| {
@@ -85,6 +90,9 @@ reading_function! {
             }
             if details {
                 job = job.with_details();
+            }
+            if let Some(set) = features {
+                job = job.with_features(set);
             }
             if let Some(by) = by {
                 job = job.grouped_by(by);

@@ -147,6 +147,11 @@ def test_stats_are_those_of_the_command_line(mixed, command):
             # Only a command line has a command.
             assert set(found.pop("run")) == set(expected.pop("run")) - {"command"}
             assert found == expected
+    covered = lanefish.stats(SAMPLE, features="halfka_v2_hm")["features"]
+    assert covered == json.loads(command("stats", "--json", "--features", "halfka_v2_hm", SAMPLE))["features"]
+    assert (covered["inputs"], sum(covered["counts"])) == (22528, covered["active_sum"])
+    with pytest.raises(lanefish.Error, match="there is no set of features"):
+        lanefish.stats(SAMPLE, features="halfka_v3")
     assert lanefish.stats(mixed)["rejected"] == 2
     with pytest.raises(lanefish.Error):
         lanefish.stats(mixed, on_bad="raise")

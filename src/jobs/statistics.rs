@@ -9,9 +9,9 @@ use crate::poisoned_locks::Unpoisoned;
 use crate::report::{GroupValue, Groups, OtherGroups, Report};
 use crate::stats::{
     ANNOTATIONS, GameOrder, GameResults, Games, GroupBy, GroupSizes, Grouped, InputNames, LargestGroups, MOST_GROUPS,
-    MOST_VALUES, Stats, TIMES_AND_MISTAKES,
+    MOST_GROUPS_WITH_FEATURES, MOST_VALUES, Stats, TIMES_AND_MISTAKES,
 };
-use crate::table::{Field, Fields, Needs, Tile};
+use crate::table::{FeatureSet, Field, Fields, Needs, Tile};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug, Default)]
 pub struct Statistics {
     details: bool,
+    features: Option<Arc<FeatureSet>>,
     by: Option<GroupBy>,
     largest: Option<Arc<LargestGroups>>,
     exact: Option<Exact>,
@@ -69,6 +70,15 @@ impl Statistics {
     #[must_use]
     pub fn with_details(mut self) -> Self {
         self.details = true;
+        self
+    }
+    /// Also counts how often each input of a network is active.
+    ///
+    /// This takes up to a few megabytes for each group of positions, so that there may be at most
+    /// [`MOST_GROUPS_WITH_FEATURES`] groups.
+    #[must_use]
+    pub fn with_features(mut self, set: FeatureSet) -> Self {
+        self.features = Some(Arc::new(set));
         self
     }
     /// Also counts each group of positions separately.
@@ -122,9 +132,26 @@ impl Statistics {
         Ok(())
     }
 
+    /// Statistics of no positions.
+    fn empty(&self) -> Stats {
+        let mut stats = Stats::new();
+        if self.details {
+            stats = stats.with_details();
+        }
+        match &self.features {
+            Some(set) => stats.with_features(Arc::clone(set)),
+            None => stats,
+        }
+    }
+
+    /// Maximum number of groups.
+    fn most_groups(&self) -> usize {
+        if self.features.is_some() { MOST_GROUPS_WITH_FEATURES } else { MOST_GROUPS }
+    }
+
     fn too_many_groups(&self) -> Error {
         // With the largest groups, only the number of values is limited.
-        let most = if self.largest.is_some() { MOST_VALUES } else { MOST_GROUPS };
+        let most = if self.largest.is_some() { MOST_VALUES } else { self.most_groups() };
         Error::TooManyGroups { by: self.by.as_ref().map(GroupBy::to_string).unwrap_or_default(), most }
     }
 
@@ -134,8 +161,8 @@ impl Statistics {
     /// If there are more than [`MOST_GROUPS`] groups in all, or a temporary file cannot be written or read.
     pub fn finish(self, rejected: u64, keep_en_passant: bool) -> Result<Report, Error> {
         let too_many = self.too_many_groups();
+        let (mut all, most) = (self.empty(), self.most_groups());
         let shelf = self.shelf.into_inner().unpoisoned();
-        let mut all = if self.details { Stats::new().with_details() } else { Stats::new() };
         let mut groups: BTreeMap<Option<Vec<GroupValue>>, Stats> = BTreeMap::new();
         let (mut order, mut all_games) = (GameOrder::default(), GameResults::default());
         for Counted { counting, .. } in shelf {
@@ -161,7 +188,7 @@ impl Statistics {
             }
         }
         let others = groups.remove(&None);
-        if groups.len() > MOST_GROUPS {
+        if groups.len() > most {
             return Err(too_many);
         }
         if self.by.is_some() {
@@ -212,10 +239,12 @@ impl Job for Statistics {
     fn begin(&self) -> Counted {
         let mut shelf = self.shelf.lock().unpoisoned();
         shelf.pop().unwrap_or_else(|| {
-            let counting = match (&self.by, self.details) {
-                (Some(_), details) => Counting::Groups(Box::new(Grouped::new(details, self.largest.clone()))),
-                (None, true) => Counting::All(Box::new(Stats::new().with_details()), Games::default()),
-                (None, false) => Counting::All(Box::default(), Games::default()),
+            let counting = match &self.by {
+                Some(_) => {
+                    let grouped = Grouped::new(self.empty(), self.most_groups(), self.largest.clone());
+                    Counting::Groups(Box::new(grouped))
+                }
+                None => Counting::All(Box::new(self.empty()), Games::default()),
             };
             Counted { counting, collected: Collected::default() }
         })

@@ -15,7 +15,7 @@
 //! random. That is cautious: facts that differ within games (such as checks) vary less by chance.
 
 use super::plots_and_tables::{Bars, Board, Plot, Share, Unit};
-use super::{Report, Squares};
+use super::{FeatureDifference, Report, Squares};
 use crate::text::numbers::{counted, percentage};
 use std::collections::{BTreeMap, HashMap};
 
@@ -44,6 +44,8 @@ pub struct Comparison {
     pub boards: Vec<Pair<Board>>,
     /// The titles of facts that only A has, and of those that only B has.
     pub only: [Vec<&'static str>; 2],
+    /// The inputs of a network that only one of the datasets has, if both were counted for the same set.
+    pub features: Option<FeatureDifference>,
 }
 
 impl Comparison {
@@ -59,6 +61,7 @@ impl Comparison {
             bars: pairs(reports, Report::bars, &mut only),
             boards: pairs(reports, Report::boards, &mut only),
             only,
+            features: a.features.as_ref().zip(b.features.as_ref()).and_then(|(a, b)| a.difference(b)),
         }
     }
 

@@ -1,7 +1,9 @@
 //! A report as tidy CSV files: one row per count, one file per distribution.
 
 use super::time_and_mistakes::{class_name, first_rating};
-use super::{Details, GroupValue, PHASE_WIDTH, PLY_WIDTH, Report, Results, decimal, first_of_result_range};
+use super::{
+    Details, GroupValue, PHASE_WIDTH, PIECE_LETTERS, PLY_WIDTH, Report, Results, decimal, first_of_result_range,
+};
 use crate::chess::Square;
 use crate::distinct::LEVELS;
 use crate::output::cells::write_csv_text;
@@ -82,6 +84,7 @@ impl Files {
             });
             self.write(table.key, [table.rows.key, table.columns.key, "count"], group, rows);
         }
+        self.add_features(report, group);
         if let Some(details) = &report.details {
             let estimates = LEVELS.into_iter().zip(details.distinct.estimates()).enumerate();
             let rows = estimates.map(|(at, (level, estimate))| {
@@ -100,6 +103,34 @@ impl Files {
             self.add_time_and_mistakes(details, group);
             self.add_score_results(details, group);
         }
+    }
+
+    /// Adds how the inputs of a network are covered: a row for each input, for each bucket of the own king, and for each pair of
+    /// pieces.
+    fn add_features(&mut self, report: &Report, group: &[String]) {
+        let Some(features) = &report.features else {
+            return;
+        };
+        let rows = (0..).zip(&features.counts);
+        let rows = rows.map(|(index, count)| [index.to_string(), features.set.meaning(index), count.to_string()]);
+        self.write("features", ["index", "meaning", "count"], group, rows);
+        if features.king_buckets.is_some() {
+            let rows = features.named_king_buckets().into_iter().enumerate();
+            let rows = rows.map(|(bucket, (name, count))| [bucket.to_string(), name, count.to_string()]);
+            self.write("king_buckets", ["bucket", "king", "lists"], group, rows);
+        }
+        let Some(threats) = &features.threats else {
+            return;
+        };
+        let rows = PIECE_LETTERS.iter().zip(&threats.attacks).flat_map(|(attacker, counts)| {
+            let attacked = PIECE_LETTERS.iter().zip(counts);
+            attacked.map(|(attacked, count)| [(*attacker).to_owned(), (*attacked).to_owned(), count.to_string()])
+        });
+        self.write("threats", ["attacker", "attacked", "count"], group, rows);
+        let rows = ["white", "black"].into_iter().zip(&threats.hanging).map(|(color, hanging)| {
+            [color.to_owned(), hanging.undefended.to_string(), hanging.attacked_by_less.to_string()]
+        });
+        self.write("hanging", ["color", "undefended", "attacked_by_less"], group, rows);
     }
 
     /// Adds the results by score: the rows with counts. Scores below all ranges have no first one.

@@ -22,6 +22,7 @@
 mod compare;
 pub mod csv;
 mod distribution;
+mod feature_coverage;
 pub mod html;
 #[cfg(feature = "json")]
 mod json;
@@ -39,6 +40,7 @@ mod time_and_mistakes;
 
 pub use compare::{Comparison, Difference, Distance, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
+pub use feature_coverage::{FEW, FeatureCoverage, FeatureDifference, Hanging, ThreatCounts};
 #[cfg(feature = "json")]
 pub use json::{ReportError, left_out_to_json, run_to_json};
 pub use material_signature::Signature;
@@ -63,6 +65,9 @@ use crate::table::{OF_GAMES, TAGS};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+
+/// The pieces in the order of all lists of them.
+pub(crate) const PIECE_LETTERS: [&str; 12] = ["P", "N", "B", "R", "Q", "K", "p", "n", "b", "r", "q", "k"];
 
 /// Counts of squares, a1 first.
 pub(crate) type Squares = [u64; 64];
@@ -130,6 +135,8 @@ pub struct Report {
     pub puzzles: Option<Box<Puzzles>>,
     /// Statistics of evaluations, if there are any.
     pub evaluations: Option<Box<Evaluations>>,
+    /// How the inputs of a network are covered, if a set was given.
+    pub features: Option<Box<FeatureCoverage>>,
     /// The statistics that take longer, if they were requested.
     pub details: Option<Box<Details>>,
     /// The statistics of each group, if the positions were grouped.
@@ -509,7 +516,7 @@ pub enum GroupValue {
 impl Report {
     /// Adds the numbers of another report.
     ///
-    /// Details and groups remain only if both reports have them. Exact numbers of distinct positions are dropped,
+    /// Details, groups and the coverage of a set of inputs remain only if both reports have them. Exact numbers of distinct positions are dropped,
     /// because the same position may be in both.
     pub fn merge(&mut self, other: &Self) {
         self.positions += other.positions;
@@ -543,6 +550,13 @@ impl Report {
         if let Some(theirs) = &other.evaluations {
             self.evaluations.get_or_insert_default().merge(theirs);
         }
+        self.features = match (self.features.take(), &other.features) {
+            (Some(mut ours), Some(theirs)) if ours.set == theirs.set => {
+                ours.merge(theirs);
+                Some(ours)
+            }
+            _ => None,
+        };
         self.details = match (self.details.take(), &other.details) {
             (Some(mut ours), Some(theirs)) => {
                 ours.merge(theirs);

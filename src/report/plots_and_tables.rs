@@ -154,6 +154,9 @@ pub struct Board {
     pub counts: Squares,
 }
 
+/// The key of the board with the own king's squares of the inputs of a network.
+pub const FEATURE_KINGS: &str = "feature_kings";
+
 impl Board {
     /// A heat map.
     pub fn new(key: &'static str, title: &'static str, counts: Squares) -> Self {
@@ -459,6 +462,9 @@ impl Report {
             add("checkers", "Checking pieces", details.checkers.0);
             add("en_passant", "En passant squares", details.en_passant.0);
             add("castling_rooks", "Castling rooks", details.castling_rooks.0);
+        }
+        if let Some(kings) = self.features.as_ref().and_then(|features| features.kings()) {
+            add(FEATURE_KINGS, "Own king of inputs", kings);
         }
         boards
     }

@@ -26,6 +26,8 @@ use std::sync::Arc;
 
 /// Maximum number of groups: each takes up to a few hundred kilobytes.
 pub const MOST_GROUPS: usize = 1000;
+/// Maximum number of groups if the inputs of a network are counted, which takes up to a few megabytes for each.
+pub const MOST_GROUPS_WITH_FEATURES: usize = 100;
 /// Number of groups of eight boards that are counted together.
 const WAITING: usize = 16;
 /// The place that means "no group".
@@ -49,6 +51,10 @@ impl LargestGroups {
         sizes.truncate(most.min(MOST_GROUPS));
         Self { values: sizes.into_iter().map(|(values, _)| values).collect(), others }
     }
+    /// These groups, beside this number of others.
+    pub fn new(values: impl IntoIterator<Item = Vec<GroupValue>>, others: u64) -> Self {
+        Self { values: values.into_iter().collect(), others }
+    }
     /// Number of the other groups.
     pub fn others(&self) -> u64 {
         self.others
@@ -60,7 +66,10 @@ impl LargestGroups {
 pub(crate) struct Grouped {
     /// The analyzer that the tiles used.
     analyzer: Option<&'static dyn Analyzer>,
-    details: bool,
+    /// The statistics of a group without positions.
+    empty: Stats,
+    /// Maximum number of groups.
+    most: usize,
     ids: GroupIds,
     /// The place of each value among the groups.
     places: Vec<u16>,
@@ -92,11 +101,12 @@ impl Grouped {
     /// Words of the masks: for tiles of at most this number of records times 64.
     const WORDS: usize = Stats::RUN / Group::LEN;
 
-    /// Begins to count; with `largest`, all other groups are one.
-    pub(crate) fn new(details: bool, largest: Option<Arc<LargestGroups>>) -> Self {
+    /// Begins to count at most this number of groups, each with statistics like these; with `largest`, all other groups are one.
+    pub(crate) fn new(empty: Stats, most: usize, largest: Option<Arc<LargestGroups>>) -> Self {
         Self {
             analyzer: None,
-            details,
+            empty,
+            most,
             ids: GroupIds::default(),
             places: Vec::new(),
             groups: Vec::new(),
@@ -131,7 +141,7 @@ impl Grouped {
         self.all_games.0.add_tile(tile, None);
         self.add_games();
         // Details need the counts of boards together with the fields of records, and are counted with masks.
-        let masks = self.details && !tile.batch.fields.is_empty();
+        let masks = self.empty.details.is_some() && !tile.batch.fields.is_empty();
         let carried = if masks { None } else { Carried::of(tile) };
         let mut present: Vec<u16> = Vec::new();
         let (mut row, end) = (0, tile.len);
@@ -187,12 +197,11 @@ impl Grouped {
             let is_other = self.largest.as_ref().is_some_and(|largest| !largest.values.contains(&values));
             let place = if is_other && self.others != NO_GROUP {
                 self.others
-            } else if self.groups.len() > MOST_GROUPS || self.groups.len() == MOST_GROUPS && self.largest.is_none() {
+            } else if self.groups.len() > self.most || self.groups.len() == self.most && self.largest.is_none() {
                 self.is_over = true;
                 return;
             } else {
-                let stats = if self.details { Stats::new().with_details() } else { Stats::new() };
-                self.groups.push(((!is_other).then_some(values), Sorted::new(stats)));
+                self.groups.push(((!is_other).then_some(values), Sorted::new(self.empty.clone())));
                 (self.groups.len() - 1) as u16
             };
             if is_other {

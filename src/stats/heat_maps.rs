@@ -9,6 +9,8 @@ use crate::queries::GroupResults;
 use crate::report::Squares;
 use crate::simd::Lanes;
 use crate::table::spread_bits;
+use crate::tiers::Analyzer;
+use std::sync::LazyLock;
 
 /// Adds counters, given by their bits.
 fn add<const DEPTH: usize>(maps: &mut [Squares], sets: &[[[u64; Group::LEN]; DEPTH]]) {
@@ -131,14 +133,50 @@ impl<const MAPS: usize> Heat<MAPS> {
 impl SquareMaps {
     /// The maps of the pieces in the order `PNBRQKpnbrqk`, then of the squares attacked by White and by Black.
     pub(super) fn pieces_and_attacks(&self) -> [Squares; 14] {
-        let mut maps = self.maps();
-        for square in 0..64 {
-            let pieces = squares_of_pieces(std::array::from_fn(|set| maps[set][square]));
-            for (map, count) in maps.iter_mut().zip(pieces) {
-                map[square] = count;
-            }
+        with_pieces(self.maps())
+    }
+}
+
+/// Maps of pieces in place of those of the sets that the lanes count.
+fn with_pieces(mut maps: [Squares; 14]) -> [Squares; 14] {
+    for square in 0..64 {
+        let pieces = squares_of_pieces(std::array::from_fn(|set| maps[set][square]));
+        for (map, count) in maps.iter_mut().zip(pieces) {
+            map[square] = count;
         }
-        maps
+    }
+    maps
+}
+
+/// Maps of pieces only. There are many of them, so that they have no deeper counters.
+#[derive(Clone, Debug)]
+pub(super) struct PieceMaps {
+    maps: [Squares; 14],
+    counters: VerticalCounters<14>,
+}
+
+impl Default for PieceMaps {
+    fn default() -> Self {
+        Self { maps: [[0; 64]; 14], counters: VerticalCounters::default() }
+    }
+}
+
+impl PieceMaps {
+    /// Adds all boards of some groups, at most 16.
+    pub(super) fn add(&mut self, analyzer: &dyn Analyzer, groups: &[Group]) {
+        static NO_ATTACKS: LazyLock<[GroupResults; 16]> = LazyLock::new(Default::default);
+        if self.counters.room() < groups.len() {
+            add(&mut self.maps, &self.counters.planes);
+            self.counters = VerticalCounters::default();
+        }
+        analyzer.count_squares(groups, &NO_ATTACKS[..groups.len()], &mut self.counters);
+    }
+    /// The maps so far, in the order `PNBRQKpnbrqk`.
+    pub(super) fn pieces(&self) -> [Squares; 12] {
+        let mut maps = self.maps;
+        add(&mut maps, &self.counters.planes);
+        let maps = with_pieces(maps);
+        std::array::from_fn(|piece| maps[piece])
     }
 }
 
@@ -173,7 +211,7 @@ mod tests {
     use super::*;
     use crate::chess::random::Random;
     use crate::queries::EN_PASSANTS;
-    use crate::tiers::{Analyzer, Tier};
+    use crate::tiers::Tier;
 
     fn count_squares<'a>(
         analyzer: &'a dyn Analyzer,

@@ -10,6 +10,7 @@
 //! heat map. The heat maps themselves are counted *vertically*: see
 //! [`VerticalCounters`](crate::kernels::VerticalCounters).
 
+mod feature_counts;
 mod full_report_details;
 mod game_details;
 mod group_by;
@@ -28,7 +29,7 @@ mod time_and_mistakes;
 pub use group_by::GroupBy;
 pub(crate) use group_ids::MOST_VALUES;
 pub(crate) use grouped_statistics::{GroupSizes, Grouped};
-pub use grouped_statistics::{LargestGroups, MOST_GROUPS};
+pub use grouped_statistics::{LargestGroups, MOST_GROUPS, MOST_GROUPS_WITH_FEATURES};
 pub(crate) use puzzles_and_evaluations::ANNOTATIONS;
 pub(crate) use results_by_game::{GameOrder, GameResults, Games, InputNames};
 pub(crate) use time_and_mistakes::TIMES_AND_MISTAKES;
@@ -40,8 +41,11 @@ use crate::queries::{CAPTURES, CASTLES, EN_PASSANTS, GroupResults, PROMOTIONS, Q
 use crate::report::{
     Castling, CodedScores, HeatMap, Histogram, Mates, MoveCounts, OpenGame, PositionCounts, Ratings, Report, Results,
 };
-use crate::table::{Array, Batch, Field, ScoreCodes, StoredGame, Tile, Values, bits_where, is_sentinel, rows_of};
+use crate::table::{
+    Array, Batch, FeatureSet, Field, ScoreCodes, StoredGame, Tile, Values, bits_where, is_sentinel, rows_of,
+};
 use crate::tiers::Analyzer;
+use feature_counts::FeatureCounts;
 use full_report_details::{Boards, Details};
 use heat_maps::SquareMaps;
 use joint_tables::Joint;
@@ -49,6 +53,7 @@ use position_flags::Flags;
 use puzzles_and_evaluations::{Annotations, Columns};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 use tally::Tally;
 
 /// Statistics of any number of positions.
@@ -80,6 +85,7 @@ pub struct Stats {
     mates: Mates,
     ratings: Ratings,
     annotations: Annotations,
+    features: Option<Box<FeatureCounts>>,
     details: Option<Box<Details>>,
 }
 
@@ -165,6 +171,13 @@ impl Stats {
         self
     }
 
+    /// Also counts how often each input of a network is active. To be called before anything is added.
+    #[must_use]
+    pub fn with_features(mut self, set: Arc<FeatureSet>) -> Self {
+        self.features = Some(Box::new(FeatureCounts::new(set)));
+        self
+    }
+
     /// Adds the records of a tile that count. The results must be those for [`Self::QUERIES`].
     pub fn add_tile(&mut self, tile: &Tile<'_>) {
         let analyzer = tile.analyzer;
@@ -196,6 +209,9 @@ impl Stats {
                     self.joint.add_group(words, &results.counts, boards.lanes(at));
                 }
             }
+        }
+        if let Some(features) = &mut self.features {
+            features.add(analyzer, groups, |group| boards.lanes(group));
         }
         self.positions += (0..groups.len()).map(|group| u64::from(boards.lanes(group).count_ones())).sum::<u64>();
         let mut start = 0;
@@ -426,6 +442,9 @@ impl Stats {
         self.mates.black += other.mates.black;
         self.ratings.merge(&other.ratings);
         self.annotations.merge(&other.annotations);
+        if let (Some(ours), Some(theirs)) = (&mut self.features, &other.features) {
+            ours.merge(theirs);
+        }
         if let (Some(ours), Some(theirs)) = (&mut self.details, &other.details) {
             ours.merge(theirs);
         }
@@ -524,6 +543,7 @@ impl Stats {
             ratings: self.ratings,
             puzzles,
             evaluations,
+            features: self.features.as_ref().map(|features| Box::new(features.report())),
             details: details.map(Box::new),
             groups: None,
         }

@@ -24,6 +24,7 @@ mod duplicate_games;
 mod examples;
 mod expected;
 #[cfg(unix)]
+mod feature_coverage;
 mod files;
 mod foreign;
 mod games;

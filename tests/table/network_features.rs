@@ -4,8 +4,9 @@ use crate::support::{Random, sample_positions, weird_positions};
 use lanefish::chess::{Color, Piece, Position, Role, Square};
 use lanefish::packed::{Group, Packed};
 use lanefish::queries::GroupResults;
-use lanefish::table::{Array, Batch, Columns, Items, Lists, Tile};
-use lanefish::tiers::Tier;
+use lanefish::stats::Stats;
+use lanefish::table::{Array, Batch, Columns, FeatureSet, Items, Lists, Tile};
+use lanefish::tiers::{Analyzer, Tier};
 use std::sync::Arc;
 
 fn positions() -> Vec<Position> {
@@ -236,20 +237,35 @@ fn pp_3wide(position: &Position, side: Color) -> Vec<u32> {
 }
 
 /// The lists of a column for all positions, in one tile.
+/// The records of positions, without results, from which tiles are made.
+struct Records {
+    batch: Arc<Batch>,
+    results: Vec<GroupResults>,
+    mask: Vec<u64>,
+}
+
+impl Records {
+    fn of(positions: &[Position]) -> Self {
+        let mut batch = Batch::new();
+        for position in positions {
+            batch.push(Packed::pack(position).expect("chosen so"), position.halfmove, position.fullmove);
+        }
+        let results = vec![GroupResults::default(); positions.len().div_ceil(Group::LEN)];
+        let mut mask = vec![!0; positions.len().div_ceil(64)];
+        if let (Some(last), 1..) = (mask.last_mut(), positions.len() % 64) {
+            *last = !0 >> (64 - positions.len() % 64);
+        }
+        Self { batch: Arc::new(batch), results, mask }
+    }
+    fn tile(&self, analyzer: &'static dyn Analyzer) -> Tile<'_> {
+        Tile::new(analyzer, &self.batch, 0, self.batch.len(), &self.results, &self.mask)
+    }
+}
+
 fn column(positions: &[Position], name: &str) -> Lists {
-    let mut batch = Batch::new();
-    for position in positions {
-        batch.push(Packed::pack(position).expect("chosen so"), position.halfmove, position.fullmove);
-    }
-    let batch = Arc::new(batch);
-    let results = vec![GroupResults::default(); positions.len().div_ceil(Group::LEN)];
-    let mut mask = vec![!0; positions.len().div_ceil(64)];
-    if let (Some(last), 1..) = (mask.last_mut(), positions.len() % 64) {
-        *last = !0 >> (64 - positions.len() % 64);
-    }
-    let tile = Tile::new(Tier::PORTABLE.analyzer().unwrap(), &batch, 0, positions.len(), &results, &mask);
     let columns = Columns::named(name).unwrap_or_else(|error| panic!("{error}"));
-    match columns.iter().next().expect("a column").fill(&tile) {
+    let records = Records::of(positions);
+    match columns.iter().next().expect("a column").fill(&records.tile(Tier::PORTABLE.analyzer().unwrap())) {
         Array::Lists(lists) => lists,
         other => panic!("{other:?}"),
     }
@@ -406,5 +422,44 @@ fn weird_boards() {
             set => set,
         };
         assert_eq!(column(&positions, &format!("features:{set}:stm")).len(), positions.len());
+        check_coverage(&positions, set);
+    }
+}
+
+#[test]
+fn coverage_counts_lists() {
+    let positions: Vec<Position> = positions().into_iter().step_by(5).collect();
+    for set in ["chess768", "chess768_hm", "halfkp", "halfka", "halfka_v2", "halfka_v2_hm", "threats:sfnnv10+halfkp"] {
+        check_coverage(&positions, set);
+    }
+}
+
+/// The coverage of a set counts what is in the lists of both sides, in every implementation.
+fn check_coverage(positions: &[Position], set: &str) {
+    let Ok(parsed) = FeatureSet::parse_indices(set) else { return };
+    let parsed = Arc::new(parsed);
+    let mut counts = vec![0; parsed.inputs() as usize];
+    let mut most = 0;
+    for side in ["white", "black"] {
+        let lists = column(positions, &format!("features:{set}:{side}"));
+        let Items::I32(indices) = lists.items() else { panic!("{lists:?}") };
+        indices.iter().for_each(|&index| counts[index as usize] += 1);
+        most = (0..positions.len())
+            .map(|row| lists.range(row).map_or(0, |range| range.len()))
+            .max()
+            .max(Some(most))
+            .unwrap();
+    }
+    let records = Records::of(positions);
+    for analyzer in Tier::all().flat_map(Tier::implementations) {
+        // In two parts, which are merged.
+        let (mut all, mut other) = [(); 2].map(|()| Stats::new().with_features(Arc::clone(&parsed))).into();
+        all.add_tile(&records.tile(analyzer));
+        other.merge(&all);
+        let features = other.report(false).features.expect("counted");
+        assert_eq!(features.counts, counts, "{set}, {analyzer:?}");
+        assert_eq!(features.lists, 2 * positions.len() as u64);
+        assert_eq!(features.active_max, most as u64, "{set}");
+        assert_eq!(features, all.report(false).features.expect("counted"));
     }
 }

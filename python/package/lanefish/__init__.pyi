@@ -194,6 +194,7 @@ def stats(
     *,
     by: Optional[str] = None,
     details: bool = False,
+    features: Optional[str] = None,
     on_bad: Literal["raise", "skip"] = "skip",
     threads: Optional[int] = None,
     fen_column: Optional[str] = None,

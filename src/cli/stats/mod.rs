@@ -3,6 +3,7 @@
 //! A report comes from reading positions, from merging the reports of earlier runs, or from a file with a report. The
 //! code that shows it does not depend on its origin.
 
+mod feature_listing;
 #[cfg(feature = "cluster")]
 mod on_cluster;
 mod report_origin;
@@ -24,7 +25,8 @@ use lanefish::Error;
 use lanefish::jobs::{GroupCounts, Statistics};
 use lanefish::pipeline;
 use lanefish::report::{Comparison, Report, csv, html, left_out_to_json, run_to_json};
-use lanefish::stats::{GroupBy, LargestGroups, MOST_GROUPS};
+use lanefish::stats::{GroupBy, LargestGroups, MOST_GROUPS, MOST_GROUPS_WITH_FEATURES};
+use lanefish::table::FeatureSet;
 use lanefish_core::text::numbers::{bytes, grouped, short};
 use lanefish_core::text::one_line;
 use report_origin::{command_line, left_out, now};
@@ -88,6 +90,15 @@ pub(crate) struct StatsArgs {
         conflicts_with_all = ["merge", "compare"]
     )]
     by: Vec<String>,
+
+    /// Count how often each input of a network is active: halfka_v2_hm, threats:sfnnv16, … (`list`: all sets)
+    ///
+    /// Two lists a position are counted, one for each side's view: which of the inputs of the set are seen, how often, and with
+    /// which squares of the own king; with threats, also who attacks whom, and which pieces hang. Sets are joined by `+`. With
+    /// --by, the tables of the groups that are shown are kept, at most 100, and all others are one. docs/network-features.md has
+    /// more.
+    #[arg(long, value_name = "SET", conflicts_with = "merge")]
+    features: Option<String>,
 
     /// The columns of the table of groups: games, positions, share, white, draw, black, mean_moves, mean_elo, mean_cp, in_check, mates,
     /// captures, distribution
@@ -187,6 +198,10 @@ impl RunCommand for StatsArgs {
     const SCOPE: Scope = Scope { reads: Reads::Without(&[("merge", "--merge")]), ignores: &[], ..Scope::READS };
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+        if self.features.as_deref() == Some("list") {
+            return feature_listing::print(self.json);
+        }
+        self.features()?;
         if self.compare {
             return self.run_comparison(invocation);
         }
@@ -257,6 +272,9 @@ impl StatsArgs {
         let Some((first, others)) = made.split_first() else {
             bail!("nothing to compare");
         };
+        for (other, path) in others.iter().zip(&inputs[1..]) {
+            check_features([(&first.report, &inputs[0]), (&other.report, path)], "compared")?;
+        }
         let comparisons = others.iter().map(|other| Comparison::of(&first.report, &other.report));
         let comparisons: Vec<Comparison> = comparisons.collect();
         let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
@@ -313,11 +331,13 @@ impl StatsArgs {
         if let Some(cluster) = super::cluster::connect(invocation, self.cluster.as_deref(), &self.tls)? {
             return self.read_on_cluster(invocation, inputs, reading, cluster);
         }
-        let (report, timed) = match self.count(invocation, inputs, reading, None)? {
-            (None, timed) => return Ok((None, timed)),
+        let input = (inputs, reading);
+        let (report, timed) = match self.count(invocation, input, self.features()?, None)? {
             (Some(Err(Error::TooManyGroups { .. })), _) if invocation.can_read_again(inputs, reading)? => {
-                let largest = self.find_largest(invocation, inputs, reading)?;
-                self.count(invocation, inputs, reading, Some(largest))?
+                match self.features()? {
+                    None => self.count_largest(invocation, input)?,
+                    Some(set) => self.count_shown_with(set, invocation, input)?,
+                }
             }
             counted => counted,
         };
@@ -360,13 +380,16 @@ impl StatsArgs {
     fn count(
         &self,
         invocation: &Invocation<'_>,
-        inputs: &[PathBuf],
-        reading: &Reading,
+        (inputs, reading): (&[PathBuf], &Reading),
+        features: Option<FeatureSet>,
         largest: Option<LargestGroups>,
     ) -> Result<(Option<Result<Report, Error>>, Timed)> {
         let mut job = Statistics::new();
         if self.has_details() {
             job = job.with_details();
+        }
+        if let Some(set) = features {
+            job = job.with_features(set);
         }
         if let Some(by) = self.grouped_by()? {
             job = job.grouped_by(by);
@@ -395,6 +418,46 @@ impl StatsArgs {
         Ok((Some(report), timed))
     }
 
+    /// Reads the inputs again: to find the largest groups, and to count these.
+    fn count_largest(
+        &self,
+        invocation: &Invocation<'_>,
+        input: (&[PathBuf], &Reading),
+    ) -> Result<(Option<Result<Report, Error>>, Timed)> {
+        let largest = self.find_largest(invocation, input.0, input.1)?;
+        self.count(invocation, input, None, Some(largest))
+    }
+
+    /// Reads the inputs again: to find the groups that are shown, and to count the inputs of a network in each of these.
+    fn count_shown_with(
+        &self,
+        set: FeatureSet,
+        invocation: &Invocation<'_>,
+        input: (&[PathBuf], &Reading),
+    ) -> Result<(Option<Result<Report, Error>>, Timed)> {
+        let most = MOST_GROUPS_WITH_FEATURES as u64;
+        invocation.note(format_args!(
+            "more than {most} groups: the inputs are read again, first to find the groups whose features are counted"
+        ));
+        let plain = match self.count(invocation, input, None, None)? {
+            (Some(Err(Error::TooManyGroups { .. })), _) => {
+                invocation.prepare_again(input.0, input.1)?;
+                self.count_largest(invocation, input)?
+            }
+            counted => counted,
+        };
+        let (Some(Ok(report)), Timed { failure: None, .. }) = &plain else {
+            return Ok(plain);
+        };
+        let shown = self.with_largest(report, Some(MOST_SHOWN));
+        let groups = shown.groups.as_ref();
+        let values = groups.into_iter().flat_map(|groups| groups.values.keys().cloned());
+        let others = groups.and_then(|groups| groups.others.as_ref()).map_or(0, |others| others.groups);
+        let largest = LargestGroups::new(values, others);
+        invocation.prepare_again(input.0, input.1)?;
+        self.count(invocation, input, Some(set), Some(largest))
+    }
+
     /// Reads the inputs to find the largest groups.
     fn find_largest(
         &self,
@@ -420,6 +483,16 @@ impl StatsArgs {
     /// Whether details are counted. Comparisons need them: ratings, openings and the like often differ first.
     fn has_details(&self) -> bool {
         self.details || self.compare || self.csv.is_some() || self.html.is_some()
+    }
+
+    /// The set of `--features`.
+    fn features(&self) -> Result<Option<FeatureSet>> {
+        let Some(name) = &self.features else { return Ok(None) };
+        if let Some(top) = self.top.filter(|&top| top > MOST_GROUPS_WITH_FEATURES as u64) {
+            bail!("--features counts at most {MOST_GROUPS_WITH_FEATURES} groups separately, and --top is {top}");
+        }
+        let set = FeatureSet::parse_indices(name);
+        set.map(Some).map_err(|error| anyhow::anyhow!("--features: {error} (`stats --features list` explains them)"))
     }
 
     /// All columns of `--by`.
@@ -481,6 +554,7 @@ impl StatsArgs {
                     path.display()
                 );
             }
+            check_features([(&report, first), (&next, path)], "merged")?;
             if by(&report) != by(&next) {
                 bail!(
                     "{} and {} are grouped in different ways (--by); only reports of one kind can be merged",
@@ -620,6 +694,22 @@ impl StatsArgs {
         }
         Ok(invocation.commit(outputs)?)
     }
+}
+
+/// Checks that two reports have counted the inputs of the same set, or neither has.
+fn check_features([(a, of_a), (b, of_b)]: [(&Report, &PathBuf); 2], done: &str) -> Result<()> {
+    let set = |report: &Report| report.features.as_ref().map(|features| features.set.clone());
+    let name = |report| set(report).map_or("none".to_owned(), |set| set.name().to_owned());
+    if set(a) == set(b) || done == "compared" && (set(a).is_none() || set(b).is_none()) {
+        return Ok(());
+    }
+    bail!(
+        "{} and {} were counted with features of other sets ({} and {}); they cannot be {done}",
+        of_a.display(),
+        of_b.display(),
+        name(a),
+        name(b)
+    );
 }
 
 /// Whether an input is the report of an earlier run.

@@ -42,7 +42,8 @@ impl StatsArgs {
         let (address, slots) = (cluster.address().to_owned(), cluster.slots());
         let sql = SqlSession::on_cluster(options.clone(), cluster)?;
         let counting =
-            Counting::default().details(self.has_details()).by(self.grouped_by()?).rejects(rejects.is_some());
+            Counting::default().details(self.has_details()).features(self.features()?).by(self.grouped_by()?);
+        let counting = counting.rejects(rejects.is_some());
         let (mut rows, mut counted) = sql.count(inputs, &options, &counting)?;
         let mut meter = Meter::new(global.progress, None);
         loop {

@@ -10,7 +10,7 @@ use super::plot::Plot;
 use super::score_results;
 use super::{About, Input, Run};
 use crate::distinct::Sketch;
-use crate::report::plots_and_tables::{Bars, Hue, NumberTable, Plot as Facts, Unit};
+use crate::report::plots_and_tables::{Bars, FEATURE_KINGS, Hue, NumberTable, Plot as Facts, Unit};
 use crate::text::numbers::{bytes, counted, decimal, grouped, percent, short, signed, tenths};
 use std::fmt::{self, Write};
 
@@ -68,6 +68,7 @@ pub(super) fn write(out: &mut String, report: &Report, about: &About) -> fmt::Re
         add("positions", "Positions and moves", &|out| positions(out, report))?;
         add("material", "Material", &|out| material(out, report, bars))?;
         add("joint", "Joint distributions", &|out| joints(out, report))?;
+        add("features", "Inputs of a network", &|out| features(out, report))?;
         add("boards", "Boards", &|out| boards(out, report))?;
     }
     add("about", "About this page", &|out| about_page(out, report, about))?;
@@ -371,6 +372,7 @@ fn boards(out: &mut String, report: &Report) -> fmt::Result {
         let (whole, of, is_whole) = match each.key {
             "checkers" => (sum, "the checking pieces", false),
             "en_passant" => (sum, "the en passant squares", false),
+            FEATURE_KINGS => (sum, "the lists", false),
             _ => (report.positions, "the positions", true),
         };
         let is_piece = boards[..12].iter().any(|piece| piece.key == each.key);
@@ -439,15 +441,30 @@ fn time_and_mistakes(out: &mut String, report: &Report) -> fmt::Result {
     let mut figures = String::new();
     // The scale of scores stands beside its curve.
     let tables = report.number_tables().into_iter().filter(|table| table.key != "score_scale");
-    for NumberTable { title, note, head, rows, .. } in tables {
-        write!(figures, "<figure class=\"bars\"><figcaption><h3>{title}</h3><p>{}</p></figcaption>", Escaped(&note))?;
-        Table { caption: title, head: &head, rows }.write(&mut figures)?;
-        figures.push_str("</figure>\n");
+    for table in tables {
+        number_table(&mut figures, table)?;
     }
     grid(out, "columns", &figures);
     let mut figures = String::new();
     plots(&mut figures, report, |key| TIME_AND_MISTAKES.contains(&key))?;
     grid(out, "plots", &figures);
+    Ok(())
+}
+
+/// A table of numbers as a figure.
+fn number_table(out: &mut String, NumberTable { title, note, head, rows, .. }: NumberTable) -> fmt::Result {
+    write!(out, "<figure class=\"bars\"><figcaption><h3>{title}</h3><p>{}</p></figcaption>", Escaped(&note))?;
+    let rows = rows.into_iter().map(|row| row.iter().map(|cell| Escaped(cell).to_string()).collect()).collect();
+    Table { caption: title, head: &head, rows }.write(out)?;
+    out.push_str("</figure>\n");
+    Ok(())
+}
+
+/// How the inputs of a network are covered.
+fn features(out: &mut String, report: &Report) -> fmt::Result {
+    let mut figures = String::new();
+    report.feature_tables().into_iter().try_for_each(|table| number_table(&mut figures, table))?;
+    grid(out, "columns", &figures);
     Ok(())
 }
 

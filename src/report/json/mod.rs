@@ -4,15 +4,16 @@
 //! is read. `data/stats.schema.json` describes it. Distributions over a wide range (scores, ratings) are lists of pairs
 //! of a number and its count; all others are arrays, where the index is the number.
 
+mod feature_coverage;
 mod puzzles_and_evaluations;
 mod reader;
 mod score_results;
 mod time_and_mistakes;
 
 use super::{
-    Accuracies, Castling, CodedScores, Comparison, Details, Difference, Evaluations, Games, GroupColumn, GroupValue,
-    Groups, HeatMap, Histogram, Mates, Matrix, Mistakes, MoveCounts, Number, OpenGame, OtherGroups, PositionCounts,
-    Puzzles, Ratings, Report, Results, ScoreResults, Signature, TimesUsed,
+    Accuracies, Castling, CodedScores, Comparison, Details, Difference, Evaluations, FeatureCoverage, Games,
+    GroupColumn, GroupValue, Groups, HeatMap, Histogram, Mates, Matrix, Mistakes, MoveCounts, Number, OpenGame,
+    OtherGroups, PIECE_LETTERS, PositionCounts, Puzzles, Ratings, Report, Results, ScoreResults, Signature, TimesUsed,
 };
 use crate::choose::FilterCount;
 use crate::distinct::{LEVELS, Sketch, Sketches};
@@ -32,8 +33,6 @@ const SIDES: [&str; 2] = ["white", "black"];
 const RIGHTS: [&str; 6] = ["none", "some", "K", "Q", "k", "q"];
 /// The keys of results.
 const RESULTS: [&str; 4] = ["white", "draw", "black", "unknown"];
-/// The keys of the heat maps of pieces.
-const PIECES: [&str; 12] = ["P", "N", "B", "R", "Q", "K", "p", "n", "b", "r", "q", "k"];
 /// The maximum for numbers in a report: sums of a few thousand of them do not overflow, and every JSON reader keeps
 /// them exactly.
 const MOST: u64 = 1 << 53;
@@ -157,7 +156,7 @@ impl Report {
             ("material", named(SIDES, self.material.each_ref().map(counts))),
             ("castling", named(RIGHTS, [none, some, white_king, white_queen, black_king, black_queen])),
             ("en_passant", json!(self.en_passant)),
-            ("occupancy", named(PIECES, self.occupancy.each_ref().map(squares))),
+            ("occupancy", named(PIECE_LETTERS, self.occupancy.each_ref().map(squares))),
             ("attack_map", named(SIDES, self.attacks.each_ref().map(squares))),
             ("results", named(RESULTS, [won, draw, lost, unknown])),
             ("game_results", game_results),
@@ -198,6 +197,9 @@ impl Report {
         }
         if let Some(evaluations) = &self.evaluations {
             put("evaluations", evaluations.to_json());
+        }
+        if let Some(features) = &self.features {
+            put("features", features.to_json());
         }
         if let Some(details) = &self.details {
             put("details", details.to_json(self));
@@ -297,7 +299,7 @@ impl Report {
             material: root.named("material", SIDES, |histogram| histogram.counts(positions))?,
             castling: Castling { none, some, white_king, white_queen, black_king, black_queen },
             en_passant: part("en_passant")?,
-            occupancy: root.named("occupancy", PIECES, Reader::squares)?,
+            occupancy: root.named("occupancy", PIECE_LETTERS, Reader::squares)?,
             attacks: root.named("attack_map", SIDES, Reader::squares)?,
             results: Results { white: won, draw, black: lost, unknown },
             game_results,
@@ -321,6 +323,10 @@ impl Report {
             },
             evaluations: match root.find("evaluations") {
                 Some(evaluations) => Some(Box::new(Evaluations::from_json(&evaluations, positions)?)),
+                None => None,
+            },
+            features: match root.find("features") {
+                Some(features) => Some(Box::new(FeatureCoverage::from_json(&features, positions)?)),
                 None => None,
             },
             details: match root.find("details") {
@@ -381,7 +387,8 @@ impl Comparison {
             Value::Object(own.into_iter().chain(object(difference(distance.difference))).chain(numbers).collect())
         });
         let [only_a, only_b] = &self.only;
-        object([
+        let features = self.features.as_ref().map(|features| ("features", features.to_json()));
+        let facts = [
             ("positions", json!(self.positions)),
             ("games", json!(self.games)),
             ("is_chance", json!(self.is_chance())),
@@ -389,7 +396,8 @@ impl Comparison {
             ("distances", distances.collect()),
             ("only_a", json!(only_a)),
             ("only_b", json!(only_b)),
-        ])
+        ];
+        object(facts.into_iter().chain(features))
     }
 }
 

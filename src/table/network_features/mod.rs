@@ -22,9 +22,9 @@ use super::needs::Needs;
 use super::tile::Tile;
 use super::values::Values;
 use crate::ParseError;
-use crate::chess::{Color, Role};
+use crate::chess::{Color, Role, Square};
 use crate::packed::Packed;
-use piece_squares::PieceSquares;
+pub(crate) use piece_squares::PieceSquares;
 use std::fmt;
 use threats::Threats;
 
@@ -180,6 +180,27 @@ impl Part {
             Self::Planes => {}
         }
     }
+    /// What an input stands for; `None` if no position has it.
+    fn meaning(&self, index: u32) -> Option<String> {
+        match self {
+            Self::PieceSquares(part) => part.meaning(index),
+            Self::Threats(part) => part.meaning(index),
+            Self::PawnPairs => threats::meaning_of_pawn_pair(index),
+            Self::Planes => None,
+        }
+    }
+    fn king_buckets(&self) -> Option<KingBuckets> {
+        match self {
+            Self::PieceSquares(part) => part.buckets(),
+            _ => None,
+        }
+    }
+}
+
+/// A piece as one side sees it: `own knight`.
+fn piece_name(is_other: bool, role: Role) -> String {
+    let role = ["pawn", "knight", "bishop", "rook", "queen", "king"][role as usize];
+    format!("{} {role}", if is_other { "other" } else { "own" })
 }
 
 /// Whose view it is.
@@ -209,7 +230,7 @@ impl Side {
 /// A board as one side sees it: the pieces of each kind, its own and then the other side's, with the ranks turned over for
 /// Black.
 #[derive(Clone, Copy, Debug)]
-struct View {
+pub(crate) struct View {
     /// By side, then by kind: P N B R Q K.
     pieces: [[u64; 6]; 2],
     /// Whose view it is.
@@ -217,7 +238,7 @@ struct View {
 }
 
 impl View {
-    fn new(board: &Packed, side: Color) -> Self {
+    pub(crate) fn new(board: &Packed, side: Color) -> Self {
         let planes = board.planes();
         let occupied = planes.occupied();
         let black = board.color & occupied;
@@ -229,12 +250,16 @@ impl View {
         let pieces_of = |all: u64| Role::ALL.map(|role| turn(planes.role(role) & all));
         Self { pieces: [pieces_of(own), pieces_of(other)], side }
     }
+    /// The pieces of each kind, its own and then the other side's.
+    pub(crate) fn pieces(&self) -> &[[u64; 6]; 2] {
+        &self.pieces
+    }
     /// The square of the own king; `None` without one.
-    fn king(&self) -> Option<usize> {
+    pub(crate) fn king(&self) -> Option<usize> {
         let king = self.pieces[0][Role::King as usize];
         (king != 0).then(|| king.trailing_zeros() as usize)
     }
-    fn occupied(&self) -> u64 {
+    pub(crate) fn occupied(&self) -> u64 {
         self.pieces.as_flattened().iter().fold(0, |all, pieces| all | pieces)
     }
     /// The same board with its files reversed.
@@ -257,20 +282,148 @@ fn squares(set: u64) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(set).filter(|&set| set != 0), next).map(u64::trailing_zeros)
 }
 
-/// The column `features:SET:SIDE`.
+/// A set of inputs of a network: one part, or several that are joined by `+`, each behind the inputs of those before it.
+///
+/// ```
+/// use lanefish::table::FeatureSet;
+///
+/// let set = FeatureSet::parse("halfka_v2_hm")?;
+/// assert_eq!(set.inputs(), 22_528);
+/// assert_eq!(set.meaning(704 * 31 + 8), "king on e1: own pawn on a2");
+/// assert!(FeatureSet::parse("halfka_v3").is_err());
+/// # Ok::<(), lanefish::ParseError>(())
+/// ```
 #[derive(Clone)]
+pub struct FeatureSet {
+    name: Box<str>,
+    /// The parts, each with the sum of the sizes of those before it.
+    parts: Vec<(Part, u32)>,
+    inputs: u32,
+}
+
+impl fmt::Debug for FeatureSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FeatureSet").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for FeatureSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl FeatureSet {
+    /// The set of this name: parts as [`feature_parts`] lists them, joined by `+`.
+    ///
+    /// # Errors
+    /// If there is no such part, or the layout of its buckets does not fit.
+    pub fn parse(name: &str) -> Result<Self, ParseError> {
+        let (mut parts, mut inputs) = (Vec::new(), 0);
+        for part in name.split('+') {
+            let part = Part::parse(part).map_err(ParseError::new)?;
+            parts.push((part.clone(), inputs));
+            inputs += part.size();
+        }
+        if parts.len() > 1 && parts.iter().any(|(part, _)| matches!(part, Part::Planes)) {
+            return Err(ParseError::new("planes are sets of squares, which are not joined to indices"));
+        }
+        Ok(Self { name: name.into(), parts, inputs })
+    }
+    /// The set of this name, if it is one of indices.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and for planes, which are sets of squares.
+    pub fn parse_indices(name: &str) -> Result<Self, ParseError> {
+        let set = Self::parse(name)?;
+        match set.are_planes() {
+            true => {
+                Err(ParseError::new(format!("`{name}` are sets of squares: only inputs with an index are counted")))
+            }
+            false => Ok(set),
+        }
+    }
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// Number of inputs.
+    pub fn inputs(&self) -> u32 {
+        self.inputs
+    }
+    /// What an input stands for, such as `king on e1: own pawn on a2`; squares are those that the side sees whose view it is.
+    /// Inputs that no position has are `unused`.
+    pub fn meaning(&self, index: u32) -> String {
+        let part = self.parts.iter().rev().find(|(_, first)| *first <= index);
+        part.and_then(|(part, first)| part.meaning(index - first)).unwrap_or_else(|| "unused".to_owned())
+    }
+    /// The buckets of the own king's squares, of the first part that has them.
+    pub(crate) fn king_buckets(&self) -> Option<KingBuckets> {
+        self.parts.iter().find_map(|(part, _)| part.king_buckets())
+    }
+    /// Whether threats are among its inputs.
+    pub(crate) fn has_threats(&self) -> bool {
+        self.parts.iter().any(|(part, _)| matches!(part, Part::Threats(_)))
+    }
+    /// The set as one of pieces on squares, if it is nothing else.
+    pub(crate) fn piece_squares(&self) -> Option<&PieceSquares> {
+        match &self.parts[..] {
+            [(Part::PieceSquares(part), _)] => Some(part),
+            _ => None,
+        }
+    }
+    /// Adds the active inputs, in ascending order.
+    pub(crate) fn push(&self, view: &View, indices: &mut Vec<i32>) {
+        for (part, first) in &self.parts {
+            part.push(view, *first as i32, indices);
+        }
+    }
+    fn are_planes(&self) -> bool {
+        matches!(self.parts[..], [(Part::Planes, _)])
+    }
+}
+
+/// How a set numbers the squares of the own king.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KingBuckets {
+    /// Number of buckets.
+    pub(crate) count: usize,
+    /// The bucket of each square, a1 first, as the side sees it.
+    pub(crate) of_square: [u8; 64],
+    pub(crate) names: KingNames,
+}
+
+/// What a bucket of king squares is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KingNames {
+    /// By its square. Where boards are mirrored, it is the one on files e to h.
+    Square,
+    /// By its number.
+    Number,
+}
+
+impl KingBuckets {
+    /// The name of a bucket: `e1`, or `bucket 3`.
+    pub(crate) fn name(&self, bucket: usize) -> String {
+        let square = self.square(bucket);
+        match (self.names, square) {
+            (KingNames::Square, Some(square)) => Square::new(square as u8).to_string(),
+            _ => format!("bucket {bucket}"),
+        }
+    }
+    /// The last square of a bucket, which is on files e to h where boards are mirrored.
+    pub(crate) fn square(&self, bucket: usize) -> Option<usize> {
+        self.of_square.iter().rposition(|&of_square| usize::from(of_square) == bucket)
+    }
+}
+
+/// The column `features:SET:SIDE`.
+#[derive(Clone, Debug)]
 pub(super) struct FeatureColumn {
     name: Box<str>,
     meaning: Box<str>,
-    /// The parts, each with the sum of the sizes of those before it.
-    parts: Vec<(Part, u32)>,
+    set: FeatureSet,
     side: Side,
-}
-
-impl fmt::Debug for FeatureColumn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FeatureColumn").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 impl FeatureColumn {
@@ -280,40 +433,30 @@ impl FeatureColumn {
     /// If there is no such set or side, or the layout of its buckets does not fit.
     pub(super) fn named(name: &str) -> Option<Result<Self, ParseError>> {
         let rest = name.strip_prefix(PREFIX)?;
-        Some(Self::parse(name, rest).map_err(ParseError::new))
+        Some(Self::parse(name, rest))
     }
-    fn parse(name: &str, rest: &str) -> Result<Self, String> {
+    fn parse(name: &str, rest: &str) -> Result<Self, ParseError> {
         let sides = || Side::ALL.map(|(name, _)| name).join(", ");
-        let usage = || format!("a column of features is features:SET:SIDE, with a side of {}", sides());
-        let (sets, side) = rest.rsplit_once(':').ok_or_else(usage)?;
+        let usage =
+            || ParseError::new(format!("a column of features is features:SET:SIDE, with a side of {}", sides()));
+        let (set, side) = rest.rsplit_once(':').ok_or_else(usage)?;
         let known = Side::ALL.iter().find(|(name, _)| *name == side);
         let Some(&(_, side)) = known else {
             // The side may be missing, so that the last part of the set is taken for it.
-            return Err(format!("`{side}` is no side of features; sides are {}", sides()));
+            return Err(ParseError::new(format!("`{side}` is no side of features; sides are {}", sides())));
         };
-        let (mut parts, mut size) = (Vec::new(), 0);
-        for set in sets.split('+') {
-            let part = Part::parse(set)?;
-            parts.push((part.clone(), size));
-            size += part.size();
-        }
-        if parts.len() > 1 && parts.iter().any(|(part, _)| matches!(part, Part::Planes)) {
-            return Err("planes are sets of squares, which are not joined to indices".to_owned());
-        }
+        let set = FeatureSet::parse(set)?;
         let view = match side {
             Side::Of(Color::White) => "White",
             Side::Of(Color::Black) => "Black",
             Side::ToMove => "the side to move",
             Side::NotToMove => "the side that is not to move",
         };
-        let meaning = match parts[..] {
-            [(Part::Planes, _)] => format!("sets of own P N B R Q K and the other side's, as {view} sees them"),
-            _ => format!("active inputs of {sets}, of {size}, as {view} sees them"),
+        let meaning = match set.are_planes() {
+            true => format!("sets of own P N B R Q K and the other side's, as {view} sees them"),
+            false => format!("active inputs of {}, of {}, as {view} sees them", set.name, set.inputs),
         };
-        Ok(Self { name: name.into(), meaning: meaning.into(), parts, side })
-    }
-    fn are_planes(&self) -> bool {
-        matches!(self.parts[..], [(Part::Planes, _)])
+        Ok(Self { name: name.into(), meaning: meaning.into(), set, side })
     }
 }
 
@@ -322,7 +465,7 @@ impl ComputedColumn for FeatureColumn {
         &self.name
     }
     fn kind(&self) -> Kind {
-        if self.are_planes() { Kind::ListOfBits } else { Kind::ListOfI32 }
+        if self.set.are_planes() { Kind::ListOfBits } else { Kind::ListOfI32 }
     }
     fn meaning(&self) -> &str {
         &self.meaning
@@ -340,7 +483,7 @@ impl ComputedColumn for FeatureColumn {
             View::new(&board, self.side.color(board.side_to_move()))
         };
         let counts = |row: usize| tile.counts(tile.start + row);
-        let items = if self.are_planes() {
+        let items = if self.set.are_planes() {
             let mut sets = Vec::with_capacity(12 * tile.len);
             for row in 0..tile.len {
                 if counts(row) {
@@ -353,10 +496,7 @@ impl ComputedColumn for FeatureColumn {
             let mut indices = Vec::with_capacity(32 * tile.len);
             for row in 0..tile.len {
                 if counts(row) {
-                    let view = view(row);
-                    for (part, first) in &self.parts {
-                        part.push(&view, *first as i32, &mut indices);
-                    }
+                    self.set.push(&view(row), &mut indices);
                 }
                 ends.push(u32::try_from(indices.len()).expect("less than 2^32 inputs"));
             }

@@ -1,7 +1,7 @@
 //! Sets whose inputs are a kind of piece on a square, for each place of the own king.
 
-use super::{View, mirrored, squares};
-use crate::chess::{Color, Role};
+use super::{KingBuckets, KingNames, View, mirrored, piece_name, squares};
+use crate::chess::{Color, Role, Square};
 use std::sync::Arc;
 
 /// When a board is seen with its files reversed.
@@ -17,7 +17,7 @@ enum Mirror {
 /// A set with an input for each kind of piece on each square, and each bucket of the own king's squares:
 /// `base + square + 64 * (place of the kind) + stride * bucket`.
 #[derive(Clone, Debug)]
-pub(super) struct PieceSquares {
+pub(crate) struct PieceSquares {
     /// The index of the first input.
     base: u32,
     mirror: Mirror,
@@ -27,7 +27,19 @@ pub(super) struct PieceSquares {
     places: [[Option<u8>; 6]; 2],
     /// The first index of the bucket of each square of the own king, from which the board is not yet mirrored.
     kings: Arc<[u32; 64]>,
+    /// The distance between the first indices of buckets.
+    stride: u32,
+    names: KingNames,
     size: u32,
+}
+
+/// How a side sees the board.
+#[derive(Clone, Copy, Debug)]
+struct Orientation {
+    /// 7 if the files are reversed, else 0: squares are changed by `^`.
+    flip: usize,
+    /// The first index of the bucket of the own king.
+    first: u32,
 }
 
 /// Kinds in the order of both sides' pawns, both sides' knights and so on.
@@ -38,7 +50,16 @@ impl PieceSquares {
     /// Kinds in the order of the own side's pieces, then the other side's.
     fn by_side(mirror: Mirror, kings: [u32; 64], size: u32) -> Self {
         let places = [[0, 1, 2, 3, 4, 5].map(Some), [6, 7, 8, 9, 10, 11].map(Some)];
-        Self { base: 0, mirror, is_turned: false, places, kings: Arc::new(kings), size }
+        Self {
+            base: 0,
+            mirror,
+            is_turned: false,
+            places,
+            kings: Arc::new(kings),
+            stride: 768,
+            names: KingNames::Number,
+            size,
+        }
     }
     pub(super) fn chess768() -> Self {
         Self::by_side(Mirror::Never, [0; 64], 768)
@@ -71,7 +92,16 @@ impl PieceSquares {
         let mut places = BY_KIND;
         places.iter_mut().for_each(|of_side| of_side[Role::King as usize] = None);
         let kings = std::array::from_fn(|square| 641 * square as u32);
-        Self { base: 1, mirror: Mirror::Never, is_turned: true, places, kings: Arc::new(kings), size: 641 * 64 }
+        Self {
+            base: 1,
+            mirror: Mirror::Never,
+            is_turned: true,
+            places,
+            kings: Arc::new(kings),
+            stride: 641,
+            names: KingNames::Square,
+            size: 641 * 64,
+        }
     }
     pub(super) fn half_ka() -> Self {
         let kings = std::array::from_fn(|square| 769 * square as u32);
@@ -81,6 +111,8 @@ impl PieceSquares {
             is_turned: false,
             places: BY_KIND,
             kings: Arc::new(kings),
+            stride: 769,
+            names: KingNames::Square,
             size: 769 * 64,
         }
     }
@@ -88,7 +120,16 @@ impl PieceSquares {
         let mut places = BY_KIND;
         places[1][Role::King as usize] = Some(10);
         let kings = std::array::from_fn(|square| 704 * square as u32);
-        Self { base: 0, mirror: Mirror::Never, is_turned: false, places, kings: Arc::new(kings), size: 704 * 64 }
+        Self {
+            base: 0,
+            mirror: Mirror::Never,
+            is_turned: false,
+            places,
+            kings: Arc::new(kings),
+            stride: 704,
+            names: KingNames::Square,
+            size: 704 * 64,
+        }
     }
     /// Both kings have one place of 11, or one each of 12.
     pub(super) fn half_ka_v2_mirrored(kinds: u32) -> Self {
@@ -102,7 +143,16 @@ impl PieceSquares {
             64 * kinds * (4 * (7 - square / 8) + 7 - file) as u32
         });
         let size = 64 * kinds * 32;
-        Self { base: 0, mirror: Mirror::KingOnLeft, is_turned: false, places, kings: Arc::new(kings), size }
+        Self {
+            base: 0,
+            mirror: Mirror::KingOnLeft,
+            is_turned: false,
+            places,
+            kings: Arc::new(kings),
+            stride: 64 * kinds,
+            names: KingNames::Square,
+            size,
+        }
     }
 
     pub(super) fn size(&self) -> u32 {
@@ -110,16 +160,73 @@ impl PieceSquares {
     }
 
     /// Whether the index depends on the own king.
-    fn has_kings(&self) -> bool {
+    pub(crate) fn needs_king(&self) -> bool {
         self.mirror != Mirror::Never || self.kings.iter().any(|&first| first != 0)
     }
 
-    /// Adds the active inputs. A side without a king has none in sets that depend on it.
-    pub(super) fn push(&self, view: &View, first: i32, indices: &mut Vec<i32>) {
-        let is_turned = self.is_turned && view.side == Color::Black;
-        let king = match view.king() {
+    /// The buckets of the own king's squares, if there are several.
+    pub(super) fn buckets(&self) -> Option<KingBuckets> {
+        let of_square = self.kings.map(|first| (first / self.stride) as u8);
+        let count = (self.size / self.stride) as usize;
+        (count > 1).then_some(KingBuckets { count, of_square, names: self.names })
+    }
+
+    /// What an input stands for; `None` if no position has it.
+    pub(super) fn meaning(&self, index: u32) -> Option<String> {
+        let index = index.checked_sub(self.base)?;
+        let (bucket, index) = (index / self.stride, index % self.stride);
+        let (place, square) = ((index / 64) as u8, Square::new((index % 64) as u8));
+        let is_here = |&(other, role): &(usize, Role)| self.places[other][role as usize] == Some(place);
+        let pieces = [0, 1].into_iter().flat_map(|other| Role::ALL.map(|role| (other, role)));
+        let piece = match pieces.filter(is_here).collect::<Vec<_>>()[..] {
+            [] => return None,
+            [(other, role)] => piece_name(other == 1, role),
+            // Only kings share a place.
+            _ => "king of either side".to_owned(),
+        };
+        let king = match self.buckets() {
+            Some(buckets) if buckets.names == KingNames::Square => {
+                format!("king on {}: ", buckets.name(bucket as usize))
+            }
+            Some(buckets) => format!("{}: ", buckets.name(bucket as usize)),
+            None => String::new(),
+        };
+        Some(format!("{king}{piece} on {square}"))
+    }
+
+    /// Whether a piece of a kind has inputs.
+    pub(crate) fn has_inputs(&self, role: Role) -> bool {
+        self.places[0][role as usize].is_some()
+    }
+
+    /// Adds counts of pieces on squares to counts of inputs: those of the pieces that a side sees, by side and kind, while its
+    /// king is on a square, or nowhere.
+    pub(crate) fn add_counts(
+        &self,
+        king: Option<usize>,
+        side: Color,
+        pieces: &[[[u64; 64]; 6]; 2],
+        inputs: &mut [u64],
+    ) {
+        let Some(orientation) = self.orientation(king, side) else { return };
+        let Orientation { flip, first } = orientation;
+        for (places, pieces) in self.places.iter().zip(pieces) {
+            for (place, counts) in places.iter().zip(pieces) {
+                let Some(place) = place else { continue };
+                for (square, count) in counts.iter().enumerate() {
+                    inputs[first as usize + 64 * usize::from(*place) + (square ^ flip)] += count;
+                }
+            }
+        }
+    }
+
+    /// How a side sees the board while its king is on a square, which is given as it sees it before the board is mirrored.
+    /// `None` if there is no king and the set needs one.
+    fn orientation(&self, king: Option<usize>, side: Color) -> Option<Orientation> {
+        let is_turned = self.is_turned && side == Color::Black;
+        let king = match king {
             Some(king) => king,
-            None if self.has_kings() => return,
+            None if self.needs_king() => return None,
             None => 0,
         };
         let is_mirrored = match self.mirror {
@@ -129,7 +236,13 @@ impl PieceSquares {
         };
         // The ranks are turned already.
         let king = if is_turned { king ^ 7 } else { king };
-        let start = first + (self.base + self.kings[king]) as i32;
+        Some(Orientation { flip: if is_mirrored { 7 } else { 0 }, first: self.base + self.kings[king] })
+    }
+
+    /// Adds the active inputs. A side without a king has none in sets that depend on it.
+    pub(super) fn push(&self, view: &View, first: i32, indices: &mut Vec<i32>) {
+        let Some(Orientation { flip, first: of_set }) = self.orientation(view.king(), view.side) else { return };
+        let (is_mirrored, start) = (flip != 0, first + of_set as i32);
         let mut push = |pieces: u64, place: u8| {
             let pieces = if is_mirrored { mirrored(pieces) } else { pieces };
             let block = start + 64 * i32::from(place);

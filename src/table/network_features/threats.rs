@@ -8,7 +8,7 @@
 //! After `src/nnue/features/full_threats.cpp` and `pp_3wide.cpp` of Stockfish, whose versions differ in the attacked kinds that
 //! have inputs.
 
-use super::{View, squares};
+use super::{View, piece_name, squares};
 use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks};
 use crate::chess::{Bitboard, Color, Role, Square};
 use std::sync::LazyLock;
@@ -103,6 +103,13 @@ impl Pairs {
         }
         pairs
     }
+    /// The squares of the pair at a place.
+    fn squares(&self, place: u32) -> (Square, Square) {
+        let from = (0..64).rev().find(|&from| u32::from(self.before[from]) <= place && self.targets[from] != 0);
+        let from = from.unwrap_or_default();
+        let to = squares(self.targets[from]).nth((place - u32::from(self.before[from])) as usize);
+        (Square::new(from as u8), Square::new(to.unwrap_or_default() as u8))
+    }
     /// The place of a pair.
     #[inline]
     fn place(&self, from: u32, to: u32) -> u32 {
@@ -161,6 +168,28 @@ impl Threats {
             Pawn => &PAIRS.pawns[usize::from(is_other)][usize::from(self.0.has_pushes)],
             role => &PAIRS.pieces[role as usize],
         }
+    }
+
+    /// What an input stands for.
+    pub(super) fn meaning(self, index: u32) -> Option<String> {
+        let mut first = 0;
+        for is_other in [false, true] {
+            for role in Role::ALL {
+                let (places, pairs) = (self.0.places[role as usize], self.pairs(is_other, role));
+                for attacked_is_other in [false, true] {
+                    for &kind in places {
+                        if index - first < pairs.count {
+                            let (from, to) = pairs.squares(index - first);
+                            let [attacker, attacked] = [(is_other, role), (attacked_is_other, kind)]
+                                .map(|(other, role)| piece_name(other, role));
+                            return Some(format!("{attacker} on {from} attacks {attacked} on {to}"));
+                        }
+                        first += pairs.count;
+                    }
+                }
+            }
+        }
+        None
     }
 
     /// Adds the active inputs. A side without a king has none.
@@ -234,4 +263,17 @@ pub(super) fn push_pawn_pairs(view: &View, first: i32, indices: &mut Vec<i32>) {
         let beside = ids[..at].iter().filter(|low| (id % 8).abs_diff(*low % 8) < 2);
         indices.extend(beside.map(|low| first + (id * (id - 1) / 2 + low) as i32));
     }
+}
+
+/// What an input of pairs of pawns stands for; `None` if the pawns are not on files beside each other.
+pub(super) fn meaning_of_pawn_pair(index: u32) -> Option<String> {
+    let high = (1..96).rev().find(|high| high * (high - 1) / 2 <= index)?;
+    let ids = [high, index - high * (high - 1) / 2];
+    let [first, second] = ids.map(|id| {
+        let square = Square::new((id % 48 + 8) as u8);
+        format!("{} on {square}", piece_name(id >= 48, Pawn))
+    });
+    // Two pawns are not on one square.
+    let is_possible = (ids[0] % 8).abs_diff(ids[1] % 8) < 2 && ids[0] % 48 != ids[1] % 48;
+    is_possible.then(|| format!("{second} and {first}"))
 }

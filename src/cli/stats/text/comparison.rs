@@ -4,8 +4,11 @@ use super::tables::{RULED, right};
 use crate::cli::terminal::style::{Style, wrapped};
 use comfy_table::{Cell, Table};
 use lanefish::report::{Comparison, Difference};
-use lanefish_core::text::numbers::{counted, percentage, tenths};
+use lanefish_core::text::numbers::{counted, grouped, percentage, tenths};
 use std::fmt::Write;
+
+/// Number of inputs that only one dataset has and that are named.
+const MOST_INPUTS: usize = 5;
 
 /// Writes the name and size of a dataset.
 pub(in crate::cli::stats) fn write_dataset(
@@ -88,6 +91,24 @@ pub(in crate::cli::stats) fn write(
         let verb = if hidden == ["1 share"] || hidden == ["1 distribution"] { "differs" } else { "differ" };
         let line = format!("{} {verb} by no more than chance: --full shows them.", hidden.join(" and "));
         writeln!(out, "\n{}", wrapped(&line, view.width, ""))?;
+    }
+    if let Some(features) = &comparison.features {
+        let [seen_a, seen_b] = features.seen.map(grouped);
+        let line = format!(
+            "Inputs of {}, of {}: {a} has {seen_a}, {b} has {seen_b}.",
+            features.set.name(),
+            grouped(features.set.inputs().into())
+        );
+        writeln!(out, "\n{}", wrapped(&line, view.width, ""))?;
+        for (dataset, letter) in [a, b].into_iter().enumerate() {
+            let count = features.only[dataset].len();
+            if count > 0 {
+                let first = features.most_frequent(dataset, MOST_INPUTS).join("; ");
+                let line = format!("{} only in {letter}: {first}", grouped(count as u64));
+                let more = if count > MOST_INPUTS { "; .." } else { "" };
+                writeln!(out, "{}", wrapped(&format!("{line}{more}"), view.width, ""))?;
+            }
+        }
     }
     for (letter, titles) in [a, b].into_iter().zip(comparison.titles_of_only()) {
         if !titles.is_empty() {

@@ -8,14 +8,14 @@ pub(super) mod comparison;
 mod group_table_columns;
 mod plots;
 mod score_results;
-mod tables;
+pub(super) mod tables;
 
 pub(super) use group_table_columns::{GroupFact, GroupOrder};
 #[cfg(feature = "sql")]
 pub(crate) use tables::RULED;
 
 use crate::cli::terminal::style::{self, Style, wrapped};
-use lanefish::report::plots_and_tables::{Board, Plot};
+use lanefish::report::plots_and_tables::{Board, FEATURE_KINGS, Plot};
 use lanefish::report::{HeatMap, Origin, Report};
 use lanefish_core::text::numbers::{counted, grouped};
 use std::fmt::Write;
@@ -67,12 +67,14 @@ impl Text<'_> {
         }
         if report.groups.is_some() {
             self.groups(out)?;
+            self.features(out)?;
             return self.remarks(out);
         }
         self.remarks(out)?;
         self.counts(out, !shown.distributions)?;
         self.results(out)?;
         self.spreads(out, !shown.distributions)?;
+        self.features(out)?;
         if shown.distributions {
             self.distributions(out)?;
         }
@@ -116,12 +118,21 @@ impl Text<'_> {
         // The pieces come first, the rest after them.
         let mut pieces = report.boards();
         let others = pieces.split_off(report.occupancy.len());
-        boards.extend(others);
+        boards.extend(others.into_iter().filter(|board| board.key != FEATURE_KINGS));
         self.boards(out, &boards)?;
         if with_pieces {
             self.boards(out, &pieces)?;
         }
         Ok(())
+    }
+
+    /// How the inputs of a network are covered.
+    fn features(&self, out: &mut String) -> std::fmt::Result {
+        for table in self.report.feature_tables() {
+            self.number_table(out, &table)?;
+        }
+        let kings: Vec<Board> = self.report.boards().into_iter().filter(|board| board.key == FEATURE_KINGS).collect();
+        self.boards(out, &kings)
     }
 
     fn heading(&self, out: &mut String, title: &str) -> std::fmt::Result {

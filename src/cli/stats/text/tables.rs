@@ -18,7 +18,7 @@ pub(crate) const RULED: TableStyle = TableStyle::new().header_separator(LineStyl
 /// Width needed by two tables next to each other, or by a table with quantiles.
 const WIDE: usize = 76;
 
-pub(super) fn right(text: impl ToString) -> Cell {
+pub(in crate::cli::stats) fn right(text: impl ToString) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
@@ -274,29 +274,38 @@ impl Text<'_> {
 
     /// The time that moves took, mistakes, and accuracy. Columns that do not fit are left out.
     pub(super) fn number_tables(&self, out: &mut String) -> std::fmt::Result {
-        for NumberTable { title, note, head, rows, .. } in self.report.number_tables() {
-            let text = |columns: usize| {
-                let mut table = Table::new();
-                table.load_style(RULED);
-                let cell = |at: usize, text: &str| if at == 0 { Cell::new(text) } else { right(text) };
-                table.set_header(head.iter().take(columns).enumerate().map(|(at, name)| cell(at, name)));
-                for row in &rows {
-                    table.add_row(row.iter().take(columns).enumerate().map(|(at, text)| cell(at, text)));
-                }
-                table.trim_fmt()
-            };
-            let mut columns = head.len();
-            while columns > 2 && !self.fits(&text(columns)) {
-                columns -= 1;
+        self.report.number_tables().iter().try_for_each(|table| self.number_table(out, table))
+    }
+
+    /// A table of numbers, without the columns that do not fit.
+    pub(super) fn number_table(&self, out: &mut String, table: &NumberTable) -> std::fmt::Result {
+        let NumberTable { title, note, head, rows, .. } = table;
+        let text = |columns: usize| {
+            let mut table = Table::new();
+            table.load_style(RULED);
+            let cell = |at: usize, text: &str| if at == 0 { Cell::new(text) } else { right(text) };
+            table.set_header(head.iter().take(columns).enumerate().map(|(at, name)| cell(at, name)));
+            for row in rows {
+                table.add_row(row.iter().take(columns).enumerate().map(|(at, text)| cell(at, text)));
             }
-            self.heading(out, title)?;
-            writeln!(out, "{}", self.style.faint(&wrapped(&note, self.width, "")))?;
-            writeln!(out, "{}", text(columns))?;
-            if columns < head.len() {
-                let names = head[columns..].join(", ");
-                let left_out = format!("Left out because they do not fit: {names}. --csv and --html have all.");
-                writeln!(out, "{}", self.style.faint(&wrapped(&left_out, self.width, "")))?;
-            }
+            table.trim_fmt()
+        };
+        let mut columns = head.len();
+        while columns > 2 && !self.fits(&text(columns)) {
+            columns -= 1;
+        }
+        self.heading(out, title)?;
+        if !note.is_empty() {
+            writeln!(out, "{}", self.style.faint(&wrapped(note, self.width, "")))?;
+        }
+        // A header without names is only a line.
+        let text = text(columns);
+        let is_named = head.iter().any(|name| !name.is_empty());
+        writeln!(out, "{}", if is_named { &text } else { text.trim_start_matches([' ', '\n']) })?;
+        if columns < head.len() {
+            let names = head[columns..].join(", ");
+            let left_out = format!("Left out because they do not fit: {names}. --csv and --html have all.");
+            writeln!(out, "{}", self.style.faint(&wrapped(&left_out, self.width, "")))?;
         }
         Ok(())
     }

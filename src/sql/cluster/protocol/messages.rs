@@ -14,7 +14,7 @@ use crate::poisoned_locks::Unpoisoned;
 use crate::sql::functions::ValidityOptions;
 use crate::sql::{PositionSource, SessionOptions};
 use crate::stats::GroupBy;
-use crate::table::{ChosenColumn, Field};
+use crate::table::{ChosenColumn, FeatureSet, Field};
 use crate::tiers::Tier;
 use datafusion::common::Result;
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,8 @@ pub(in crate::sql::cluster) struct ScanWire {
 pub(in crate::sql::cluster) struct CountingWire {
     read: ReadOptions,
     details: bool,
+    /// The name of a set.
+    features: Option<String>,
     /// The text, the names that it may use, and whether groups have ratings.
     by: Option<(String, (Definitions, bool))>,
     rejects: bool,
@@ -60,6 +62,7 @@ impl CountingWire {
         Self {
             read: read.clone(),
             details: counting.details,
+            features: counting.features.as_ref().map(|set| set.name().to_owned()),
             by: counting.by.as_ref().map(|by| (by.to_string(), (by.definitions().clone(), by.has_ratings()))),
             rejects: counting.rejects,
         }
@@ -69,8 +72,13 @@ impl CountingWire {
             Ok(GroupBy::parse_with(&by, &definitions)?.with_ratings(has_ratings))
         };
         let by = self.by.map(parse).transpose();
-        let counting =
-            Counting { details: self.details, by: by.map_err(|error| wrong(&error))?, rejects: self.rejects };
+        let features = self.features.map(|name| FeatureSet::parse_indices(&name)).transpose();
+        let counting = Counting {
+            details: self.details,
+            features: features.map_err(|error| wrong(&error))?,
+            by: by.map_err(|error| wrong(&error))?,
+            rejects: self.rejects,
+        };
         Ok((self.read, counting))
     }
 }

@@ -86,6 +86,9 @@ fn count(
     if counting.details {
         job = job.with_details();
     }
+    if let Some(set) = &counting.features {
+        job = job.with_features(set.clone());
+    }
     if let Some(by) = &counting.by {
         job = job.grouped_by(by.clone());
     }

@@ -1,6 +1,7 @@
 //! What statistics of a cluster count.
 
 use crate::stats::GroupBy;
+use crate::table::FeatureSet;
 
 /// Optional statistics.
 #[derive(Clone, Debug, Default)]
@@ -8,6 +9,9 @@ use crate::stats::GroupBy;
 pub struct Counting {
     /// Also count details: [`Statistics::with_details`](crate::jobs::Statistics::with_details).
     pub details: bool,
+    /// Also count how often each input of a network is active:
+    /// [`Statistics::with_features`](crate::jobs::Statistics::with_features).
+    pub features: Option<FeatureSet>,
     /// Also count each group of positions: [`Statistics::grouped_by`](crate::jobs::Statistics::grouped_by).
     pub by: Option<GroupBy>,
     /// Whether the lines of rejected records are requested.
@@ -16,6 +20,7 @@ pub struct Counting {
 
 crate::option_setters::setters!(Counting {
     details: bool,
+    features: Option<FeatureSet>,
     by: Option<GroupBy>,
     rejects: bool,
 });
