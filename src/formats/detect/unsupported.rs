@@ -58,7 +58,55 @@ fn of_content(head: &[u8]) -> Option<Foreign> {
             return Some(*what);
         }
     }
-    None
+    if is_leela(head) {
+        return Some(Foreign::Unsupported("training data of Leela Chess Zero"));
+    }
+    is_monty(head).then_some(Foreign::Unsupported("training data of Monty (montyformat, not Stockfish's binpack)"))
+}
+
+/// Whether the first bytes are a record of Leela's training data, of version 3 to 7: after the version, and from version 5 on
+/// the number of an input format, the probabilities of 1,858 moves follow, of which most are illegal and have -1.
+fn is_leela(head: &[u8]) -> bool {
+    /// Number of moves that are looked at, which are those from a1 and b1: most of them are never legal.
+    const MOVES: usize = 40;
+    let word = |place: usize| Some(u32::from_le_bytes(head.get(4 * place..4 * place + 4)?.try_into().ok()?));
+    let first = match word(0) {
+        Some(3 | 4) => 1,
+        Some(5..=7) if matches!(word(1), Some(1..=255)) => 2,
+        _ => return false,
+    };
+    let moves: Option<Vec<f32>> = (first..first + MOVES).map(|place| word(place).map(f32::from_bits)).collect();
+    moves.is_some_and(|moves| {
+        moves.iter().all(|&share| share == -1.0 || (0.0..=1.0).contains(&share)) && moves.contains(&-1.0)
+    })
+}
+
+/// Whether the first bytes are the header of a game in Monty's format: four sets of squares, the black pieces and three bits of
+/// the kind of each, then side to move, en passant square, castling rights, counters, files of rooks, and the result.
+fn is_monty(head: &[u8]) -> bool {
+    const HEADER: usize = 43;
+    let Some((sets, &[stm, en_passant, rights, _, fullmove, later_fullmove, ref rest @ ..])) =
+        head.get(..HEADER).and_then(|header| header.split_at_checked(32))
+    else {
+        return false;
+    };
+    let (files, result) = (&rest[..4], rest[4]);
+    let set = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| sets[8 * at + byte]));
+    let [black, heavy, middle, light] = [0, 1, 2, 3].map(set);
+    let occupied = heavy | middle | light;
+    let kings = heavy & middle & !light;
+    let pawns = light & !heavy & !middle;
+    black & !occupied == 0
+        && heavy & middle & light == 0
+        && [kings & black, kings & !black].iter().all(|king| king.count_ones() == 1)
+        && occupied.count_ones() <= 32
+        && pawns & 0xFF00_0000_0000_00FF == 0
+        && stm < 2
+        && en_passant < 64
+        && rights < 16
+        && u16::from_le_bytes([fullmove, later_fullmove]) < 10_000
+        && files.iter().all(|&file| file < 8)
+        && result < 3
 }
 
 /// The reason why an opening book is not read as positions, and what reads it: the rest of a sentence that begins with the
@@ -175,6 +223,33 @@ mod tests {
             }
         }
         assert!(may_be_book(Path::new("x.bin")) && !may_be_book(Path::new("x.dat")));
+    }
+
+    /// A record of Leela's, and the usual start position as Monty's format has it.
+    #[test]
+    fn training_data_of_others_is_named() {
+        let mut leela = Vec::new();
+        leela.extend(6_u32.to_le_bytes());
+        leela.extend(1_u32.to_le_bytes());
+        let share = |at: u32| if at.is_multiple_of(7) { 0.05_f32 } else { -1.0 };
+        (0..1_858).for_each(|at| leela.extend(share(at).to_le_bytes()));
+        leela.resize(8_356, 0);
+        let sets = [0xFFFF_0000_0000_0000, 0x9900_0000_0000_0099, 0x7600_0000_0000_0076, 0x2CFF_0000_0000_FF2C_u64];
+        let mut monty: Vec<u8> = sets.into_iter().flat_map(u64::to_le_bytes).collect();
+        monty.extend([0, 0, 15, 0, 1, 0, 0, 7, 0, 7, 2, 0xC1, 0x31, 0xE7, 0xFF, 0, 0, 0, 0]);
+        for (content, what) in [(&leela, "Leela Chess Zero"), (&monty, "Monty")] {
+            for name in ["training.1.gz", "a.binpack", "a.bin", "a"] {
+                let reason = detect(content, true, Path::new(name), None).unwrap_err().reason;
+                assert!(reason.contains(what) && reason.contains("cannot read that format yet"), "{name}: {reason}");
+            }
+            // A beginning, and what differs from it, are something else or nothing.
+            assert!(detect(&content[..20], true, Path::new("a"), None).is_err());
+            let mut other = content.clone();
+            other[40] = 0xFF;
+            other[20] ^= 0xFF;
+            let reason = detect(&other, true, Path::new("a"), None).unwrap_err().reason;
+            assert!(!reason.contains(what), "{reason}");
+        }
     }
 
     #[test]
