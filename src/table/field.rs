@@ -1,6 +1,7 @@
 //! The fields that records may carry, in addition to their position.
 
 use super::array::{Array, Texts};
+use super::list_array::{Items, Lists};
 use super::values::Values;
 
 macro_rules! fields {
@@ -59,6 +60,11 @@ macro_rules! column {
     (Text, $len:ident) => {
         Array::Text(Texts::missing($len))
     };
+    (Lists, $len:ident) => {{
+        let mut lists = Lists::new(Items::U64(Vec::new()));
+        (0..$len).for_each(|_| lists.push_missing());
+        Array::Lists(lists)
+    }};
     ($array:ident, $len:ident) => {
         Array::$array(Values::missing($len))
     };
@@ -171,6 +177,9 @@ fields! {
     ScoreBefore = 62, "score_before", I16;
     /// Derived: the latest score of the game before this record that is neither 0 nor a sentinel.
     LastScore = 63, "last_score", I16;
+    /// Derived: whether the position occurred before in its game, and the positions before it, up to seven, the last one
+    /// first, each as its four planes, followed by whether it had occurred before.
+    History = 39, "history", Lists;
     /// Derived: centiseconds used for the move, as a comment says it.
     MoveTime = 40, "move_time", U32;
 }

@@ -38,6 +38,7 @@ mod games_where;
 mod games_with_their_moves;
 mod generate;
 mod help;
+mod history_planes;
 mod info;
 mod levels;
 #[cfg(unix)]

@@ -53,6 +53,8 @@ pub struct Decoded {
     /// The rows with which chains begin, in formats that have chains. Records before a chain are not on the way to its
     /// positions.
     pub(crate) chains: Option<Vec<usize>>,
+    /// The way to the last record, as far as the chunk alone shows it, if [`Field::History`] is requested.
+    pub(crate) way: Option<Box<super::game_history::Way>>,
     /// The games of a chunk of whole games, in which a sequence of positions is still to be searched for.
     pub(crate) whole_games: Vec<game_selection::WholeGame>,
     /// Where the games that rows are made of have the sequence.
@@ -221,7 +223,8 @@ impl Decoded {
     pub(crate) fn belongs_to_other_shard(self) -> Self {
         let mut batches = self.batches;
         batches.iter_mut().for_each(|batch| batch.of_other_shard = true);
-        Self { batches, records: self.records, texts: self.texts, ..Self::default() }
+        let Self { records, texts, chains, way, .. } = self;
+        Self { batches, records, texts, chains, way, ..Self::default() }
     }
 
     /// Takes the records out, good and bad, and leaves what is known about the chunk itself.

@@ -11,6 +11,7 @@
 use crate::canonical::{Canonical, keys};
 use crate::chess::Color;
 use crate::games::WholeGameValues;
+use crate::packed::Packed;
 use crate::table::judgments_and_accuracy::{self, Evaluation, Judgment};
 use crate::table::{Array, Batch, Clocks, Field, Fields, OF_GAME, TimeBudget, Values, is_sentinel};
 
@@ -340,10 +341,15 @@ fn find_with(
 }
 
 /// The column `distinct_key` of a record.
-fn distinct_key(batch: &Batch, row: usize) -> u64 {
+pub(super) fn distinct_key(batch: &Batch, row: usize) -> u64 {
     let board = batch.board(row);
     let is_legal = || batch.position(row).is_ok_and(|position| position.en_passant_captors().any());
-    let [.., key] = keys(&Canonical::of(&board, board.en_passant().is_some() && is_legal()));
+    position_key(&board, board.en_passant().is_some() && is_legal())
+}
+
+/// The same for a board, whose en passant square counts or does not.
+pub(in crate::formats) fn position_key(board: &Packed, has_en_passant: bool) -> u64 {
+    let [.., key] = keys(&Canonical::of(board, has_en_passant));
     key
 }
 

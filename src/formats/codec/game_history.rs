@@ -6,11 +6,15 @@
 //! ([`find`]). [`History::join`] sees the chunks in order and carries values from one to the next; it changes only the
 //! first rows of a chunk, up to the first one that has a value of its own.
 
+use super::fields_from_whole_games::distinct_key;
 use crate::formats::{Decoded, Remark};
-use crate::table::{Array, Batch, Field, Fields, Values, is_sentinel, openings};
+use crate::packed::Packed;
+use crate::table::{Array, Batch, Field, Fields, Items, Lists, Values, is_sentinel, openings};
+use std::collections::{HashSet, VecDeque};
 
 /// The fields that are found on the way.
-pub(crate) const OF_HISTORY: Fields = Fields::of(&[Field::PositionOpening, Field::ScoreBefore, Field::LastScore]);
+pub(crate) const OF_HISTORY: Fields =
+    Fields::of(&[Field::PositionOpening, Field::ScoreBefore, Field::LastScore, Field::History]);
 
 /// Files whose games have no way, because their records do not follow one another.
 pub(crate) static SCATTERED: Remark = Remark {
@@ -37,6 +41,42 @@ struct Left {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     last: Option<(Place, Left)>,
+    way: Way,
+}
+
+/// The positions on the way to the last record.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Way {
+    /// The last ones, at most [`EARLIER`], the last one first, each with whether it had occurred before.
+    recent: VecDeque<(Packed, bool)>,
+    /// The keys of all of them.
+    seen: HashSet<u64>,
+}
+
+/// Number of positions before a record that it is given.
+pub(crate) const EARLIER: usize = 7;
+
+/// The value of [`Field::History`]: whether a position occurred before, and the positions before it, the last one first.
+pub(in crate::formats) fn history_words(
+    is_repeated: bool,
+    earlier: impl Iterator<Item = (Packed, bool)>,
+    words: &mut Vec<u64>,
+) {
+    words.push(is_repeated.into());
+    for (Packed { color, types: [low, middle, high] }, is_repeated) in earlier.take(EARLIER) {
+        words.extend([color, low, middle, high, is_repeated.into()]);
+    }
+}
+
+impl Way {
+    /// Adds the position of a record, and puts its value of [`Field::History`] in place of the words.
+    fn step(&mut self, batch: &Batch, row: usize, words: &mut Vec<u64>) {
+        let is_repeated = !self.seen.insert(distinct_key(batch, row));
+        words.clear();
+        history_words(is_repeated, self.recent.iter().copied(), words);
+        self.recent.truncate(EARLIER - 1);
+        self.recent.push_front((batch.board(row), is_repeated));
+    }
 }
 
 fn place(batch: &Batch, row: usize) -> Option<Place> {
@@ -106,8 +146,41 @@ impl History {
         self.last = place.map(|place| (place, left));
     }
 
+    /// Gives the records of the next chunk the positions on their way in earlier chunks, and goes on to the end of the chunk.
+    fn join_way(&mut self, decoded: &mut Decoded) {
+        let Some(way) = decoded.way.take() else { return };
+        let mut last = self.last.filter(|_| decoded.chains.is_none());
+        let mut words = Vec::new();
+        for batch in decoded.batches.iter_mut().filter(|batch| !batch.is_empty()) {
+            let mut lists = Lists::new(Items::U64(Vec::new()));
+            for row in 0..batch.len() {
+                let place = place(batch, row);
+                if (Self { last, way: Way::default() }).before(place).is_none() {
+                    last = None;
+                    break;
+                }
+                self.way.step(batch, row, &mut words);
+                lists.push_numbers(Some(&words));
+                last = place.map(|place| (place, Left::default()));
+            }
+            if let Some(Array::Lists(known)) = batch.fields.get_mut(&Field::History)
+                && lists.len() > 0
+            {
+                let rows = lists.len()..known.len();
+                lists.append(known, rows);
+                *known = lists;
+            }
+            if last.is_none() {
+                // All others are on ways that begin in the chunk.
+                self.way = *way;
+                return;
+            }
+        }
+    }
+
     /// Continues with the records of the next chunk, whose values have been found as far as the chunk alone allows.
     pub(crate) fn join(&mut self, decoded: &mut Decoded) {
+        self.join_way(decoded);
         let Decoded { batches, chains, .. } = decoded;
         if chains.is_some() {
             // They begin with the chunk.
@@ -164,18 +237,29 @@ pub(in crate::formats) fn find(decoded: &mut Decoded, fields: Fields) {
         return;
     }
     let finds_openings = fields.contains(Field::PositionOpening);
+    let finds_positions = fields.contains(Field::History);
     let mut history = History::default();
+    let mut words = Vec::new();
     let mut starts = decoded.chains.iter().flatten().copied().peekable();
     let mut rows = 0..;
     for batch in &mut decoded.batches {
         let mut openings = Values::<u16>::default();
         let [mut scores, mut last_scores] = [Values::<i16>::default(), Values::default()];
+        let mut positions = Lists::new(Items::U64(Vec::new()));
         for (row, number) in (0..batch.len()).zip(&mut rows) {
             while starts.next_if_eq(&number).is_some() {
                 history = History::default();
             }
             let place = place(batch, row);
-            let before = history.before(place).unwrap_or_default();
+            let before = history.before(place);
+            if finds_positions {
+                if before.is_none() {
+                    history.way = Way::default();
+                }
+                history.way.step(batch, row, &mut words);
+                positions.push_numbers(Some(&words));
+            }
+            let before = before.unwrap_or_default();
             let opening = if finds_openings { opening_of(batch, row).or(before.opening) } else { None };
             let score = score(batch, row);
             let last_score = score.filter(|&score| score != 0).or(before.last_score);
@@ -188,9 +272,11 @@ pub(in crate::formats) fn find(decoded: &mut Decoded, fields: Fields) {
             (Field::PositionOpening, Array::U16(openings)),
             (Field::ScoreBefore, Array::I16(scores)),
             (Field::LastScore, Array::I16(last_scores)),
+            (Field::History, Array::Lists(positions)),
         ];
         batch.fields.extend(found.into_iter().filter(|(field, _)| fields.contains(*field)));
     }
+    decoded.way = finds_positions.then(|| Box::new(history.way));
 }
 
 /// The number of the opening that the list has for a position.

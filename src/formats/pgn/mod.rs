@@ -444,12 +444,14 @@ fn decode_games<'a>(
         pseudo_en_passants: fields.contains(Field::KeyEnPassant),
         openings: fields.contains(Field::PositionOpening),
         scores_before: fields.intersects(SCORES_BEFORE),
+        histories: fields.contains(Field::History),
         parents: fields.intersects(OF_HISTORY) && selection.variations,
         variations: selects_later && selection.variations,
         texts: options.lost_tags,
         lanes: false,
     };
-    let needs_boards = requested.openings || truncated || selects && selection.max_per_game.is_some();
+    let needs_boards =
+        requested.openings || requested.histories || truncated || selects && selection.max_per_game.is_some();
     let requested = Requested { lanes: lanes && !needs_boards, ..requested };
     let (_, all_bytes) = games.progress();
     let rows = games.likely_positions();
@@ -553,6 +555,9 @@ fn decode_games<'a>(
         }
         if requested.scores_before {
             records.find_scores_before(start);
+        }
+        if requested.histories {
+            records.find_histories(start);
         }
         let is_dropped = game.bad.is_some() && selection.drop_bad_games;
         if is_dropped {

@@ -11,12 +11,14 @@
 //! for a whole board, so that a square needs none: its index is the start of a block for the kind of piece and the king, plus
 //! its number.
 
+mod history_planes;
 mod piece_squares;
 mod threats;
 
 use super::array::Array;
 use super::column::Kind;
 use super::column_choice::ComputedColumn;
+use super::field::{Field, Fields};
 use super::list_array::{Items, Lists};
 use super::needs::Needs;
 use super::tile::Tile;
@@ -24,6 +26,7 @@ use super::values::Values;
 use crate::ParseError;
 use crate::chess::{Color, Role, Square};
 use crate::packed::Packed;
+use crate::queries::Queries;
 pub(crate) use piece_squares::PieceSquares;
 use std::fmt;
 use threats::Threats;
@@ -137,6 +140,13 @@ static PARTS: &[Entry] = &[
         Part::PawnPairs
     ),
     part!("planes:12", 12, 12, "masks of own P N B R Q K, then the other side's: no indices", Part::Planes),
+    part!(
+        "planes:112",
+        history_planes::PLANES,
+        history_planes::PLANES,
+        "lc0, src/neural/encoder.cc, INPUT_CLASSICAL_112_PLANE: masks, no indices",
+        Part::HistoryPlanes
+    ),
 ];
 
 /// The parts of sets that there are, for listings.
@@ -152,6 +162,8 @@ enum Part {
     PawnPairs,
     /// Sets of squares in place of indices.
     Planes,
+    /// The same, of the position and those before it in its game.
+    HistoryPlanes,
 }
 
 impl Part {
@@ -162,6 +174,10 @@ impl Part {
             Err(format!("there is no set of features `{name}`; there are {names}"))
         })
     }
+    /// Whether it consists of sets of squares.
+    fn is_of_planes(&self) -> bool {
+        matches!(self, Self::Planes | Self::HistoryPlanes)
+    }
     /// Number of inputs.
     fn size(&self) -> u32 {
         match self {
@@ -169,6 +185,7 @@ impl Part {
             Self::Threats(part) => part.size(),
             Self::PawnPairs => threats::PAWN_PAIRS,
             Self::Planes => 12,
+            Self::HistoryPlanes => history_planes::PLANES,
         }
     }
     /// Adds the active inputs, counted from `first` on, in ascending order.
@@ -177,7 +194,7 @@ impl Part {
             Self::PieceSquares(part) => part.push(view, first, indices),
             Self::Threats(part) => part.push(view, first, indices),
             Self::PawnPairs => threats::push_pawn_pairs(view, first, indices),
-            Self::Planes => {}
+            Self::Planes | Self::HistoryPlanes => {}
         }
     }
     /// What an input stands for; `None` if no position has it.
@@ -186,7 +203,7 @@ impl Part {
             Self::PieceSquares(part) => part.meaning(index),
             Self::Threats(part) => part.meaning(index),
             Self::PawnPairs => threats::meaning_of_pawn_pair(index),
-            Self::Planes => None,
+            Self::Planes | Self::HistoryPlanes => None,
         }
     }
     fn king_buckets(&self) -> Option<KingBuckets> {
@@ -325,7 +342,7 @@ impl FeatureSet {
             parts.push((part.clone(), inputs));
             inputs += part.size();
         }
-        if parts.len() > 1 && parts.iter().any(|(part, _)| matches!(part, Part::Planes)) {
+        if parts.len() > 1 && parts.iter().any(|(part, _)| part.is_of_planes()) {
             return Err(ParseError::new("planes are sets of squares, which are not joined to indices"));
         }
         Ok(Self { name: name.into(), parts, inputs })
@@ -379,7 +396,11 @@ impl FeatureSet {
         }
     }
     fn are_planes(&self) -> bool {
-        matches!(self.parts[..], [(Part::Planes, _)])
+        self.parts.iter().any(|(part, _)| part.is_of_planes())
+    }
+    /// Whether they are planes that depend on earlier positions.
+    fn has_history(&self) -> bool {
+        matches!(self.parts[..], [(Part::HistoryPlanes, _)])
     }
 }
 
@@ -446,6 +467,9 @@ impl FeatureColumn {
             return Err(ParseError::new(format!("`{side}` is no side of features; sides are {}", sides())));
         };
         let set = FeatureSet::parse(set)?;
+        if set.has_history() && side != Side::ToMove {
+            return Err(ParseError::new(format!("`{}` is as the side to move sees it: features:{0}:stm", set.name)));
+        }
         let view = match side {
             Side::Of(Color::White) => "White",
             Side::Of(Color::Black) => "Black",
@@ -453,6 +477,7 @@ impl FeatureColumn {
             Side::NotToMove => "the side that is not to move",
         };
         let meaning = match set.are_planes() {
+            true if set.has_history() => "planes of Leela's networks: the last eight positions of the game".to_owned(),
             true => format!("sets of own P N B R Q K and the other side's, as {view} sees them"),
             false => format!("active inputs of {}, of {}, as {view} sees them", set.name, set.inputs),
         };
@@ -471,12 +496,19 @@ impl ComputedColumn for FeatureColumn {
         &self.meaning
     }
     fn needs(&self) -> Needs {
+        if self.set.has_history() {
+            const FIELDS: Fields = Fields::of(&[Field::History, Field::Game, Field::Ply]);
+            return Needs::new(Queries::NONE, FIELDS);
+        }
         Needs::NONE
     }
     fn is_carried(&self) -> bool {
         false
     }
     fn fill(&self, tile: &Tile<'_>) -> Array {
+        if self.set.has_history() {
+            return Array::Lists(history_planes::fill(tile));
+        }
         let mut ends = Vec::with_capacity(tile.len);
         let view = |row: usize| {
             let board = tile.board(row);

@@ -9,12 +9,15 @@ pub(super) use deferred_replay::LaterRow;
 use super::comment_values::{Eval, LONGEST_CLOCK, NO_SCORE, is_score, mate_of};
 use crate::chess::{Color, Move};
 use crate::choose::hash_on;
+use crate::formats::codec::fields_from_whole_games::position_key;
+use crate::formats::codec::game_history::history_words;
 use crate::kernels::replay::Order;
 use crate::packed::{Group, Packed};
 use crate::replay::{Board, OrderRows};
 use crate::table::openings;
-use crate::table::{Array, Batch, Field, Fields, Values, bits_where};
+use crate::table::{Array, Batch, Field, Fields, Items, Lists, Values, bits_where};
 use deferred_replay::{DeferredRow, TILE};
+use std::collections::HashSet;
 
 /// The requested columns of each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -27,6 +30,8 @@ pub(super) struct Requested {
     pub(super) pseudo_en_passants: bool,
     pub(super) openings: bool,
     pub(super) scores_before: bool,
+    /// The positions before each.
+    pub(super) histories: bool,
     /// The row of the position before each, where that is not always the row before.
     pub(super) parents: bool,
     /// The rows of the positions in variations.
@@ -67,6 +72,8 @@ pub(super) struct Records {
     /// [`Field::ScoreBefore`] and [`Field::LastScore`], as far as they have been [found](Self::find_scores_before).
     scores_before: Vec<i16>,
     last_scores: Vec<i16>,
+    /// [`Field::History`], as far as it has been [found](Self::find_histories).
+    histories: Vec<Box<[u64]>>,
     /// The row of the position before each, or [`NO_ROW`].
     parents: Vec<u32>,
     /// The rows of the game that are in variations, if they are requested.
@@ -203,6 +210,7 @@ impl Records {
             openings: room(requested.openings, rows),
             scores_before: room(requested.scores_before, rows),
             last_scores: room(requested.scores_before, rows),
+            histories: Vec::new(),
             parents: Vec::new(),
             variations: Vec::new(),
             unread: Unread::default(),
@@ -434,6 +442,40 @@ impl Records {
         }
     }
 
+    /// The row of the position before that of a row, in the game whose rows begin at `start`.
+    fn row_before(&self, start: usize, row: usize) -> Option<usize> {
+        match self.requested.parents {
+            true => self.parents.get(row).map(|&parent| parent as usize).filter(|&parent| parent < row),
+            false => (row > start).then(|| row - 1),
+        }
+    }
+
+    /// Finds the positions before those of the game whose rows begin at `start`.
+    pub(super) fn find_histories(&mut self, start: usize) {
+        let boards: Vec<Packed> = (start..self.len()).map(|row| self.row(row).0).collect();
+        // Where no capture is legal, the replay board has no such square.
+        let keys: Vec<u64> = boards.iter().map(|board| position_key(board, board.en_passant().is_some())).collect();
+        let mut seen = HashSet::new();
+        let mut is_repeated = Vec::with_capacity(keys.len());
+        self.histories.resize_with(start, Box::default);
+        for row in start..self.len() {
+            let way = || std::iter::successors(self.row_before(start, row), |&before| self.row_before(start, before));
+            let key = keys[row - start];
+            // Without variations, all positions of the game are on the way. Between two equal positions there are only
+            // reversible moves.
+            let occurred = if self.requested.parents {
+                way().take(self.halfmove[row].into()).any(|before| keys[before - start] == key)
+            } else {
+                !seen.insert(key)
+            };
+            is_repeated.push(occurred);
+            let earlier = way().map(|before| (boards[before - start], is_repeated[before - start]));
+            let mut words = Vec::new();
+            history_words(occurred, earlier, &mut words);
+            self.histories.push(words.into());
+        }
+    }
+
     /// Keeps those rows from `start` on for which `keep`, given the distance from `start`, returns true.
     pub(super) fn retain(&mut self, start: usize, place: usize, mut keep: impl FnMut(usize) -> bool) {
         let len = self.len();
@@ -463,6 +505,9 @@ impl Records {
             carry(&mut self.openings, to, row);
             carry(&mut self.scores_before, to, row);
             carry(&mut self.last_scores, to, row);
+            if row < self.histories.len() {
+                self.histories.swap(to, row);
+            }
         }
         self.truncate_boards(start);
         for (board, [halfmove, fullmove]) in boards {
@@ -503,6 +548,7 @@ impl Records {
         self.openings.truncate(len);
         self.scores_before.truncate(len);
         self.last_scores.truncate(len);
+        self.histories.truncate(len);
         self.parents.truncate(len);
     }
 
@@ -582,6 +628,12 @@ impl Records {
         put(Field::PositionOpening, Array::U16(column(self.openings, len, has_opening)));
         put(Field::ScoreBefore, Array::I16(column(self.scores_before, len, is_score)));
         put(Field::LastScore, Array::I16(column(self.last_scores, len, is_score)));
+        let mut histories = Lists::new(Items::U64(Vec::new()));
+        self.histories.iter().for_each(|words| histories.push_numbers(Some(words)));
+        if !histories.is_empty() {
+            (histories.len()..len).for_each(|_| histories.push_missing());
+            put(Field::History, Array::Lists(histories));
+        }
         batch
     }
 }
