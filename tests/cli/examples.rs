@@ -45,6 +45,8 @@ fn make_inputs(dir: &Dir) {
     for name in ["games.boards", "old.boards", "a.boards", "b.boards", "all.boards", "test.boards"] {
         output(0, &["convert", &dir.name("games.pgn"), "-o", &dir.name(name)]);
     }
+    let rescored = (0..POSITIONS).map(|record| format!("{{\"score\":{}}}\n", record % 7));
+    dir.file("rescored.jsonl", rescored.collect::<String>());
     let evaluation = format!(
         "{{\"fen\":\"{START}\",\"evals\":[{{\"pvs\":[{{\"cp\":20,\"line\":\"e2e4\"}}],\"knodes\":1,\"depth\":9}}]}}\n"
     );
@@ -150,6 +152,9 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
         }
         "lanefish convert games.boards -o games.fen.zst --level 19" => {
             assert_eq!(lines("games.fen.zst"), POSITIONS);
+        }
+        "lanefish convert a.boards --zip rescored.jsonl --set 'score = coalesce(\"zip:score\", score)' -o new.viri" => {
+            assert!(file("new.viri") > 600);
         }
         "lanefish convert mixed.epd -o good.epd --rejects bad.txt" => {
             assert_eq!((lines("good.epd"), lines("bad.txt")), (2, 1));

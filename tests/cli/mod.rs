@@ -53,6 +53,7 @@ mod pgn_unusual_spellings;
 #[cfg(unix)]
 mod pipes;
 mod puzzles;
+mod second_file;
 #[cfg(feature = "sql")]
 mod shapes;
 mod show;

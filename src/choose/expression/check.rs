@@ -147,10 +147,10 @@ impl Check<'_> {
             return Ok((node, self.scope.named[place].kind));
         }
         // A tag has the same name as in files.
-        let column = if self.scope.of_games { column_of_game(name) } else { ChosenColumn::named(name) };
+        let column = if self.scope.of_games { column_of_game(name) } else { self.scope.column(name) };
         let lower = || name.to_ascii_lowercase();
-        let column = column
-            .or_else(|| if self.scope.of_games { column_of_game(&lower()) } else { ChosenColumn::named(&lower()) });
+        let column =
+            column.or_else(|| if self.scope.of_games { column_of_game(&lower()) } else { self.scope.column(&lower()) });
         if self.scope.of_games && column.is_none() {
             return self.wrong(tree, not_of_games());
         }

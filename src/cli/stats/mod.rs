@@ -13,6 +13,7 @@ pub(crate) use text::RULED;
 
 use super::arguments::command_scope::{Examples, Reads, RunCommand, Scope};
 use super::arguments::common_args::{ReadArgs, Reading};
+use super::arguments::second_file_args::{SecondFileArgs, push_names_in, push_names_of};
 use super::arguments::value_parsers;
 use super::run::file_identity::Destination;
 use super::run::invocation::{Invocation, RunOverrides, Timed};
@@ -40,6 +41,9 @@ use text::{GroupFact, GroupOrder, Shown, Text};
 pub(crate) struct StatsArgs {
     #[command(flatten)]
     read: ReadArgs,
+
+    #[command(flatten)]
+    second: SecondFileArgs,
 
     /// One JSON object instead of the table
     #[arg(long)]
@@ -187,6 +191,13 @@ impl RunCommand for StatsArgs {
     const SCOPE: Scope = Scope { reads: Reads::Without(&[("merge", "--merge")]), ignores: &[], ..Scope::READS };
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
+        if self.second.zip.is_some() && self.merge {
+            bail!("--zip has records beside those of inputs, and --merge reads reports");
+        }
+        #[cfg(feature = "cluster")]
+        if self.second.zip.is_some() && self.cluster.is_some() {
+            bail!("--zip and --cluster: the machines of a cluster do not have the second file");
+        }
         if self.compare {
             return self.run_comparison(invocation);
         }
@@ -203,6 +214,7 @@ impl RunCommand for StatsArgs {
         if let Some(path) = self.read.inputs.iter().find(|path| is_report(path) && read_report(path).is_ok()) {
             bail!("{} is a report: --merge and --compare read reports", path.display());
         }
+        self.read_second(invocation)?;
         self.grouped_by()?;
         invocation.prepare(&self.read.inputs, reading)?;
         let files = self.open_files(invocation)?;
@@ -227,6 +239,18 @@ impl RunCommand for StatsArgs {
 }
 
 impl StatsArgs {
+    /// Reads the second file, if there is one.
+    fn read_second(&self, invocation: &Invocation<'_>) -> Result<()> {
+        let mut names = Vec::new();
+        for by in &self.by {
+            push_names_in(by, &mut names);
+            let parts: Vec<&str> = by.split(',').map(|part| part.split('/').next().unwrap_or(part)).collect();
+            push_names_of(&parts.join(","), &mut names);
+        }
+        let read = (&self.read.inputs[..], &self.read.reading);
+        invocation.read_second(&self.second, read, names, self.html.as_deref())
+    }
+
     /// Shows datasets side by side: the first one, and each of the others.
     fn run_comparison(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let inputs = &self.read.inputs;
