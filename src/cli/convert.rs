@@ -39,8 +39,8 @@ impl RunCommand for ConvertArgs {
         ("Pack once, then read at disk speed", "lanefish convert games.pgn.zst -o games.boards"),
         ("Back to text, with strong compression", "lanefish convert games.boards -o games.fen.zst --level 19"),
         (
-            "Scores of another engine, where it has any",
-            "lanefish convert a.boards --zip rescored.jsonl --set 'score = coalesce(\"zip:score\", score)' -o new.viri",
+            "Scores of another engine from a second file",
+            "lanefish convert a.boards --zip new.jsonl --set 'score = \"zip:score\"' -o c.boards",
         ),
         ("Good records to one file, bad ones to another", "lanefish convert mixed.epd -o good.epd --rejects bad.txt"),
     ];

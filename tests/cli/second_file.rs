@@ -99,7 +99,7 @@ fn columns_of_tables_have_the_type_of_their_values() {
     let (mut csv, mut json) = ("engine,n,x,flag,key,text,score,move\n".to_owned(), String::new());
     for row in 0..count {
         let (flag, text) = (row % 2 == 0, if row % 4 == 0 { "a long name, \"quoted\"" } else { "é" });
-        let key = format!("0x{:016x}", row as u64 * 0x0123_4567_89ab_cdef);
+        let key = format!("0x{:016x}", (row as u64).wrapping_mul(0x0123_4567_89ab_cdef));
         let (quoted, x) = (text.replace('"', "\"\""), row as f64 / 4.0);
         let n = if row % 7 == 0 { String::new() } else { (row as i64 - 300).to_string() };
         csv += &format!("E{row},{n},{x:?},{flag},{key},\"{quoted}\",{row},e2e4\n");
@@ -189,7 +189,15 @@ fn other_options_choose_as_they_do_without_it() {
     let zip = ["--zip", &dir.name("a.jsonl")];
     let columns = "index,score,zip:score,zip:move";
     let all = rows(&file, columns, &zip);
-    let plain = rows(&file, "index,score,score,move", &[]);
+    let twice = |options: &[&str]| -> Vec<String> {
+        let rows = rows(&file, "index,score,move", options);
+        let twice = |row: &String| {
+            let values: Vec<&str> = row.split(',').collect();
+            [values[0], values[1], values[1], values[2]].join(",")
+        };
+        rows.iter().map(twice).collect()
+    };
+    let plain = twice(&[]);
     assert!(all == plain);
     for options in [
         &["--skip", "100"][..],
@@ -203,7 +211,7 @@ fn other_options_choose_as_they_do_without_it() {
         &["--where", "in_check or quiet"],
         &["--no-mmap"],
     ] {
-        let expected = rows(&file, "index,score,score,move", options);
+        let expected = twice(options);
         for threads in ["1", "2", "8"] {
             let found = rows(&file, columns, &[&zip[..], options, &["--threads", threads]].concat());
             assert!(found == expected, "{options:?} {threads}: {} {}", found.len(), expected.len());
@@ -216,7 +224,7 @@ fn other_options_choose_as_they_do_without_it() {
         ("score > 20", "\"ZIP:SCORE\" - score = 0 and \"zip:score\" > 20"),
     ] {
         for limits in [&[][..], &["--limit", "10"], &["--skip", "5", "--limit", "10"], &["--sample", "9"]] {
-            let expected = rows(&file, "index,score,score,move", &[&["--where", own], limits].concat());
+            let expected = twice(&[&["--where", own], limits].concat());
             let found = rows(&file, columns, &[&["--where", other], &zip[..], limits].concat());
             assert!(found == expected, "{other} {limits:?}");
         }
@@ -256,7 +264,7 @@ fn new_values_come_from_the_second_file() {
     dir.file("new.jsonl", lines.collect::<String>());
     for format in ["binpack", "viri", "boards"] {
         let file = dir.name(&format!("a.{format}"));
-        let before = rows(&file, "score,fen", &[]);
+        let before = rows(&file, "raw_score,fen", &[]);
         let expected: Vec<String> = before
             .iter()
             .zip(&scores)
@@ -268,15 +276,16 @@ fn new_values_come_from_the_second_file() {
         let mut written = Vec::new();
         for threads in ["1", "2", "8"] {
             let out = dir.name(&format!("new{threads}.{format}"));
-            let set = ["--set", "score = coalesce(\"zip:score\", score)", "--threads", threads, "-o", &out];
+            let set = ["--set", "raw_score = coalesce(\"zip:score\", raw_score)", "--threads", threads, "-o", &out];
             output(0, &[&["-q", "convert", &file, "--zip", &dir.name("new.jsonl")], &set[..]].concat());
-            assert_eq!(rows(&out, "score,fen", &[]), expected, "{format}");
+            assert_eq!(rows(&out, "raw_score,fen", &[]), expected, "{format}");
             written.push(fs::read(&out).unwrap());
         }
         assert!(written.windows(2).all(|pair| pair[0] == pair[1]), "{format}");
     }
     // Duplicates are dropped by other commands; a sample of the changed records keeps their new values.
-    let set = ["--set", "score = coalesce(\"zip:score\", score)", "--sample", "40", "-o", &dir.name("some.boards")];
+    let set =
+        ["--set", "raw_score = coalesce(\"zip:score\", raw_score)", "--sample", "40", "-o", &dir.name("some.boards")];
     output(0, &[&["-q", "convert", &dir.name("a.boards"), "--zip", &dir.name("new.jsonl")], &set[..]].concat());
     let all = rows(&dir.name("new1.boards"), "score,fen", &[]);
     assert!(rows(&dir.name("some.boards"), "score,fen", &[]).iter().all(|row| all.contains(row)));
@@ -465,4 +474,96 @@ fn either_can_be_standard_input() {
     assert!(compute(&file, "-", scores.into_bytes()) == expected);
     assert!(compute(&file, "-", fs::read(dir.path("a.csv")).unwrap()) == expected);
     assert!(compute("-", &dir.name("a.csv"), fs::read(&file).unwrap()) == expected);
+}
+
+/// The comparison of labels, against a loop over the joined rows.
+#[test]
+fn labels_are_compared() {
+    let dir = Dir::new();
+    make_all(&dir);
+    let file = dir.name("a.viri");
+    let own = rows(&file, "score,result,phase", &[]);
+    let mut other = "score,result\n".to_owned();
+    for (place, row) in own.iter().enumerate() {
+        let values: Vec<&str> = row.split(',').collect();
+        let score: i64 = values[0].parse().unwrap_or(7);
+        let score = match place % 4 {
+            0 => score.to_string(),
+            1 => (-score).to_string(),
+            2 => (score + place as i64 % 50).to_string(),
+            _ => String::new(),
+        };
+        let result = ["1-0", "0-1", "", values[1]][place % 4];
+        other += &format!("{score},{result}\n");
+    }
+    dir.file("b.csv", &other);
+    let mut counts = [[0_u64; 6]; 6];
+    let mut worst = Vec::new();
+    for (index, (own, other)) in own.iter().zip(other.lines().skip(1)).enumerate() {
+        let (own, other): (Vec<&str>, Vec<&str>) = (own.split(',').collect(), other.split(',').collect());
+        let mut add = [0; 6];
+        if let (Ok(score), Ok(beside)) = (own[0].parse::<i64>(), other[0].parse::<i64>()) {
+            let has_other_sign = score < 0 && beside > 0 || score > 0 && beside < 0;
+            add[..4].copy_from_slice(&[
+                1,
+                u64::from(score != beside),
+                u64::from(has_other_sign),
+                score.abs_diff(beside),
+            ]);
+            if score != beside {
+                worst.push((score.abs_diff(beside), index as u64, score, beside));
+            }
+        }
+        if !own[1].is_empty() && !other[1].is_empty() {
+            add[4..].copy_from_slice(&[1, u64::from(own[1] != other[1])]);
+        }
+        let band = (own[2].parse::<usize>().unwrap() / 6).min(4);
+        for place in [band, 5] {
+            counts[place].iter_mut().zip(add).for_each(|(sum, more)| *sum += more);
+        }
+    }
+    worst.sort_by_key(|&(difference, index, ..)| (std::cmp::Reverse(difference), index));
+    worst.truncate(100);
+    assert!(worst.len() == 100 && counts[5].iter().all(|count| *count > 30), "{counts:?}");
+    let is = |found: &serde_json::Value, counts: &[u64; 6]| {
+        let keys = ["compared", "score_differs", "sign_differs", "", "results_compared", "result_differs"];
+        for (key, count) in keys.iter().zip(counts).filter(|(key, _)| !key.is_empty()) {
+            assert_eq!(found[key], *count, "{key}");
+        }
+        match counts[0] {
+            0 => assert!(found["mean_abs_difference"].is_null()),
+            compared => assert_eq!(found["mean_abs_difference"], counts[3] as f64 / compared as f64),
+        }
+    };
+    let mut texts = Vec::new();
+    for threads in ["1", "2", "8"] {
+        let arguments = ["-q", "stats", &file, "--zip", &dir.name("b.csv"), "--compare"];
+        let report = super::json(0, &[&arguments[..], &["--json", "--threads", threads]].concat());
+        let labels = &report["labels"];
+        is(labels, &counts[5]);
+        for (band, counts) in counts[..5].iter().enumerate() {
+            assert_eq!(labels["phases"][band]["first_phase"], 6 * band as u64);
+            is(&labels["phases"][band], counts);
+        }
+        let found = labels["worst"].as_array().unwrap().iter();
+        let found = found.map(|label| {
+            let number = |key: &str| label[key].as_i64().unwrap();
+            (
+                number("score").abs_diff(number("zip_score")),
+                number("index") as u64,
+                number("score"),
+                number("zip_score"),
+            )
+        });
+        assert_eq!(found.collect::<Vec<_>>(), worst);
+        texts.push(output(0, &[&arguments[..], &["--threads", threads]].concat()));
+    }
+    assert!(texts.windows(2).all(|pair| pair[0] == pair[1]));
+    assert!(texts[0].contains("records with both scores") && texts[0].contains("from 24"), "{}", texts[0]);
+    // A choice among the records holds for their labels.
+    let some = ["-q", "stats", &file, "--zip", &dir.name("b.csv"), "--compare", "--json", "--where", "index % 4 = 1"];
+    let labels = &super::json(0, &some)["labels"];
+    assert!(labels["compared"].as_u64().is_some_and(|compared| compared < counts[5][0]));
+    let said = stderr_of(2, &["stats", &file, "--zip", &dir.name("b.csv"), "--compare", "--html", &dir.name("x.html")]);
+    assert!(said.contains("writes no page"), "{said}");
 }
