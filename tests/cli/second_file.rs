@@ -114,7 +114,7 @@ fn columns_of_tables_have_the_type_of_their_values() {
     dir.file("t.jsonl", &json);
     let columns = "zip:engine,zip:n,zip:x,zip:flag,zip:key,zip:text,zip:score,zip:move";
     let expected: Vec<String> =
-        csv.lines().skip(1).map(|line| line.replace("true", "1").replace("false", "0")).collect();
+        csv.lines().skip(1).map(|line| line.replace("true", "1").replace("false", "0").replace("\"é\"", "é")).collect();
     for table in ["t.csv", "t.jsonl"] {
         let zip = ["--zip", &dir.name(table)];
         let found = rows(&file, columns, &zip);
@@ -147,7 +147,7 @@ fn tables_with_types_need_no_positions() {
     make_all(&dir);
     let file = dir.name("a.boards");
     let count = rows(&file, "ply", &[]).len();
-    let column = |row: usize| (row % 3 != 0).then_some(row);
+    let column = |row: usize| (!row.is_multiple_of(3)).then_some(row);
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("score", Arc::new((0..count).map(|row| column(row).map(|row| row as i32)).collect::<Int32Array>())),
         ("eval", Arc::new((0..count).map(|row| column(row).map(|row| row as f32 / 2.0)).collect::<Float32Array>())),
