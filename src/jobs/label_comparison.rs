@@ -2,7 +2,7 @@
 
 use crate::pipeline::{BESIDE, SecondFile};
 use crate::poisoned_locks::Unpoisoned;
-use crate::report::{PHASE_BANDS, PHASE_WIDTH, phase_band};
+use crate::report::{PHASE_BANDS, phase_band};
 use crate::table::{ChosenColumn, ComputedColumn, Needs, Tile};
 use std::sync::{Arc, Mutex};
 
@@ -105,7 +105,7 @@ impl LabelComparison {
         let mut object = self.all.to_json();
         let phases = self.phases.iter().enumerate().map(|(band, counts)| {
             let mut phase = serde_json::Map::new();
-            phase.insert("first_phase".to_owned(), (band * PHASE_WIDTH).into());
+            phase.insert("first_phase".to_owned(), (band * crate::report::PHASE_WIDTH).into());
             phase.extend(counts.to_json());
             serde_json::Value::Object(phase)
         });
