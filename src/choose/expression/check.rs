@@ -338,7 +338,10 @@ impl Check<'_> {
         }
         let is_whole = |kind| matches!(kind, Type::Boolean | Type::Integer | Type::Bits);
         let fits = left_kind == right_kind || is_whole(left_kind) && is_whole(right_kind);
-        if fits && let Some(test) = tested(comparison, &left, &right) {
+        if fits
+            && let Some(test) = tested(comparison, &left, &right)
+            && !self.scope.is_signed(&test)
+        {
             return Ok(test);
         }
         let ((left, left_kind), (right, right_kind)) =

@@ -129,6 +129,10 @@ impl Scope {
             self.columns.len() - 1
         })
     }
+    /// Whether a column of signed integers of 64 bits is tested, whose arrays have their bits as unsigned ones.
+    pub(super) fn is_signed(&self, test: &Node) -> bool {
+        test.column().is_some_and(|place| self.columns[place].kind() == Kind::I64)
+    }
     /// Whether a column has dates.
     pub(super) fn is_date(&self, place: usize) -> bool {
         self.columns[place].kind() == Kind::Date
