@@ -193,6 +193,14 @@ pub enum Error {
         /// Records of the second.
         after: u64,
     },
+    /// The records of a second file are not those of the inputs.
+    #[error("{place}: {reason}")]
+    NotBeside {
+        /// The place in the inputs, or in the second file.
+        place: String,
+        /// What differs, and the place in the other one.
+        reason: String,
+    },
     /// A temporary file cannot be created, written or read.
     #[error(
         "{directory}: temporary files failed after {written}{needed}; --temp DIR chooses another directory",
@@ -275,6 +283,7 @@ impl Error {
             | Self::NotOfGames { .. }
             | Self::Once { .. }
             | Self::Changed { .. }
+            | Self::NotBeside { .. }
             | Self::Temporary { .. }
             | Self::Strict(_)
             | Self::Exists { .. }

@@ -3,6 +3,7 @@
 use super::arguments::command_scope::{Examples, OUTPUT, RunCommand};
 use super::arguments::common_args::{OutputArgs, Reading};
 use super::arguments::row_format_arg::{FOR_PEOPLE, RowForm, shown_or_written};
+use super::arguments::second_file_args::{SecondFileArgs, push_names_of};
 use super::run::column_listing::{self, ListedColumn};
 use super::run::format_output::{self, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;
@@ -63,6 +64,9 @@ pub(crate) struct ComputeArgs {
 
     #[command(flatten)]
     reading: Reading,
+
+    #[command(flatten)]
+    second: SecondFileArgs,
 }
 
 /// Notation for sets of squares.
@@ -101,6 +105,10 @@ impl RunCommand for ComputeArgs {
         if self.list_columns {
             return list_columns(self.json);
         }
+        let mut beside = Vec::new();
+        push_names_of(&self.columns, &mut beside);
+        let output = self.output.output.as_deref();
+        invocation.read_second(&self.second, (&self.inputs, &self.reading), beside, output)?;
         let columns = super::arguments::value_parsers::columns(&self.columns, &self.reading.chosen.definitions()?)?;
         let shown = RowForm::of(self.format, &self.output, Content::Rows)?;
         let masks = if self.signed_masks { output::SquareSetStyle::Signed } else { self.masks.into() };

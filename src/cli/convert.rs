@@ -2,6 +2,7 @@
 
 use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
+use super::arguments::second_file_args::SecondFileArgs;
 use super::run::format_output::{self, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;
 use anyhow::Result;
@@ -28,12 +29,19 @@ pub(crate) struct ConvertArgs {
 
     #[command(flatten)]
     read: ReadArgs,
+
+    #[command(flatten)]
+    second: SecondFileArgs,
 }
 
 impl RunCommand for ConvertArgs {
     const EXAMPLES: Examples = &[
         ("Pack once, then read at disk speed", "lanefish convert games.pgn.zst -o games.boards"),
         ("Back to text, with strong compression", "lanefish convert games.boards -o games.fen.zst --level 19"),
+        (
+            "Scores of another engine from a second file",
+            "lanefish convert a.boards --zip new.jsonl --set 'score = \"zip:score\"' -o c.boards",
+        ),
         ("Good records to one file, bad ones to another", "lanefish convert mixed.epd -o good.epd --rejects bad.txt"),
     ];
     const SCOPE: Scope = Scope::WRITES_RECORDS;
@@ -45,6 +53,7 @@ impl RunCommand for ConvertArgs {
         #[cfg(not(feature = "parquet"))]
         let fen = false;
         let read = (&self.read.inputs[..], &self.read.reading);
+        invocation.read_second(&self.second, read, Vec::new(), self.output.output.as_deref())?;
         format_output::write(
             invocation,
             read,

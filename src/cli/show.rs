@@ -7,6 +7,7 @@
 use super::arguments::command_scope::{Examples, RunCommand, Scope};
 use super::arguments::common_args::Reading;
 use super::arguments::position_arg::{looks_like_fen, position_of};
+use super::arguments::second_file_args::SecondFileArgs;
 use super::run::invocation::{Invocation, Nothing, RunOverrides};
 use super::terminal::style::{self, Style};
 use anyhow::Result;
@@ -33,6 +34,9 @@ pub(crate) struct ShowArgs {
 
     #[command(flatten)]
     reading: Reading,
+
+    #[command(flatten)]
+    second: SecondFileArgs,
 
     /// Draw record number N (from 0), or --limit records from it on [default: the first record]
     #[arg(long, value_name = "N", value_parser = super::arguments::number_args::count)]
@@ -208,6 +212,7 @@ impl RunCommand for ShowArgs {
             super::print(self.draw(&shown, invocation.style).as_bytes())?;
             return Ok(0);
         }
+        invocation.read_second(&self.second, (&self.inputs, &self.reading), Vec::new(), None)?;
         let choice = RunOverrides { skip: self.index, limit: Some(1), ..RunOverrides::default() };
         let mut rows = Rows { width: style::width(), waiting: Vec::new(), is_first: true };
         let style = invocation.style;

@@ -58,6 +58,9 @@ pub struct Access {
     pub map: bool,
     /// The largest accepted window of a zstd frame, in bytes: memory that the decoder needs, as specified by the file.
     pub max_window: u64,
+    /// Whether text tables may have any columns: then such a file is recognized without a column of positions.
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub(crate) any_columns: bool,
 }
 
 impl Access {
@@ -67,7 +70,7 @@ impl Access {
 
 impl Default for Access {
     fn default() -> Self {
-        Self { map: true, max_window: Self::MAX_WINDOW }
+        Self { map: true, max_window: Self::MAX_WINDOW, any_columns: false }
     }
 }
 

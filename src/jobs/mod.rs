@@ -17,6 +17,7 @@ mod encode_records;
 mod game_columns;
 mod game_rows;
 mod hub_and_aix_schemas;
+mod label_comparison;
 mod output_content;
 mod output_error;
 mod output_format;
@@ -39,6 +40,7 @@ pub use columns_of_arrow_positions::{ArrowPositions, BadRows, ComputeOptions, Co
 pub use convert_files::{FileOptions, RecordFile};
 pub use game_columns::{GameColumn, GameColumns};
 pub use hub_and_aix_schemas::GameSchema;
+pub use label_comparison::{CompareLabels, LabelComparison, LabelCounts, MOST_WORST, WorstLabel};
 pub use output_content::OutputContent;
 pub use output_error::OutputError;
 pub use output_format::{Content, OutputFormat};

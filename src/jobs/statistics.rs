@@ -1,5 +1,6 @@
 //! Statistics of all records.
 
+use super::CompareLabels;
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::output::ScratchSpace;
@@ -24,6 +25,7 @@ pub struct Statistics {
     by: Option<GroupBy>,
     largest: Option<Arc<LargestGroups>>,
     exact: Option<Exact>,
+    labels: Option<CompareLabels>,
     threads: usize,
     /// The names of the inputs, if the run reads only a part of them.
     part_of: Option<InputNames>,
@@ -91,6 +93,12 @@ impl Statistics {
     #[must_use]
     pub fn of_largest(mut self, largest: LargestGroups) -> Self {
         self.largest = Some(Arc::new(largest));
+        self
+    }
+    /// Also compares the labels of the records with those of a second file.
+    #[must_use]
+    pub fn with_labels(mut self, labels: CompareLabels) -> Self {
+        self.labels = Some(labels);
         self
     }
     /// Also counts distinct positions exactly, which implies details; the last step uses this number of threads.
@@ -231,7 +239,8 @@ impl Job for Statistics {
     fn needs(&self) -> Needs {
         let details = if self.details { Self::DETAILS } else { Fields::NONE };
         let by = self.by.as_ref().map(GroupBy::needs).unwrap_or_default();
-        Needs::new(Stats::QUERIES, Self::FIELDS.union(details)).and(by)
+        let labels = self.labels.as_ref().map(CompareLabels::needs).unwrap_or_default();
+        Needs::new(Stats::QUERIES, Self::FIELDS.union(details)).and(by).and(labels)
     }
     fn needs_of_annotated_games(&self) -> Fields {
         if self.details { TIMES_AND_MISTAKES } else { Fields::NONE }
@@ -258,6 +267,9 @@ impl Job for Statistics {
                 stats.add_games(games);
             }
             (Counting::Groups(_), None) => {}
+        }
+        if let Some(labels) = &self.labels {
+            labels.add_tile(tile);
         }
         if self.exact.is_some() {
             collected.add_tile(tile);

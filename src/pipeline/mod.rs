@@ -33,6 +33,7 @@ mod record_judge;
 mod record_numbering;
 mod run_on_batches;
 mod scheduler;
+mod second_file;
 mod settings;
 mod shard_sieve;
 mod summary;
@@ -44,6 +45,7 @@ pub(crate) use ordered_tasks::in_order;
 #[cfg(feature = "parquet")]
 pub(crate) use record_judge::judge_chunk;
 pub(crate) use run_on_batches::{BatchRun, for_each_tile_unqueried, run_on};
+pub use second_file::{BESIDE, SecondFile};
 pub use summary::{FileSummary, RunError, Summary};
 
 use crate::choose::{AtRandom, ByFormula, Choose, FilterCount, GameFilter, RecordFilter, Sample};
@@ -165,6 +167,9 @@ pub struct RunOptions<'a> {
     pub past_damage: bool,
     /// The memory for sorting, and the directory for temporary files.
     pub space: ScratchSpace,
+    /// A file with a record beside each record of the inputs. The run ends with an error if one of them is another
+    /// position, or has no counterpart.
+    pub beside: Option<SecondFile>,
     /// The choice of an earlier run, by numbers of records. It comes after all other choices and limits, and after records
     /// that the job cannot take have been refused: so they are refused as in the earlier run.
     pub(crate) only: Option<&'a dyn RecordFilter>,
@@ -201,6 +206,7 @@ impl RunOptions<'_> {
             chunk_size: 1 << 20,
             past_damage: false,
             space: ScratchSpace::default(),
+            beside: None,
             only: None,
             lost_of_candidates: None,
             part: None,
@@ -218,6 +224,7 @@ setters!(RunOptions<'a> {
     chunk_size: usize,
     past_damage: bool,
     space: ScratchSpace,
+    beside: Option<SecondFile>,
     on_reject: Option<&'a mut OnReject<'a>>,
     on_progress: Option<&'a mut OnProgress<'a>>,
     interrupt: Option<&'a AtomicBool>,
@@ -394,6 +401,13 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         Arc::make_mut(decode.games.get_or_insert_default()).moves = true;
     }
     let options_set: Vec<&'static str> = decode.games.iter().flat_map(|games| games.options()).collect();
+    let beside = options.beside.take();
+    if beside.is_some()
+        && let Some(reason) = refusal_beside(&options_set, job.reads_games(), shard.as_ref())
+    {
+        let failure = Some(Error::NotBeside { place: "a second file".to_owned(), reason });
+        return Summary { failure, ..Summary::default() };
+    }
     let mut choices: Vec<&dyn RecordFilter> = Vec::new();
     let watched = filter.as_ref().map(WatchedCondition::new);
     choices.extend(watched.as_ref().map(|watched| watched as &dyn RecordFilter));
@@ -507,6 +521,8 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         set: (!set.is_empty()).then_some(&set),
         only: options.only,
         lost_of_candidates: options.lost_of_candidates.take(),
+        beside: beside.as_ref(),
+        records_read: AtomicU64::new(0),
         games: if job.reads_games() { requested } else { 0..u64::MAX },
         decode,
         fields,
@@ -541,6 +557,8 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
     let (sender, parts) = channel();
     // Whether all inputs are read to their ends.
     let mut is_complete = shard.is_none() && limit.is_none() && options.part.is_none();
+    // The same, unless the limit ended the run.
+    let mut has_all_records = options.part.is_none();
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
             let sender = sender.clone();
@@ -575,6 +593,7 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
                 next += 1;
                 let is_last = outcome.is_last;
                 is_complete &= !is_last;
+                has_all_records &= !is_last;
                 if let Err(error) = collector.take(outcome, part, sink) {
                     collector.summary.failure = Some(error);
                     break 'parts;
@@ -595,6 +614,14 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
             collector.note_unused_columns();
         }
     }
+    if let Some(second) = &beside
+        && collector.summary.failure.is_none()
+    {
+        let read = settings.records_read.load(Ordering::Relaxed);
+        let is_all = has_all_records && read < settings.records.end;
+        let checked = if is_all { second.check_length(inputs, read) } else { Ok(()) };
+        collector.summary.failure = second.take_failure().or(checked.err());
+    }
     // With a limit, records after it may or may not have been looked at.
     let is_all = limit.is_none() && collector.summary.failure.is_none() && collector.summary.records > 0;
     collector.summary.unseen_columns = watched.filter(|_| is_all).map(|watched| watched.unseen());
@@ -608,6 +635,23 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         collector.summary.left_out.clear();
     }
     collector.summary
+}
+
+/// Why a run cannot have a second file beside its inputs: the numbers of records would not be those over all inputs.
+fn refusal_beside(options: &[&str], reads_games: bool, shard: Option<&Shard>) -> Option<String> {
+    if shard.is_some_and(|shard| !shard.is_whole()) {
+        return Some(
+            "a shard numbers only its own records, so that nothing tells which ones are beside them".to_owned(),
+        );
+    }
+    if reads_games {
+        return Some("it has a record for each position, and whole games are read".to_owned());
+    }
+    let option = options.first()?;
+    Some(format!(
+        "--{} chooses games before their records have numbers; a condition on records can be used",
+        option.replace('_', "-")
+    ))
 }
 
 /// Whether inputs that hold games may come after inputs that store the numbers of their games. The games of the latter

@@ -4,11 +4,12 @@
 //! strict level also checks the rules of single positions. Bad records become rejects, and the job receives the
 //! tile with a mask of the records that count.
 
+use super::second_file::OTHER_COUNTERS;
 use super::settings::Settings;
-use super::{Job, TILE};
+use super::{Job, SecondFile, TILE};
 use crate::chess::Validity;
 use crate::choose::{Assignments, Changes, LeftOutBy, RecordFilter, choose};
-use crate::error::{Place, Reject};
+use crate::error::{Error, Place, Reject};
 use crate::formats::codec::decode_records::hexadecimal;
 use crate::formats::tables::RecordTexts;
 use crate::formats::{Chunk, Format, Refusal, Remarks};
@@ -45,6 +46,11 @@ pub(super) struct RecordJudge<'a, J: Job> {
     pub(super) choices: &'a [&'a dyn RecordFilter],
     /// The choice of an earlier run.
     pub(super) only: Option<&'a dyn RecordFilter>,
+    /// The file with a record beside each of the good records, which are compared with it.
+    pub(super) beside: Option<&'a SecondFile>,
+    /// The number of those whose counters differ, and the error of the first one that is another position.
+    pub(super) other_counters: u64,
+    pub(super) not_beside: Option<Error>,
     /// The new values for these records.
     pub(super) set: Option<&'a Assignments>,
     /// The queries for the job, for the choices and for new values, and the query for invalid boards.
@@ -83,6 +89,8 @@ pub(super) struct Judged {
     pub(super) taken: Vec<Range<u64>>,
     /// The last record.
     pub(super) last: Option<Before>,
+    /// The error of the first record that is not the one beside it.
+    pub(super) not_beside: Option<Error>,
 }
 
 impl<'a, J: Job> RecordJudge<'a, J> {
@@ -108,6 +116,9 @@ impl<'a, J: Job> RecordJudge<'a, J> {
             refusal: job.refusal(),
             choices: settings.choices,
             only: settings.only,
+            beside: settings.beside,
+            other_counters: 0,
+            not_beside: None,
             set: settings.set,
             queries: choices.fold(own | Queries::INVALID, |all, queries| all | queries),
             format,
@@ -133,9 +144,10 @@ impl<'a, J: Job> RecordJudge<'a, J> {
         let rejects = std::mem::take(&mut self.rejects);
         let left_out = std::mem::take(&mut self.left_out);
         let first_taken = std::mem::take(&mut self.first_taken);
+        let beside = self.beside.take();
         let (stops, remarked) = (std::mem::take(&mut self.stops), self.remarked);
         self.batch(&Arc::new(record));
-        Self { part, taken, rejects, left_out, first_taken, stops, remarked, counted: (0, 0), ..self }
+        Self { part, taken, rejects, left_out, first_taken, beside, stops, remarked, counted: (0, 0), ..self }
     }
 
     /// Processes the requested records of batches.
@@ -150,8 +162,16 @@ impl<'a, J: Job> RecordJudge<'a, J> {
         if let Some(on_taken) = self.format.remark_on_taken() {
             remarks.add(on_taken.remark, self.remarked);
         }
+        remarks.add(&OTHER_COUNTERS, self.other_counters);
         let taken = self.taken.unwrap_or_default();
-        Judged { rejects: self.rejects, left_out: self.left_out, remarks, taken, last: self.before }
+        Judged {
+            rejects: self.rejects,
+            left_out: self.left_out,
+            remarks,
+            taken,
+            last: self.before,
+            not_beside: self.not_beside,
+        }
     }
 
     /// Processes a batch; false if nothing after it is requested.
@@ -311,7 +331,8 @@ impl<'a, J: Job> RecordJudge<'a, J> {
         let first = start / Group::LEN;
         let groups = &batch.groups()[first..first + len.div_ceil(Group::LEN)];
         self.analyzer.analyze(groups, self.queries, self.results);
-        let more = !self.has_bad(batch, start, groups.len(), &mask) || self.reject_bad(batch, start, &mut mask);
+        let mut more = !self.has_bad(batch, start, groups.len(), &mask) || self.reject_bad(batch, start, &mut mask);
+        more &= self.compare(batch, start, &mut mask);
         if !self.choices.is_empty() {
             let good = mask;
             let words = len.div_ceil(64);
@@ -322,6 +343,24 @@ impl<'a, J: Job> RecordJudge<'a, J> {
             }
         }
         Some((mask, more))
+    }
+
+    /// Compares the good records of a tile with those beside them; false if one differs. It and all later ones are removed
+    /// from the mask.
+    fn compare(&mut self, batch: &Batch, start: usize, mask: &mut [u64; WORDS]) -> bool {
+        let Some(beside) = self.beside else { return true };
+        match beside.compare(batch, start, mask) {
+            Ok(other_counters) => {
+                self.other_counters += other_counters;
+                true
+            }
+            Err((row, reason)) => {
+                let place = self.place(batch, row).to_string();
+                self.not_beside = Some(Error::NotBeside { place, reason });
+                keep(mask, |other| start + other < row);
+                false
+            }
+        }
     }
 
     /// Whether any record of the tile may be bad.
@@ -372,6 +411,17 @@ impl<'a, J: Job> RecordJudge<'a, J> {
 
     #[cold]
     fn reject(&mut self, batch: &Batch, row: usize, reasons: Vec<&'static str>, message: String) {
+        let (place, raw) = self.place_and_text(batch, row);
+        self.rejects.push(Reject { place, reasons, message: Cow::Owned(message), raw });
+    }
+
+    #[cold]
+    fn place(&mut self, batch: &Batch, row: usize) -> Place {
+        self.place_and_text(batch, row).0
+    }
+
+    /// The place of a record, and its text as found.
+    fn place_and_text(&mut self, batch: &Batch, row: usize) -> (Place, Vec<u8>) {
         let origin = batch.origin(row);
         let bytes = &self.chunk.bytes;
         let rows_are_games = self.format.about().has_games && self.chunk.rows().is_some();
@@ -397,24 +447,20 @@ impl<'a, J: Job> RecordJudge<'a, J> {
         // the rejects would depend on the requested columns.
         let has_games = self.format.about().has_games;
         let number = |field| batch.values(field).filter(|_| has_games)?.number(row);
-        self.rejects.push(Reject {
-            place: Place {
-                file: Arc::clone(&self.chunk.file),
-                line,
-                offset: self.chunk.offset + origin as u64,
-                record: batch.index(row),
-                game: number(Field::Game).map(|game| game as u64),
-                ply: number(Field::Ply).map(|ply| ply as u16),
-                frame: self.chunk.frame,
-                row: self
-                    .chunk
-                    .rows()
-                    .map(|part| part.rows().start + if rows_are_games { origin as u64 } else { batch.ordinal(row) }),
-            },
-            reasons,
-            message: Cow::Owned(message),
-            raw,
-        });
+        let place = Place {
+            file: Arc::clone(&self.chunk.file),
+            line,
+            offset: self.chunk.offset + origin as u64,
+            record: batch.index(row),
+            game: number(Field::Game).map(|game| game as u64),
+            ply: number(Field::Ply).map(|ply| ply as u16),
+            frame: self.chunk.frame,
+            row: self
+                .chunk
+                .rows()
+                .map(|part| part.rows().start + if rows_are_games { origin as u64 } else { batch.ordinal(row) }),
+        };
+        (place, raw)
     }
 }
 
@@ -439,6 +485,9 @@ pub(crate) fn judge_chunk<J: Job>(
         refusal: job.refusal(),
         choices: &[],
         only: None,
+        beside: None,
+        other_counters: 0,
+        not_beside: None,
         set: None,
         queries: job.needs().queries | Queries::INVALID,
         format,

@@ -1,5 +1,6 @@
 //! The constant data that all workers of a run share, and the count of the chosen records.
 
+use super::SecondFile;
 use super::exact_sample_losses::LostOfCandidates;
 use crate::chess::Validity;
 use crate::choose::{Assignments, GameFilter, RecordFilter};
@@ -11,7 +12,7 @@ use crate::poisoned_locks::Unpoisoned;
 use crate::table::Fields;
 use crate::tiers::Analyzer;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -43,6 +44,10 @@ pub(super) struct Settings<'a> {
     pub(super) chosen: Option<Chosen>,
     /// Receives what is lost of candidates for a sample.
     pub(super) lost_of_candidates: Option<Arc<LostOfCandidates>>,
+    /// The file with a record beside each record of the inputs.
+    pub(super) beside: Option<&'a SecondFile>,
+    /// Number of records up to the end of the last chunk that has been judged, whether or not they are requested.
+    pub(super) records_read: AtomicU64,
     pub(super) past_damage: bool,
     pub(super) strict: bool,
 }

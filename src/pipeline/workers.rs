@@ -10,7 +10,7 @@ use super::record_numbering::{Count, Numbered, before_reject, merge, overlap};
 use super::scheduler::{Counter, FeedAnswer, Numbering, Scheduler, Wait, Wake, WorkerTask};
 use super::settings::{PATIENCE, Settings};
 use super::summary::Outcome;
-use super::{Job, TILE};
+use super::{Job, SecondFile, TILE};
 use crate::error::{Error, Place, Reject};
 use crate::formats::codec::game_selection;
 use crate::formats::{Chunk, Decoded, Format, Remark, Remarks};
@@ -241,6 +241,9 @@ fn judge<J: Job>(
 ) -> (Outcome, Option<J::Part>) {
     let Numbered { work, mut ahead, mut decoded, before, mut range, mut outcome, .. } = numbered;
     let chunk_number = numbered.chunk;
+    if let Some(decoded) = &decoded {
+        settings.records_read.fetch_max(before.records + decoded.records, Ordering::Relaxed);
+    }
     let mut output = None;
     let mut first_taken = 0;
     let mut record_before = numbered.record_before;
@@ -262,6 +265,7 @@ fn judge<J: Job>(
                     texts: decoded.texts.as_deref(),
                     set: None,
                     only: None,
+                    beside: None,
                     ..RecordJudge::new(settings, &Numbers, (format, chunk), range.clone(), &mut numbers, scratch)
                 };
                 judge.batches(batches);
@@ -305,8 +309,10 @@ fn judge<J: Job>(
                 Some(record) => judge.after(record),
                 None => judge,
             };
-            let Judged { mut rejects, left_out, remarks, taken: taken_records, last: own_last } =
+            let Judged { mut rejects, left_out, remarks, taken: taken_records, last: own_last, not_beside } =
                 judge.batches(&batches);
+            let is_wrong = not_beside.is_some();
+            outcome.failure = outcome.failure.take().or(not_beside);
             last = own_last;
             merge(&mut outcome.left_out, left_out);
             if let Some(mut lost) = decoded.lost_of_each.take() {
@@ -359,7 +365,7 @@ fn judge<J: Job>(
                 .filter(|game| overlap(game.clone(), &taken) > 0);
             outcome.games_taken += played.count() as u64;
             outcome.rejects.append(&mut rejects);
-            settings.strict && !outcome.rejects.is_empty()
+            is_wrong || settings.strict && !outcome.rejects.is_empty()
         };
         let mut stopped = false;
         let mut cut = None;
@@ -389,6 +395,11 @@ fn judge<J: Job>(
         if let Some(error) = cut {
             outcome = Outcome { file: outcome.file, failure: Some(error), ..Outcome::default() };
             part = job.begin();
+        }
+        if outcome.failure.is_none()
+            && let Some(error) = settings.beside.and_then(SecondFile::take_failure)
+        {
+            outcome.failure = Some(error);
         }
         job.end(&mut part, chunk_number);
         output = Some(part);

@@ -207,7 +207,7 @@ fn without_parentheses(text: &str) -> &str {
 fn read_part<'a>(part: &'a str, definitions: &Definitions) -> Result<(ChosenColumn, Option<&'a str>), ParseError> {
     let divided = places_outside(part, b'/').last().map(|at| (part[..at].trim(), Some(part[at + 1..].trim())));
     // `tag:Event` is a column.
-    let is_column = ChosenColumn::named(part).is_some();
+    let is_column = ChosenColumn::named(part).is_some() || definitions.column(part).is_some();
     let divided = divided.or_else(|| {
         let (name, width) = part.rsplit_once(':').filter(|_| !is_column)?;
         is_name(name).then_some((name, Some(width)))

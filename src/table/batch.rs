@@ -44,6 +44,8 @@ pub struct Batch {
     pub(crate) numbers: Option<Vec<u32>>,
     /// Whether White stands for the side to move in all of the records, because their format does not say whose move it is.
     pub(crate) is_from_mover: bool,
+    /// Whether the records come from a table without positions, and have the start position in place of one.
+    pub(crate) lacks_positions: bool,
     /// The codes among the scores of all of the records.
     pub(crate) score_codes: ScoreCodes,
     /// The file, if it stores the numbers of its games: a game may then go on in another batch.

@@ -217,6 +217,10 @@ pub(crate) fn wrong_in_family(name: &str) -> String {
     if let Some(Err(error)) = of_networks(name) {
         return format!(": {error}");
     }
+    if name.starts_with("zip:") {
+        return ": --zip FILE gives the columns of a file beside the inputs, to the commands that have this option"
+            .to_owned();
+    }
     let is_wrong = |family: &ColumnFamily| name.starts_with(family.prefix) && !family.holds(name);
     if is_wrong(&TAGS) || is_wrong(&FOLDERS) {
         ": the name of a tag or folder is letters, digits and `_`".to_owned()

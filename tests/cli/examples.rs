@@ -45,6 +45,8 @@ fn make_inputs(dir: &Dir) {
     for name in ["games.boards", "old.boards", "a.boards", "b.boards", "all.boards", "test.boards"] {
         output(0, &["convert", &dir.name("games.pgn"), "-o", &dir.name(name)]);
     }
+    let rescored = (0..POSITIONS).map(|record| format!("{{\"score\":{}}}\n", record % 7));
+    dir.file("new.jsonl", rescored.collect::<String>());
     let evaluation = format!(
         "{{\"fen\":\"{START}\",\"evals\":[{{\"pvs\":[{{\"cp\":20,\"line\":\"e2e4\"}}],\"knodes\":1,\"depth\":9}}]}}\n"
     );
@@ -151,6 +153,10 @@ fn is_as_expected(example: &str, dir: &Path, out: &str) -> bool {
         "lanefish convert games.boards -o games.fen.zst --level 19" => {
             assert_eq!(lines("games.fen.zst"), POSITIONS);
         }
+        "lanefish convert a.boards --zip new.jsonl --set 'score = \"zip:score\"' -o c.boards" => {
+            assert_eq!(file("c.boards"), POSITIONS);
+        }
+        "lanefish stats a.boards --zip new.jsonl --compare" => says("records with both scores"),
         "lanefish convert mixed.epd -o good.epd --rejects bad.txt" => {
             assert_eq!((lines("good.epd"), lines("bad.txt")), (2, 1));
         }

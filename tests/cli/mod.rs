@@ -55,6 +55,7 @@ mod pgn_unusual_spellings;
 #[cfg(unix)]
 mod pipes;
 mod puzzles;
+mod second_file;
 #[cfg(feature = "sql")]
 mod shapes;
 mod show;

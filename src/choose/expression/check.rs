@@ -147,10 +147,10 @@ impl Check<'_> {
             return Ok((node, self.scope.named[place].kind));
         }
         // A tag has the same name as in files.
-        let column = if self.scope.of_games { column_of_game(name) } else { ChosenColumn::named(name) };
+        let column = if self.scope.of_games { column_of_game(name) } else { self.scope.column(name) };
         let lower = || name.to_ascii_lowercase();
-        let column = column
-            .or_else(|| if self.scope.of_games { column_of_game(&lower()) } else { ChosenColumn::named(&lower()) });
+        let column =
+            column.or_else(|| if self.scope.of_games { column_of_game(&lower()) } else { self.scope.column(&lower()) });
         if self.scope.of_games && column.is_none() {
             return self.wrong(tree, not_of_games());
         }
@@ -338,7 +338,10 @@ impl Check<'_> {
         }
         let is_whole = |kind| matches!(kind, Type::Boolean | Type::Integer | Type::Bits);
         let fits = left_kind == right_kind || is_whole(left_kind) && is_whole(right_kind);
-        if fits && let Some(test) = tested(comparison, &left, &right) {
+        if fits
+            && let Some(test) = tested(comparison, &left, &right)
+            && !self.scope.is_signed(&test)
+        {
             return Ok(test);
         }
         let ((left, left_kind), (right, right_kind)) =

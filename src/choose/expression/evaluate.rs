@@ -7,7 +7,7 @@ use crate::packed::Group;
 use crate::seed::Draw;
 use crate::table::predicate::Test;
 use crate::table::{
-    Array, Items, Lists, MoveShape, Texts, Tile, Values, bits_where, material_among, material_signatures,
+    Array, Items, Kind, Lists, MoveShape, Texts, Tile, Values, bits_where, material_among, material_signatures,
     moves_of_shapes, rows_of,
 };
 use std::cell::OnceCell;
@@ -729,6 +729,10 @@ fn numbers<T: Numeric>(node: &Node, values: &Filled<'_>) -> Vec<Option<T>> {
         |node: &Node, to: fn(T) -> Option<T>| numbers::<T>(node, values).into_iter().map(|value| to(value?)).collect();
     match node {
         Node::Integer(_) | Node::Bits(_) | Node::Constant(_) => vec![T::constant(node); len],
+        Node::Column(place) if values.scope.columns[*place].kind() == Kind::I64 => {
+            let column = values.column(*place);
+            (0..len).map(|row| T::of_integer(column.number(row)?)).collect()
+        }
         Node::Column(place) => T::of_column(values.column(*place)),
         Node::Named(place) => T::of_named(values.named(*place)).map_or_else(|| vec![None; len], <[_]>::to_vec),
         Node::Real(function, nodes) => {

@@ -32,7 +32,18 @@ impl Definitions {
     /// # Errors
     /// If one of them is invalid, or its name already has a meaning.
     pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, ExpressionOptionError> {
-        let mut scope = Scope::default();
+        Self::parse_with_columns(texts, Vec::new())
+    }
+    /// Definitions of the form `NAME=EXPR`, for expressions that may also use other columns, such as those of a
+    /// [second file](crate::pipeline::SecondFile). In expressions, their names stand in double quotes.
+    ///
+    /// # Errors
+    /// If one of them is invalid, or its name already has a meaning.
+    pub fn parse_with_columns<T: AsRef<str>>(
+        texts: impl IntoIterator<Item = T>,
+        columns: Vec<Arc<dyn ComputedColumn>>,
+    ) -> Result<Self, ExpressionOptionError> {
+        let mut scope = Scope { others: columns.into(), ..Scope::default() };
         let mut known: Vec<Arc<str>> = Vec::new();
         for text in texts {
             let text = text.as_ref();
@@ -83,8 +94,11 @@ impl Definitions {
     pub fn formula(&self, text: &str) -> Result<Formula, ExpressionError> {
         Formula::with(text, self)
     }
-    /// The value of a name as a column.
+    /// The value of a name as a column, or another column that these expressions may use.
     pub fn column(&self, name: &str) -> Option<Arc<dyn ComputedColumn>> {
+        if let Some(other) = self.scope().others.iter().find(|other| other.name() == name) {
+            return Some(Arc::clone(other));
+        }
         let place = self.scope().named(name)?;
         let (_, expression) = self.0.1[place].split_once('=')?;
         let formula = self.formula(&self.scope().named[place].name).ok()?;

@@ -3,7 +3,7 @@
 use super::piece_patterns::{On, Pattern};
 use super::same_position::SamePosition;
 use crate::table::predicate::Test;
-use crate::table::{ChosenColumn, Kind, Needs};
+use crate::table::{ChosenColumn, ComputedColumn, Kind, Needs};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -98,6 +98,8 @@ pub(super) struct Scope {
     /// Whether names are those of [columns of games](super::game_condition_columns::column_of_game) only.
     pub(super) of_games: bool,
     pub(super) columns: Vec<ChosenColumn>,
+    /// Columns that only these expressions know, such as those of a second file.
+    pub(super) others: Arc<[Arc<dyn ComputedColumn>]>,
     pub(super) named: Vec<Named>,
     /// What is probably not meant as it is written.
     pub(super) notes: Vec<String>,
@@ -114,6 +116,11 @@ pub(super) struct Named {
 }
 
 impl Scope {
+    /// The column of this name, which is not that of a game.
+    pub(super) fn column(&self, name: &str) -> Option<ChosenColumn> {
+        let other = self.others.iter().find(|other| other.name() == name);
+        other.map(|other| ChosenColumn::Computed(Arc::clone(other))).or_else(|| ChosenColumn::named(name))
+    }
     /// The place of a column, which is added if it is not there.
     pub(super) fn place(&mut self, column: ChosenColumn) -> usize {
         let known = self.columns.iter().position(|known| known.name() == column.name());
@@ -121,6 +128,10 @@ impl Scope {
             self.columns.push(column);
             self.columns.len() - 1
         })
+    }
+    /// Whether a column of signed integers of 64 bits is tested, whose arrays have their bits as unsigned ones.
+    pub(super) fn is_signed(&self, test: &Node) -> bool {
+        test.column().is_some_and(|place| self.columns[place].kind() == Kind::I64)
     }
     /// Whether a column has dates.
     pub(super) fn is_date(&self, place: usize) -> bool {

@@ -10,6 +10,7 @@ pub(super) mod position_arg;
 pub(super) mod position_sequence_args;
 pub(super) mod record_filter_args;
 pub(super) mod row_format_arg;
+pub(super) mod second_file_args;
 pub(super) mod shell_quoting_and_patterns;
 pub(super) mod usage_errors;
 pub(super) mod value_parsers;

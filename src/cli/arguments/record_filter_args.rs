@@ -2,11 +2,13 @@
 
 use super::command_scope::CHOOSING;
 use super::position_sequence_args::PositionSequenceArgs;
+use super::second_file_args::push_names_in;
 use super::value_parsers::{column_names, did_you_mean};
 use anyhow::Result;
 use clap::Args;
 use lanefish::choose::{Assignments, Choose, Condition, Definitions, ExpressionError, ExpressionOptionError, Sample};
-
+use lanefish::pipeline::SecondFile;
+use std::cell::OnceCell;
 use std::fmt;
 
 /// Options of every command that reads positions.
@@ -48,6 +50,10 @@ pub(crate) struct RecordFilterArgs {
     /// the record is rejected. For example "raw_score = case when quiet then raw_score else 32002 end".
     #[arg(long, value_name = "COLUMN=EXPR", allow_hyphen_values = true, help_heading = CHOOSING, hide_short_help = true)]
     set: Vec<String>,
+
+    /// The file of `--zip`, once it has been read.
+    #[arg(skip)]
+    second: OnceCell<SecondFile>,
 }
 
 /// An invalid expression, and the option that it was given with.
@@ -87,7 +93,27 @@ fn wrong_option(option: &'static str) -> impl Fn(ExpressionOptionError) -> anyho
 impl RecordFilterArgs {
     /// The values that `--let` names.
     pub(crate) fn definitions(&self) -> Result<Definitions> {
-        Definitions::parse(&self.definitions).map_err(wrong_option("let"))
+        let columns = self.second.get().map_or_else(Vec::new, SecondFile::columns);
+        Definitions::parse_with_columns(&self.definitions, columns).map_err(wrong_option("let"))
+    }
+
+    /// The columns of `--zip` that expressions name.
+    pub(crate) fn names_beside(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let expressions = self.condition.iter().chain(&self.definitions).chain(&self.sample).chain(&self.set);
+        expressions.for_each(|expression| push_names_in(expression, &mut names));
+        names
+    }
+
+    /// Makes the columns of a second file known to all expressions.
+    pub(crate) fn set_second(&self, second: SecondFile) {
+        // It is read once.
+        let _ = self.second.set(second);
+    }
+
+    /// The file of `--zip`, once it has been read.
+    pub(crate) fn second(&self) -> Option<&SecondFile> {
+        self.second.get()
     }
 
     /// The condition, if one is given; of a command that takes whole games, one on games.

@@ -237,10 +237,13 @@ pub(crate) fn write_by(
     let named = output.named();
     let failed = |source| named.failed(source);
     let space = reading.space.beside(place.output.as_deref());
-    invocation.gives_up.set(output.file().is_some() || job.can_change() && !allow_loss);
-    let mut to = match table {
+    // With a second file, the last record may be the one that does not fit.
+    let may_be_given_up = job.can_change() && !allow_loss || reading.chosen.second().is_some();
+    invocation.gives_up.set(output.file().is_some() || may_be_given_up);
+    let mut table = table;
+    let mut to = match table.take_if(|_| !may_be_given_up) {
         Some(columns) => Place::Table(TableWriter::new(&mut output, columns, invocation.style, style::width())),
-        None => Place::of(&mut output, job.can_change() && !allow_loss, &space.directory)?,
+        None => Place::of(&mut output, may_be_given_up, &space.directory)?,
     };
     let mut file = job.open(&mut to).map_err(failed)?;
     let done = invocation.read_by(inputs, reading, RunOverrides::default(), |inputs, options| {
@@ -252,7 +255,14 @@ pub(crate) fn write_by(
         let complete = job.finish(file).map_err(failed)?;
         match to {
             Place::PendingGame(mut held) => {
-                held.rewind().and_then(|()| io::copy(&mut held, &mut output)).map_err(failed)?;
+                held.rewind().map_err(failed)?;
+                if let Some(columns) = table {
+                    let mut table = TableWriter::new(&mut output, columns, invocation.style, style::width());
+                    io::copy(&mut held, &mut table).map_err(failed)?;
+                    report_not_shown(invocation, table.finish().map_err(failed)?);
+                } else {
+                    io::copy(&mut held, &mut output).map_err(failed)?;
+                }
             }
             Place::Table(table) => report_not_shown(invocation, table.finish().map_err(failed)?),
             Place::Output(_) => {}

@@ -5,6 +5,7 @@ use super::interrupt;
 use super::output::{Output, Packing};
 use crate::cli::SOMETHING_WRONG;
 use crate::cli::arguments::common_args::{Global, OutputArgs, Reading, TierChoice, ValidityChoice};
+use crate::cli::arguments::second_file_args::SecondFileArgs;
 use crate::cli::terminal::closed_streams::stdin_is_closed;
 use crate::cli::terminal::progress::Meter;
 use crate::cli::terminal::stdin::{Stdin, pipe_has_bytes};
@@ -18,7 +19,7 @@ use lanefish::error::Reject;
 use lanefish::formats::{self, DecodeOptions, Format};
 use lanefish::input::{Access, Inputs, Source};
 use lanefish::output::AtomicFile;
-use lanefish::pipeline::{self, Job, ReadOptions, RunError, RunOptions, Summary};
+use lanefish::pipeline::{self, Job, ReadOptions, RunError, RunOptions, SecondFile, Summary};
 use lanefish::report::html;
 use lanefish::table::{Needs, Tile};
 use lanefish::tiers::{Analyzer, Tier};
@@ -54,6 +55,8 @@ pub(crate) struct Invocation<'a> {
     pub(crate) takes_whole_games: Cell<bool>,
     /// Whether remarks on the conditions have been printed.
     remarked: Cell<bool>,
+    /// Whether records of a second file have been rejected.
+    rejected_beside: Cell<bool>,
 }
 
 /// Inputs that are known to exist.
@@ -128,6 +131,7 @@ impl<'a> Invocation<'a> {
             limits_output: Cell::default(),
             takes_whole_games: Cell::default(),
             remarked: Cell::default(),
+            rejected_beside: Cell::default(),
         })
     }
 
@@ -338,17 +342,23 @@ impl<'a> Invocation<'a> {
         self.global.verbose > 0
     }
 
+    /// Options for decoding that do not depend on the inputs.
+    fn decode_options(&self, default: Validity) -> DecodeOptions {
+        DecodeOptions::default()
+            .validity(self.validity(default))
+            .strict_pgn(self.global.input.strict_pgn)
+            .max_record(self.global.input.max_record)
+            .max_memory(self.global.input.max_memory)
+    }
+
     /// Options for reading whole inputs: without `--shard`, `--skip` and `--limit`.
     ///
     /// # Errors
     /// If an expression is wrong.
     pub(crate) fn read_options(&self, reading: &Reading, default: Validity) -> Result<ReadOptions> {
-        let decode = DecodeOptions::default()
+        let decode = self
+            .decode_options(default)
             .keep_en_passant(reading.keep_en_passant)
-            .validity(self.validity(default))
-            .strict_pgn(self.global.input.strict_pgn)
-            .max_record(self.global.input.max_record)
-            .max_memory(self.global.input.max_memory)
             .fen_column(reading.fen_column.as_deref().map(Arc::from))
             .moves_column(reading.moves_column.as_deref().map(Arc::from))
             .start_column(reading.start_column.as_deref().map(Arc::from));
@@ -405,6 +415,80 @@ impl<'a> Invocation<'a> {
         self.prepare(inputs, reading)
     }
 
+    /// Reads the file of `--zip`, if one is given, and makes its columns known to all expressions. `names` are those
+    /// of the columns that are needed in addition to the ones in expressions, and `output` is what will be written.
+    pub(crate) fn read_second(
+        &self,
+        second: &SecondFileArgs,
+        (inputs, reading): (&[PathBuf], &Reading),
+        mut names: Vec<String>,
+        output: Option<&Path>,
+    ) -> Result<()> {
+        let Some(path) = second.zip.as_deref() else { return Ok(()) };
+        if reading.chosen.second().is_some() {
+            return Ok(());
+        }
+        if self.global.input.shard.is_some() {
+            bail!(
+                "--zip and --shard: a shard numbers only its own records, so nothing tells which ones are beside them"
+            );
+        }
+        if reading.games.filter().is_some() || reading.chosen.chooses_by_positions() {
+            bail!(
+                "--zip: options for games leave out records before they have numbers, so nothing tells which ones are \
+                 beside the others; --where chooses records"
+            );
+        }
+        let is_stdin = path == Path::new("-");
+        if is_stdin && (inputs.is_empty() || inputs.iter().any(|input| input == path)) {
+            bail!("standard input can be read only once: --zip and the inputs need different files");
+        }
+        if is_stdin && stdin_is_closed() {
+            bail!("standard input is closed");
+        }
+        // A misspelled input should not be found only after the second file has been read.
+        if !inputs.is_empty() {
+            drop(Inputs::open_as(inputs, reading.from, reading.fen_column.as_deref())?);
+        }
+        let path = path.to_owned();
+        self.compare(output, std::slice::from_ref(&path))?;
+        for name in reading.chosen.names_beside() {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let file = Inputs::open_as(&[path], None, None)?;
+        let mut rejects = self.open_rejects()?;
+        let mut on_reject = |reject: &Reject| -> Result<(), Error> {
+            let Some(output) = &mut rejects else { return Ok(()) };
+            let mut line = Vec::new();
+            reject.write_line(&mut line);
+            output.put(&line)
+        };
+        let mut meter = Meter::new(self.global.progress, file.total_bytes());
+        let mut on_progress = |progress| meter.show(progress);
+        let decode = self.decode_options(Validity::default()).keep_en_passant(reading.keep_en_passant);
+        let read = ReadOptions::default().access(self.access()).decode(decode).strict(self.global.records.strict);
+        let options = RunOptions::new(self.analyzer)
+            .read(read)
+            .threads(self.threads)
+            .space(reading.space.beside(output))
+            .on_reject(Some(&mut on_reject))
+            .on_progress(Some(&mut on_progress))
+            .interrupt(Some(interrupt::flag()));
+        let done = SecondFile::read(&file, options, &names);
+        meter.finish();
+        let (second, summary) = done.map_err(Error::from)?;
+        self.keep_rejects(rejects);
+        if summary.rejected > 0 {
+            self.note(format_args!("of the file of --zip, whose values are then missing:"));
+            self.rejected_beside.set(true);
+        }
+        self.report(&summary, None);
+        reading.chosen.set_second(second);
+        Ok(())
+    }
+
     /// Reads the inputs with the global options.
     pub(crate) fn read<J: Job>(
         &self,
@@ -451,6 +535,7 @@ impl<'a> Invocation<'a> {
             .threads(self.threads)
             .past_damage(choice.past_damage)
             .space(reading.space.beside(None))
+            .beside(reading.chosen.second().cloned())
             .on_reject(Some(&mut on_reject))
             .on_progress(Some(&mut on_progress))
             .interrupt(Some(interrupt::flag()));
@@ -499,7 +584,7 @@ impl<'a> Invocation<'a> {
                 Err(ErrorWithNote { error, note: Some(note).filter(|_| !self.global.quiet) }.into())
             }
             Some(error) => Err(error.into()),
-            None if summary.rejected > 0 => Ok(SOMETHING_WRONG),
+            None if summary.rejected > 0 || self.rejected_beside.get() => Ok(SOMETHING_WRONG),
             None => Ok(0),
         }
     }

@@ -14,6 +14,7 @@ pub(crate) use text::RULED;
 
 use super::arguments::command_scope::{Examples, Reads, RunCommand, Scope};
 use super::arguments::common_args::{ReadArgs, Reading};
+use super::arguments::second_file_args::{SecondFileArgs, push_names_in, push_names_of};
 use super::arguments::value_parsers;
 use super::run::file_identity::Destination;
 use super::run::invocation::{Invocation, RunOverrides, Timed};
@@ -22,8 +23,8 @@ use super::run::output_directories::MadeDirectories;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 use lanefish::Error;
-use lanefish::jobs::{GroupCounts, Statistics};
-use lanefish::pipeline;
+use lanefish::jobs::{CompareLabels, GroupCounts, LabelComparison, Statistics};
+use lanefish::pipeline::{self, BESIDE};
 use lanefish::report::{Comparison, Report, csv, html, left_out_to_json, run_to_json};
 use lanefish::stats::{GroupBy, LargestGroups, MOST_GROUPS, MOST_GROUPS_WITH_FEATURES};
 use lanefish::table::FeatureSet;
@@ -42,6 +43,9 @@ use text::{GroupFact, GroupOrder, Shown, Text};
 pub(crate) struct StatsArgs {
     #[command(flatten)]
     read: ReadArgs,
+
+    #[command(flatten)]
+    second: SecondFileArgs,
 
     /// One JSON object instead of the table
     #[arg(long)]
@@ -138,6 +142,8 @@ pub(crate) struct StatsArgs {
     /// half the sum of the differences of all shares. Each comes with the largest difference that chance would give,
     /// and those furthest beyond chance come first. Implies --details. Inputs whose names end in .json are reports
     /// written by --json; those without details have no ratings or openings to compare.
+    ///
+    /// With --zip FILE, the scores and results of the records are compared with those of the records beside them instead.
     #[arg(long, conflicts_with_all = ["maps", "csv"])]
     compare: bool,
 
@@ -173,7 +179,12 @@ struct CountedReport {
     page_run: Option<html::Run>,
     /// The speed, as text for people.
     speed: String,
+    /// Where labels differ from those of a second file, if they are compared.
+    labels: Option<LabelComparison>,
 }
+
+/// A report, and the comparison of labels if it is asked for.
+type Counted = (Report, Option<LabelComparison>);
 
 /// Where a report is written, in addition to standard output.
 struct Files {
@@ -189,6 +200,7 @@ impl RunCommand for StatsArgs {
         ("A page with plots, boards and remarks", "lanefish stats games.pgn.zst --html games.html"),
         ("One report per phase of the game", "lanefish stats --by phase games.pgn.zst"),
         ("Differences between two datasets", "lanefish stats --compare old.boards new.boards"),
+        ("Where scores differ from those of another file", "lanefish stats a.boards --zip new.jsonl --compare"),
         (
             "A quarter of a dataset on each of four machines, and the merged report",
             "lanefish stats --json --shard 0/4 dump.pgn.zst > 0.json; lanefish stats --merge ?.json",
@@ -202,7 +214,17 @@ impl RunCommand for StatsArgs {
             return feature_listing::print(self.json);
         }
         self.features()?;
-        if self.compare {
+        if self.second.zip.is_some() && self.merge {
+            bail!("--zip has records beside those of inputs, and --merge reads reports");
+        }
+        #[cfg(feature = "cluster")]
+        if self.second.zip.is_some() && self.cluster.is_some() {
+            bail!("--zip and --cluster: the machines of a cluster do not have the second file");
+        }
+        if self.compare && self.second.zip.is_some() && self.html.is_some() {
+            bail!("--compare with --zip compares labels, and writes no page");
+        }
+        if self.compare && self.second.zip.is_none() {
             return self.run_comparison(invocation);
         }
         if self.merge {
@@ -218,6 +240,7 @@ impl RunCommand for StatsArgs {
         if let Some(path) = self.read.inputs.iter().find(|path| is_report(path) && read_report(path).is_ok()) {
             bail!("{} is a report: --merge and --compare read reports", path.display());
         }
+        self.read_second(invocation)?;
         self.grouped_by()?;
         invocation.prepare(&self.read.inputs, reading)?;
         let files = self.open_files(invocation)?;
@@ -242,6 +265,21 @@ impl RunCommand for StatsArgs {
 }
 
 impl StatsArgs {
+    /// Reads the second file, if there is one.
+    fn read_second(&self, invocation: &Invocation<'_>) -> Result<()> {
+        let mut names = Vec::new();
+        for by in &self.by {
+            push_names_in(by, &mut names);
+            let parts: Vec<&str> = by.split(',').map(|part| part.split('/').next().unwrap_or(part)).collect();
+            push_names_of(&parts.join(","), &mut names);
+        }
+        if self.compare {
+            push_names_of(&CompareLabels::COLUMNS.map(|name| format!("{BESIDE}{name}")).join(","), &mut names);
+        }
+        let read = (&self.read.inputs[..], &self.read.reading);
+        invocation.read_second(&self.second, read, names, self.html.as_deref())
+    }
+
     /// Shows datasets side by side: the first one, and each of the others.
     fn run_comparison(&self, invocation: &Invocation<'_>) -> Result<u8> {
         let inputs = &self.read.inputs;
@@ -341,7 +379,7 @@ impl StatsArgs {
             }
             counted => counted,
         };
-        let Some(report) = report.transpose()? else { return Ok((None, timed)) };
+        let Some((report, labels)) = report.transpose()? else { return Ok((None, timed)) };
         let Timed { summary, elapsed, .. } = &timed;
         let seconds = elapsed.as_secs_f64();
         let rate = summary.records as f64 / seconds;
@@ -372,6 +410,7 @@ impl StatsArgs {
                 short(rate),
                 bytes(summary.bytes as f64),
             ),
+            labels,
         };
         Ok((Some(made), timed))
     }
@@ -383,8 +422,12 @@ impl StatsArgs {
         (inputs, reading): (&[PathBuf], &Reading),
         features: Option<FeatureSet>,
         largest: Option<LargestGroups>,
-    ) -> Result<(Option<Result<Report, Error>>, Timed)> {
+    ) -> Result<(Option<Result<Counted, Error>>, Timed)> {
         let mut job = Statistics::new();
+        let labels = reading.chosen.second().filter(|_| self.compare).and_then(CompareLabels::with);
+        if let Some(labels) = labels.clone() {
+            job = job.with_labels(labels);
+        }
         if self.has_details() {
             job = job.with_details();
         }
@@ -415,7 +458,7 @@ impl StatsArgs {
             return Ok((None, timed));
         }
         let report = job.finish(timed.summary.rejected, reading.keep_en_passant);
-        Ok((Some(report), timed))
+        Ok((Some(report.map(|report| (report, labels.map(|labels| labels.found())))), timed))
     }
 
     /// Reads the inputs again: to find the largest groups, and to count these.
@@ -482,7 +525,8 @@ impl StatsArgs {
 
     /// Whether details are counted. Comparisons need them: ratings, openings and the like often differ first.
     fn has_details(&self) -> bool {
-        self.details || self.compare || self.csv.is_some() || self.html.is_some()
+        let compares_datasets = self.compare && self.second.zip.is_none();
+        self.details || compares_datasets || self.csv.is_some() || self.html.is_some()
     }
 
     /// The set of `--features`.
@@ -589,6 +633,7 @@ impl StatsArgs {
             },
             page_run: None,
             speed: format!("merged from {count} files"),
+            labels: None,
         })
     }
 
@@ -636,10 +681,15 @@ impl StatsArgs {
     fn show(&self, invocation: &Invocation<'_>, made: &CountedReport) -> Result<()> {
         if self.json {
             let mut object = self.with_largest(&made.report, None).to_json();
+            object.extend(made.labels.iter().map(|labels| ("labels".to_owned(), labels.to_json())));
             object.insert("run".to_owned(), made.run.clone().into());
             return super::print_object(&object);
         }
         let mut out = String::new();
+        if let Some(labels) = &made.labels {
+            text::labels::write(&mut out, labels, invocation.style)?;
+            return super::print(out.as_bytes());
+        }
         let report = self.with_largest(&made.report, Some(MOST_SHOWN));
         let origin = self.origin(&self.read.inputs);
         let (games, style, width) = (made.games, invocation.style, text::width());
@@ -756,5 +806,12 @@ fn read_report(path: &Path) -> Result<CountedReport> {
     let report = Report::from_json(&value).with_context(|| format!("{} is not what stats --json writes", shown()))?;
     let games = value.pointer("/run/games").and_then(Value::as_u64);
     let run = value.get("run").cloned().unwrap_or_default();
-    Ok(CountedReport { report, games: games.unwrap_or(0), run: object(run), page_run: None, speed: String::new() })
+    Ok(CountedReport {
+        report,
+        games: games.unwrap_or(0),
+        run: object(run),
+        page_run: None,
+        speed: String::new(),
+        labels: None,
+    })
 }

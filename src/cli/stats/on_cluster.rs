@@ -95,6 +95,7 @@ impl StatsArgs {
                 lanefish_core::text::numbers::counted(slots as u64, "slot"),
                 bytes(summary.bytes as f64),
             ),
+            labels: None,
         };
         Ok((Some(made), Timed { summary, failure: None, elapsed }))
     }

@@ -76,6 +76,10 @@ pub struct DecodeOptions {
     pub moves_column: Option<Arc<str>>,
     /// The column of such a table that holds the FENs of the positions in which games begin.
     pub start_column: Option<Arc<str>>,
+    /// Whether tables may lack positions, because only their columns count. All of their records then have the start
+    /// position.
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub(crate) may_lack_positions: bool,
 }
 
 /// The default of [`DecodeOptions::max_record`].
@@ -104,6 +108,7 @@ impl Default for DecodeOptions {
             fen_column: None,
             moves_column: None,
             start_column: None,
+            may_lack_positions: false,
         }
     }
 }

@@ -68,8 +68,8 @@ pub fn open(
     }
     let format = match from {
         Some(format) => format,
-        None => detect(&head, all, path, fen_column)
-            .map_err(|NotDetected { reason }| Error::UnknownFormat { path: Arc::clone(path), reason })?,
+        None => format_of(&head, all, path, fen_column, access.any_columns)
+            .map_err(|reason| Error::UnknownFormat { path: Arc::clone(path), reason })?,
     };
     let carriage_returns = format.is_text() && has_carriage_returns_only(&head);
     let header = format.header(&lines_of(&head), all);
@@ -163,7 +163,7 @@ pub struct NotDetected {
 /// # Errors
 /// With a description of the bytes, if neither shows it.
 pub fn detect(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> Result<Format, NotDetected> {
-    format_of(head, all, path, fen_column).map_err(|reason| NotDetected { reason })
+    format_of(head, all, path, fen_column, false).map_err(|reason| NotDetected { reason })
 }
 
 /// Whether the first bytes of a file are those of an opening book. Two records of training data have as many bytes as four
@@ -184,7 +184,14 @@ fn claimed(head: &[u8]) -> Result<Option<Format>, String> {
     }
 }
 
-fn format_of(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> Result<Format, String> {
+/// The same; `any_columns`: text tables may have any columns.
+fn format_of(
+    head: &[u8],
+    all: bool,
+    path: &Path,
+    fen_column: Option<&str>,
+    any_columns: bool,
+) -> Result<Format, String> {
     // The files in a tar archive might be taken for its own content.
     if let Some(reason) = unsupported::archive(head, path) {
         return Err(reason);
@@ -196,6 +203,9 @@ fn format_of(head: &[u8], all: bool, path: &Path, fen_column: Option<&str>) -> R
     if let Some(format) = named
         && likeness(format) > Likeness::No
     {
+        return Ok(format);
+    }
+    if any_columns && let Some(format) = text::of_any_columns(&text, named) {
         return Ok(format);
     }
     if is_book(head, all, path) {

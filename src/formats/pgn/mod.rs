@@ -90,6 +90,7 @@ pub(super) use comment_values::{LONGEST_MATE, mate_in};
 use super::codec::game_history::OF_HISTORY;
 use super::codec::game_selection::WholeGame;
 use super::codec::layout::Text;
+use super::tables::COLUMN;
 use super::{
     About, Chunk, Codec, DecodeOptions, Decoded, DroppedKind, DroppedValue, Evidence, Layout, Likeness, Remark,
     UnstoredTags, WholeFileCheck,
@@ -458,7 +459,9 @@ fn decode_games<'a>(
     // After some games, the number of rows is estimated once more.
     let mut estimates_again_at = if games.are_hardly_more() { usize::MAX } else { all_bytes / 8 };
     let mut records = Records::new(requested, rows);
-    let mut columns = GameColumns::new(fields, &options.tags, rows);
+    // Columns of tables are not tags of games.
+    let tags: Vec<Arc<str>> = options.tags.iter().filter(|tag| !tag.starts_with(COLUMN)).cloned().collect();
+    let mut columns = GameColumns::new(fields, &tags, rows);
     let mut lost_tags = TagCounts::new(options.lost_of_each);
     let mut lost_texts = UnstoredTags::default();
     let mut decoded = Decoded::default();

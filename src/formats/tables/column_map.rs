@@ -2,10 +2,11 @@
 //! JSON lines.
 
 use crate::formats::DecodeOptions;
-use crate::table::{Array, DATE_TEXT, Field, Fields, RAW_SCORE, SCORE_SENTINEL};
+use crate::table::{Array, ChosenColumn, DATE_TEXT, Field, Fields, RAW_SCORE, SCORE_SENTINEL};
 use crate::text::one_line;
 #[cfg(feature = "parquet")]
 use arrow_schema::{DataType, TimeUnit};
+use std::sync::Arc;
 
 /// The types as which the values of a column can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,9 @@ pub(in crate::formats) enum Kind {
     TextList,
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no lists"))]
     IntegerList,
+    /// True or false: only columns that are read as they are have them.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text has no types"))]
+    Boolean,
     /// All values are missing.
     Null,
     Other,
@@ -68,6 +72,7 @@ impl Kind {
                 Self::Integer => Self::IntegerList,
                 _ => Self::Other,
             },
+            DataType::Boolean => Self::Boolean,
             DataType::Null => Self::Null,
             DataType::Float32 | DataType::Float64 => Self::Float,
             data if data.is_integer() => Self::Integer,
@@ -109,14 +114,20 @@ impl Column {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::formats) enum Positions {
     Fen(usize),
-    Board { board: usize, halfmove: Option<usize>, fullmove: Option<usize> },
+    Board {
+        board: usize,
+        halfmove: Option<usize>,
+        fullmove: Option<usize>,
+    },
+    /// There are none; any column that is read tells how many rows there are.
+    None(usize),
 }
 
 impl Positions {
     /// The column that holds the positions themselves.
     pub(in crate::formats) fn column(&self) -> usize {
         match *self {
-            Self::Fen(column) | Self::Board { board: column, .. } => column,
+            Self::Fen(column) | Self::Board { board: column, .. } | Self::None(column) => column,
         }
     }
 }
@@ -135,6 +146,8 @@ pub(in crate::formats) struct Plan {
     pub(in crate::formats) set_up: Option<usize>,
     /// The column whose first word is the move.
     pub(in crate::formats) line: Option<usize>,
+    /// The columns that are read as they are: their names in [`Batch::tags`](crate::table::Batch::tags).
+    pub(in crate::formats) others: Vec<(Arc<str>, usize, Kind)>,
     /// Descriptions of the columns that are not read.
     left: Vec<String>,
     /// The requested fields whose columns have other types, with descriptions of these columns.
@@ -155,6 +168,7 @@ impl Plan {
             raw_score: None,
             set_up: None,
             line: None,
+            others: Vec::new(),
             left: Vec::new(),
             dropped_values: Vec::new(),
             described: String::new(),
@@ -194,6 +208,7 @@ impl Plan {
                 fullmove: find("fullmove").filter(|&at| columns[at].kind == Kind::Integer),
             },
             (None, _, Some(fen)) if has(fen, Kind::is_text) => Positions::Fen(fen),
+            (None, None, None) if options.may_lack_positions && !columns.is_empty() => Positions::None(0),
             (None, board, None) if board.is_none_or(|at| columns[at].kind == Kind::Cell) => {
                 let or_board = if columns.iter().any(|column| column.kind == Kind::Cell) { "" } else { " or `board`" };
                 return Err(format!(
@@ -212,6 +227,10 @@ impl Plan {
         };
         let raw_score = || find(RAW_SCORE).or_else(|| find(SCORE_SENTINEL));
         let mut plan = Self::only(positions);
+        plan.others = others(columns, &plan.positions, options)?;
+        if let (Positions::None(column), Some(&(_, first, _))) = (&mut plan.positions, plan.others.first()) {
+            *column = first;
+        }
         plan.described = described(plan.positions.column());
         plan.raw_score = raw_score().filter(|&at| matches!(columns[at].kind, Kind::Integer | Kind::Cell));
         // Rows with these columns are puzzles, just like lines of CSV with them.
@@ -226,7 +245,8 @@ impl Plan {
         let field_of = |name: &str| field_named(name).filter(|&field| !is_shadowed(name, field));
         for (at, column) in columns.iter().enumerate() {
             let name = &*column.name;
-            if at == plan.positions.column() || plan.set_up == Some(at) {
+            let holds_positions = !matches!(plan.positions, Positions::None(_)) && at == plan.positions.column();
+            if holds_positions || plan.set_up == Some(at) {
                 continue;
             }
             if find(name) != Some(at) && !name.is_empty() {
@@ -243,6 +263,8 @@ impl Plan {
                     }
                 }
                 Some(Field::Move) if plan.set_up.is_some() => plan.left.push(described(at)),
+                // Moves are read on their position.
+                Some(Field::Move) if matches!(plan.positions, Positions::None(_)) => {}
                 Some(field) if options.fields.contains(field) => {
                     if name == "line" {
                         plan.line = Some(at);
@@ -276,13 +298,16 @@ impl Plan {
             plan.fields.push((Field::Score, at, Kind::Cell));
             plan.raw_score = None;
         }
+        if options.may_lack_positions {
+            plan.left.clear();
+        }
         Ok(plan)
     }
 
     /// All columns that are read, each once.
     pub(in crate::formats) fn columns(&self) -> Vec<usize> {
         let mut columns: Vec<usize> = match &self.positions {
-            Positions::Fen(fen) => vec![*fen],
+            Positions::Fen(column) | Positions::None(column) => vec![*column],
             Positions::Board { board, halfmove, fullmove } => {
                 [Some(*board), *halfmove, *fullmove].into_iter().flatten().collect()
             }
@@ -291,13 +316,18 @@ impl Plan {
         columns.extend(self.date_text);
         columns.extend(self.raw_score);
         columns.extend(self.set_up);
+        columns.extend(self.others.iter().map(|&(_, at, _)| at));
+        let mut known = std::collections::HashSet::new();
+        columns.retain(|&column| known.insert(column));
         columns
     }
 
     /// Whether a column is read as bytes.
     pub(in crate::formats) fn reads_bytes(&self, column: usize) -> bool {
         let is_field = |&(_, at, kind): &(Field, usize, Kind)| at == column && kind.is_text();
-        self.positions.column() == column
+        let is_other = |(_, at, kind): &(Arc<str>, usize, Kind)| *at == column && kind.is_text();
+        !matches!(self.positions, Positions::None(_)) && self.positions.column() == column
+            || self.others.iter().any(is_other)
             || self.date_text == Some(column)
             || self.set_up == Some(column)
             || self.fields.iter().any(is_field)
@@ -313,6 +343,75 @@ impl Plan {
     pub(in crate::formats) fn note(&self) -> Option<String> {
         note_on(&self.left)
     }
+}
+
+/// The prefix of names in [`DecodeOptions::tags`] that stand for columns of tables which are read as they are.
+///
+/// Their texts in [`Batch::tags`](crate::table::Batch::tags) begin with a byte that says what they are.
+pub(crate) const COLUMN: &str = "column:";
+
+/// What a text of a column that is read as it is was in the file: the first byte of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// A value of CSV, which can be anything.
+    Untyped,
+    /// A text.
+    Text,
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+}
+
+impl Written {
+    const ALL: [(Self, u8); 4] =
+        [(Self::Untyped, b'?'), (Self::Text, b't'), (Self::Number, b'n'), (Self::Boolean, b'b')];
+
+    /// The text with the byte in front, in a buffer.
+    pub(in crate::formats) fn mark<'a>(self, text: &[u8], buffer: &'a mut Vec<u8>) -> &'a [u8] {
+        buffer.clear();
+        buffer.extend(Self::ALL.iter().find(|(written, _)| *written == self).map(|(_, byte)| byte));
+        buffer.extend_from_slice(text);
+        buffer
+    }
+    /// What the byte says, and the text after it.
+    pub(crate) fn read(marked: &str) -> Option<(Self, &str)> {
+        let (&first, _) = marked.as_bytes().split_first()?;
+        let (written, _) = Self::ALL.into_iter().find(|(_, byte)| *byte == first)?;
+        Some((written, &marked[1..]))
+    }
+}
+
+/// The columns that the options name to be read as they are.
+///
+/// # Errors
+/// If there is no column of a name, and it is not one that can be computed, or a column has values that are neither
+/// numbers nor texts: the rest of a sentence that begins with the name of the file.
+fn others(
+    columns: &[Column],
+    positions: &Positions,
+    options: &DecodeOptions,
+) -> Result<Vec<(Arc<str>, usize, Kind)>, String> {
+    let has_positions = !matches!(positions, Positions::None(_));
+    let mut others = Vec::new();
+    for tag in options.tags.iter() {
+        let Some(name) = tag.strip_prefix(COLUMN) else { continue };
+        if has_positions && name == Field::Move.name() {
+            continue;
+        }
+        match columns.iter().position(|column| column.name == name) {
+            Some(at) => match columns[at].kind {
+                Kind::Board | Kind::Time | Kind::TextList | Kind::IntegerList | Kind::Other => {
+                    let described = columns[at].described();
+                    return Err(format!("has a column {described}, which holds neither numbers nor texts"));
+                }
+                kind => others.push((Arc::clone(tag), at, kind)),
+            },
+            None if name == Field::Move.name() || has_positions && ChosenColumn::named(name).is_some() => {}
+            None => return Err(format!("has no column `{}`; {}", one_line::of(name), all_of(columns))),
+        }
+    }
+    Ok(others)
 }
 
 /// The note on columns that are not read.

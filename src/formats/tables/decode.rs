@@ -2,12 +2,13 @@
 
 use super::super::text::{OperationColumns, Refusal, UsualLines, unusual};
 use super::super::{DecodeOptions, Decoded, LostByKey, too_long};
-use super::column_map::{Kind, Plan, Positions};
+use super::column_map::{Kind, Plan, Positions, Written};
 use super::dictionary_values::Column;
 use super::fields_from_values::{
     Dictionary, Understood, Wrong, first_word, most_texts, move_of, out_of_range, push, result_of, start_of,
 };
 use super::parquet_dictionary_lists::NumberedLists;
+use super::text::start_position;
 use super::values::{Floats, Numbers, Texts};
 use super::{Chunk, RecordTexts};
 use crate::chess::{Move, Validity};
@@ -19,6 +20,9 @@ use crate::formats::lichess::puzzles;
 use crate::games::Date;
 use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, RAW_SCORE, Values};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array as _, BooleanArray};
+use arrow_schema::DataType;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -149,6 +153,13 @@ impl Decoder<'_> {
         match self.plan.positions {
             Positions::Fen(column) => self.fens(column)?,
             Positions::Board { board, halfmove, fullmove } => self.boards(board, halfmove, fullmove)?,
+            Positions::None(_) => {
+                let (board, [halfmove, fullmove]) = start_position();
+                for row in 0..(self.rows.end - self.rows.start) as u32 {
+                    self.batch.push(board, halfmove, fullmove);
+                    self.good.push(row);
+                }
+            }
         }
         // The other columns refer to the position in which the solver moves.
         if let Some(column) = self.plan.set_up {
@@ -162,6 +173,9 @@ impl Decoder<'_> {
         }
         if let Some(column) = self.plan.raw_score {
             self.raw_scores(column)?;
+        }
+        for (tag, column, kind) in &self.plan.others {
+            self.as_written(tag, *column, *kind)?;
         }
         if !self.bad.is_empty() {
             let rows: Vec<u32> =
@@ -178,6 +192,7 @@ impl Decoder<'_> {
         self.batch.ordinals = (self.good.len() < count).then_some(self.good);
         let fields = &mut self.batch.fields;
         fields.retain(|_, values| values.count_present() != 0);
+        self.batch.lacks_positions = matches!(self.plan.positions, Positions::None(_));
         if !self.batch.is_empty() {
             self.decoded.batches.push(self.batch);
         }
@@ -391,6 +406,33 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// Reads a column as it is.
+    fn as_written(&mut self, tag: &Arc<str>, column: usize, kind: Kind) -> Result<(), Fault> {
+        let mut texts = Dictionary::new(most_texts(self.options));
+        let mut marked = Vec::new();
+        self.each_value(column, None, |value, at, _, _| {
+            let number = |text: String| (Written::Number, text.into_bytes());
+            let written = match value {
+                Value::Texts(texts) => texts.get(at).map(|text| (Written::Text, text.to_vec())),
+                Value::Numbers(days) if kind == Kind::Date => days.get(at).map(|days| {
+                    let date = i32::try_from(days).ok().and_then(Date::of_days);
+                    (Written::Text, date.map_or(String::new(), |date| date.to_string()).into_bytes())
+                }),
+                Value::Numbers(numbers) => numbers.get(at).map(|integer| number(integer.to_string())),
+                // With a decimal point, so that whole numbers are real ones as well.
+                Value::Floats(floats) => floats.get(at).map(|float| number(format!("{float:?}"))),
+                Value::Flags(flags) => {
+                    flags.is_valid(at).then(|| (Written::Boolean, flags.value(at).to_string().into_bytes()))
+                }
+                Value::Nulls => None,
+            };
+            texts.push(written.as_ref().map(|(written, text)| written.mark(text, &mut marked)));
+            Ok(())
+        })?;
+        self.batch.tags.insert(Arc::clone(tag), texts.finish_texts(tag)?);
+        Ok(())
+    }
+
     /// Plays the moves that set up puzzles.
     fn set_up(&mut self, column: usize) -> Result<(), Fault> {
         let mut after = Batch::new();
@@ -566,6 +608,8 @@ enum Value<'a> {
     Texts(Texts<'a>),
     Numbers(Numbers<'a>),
     Floats(Floats<'a>),
+    Flags(&'a BooleanArray),
+    Nulls,
 }
 
 impl<'a> Value<'a> {
@@ -576,25 +620,31 @@ impl<'a> Value<'a> {
             Self::Texts(texts) => return texts.get(at).unwrap_or_default().to_vec(),
             Self::Numbers(numbers) => numbers.get(at).map(|number| number.to_string()),
             Self::Floats(floats) => floats.get(at).map(|float| float.to_string()),
+            Self::Flags(flags) => flags.is_valid(at).then(|| flags.value(at).to_string()),
+            Self::Nulls => None,
         };
         shown.unwrap_or_default().into_bytes()
     }
     fn of(array: &'a Column) -> Option<Self> {
         match Texts::of(array) {
             Some(texts) => Some(Self::Texts(texts)),
-            None => Numbers::of(array).map(Self::Numbers).or_else(|| Floats::of(array).map(Self::Floats)),
+            None => Numbers::of(array)
+                .map(Self::Numbers)
+                .or_else(|| Floats::of(array).map(Self::Floats))
+                .or_else(|| array.array.as_boolean_opt().map(Self::Flags))
+                .or_else(|| (*array.array.data_type() == DataType::Null).then_some(Self::Nulls)),
         }
     }
     fn text(&self, row: usize) -> Option<&'a [u8]> {
         match self {
             Self::Texts(texts) => texts.get(row),
-            Self::Numbers(_) | Self::Floats(_) => None,
+            _ => None,
         }
     }
     fn number(&self, row: usize) -> Option<i128> {
         match self {
             Self::Numbers(numbers) => numbers.get(row),
-            Self::Texts(_) | Self::Floats(_) => None,
+            _ => None,
         }
     }
     /// A number of floating point that is whole.

@@ -73,6 +73,7 @@ pub(super) fn rows_of(
         Some("positions") => positions(),
         _ if has("board") || has("fen") || has("FEN") && has("Moves") => positions(),
         _ if columns.iter().any(is_moves) => games(),
+        _ if options.may_lack_positions && !columns.is_empty() => positions(),
         _ => Err(format!(
             "has neither positions (a column `fen` or `board`; --fen-column names another) nor games (a column of text or lists \
              {}; --moves-column names another); {}",

@@ -230,12 +230,18 @@ impl Dictionary {
     /// # Errors
     /// If the texts exceed the limit.
     pub(in crate::formats) fn finish(self, field: Field) -> Result<Array, Damage> {
+        self.finish_texts(field.name()).map(Array::Text)
+    }
+    /// The column, with a name for messages.
+    ///
+    /// # Errors
+    /// If the texts exceed the limit.
+    pub(in crate::formats) fn finish_texts(self, name: &str) -> Result<table::Texts, Damage> {
         if self.size > self.most {
             let needed = self.size.saturating_mul(TEXT_SHARE);
-            let what =
-                format!("texts of `{}`: {}", field.name(), refusal(needed, 0, self.size, self.most * TEXT_SHARE));
+            let what = format!("texts of `{name}`: {}", refusal(needed, 0, self.size, self.most * TEXT_SHARE));
             return Err(Damage::limit(0, what));
         }
-        Ok(Array::Text(table::Texts::from_parts(self.codes, self.words)))
+        Ok(table::Texts::from_parts(self.codes, self.words))
     }
 }

@@ -119,6 +119,8 @@ pub use panic_guard::hide_caught_panics;
 #[cfg(feature = "parquet")]
 pub(super) use parquet::Parquet;
 
+pub(crate) use column_map::{COLUMN, Written};
+
 pub(crate) use super::codec::memory_budget::Budget;
 #[cfg(feature = "parquet")]
 use super::codec::table_row_parts::DecodeRows;

@@ -6,6 +6,7 @@
 mod boards;
 pub(super) mod comparison;
 mod group_table_columns;
+pub(super) mod labels;
 mod plots;
 mod score_results;
 pub(super) mod tables;

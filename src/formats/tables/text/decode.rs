@@ -3,13 +3,13 @@
 use super::Syntax;
 use super::cell::Cell;
 use super::json_row::{JsonRow, JsonRows, with_later_keys};
-use crate::chess::{Move, Validity};
+use crate::chess::{Move, Position, Validity};
 use crate::error::{Place, Reject};
 use crate::formats::codec::decode_records::{BadRecord, PseudoEnPassants};
 use crate::formats::codec::dropped_values::{DroppedKind, DroppedValue};
 use crate::formats::codec::line_records::{first_line, strip_bom, without_end};
 use crate::formats::lichess::puzzles;
-use crate::formats::tables::column_map::{Kind, Plan, Positions};
+use crate::formats::tables::column_map::{Kind, Plan, Positions, Written};
 use crate::formats::tables::delimited::{Separated, Splitter};
 use crate::formats::tables::fields_from_values::{Dictionary, Understood, first_word, move_of, push, result_of};
 use crate::formats::text::{OperationColumns, Refusal, UsualLines, place, unusual};
@@ -18,6 +18,7 @@ use crate::packed::Packed;
 use crate::table::{Array, Batch, Field, Fields, Values};
 use memchr::memchr;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The values of a line.
 #[derive(Clone, Copy)]
@@ -35,6 +36,14 @@ impl<'a> Row<'a> {
                 Some(text) => Cell::Text(text),
             },
             Self::Json(row) => row.get(column),
+        }
+    }
+    /// What a value is in the file.
+    fn written(self, column: usize) -> Written {
+        match self {
+            Self::Separated(_) => Written::Untyped,
+            Self::Json(row) if row.is_string(column) => Written::Text,
+            Self::Json(_) => Written::Number,
         }
     }
     /// Whether there may be values of columns that the first line does not name.
@@ -78,6 +87,9 @@ struct Decoder<'a> {
     operations: Option<Dictionary>,
     said: OperationColumns,
     pseudo_en_passants: PseudoEnPassants,
+    /// Columns that are read as they are, and a buffer for their texts.
+    others: Vec<(Arc<str>, usize, Dictionary)>,
+    marked: Vec<u8>,
     /// For puzzles: the first moves of the solutions.
     solutions: Option<Values<u16>>,
     /// The number of further moves of the solutions, if it is listed for each record.
@@ -180,6 +192,8 @@ impl<'a> Decoder<'a> {
             operations: by_operations.contains(Field::Operations).then(|| Dictionary::new(u64::MAX)),
             said: OperationColumns::new(by_operations.iter()),
             pseudo_en_passants: PseudoEnPassants::default(),
+            others: plan.others.iter().map(|(tag, at, _)| (Arc::clone(tag), *at, Dictionary::new(u64::MAX))).collect(),
+            marked: Vec::new(),
             solutions: (is_puzzle && options.fields.contains(Field::Move)).then(Values::default),
             lost_of_each: (is_puzzle && options.lists_lost_of_records()).then(LostByKey::default),
         }
@@ -208,29 +222,34 @@ impl<'a> Decoder<'a> {
     }
 
     fn record(&mut self, start: usize, line: &[u8], row: Row<'_>) {
-        let text = match row.get(self.plan.positions.column()) {
-            Cell::Text(text) => strip_bom(text).trim_ascii(),
-            Cell::Missing => {
-                return self.reject_bad(start, line, BadRecord::new("null_position", "there is no position"));
-            }
-            Cell::Other(_) => {
-                return self.reject_bad(start, line, BadRecord::new("position_not_text", "the position is not a text"));
-            }
-        };
         let number = self.batch.len();
         let (mut board, mut clocks);
         let mut pseudo_en_passant = None;
         let mut rest = None;
-        match self.lines.read(text) {
-            Some(usual) => (board, clocks) = usual,
-            None => match unusual(text, text.len(), 0, self.options, &mut self.decoded.remarks) {
-                Ok(read) => {
-                    (board, clocks) = (read.board, read.clocks);
-                    pseudo_en_passant = read.pseudo_en_passant;
-                    rest = Some(read).filter(|read| !read.rest.is_empty());
+        if matches!(self.plan.positions, Positions::None(_)) {
+            (board, clocks) = start_position();
+        } else {
+            let text = match row.get(self.plan.positions.column()) {
+                Cell::Text(text) => strip_bom(text).trim_ascii(),
+                Cell::Missing => {
+                    return self.reject_bad(start, line, BadRecord::new("null_position", "there is no position"));
                 }
-                Err(Refusal { reasons, message }) => return self.reject(start, line, reasons, message.into()),
-            },
+                Cell::Other(_) => {
+                    let bad = BadRecord::new("position_not_text", "the position is not a text");
+                    return self.reject_bad(start, line, bad);
+                }
+            };
+            match self.lines.read(text) {
+                Some(usual) => (board, clocks) = usual,
+                None => match unusual(text, text.len(), 0, self.options, &mut self.decoded.remarks) {
+                    Ok(read) => {
+                        (board, clocks) = (read.board, read.clocks);
+                        pseudo_en_passant = read.pseudo_en_passant;
+                        rest = Some(read).filter(|read| !read.rest.is_empty());
+                    }
+                    Err(Refusal { reasons, message }) => return self.reject(start, line, reasons, message.into()),
+                },
+            }
         }
         if let Some(column) = self.plan.set_up {
             let moves = row.get(column).text().unwrap_or_default().trim_ascii();
@@ -273,6 +292,15 @@ impl<'a> Decoder<'a> {
         let slots = if row.has_later_keys() { self.slots.len() } else { self.named };
         for at in 0..slots {
             self.value(at, start, row);
+        }
+        for (_, column, texts) in &mut self.others {
+            let marked = match row.get(*column) {
+                Cell::Missing => None,
+                Cell::Text(text) => Some(row.written(*column).mark(text, &mut self.marked)),
+                Cell::Other(text @ (b"true" | b"false")) => Some(Written::Boolean.mark(text, &mut self.marked)),
+                Cell::Other(text) => Some(Written::Text.mark(text, &mut self.marked)),
+            };
+            texts.push(marked);
         }
         self.decoded.records += 1;
     }
@@ -411,15 +439,27 @@ impl<'a> Decoder<'a> {
             numbers.push((Field::Move, Array::U16(solutions)));
         }
         numbers.into_iter().for_each(|(field, values)| add(fields, field, values));
+        for (tag, _, texts) in self.others {
+            if let Ok(texts) = texts.finish_texts(&tag) {
+                self.batch.tags.insert(tag, texts);
+            }
+        }
         if !self.decoded.rejects.is_empty() {
             self.batch.ordinals = Some(self.ordinals);
         }
+        self.batch.lacks_positions = matches!(self.plan.positions, Positions::None(_));
         if !self.batch.is_empty() {
             self.decoded.batches.push(self.batch);
         }
         self.decoded.lost_of_each = self.lost_of_each.map(LostByKey::finish);
         self.decoded
     }
+}
+
+/// The board and the clocks of records without a position.
+pub(in crate::formats::tables) fn start_position() -> (Packed, [u16; 2]) {
+    let start = Position::standard();
+    (Packed::pack(&start).unwrap_or_default(), [start.halfmove, start.fullmove])
 }
 
 /// Adds a column in which some row has a value.

@@ -50,6 +50,14 @@ impl<'a> JsonRow<'a> {
             Some(Place::Other(range)) => Cell::Other(&self.line[range.clone()]),
         }
     }
+    /// Whether a value is a string: only strings are copied, and only they have a quotation mark before them.
+    pub(super) fn is_string(self, column: usize) -> bool {
+        match self.rows.values.get(column) {
+            Some(Place::InCopy(_)) => true,
+            Some(Place::InLine(range)) => range.start > 0 && self.line[range.start - 1] == b'"',
+            _ => false,
+        }
+    }
     /// Whether there are values of columns that the first line does not name.
     pub(super) fn has_later_keys(self) -> bool {
         self.rows.has_later_keys

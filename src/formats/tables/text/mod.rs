@@ -22,6 +22,9 @@ mod cell;
 mod decode;
 mod json_row;
 
+#[cfg(feature = "parquet")]
+pub(super) use decode::start_position;
+
 use super::column_map::{Column, Kind, Plan, field_named};
 use super::delimited::Splitter;
 use super::json_walk::{self, Json};
@@ -110,6 +113,23 @@ pub(in crate::formats) fn with_column(head: &[u8], name: &str) -> Option<crate::
     use crate::formats::Format;
     let formats = [(Format::CSV, Syntax::Csv), (Format::TSV, Syntax::Tsv), (Format::JSONL, Syntax::Json)];
     formats.into_iter().find(|(_, syntax)| syntax.has_column(head, Some(name))).map(|(format, _)| format)
+}
+
+/// The format of a text table of any columns: one with this name whose first line names some, or an object of JSON.
+pub(in crate::formats) fn of_any_columns(
+    head: &[u8],
+    named: Option<crate::formats::Format>,
+) -> Option<crate::formats::Format> {
+    use crate::formats::Format;
+    let has_columns = |syntax: Syntax| {
+        syntax.columns(line_records::first_line(head)).is_some_and(|columns| {
+            let is_named = |column: &Column| !column.name.is_empty();
+            !columns.is_empty() && columns.iter().all(is_named)
+        })
+    };
+    let formats = [(Format::CSV, Syntax::Csv), (Format::TSV, Syntax::Tsv), (Format::JSONL, Syntax::Json)];
+    let is_meant = |format| named == Some(format) || named.is_none() && format == Format::JSONL;
+    formats.into_iter().find(|(format, syntax)| is_meant(*format) && has_columns(*syntax)).map(|(format, _)| format)
 }
 
 impl TextTable {
