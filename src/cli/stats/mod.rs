@@ -466,7 +466,7 @@ impl StatsArgs {
         &self,
         invocation: &Invocation<'_>,
         input: (&[PathBuf], &Reading),
-    ) -> Result<(Option<Result<Report, Error>>, Timed)> {
+    ) -> Result<(Option<Result<Counted, Error>>, Timed)> {
         let largest = self.find_largest(invocation, input.0, input.1)?;
         self.count(invocation, input, None, Some(largest))
     }
@@ -477,7 +477,7 @@ impl StatsArgs {
         set: FeatureSet,
         invocation: &Invocation<'_>,
         input: (&[PathBuf], &Reading),
-    ) -> Result<(Option<Result<Report, Error>>, Timed)> {
+    ) -> Result<(Option<Result<Counted, Error>>, Timed)> {
         let most = MOST_GROUPS_WITH_FEATURES as u64;
         invocation.note(format_args!(
             "more than {most} groups: the inputs are read again, first to find the groups whose features are counted"
@@ -489,7 +489,7 @@ impl StatsArgs {
             }
             counted => counted,
         };
-        let (Some(Ok(report)), Timed { failure: None, .. }) = &plain else {
+        let (Some(Ok((report, _))), Timed { failure: None, .. }) = &plain else {
             return Ok(plain);
         };
         let shown = self.with_largest(report, Some(MOST_SHOWN));

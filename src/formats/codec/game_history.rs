@@ -164,7 +164,7 @@ impl History {
                 last = place.map(|place| (place, Left::default()));
             }
             if let Some(Array::Lists(known)) = batch.fields.get_mut(&Field::History)
-                && lists.len() > 0
+                && !lists.is_empty()
             {
                 let rows = lists.len()..known.len();
                 lists.append(known, rows);
