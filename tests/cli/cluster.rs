@@ -280,6 +280,8 @@ fn games_are_chosen_and_rejects_kept_as_in_one_process() {
         &["--where", "legal_moves > 20", "--sample", "100", "--seed", "4"],
         &["--sample", "10%"],
         &["--by", "eco_position"],
+        &["--features", "threats:sfnnv16+halfka_v2_hm", "--by", "phase"],
+        &["--by", "len(\"features:planes:112:stm\")"],
     ] {
         let arguments = [&[&*boards][..], options].concat();
         let own = without_run(json(0, &[&["stats", "--json"][..], &arguments].concat()));

@@ -498,12 +498,12 @@ impl ComputedColumn for FeatureColumn {
     fn needs(&self) -> Needs {
         if self.set.has_history() {
             const FIELDS: Fields = Fields::of(&[Field::History, Field::Game, Field::Ply]);
-            return Needs::new(Queries::NONE, FIELDS);
+            return Needs { records_before: true, ..Needs::new(Queries::NONE, FIELDS) };
         }
         Needs::NONE
     }
     fn is_carried(&self) -> bool {
-        false
+        self.set.has_history()
     }
     fn fill(&self, tile: &Tile<'_>) -> Array {
         if self.set.has_history() {
