@@ -95,7 +95,7 @@ pub(crate) struct StatsArgs {
     )]
     by: Vec<String>,
 
-    /// Count how often each input of a network is active: halfka_v2_hm, threats:sfnnv16, … (`list`: all sets)
+    /// Count active inputs of a network: halfka_v2_hm, … (`list` names all)
     ///
     /// Two lists a position are counted, one for each side's view: which of the inputs of the set are seen, how often, and with
     /// which squares of the own king; with threats, also who attacks whom, and which pieces hang. Sets are joined by `+`. With
