@@ -51,7 +51,9 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     json: bool,
 
-    /// Show every distribution, and boards with heat maps, where otherwise one screen has the numbers
+    /// Show every distribution, and boards with heat maps
+    ///
+    /// Otherwise one screen has the numbers.
     #[arg(long, conflicts_with = "json")]
     full: bool,
 
