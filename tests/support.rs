@@ -88,7 +88,7 @@ pub(crate) fn sample_positions(seeds: [u64; 2], played: usize, of_each_file: usi
     positions
 }
 
-/// Boards that decode, and are no positions of chess: without kings, with many of them, with 64 queens.
+/// Boards that decode, and are not positions of chess: without kings, with many of them, with 64 queens.
 pub(crate) fn weird_positions(random: &mut Random, count: usize) -> Vec<Position> {
     let mut positions = Vec::new();
     while positions.len() + 1 < count {

@@ -22,11 +22,11 @@
 mod compare;
 pub mod csv;
 mod distribution;
-mod feature_coverage;
 pub mod html;
 #[cfg(feature = "json")]
 mod json;
 mod material_signature;
+mod network_feature_coverage;
 pub mod plots_and_tables;
 mod position_and_move_counts;
 mod puzzles_and_evaluations;
@@ -40,10 +40,10 @@ mod time_and_mistakes;
 
 pub use compare::{Comparison, Difference, Distance, Pair};
 pub use distribution::{Distribution, Histogram, Matrix};
-pub use feature_coverage::{FEW, FeatureCoverage, FeatureDifference, Hanging, ThreatCounts};
 #[cfg(feature = "json")]
 pub use json::{ReportError, left_out_to_json, run_to_json};
 pub use material_signature::Signature;
+pub use network_feature_coverage::{FEW, FeatureCoverage, FeatureDifference, Hanging, ThreatCounts};
 pub use position_and_move_counts::{MoveCounts, Number, PositionCounts};
 pub use puzzles_and_evaluations::{Evaluations, Magnitudes, Puzzles};
 pub use remarks::{Origin, Remark, Severity};

@@ -10,7 +10,6 @@
 //! heat map. The heat maps themselves are counted *vertically*: see
 //! [`VerticalCounters`](crate::kernels::VerticalCounters).
 
-mod feature_counts;
 mod full_report_details;
 mod game_details;
 mod group_by;
@@ -18,6 +17,7 @@ mod group_ids;
 mod grouped_statistics;
 mod heat_maps;
 mod joint_tables;
+mod network_feature_counts;
 mod position_flags;
 mod puzzles_and_evaluations;
 mod results_by_game;
@@ -45,10 +45,10 @@ use crate::table::{
     Array, Batch, FeatureSet, Field, ScoreCodes, StoredGame, Tile, Values, bits_where, is_sentinel, rows_of,
 };
 use crate::tiers::Analyzer;
-use feature_counts::FeatureCounts;
 use full_report_details::{Boards, Details};
 use heat_maps::SquareMaps;
 use joint_tables::Joint;
+use network_feature_counts::FeatureCounts;
 use position_flags::Flags;
 use puzzles_and_evaluations::{Annotations, Columns};
 use std::collections::BTreeMap;

@@ -23,8 +23,6 @@ mod duplicate_games;
 #[cfg(unix)]
 mod examples;
 mod expected;
-#[cfg(unix)]
-mod feature_coverage;
 mod files;
 mod foreign;
 mod games;
@@ -38,8 +36,8 @@ mod games_where;
 mod games_with_their_moves;
 mod generate;
 mod help;
-mod history_planes;
 mod info;
+mod leela_planes;
 mod levels;
 #[cfg(unix)]
 mod limits;
@@ -47,6 +45,8 @@ mod list_columns;
 #[cfg(feature = "parquet")]
 mod lists_of_moves_and_aix;
 mod manifest;
+#[cfg(unix)]
+mod network_feature_coverage;
 #[cfg(feature = "sql")]
 mod nullable;
 mod options;

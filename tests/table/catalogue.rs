@@ -89,7 +89,7 @@ fn real() -> Records {
     positions.into_iter().map(|position| (position.clone(), carried(&mut random, &position))).collect()
 }
 
-/// Boards that are no positions of chess.
+/// Boards that are not positions of chess.
 fn weird() -> Records {
     let mut random = Random::new(7);
     let positions = weird_positions(&mut random, 3_001);

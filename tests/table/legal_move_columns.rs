@@ -213,7 +213,7 @@ fn check_policy(layout: &str, index: impl Fn(&Position, Move) -> u16) {
     });
 }
 
-/// Boards that decode but are no positions of chess have some list, and nothing panics.
+/// Boards that decode but are not positions of chess have some list, and nothing panics.
 #[test]
 fn weird_boards_have_lists() {
     let positions = weird_positions(&mut Random::new(5), 2_000);

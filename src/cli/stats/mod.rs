@@ -3,7 +3,7 @@
 //! A report comes from reading positions, from merging the reports of earlier runs, or from a file with a report. The
 //! code that shows it does not depend on its origin.
 
-mod feature_listing;
+mod network_feature_listing;
 #[cfg(feature = "cluster")]
 mod on_cluster;
 mod report_origin;
@@ -213,7 +213,7 @@ impl RunCommand for StatsArgs {
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
         if self.features.as_deref() == Some("list") {
-            return feature_listing::print(self.json);
+            return network_feature_listing::print(self.json);
         }
         self.features()?;
         if self.second.zip.is_some() && self.merge {
@@ -689,7 +689,7 @@ impl StatsArgs {
         }
         let mut out = String::new();
         if let Some(labels) = &made.labels {
-            text::labels::write(&mut out, labels, invocation.style)?;
+            text::label_comparison::write(&mut out, labels, invocation.style)?;
             return super::print(out.as_bytes());
         }
         let report = self.with_largest(&made.report, Some(MOST_SHOWN));

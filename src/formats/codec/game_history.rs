@@ -132,15 +132,19 @@ fn signed(array: Option<&mut Array>) -> Option<&mut Values<i16>> {
     }
 }
 
+/// Whether a record continues the way of another one.
+fn continues((game, ply): Place, place: Option<Place>) -> bool {
+    place.is_some_and(|place| match place {
+        (Some(other), later) => game == Some(other) && later > ply,
+        (None, later) => game.is_none() && ply.checked_add(1) == Some(later),
+    })
+}
+
 impl History {
     /// The values passed on to a record, if it continues the way.
     fn before(&self, place: Option<Place>) -> Option<Left> {
-        let ((game, ply), left) = self.last?;
-        let continues = place.is_some_and(|place| match place {
-            (Some(other), later) => game == Some(other) && later > ply,
-            (None, later) => game.is_none() && ply.checked_add(1) == Some(later),
-        });
-        continues.then_some(left)
+        let (last, left) = self.last?;
+        continues(last, place).then_some(left)
     }
     fn go_on(&mut self, place: Option<Place>, left: Left) {
         self.last = place.map(|place| (place, left));
@@ -149,19 +153,19 @@ impl History {
     /// Gives the records of the next chunk the positions on their way in earlier chunks, and goes on to the end of the chunk.
     fn join_way(&mut self, decoded: &mut Decoded) {
         let Some(way) = decoded.way.take() else { return };
-        let mut last = self.last.filter(|_| decoded.chains.is_none());
+        let mut last = self.last.map(|(place, _)| place).filter(|_| decoded.chains.is_none());
         let mut words = Vec::new();
         for batch in decoded.batches.iter_mut().filter(|batch| !batch.is_empty()) {
             let mut lists = Lists::new(Items::U64(Vec::new()));
             for row in 0..batch.len() {
                 let place = place(batch, row);
-                if (Self { last, way: Way::default() }).before(place).is_none() {
+                if !last.is_some_and(|last| continues(last, place)) {
                     last = None;
                     break;
                 }
                 self.way.step(batch, row, &mut words);
                 lists.push_numbers(Some(&words));
-                last = place.map(|place| (place, Left::default()));
+                last = place;
             }
             if let Some(Array::Lists(known)) = batch.fields.get_mut(&Field::History)
                 && !lists.is_empty()

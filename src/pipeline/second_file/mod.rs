@@ -7,11 +7,11 @@
 //!
 //! In the run over the inputs, every record has its number over all inputs, bad ones included. With it, any thread
 //! finds the row beside the record: the values are [columns](SecondFile::columns) like any other, which are looked up
-//! when a tile is filled (`columns`). So the values need no place in batches, and it makes no difference which records
+//! when a tile is filled (`columns_beside`). So the values need no place in batches, and it makes no difference which records
 //! are chosen, how chunks are cut, or whether records were kept in temporary files in between. Memory does not depend on
 //! the length of the file.
 //!
-//! With [`RunOptions::beside`], the run also compares each good record with the board beside it (`comparison`). En
+//! With [`RunOptions::beside`], the run also compares each good record with the board beside it (`position_comparison`). En
 //! passant squares count only where such a capture is legal; the counters may differ, which is remarked on. The first
 //! record that differs, in the order of the inputs, ends the run, and so does a file that has fewer or more records.
 //! Rejected records are compared with nothing, and a rejected record of the second file has no values.
@@ -19,12 +19,12 @@
 //! Numbers have to count all records of the inputs. Runs over a [shard](ReadOptions::shard), and those in which options
 //! choose games before their records are numbered, are refused.
 
-mod column_types;
-mod columns;
-mod comparison;
+mod columns_beside;
+mod inferred_column_types;
+mod position_comparison;
 mod stored_rows;
 
-pub(super) use comparison::OTHER_COUNTERS;
+pub(super) use position_comparison::OTHER_COUNTERS;
 
 use super::{RunError, RunOptions, Summary, run_to_end};
 use crate::error::{Error, shown};
@@ -33,8 +33,8 @@ use crate::output::temp_file::Spill;
 use crate::poisoned_locks::Unpoisoned;
 use crate::table::ComputedColumn;
 use crate::text::numbers::counted;
-use column_types::ColumnType;
-use columns::ColumnBeside;
+use columns_beside::ColumnBeside;
+use inferred_column_types::ColumnType;
 use std::fmt;
 use std::io;
 use std::path::Path;

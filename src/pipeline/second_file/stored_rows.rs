@@ -6,7 +6,7 @@
 //! has a position.
 
 use super::super::Job;
-use super::column_types::{ArrayType, Classes, ColumnType};
+use super::inferred_column_types::{ArrayType, Classes, ColumnType};
 use super::read;
 use crate::error::{Error, shown};
 use crate::formats::tables::{COLUMN, Written};

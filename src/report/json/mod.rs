@@ -4,7 +4,7 @@
 //! is read. `data/stats.schema.json` describes it. Distributions over a wide range (scores, ratings) are lists of pairs
 //! of a number and its count; all others are arrays, where the index is the number.
 
-mod feature_coverage;
+mod network_feature_coverage;
 mod puzzles_and_evaluations;
 mod reader;
 mod score_results;

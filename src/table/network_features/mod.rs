@@ -11,7 +11,7 @@
 //! for a whole board, so that a square needs none: its index is the start of a block for the kind of piece and the king, plus
 //! its number.
 
-mod history_planes;
+mod leela_planes;
 mod piece_squares;
 mod threats;
 
@@ -142,8 +142,8 @@ static PARTS: &[Entry] = &[
     part!("planes:12", 12, 12, "masks of own P N B R Q K, then the other side's: no indices", Part::Planes),
     part!(
         "planes:112",
-        history_planes::PLANES,
-        history_planes::PLANES,
+        leela_planes::PLANES,
+        leela_planes::PLANES,
         "lc0, src/neural/encoder.cc, INPUT_CLASSICAL_112_PLANE: masks, no indices",
         Part::HistoryPlanes
     ),
@@ -185,7 +185,7 @@ impl Part {
             Self::Threats(part) => part.size(),
             Self::PawnPairs => threats::PAWN_PAIRS,
             Self::Planes => 12,
-            Self::HistoryPlanes => history_planes::PLANES,
+            Self::HistoryPlanes => leela_planes::PLANES,
         }
     }
     /// Adds the active inputs, counted from `first` on, in ascending order.
@@ -507,7 +507,7 @@ impl ComputedColumn for FeatureColumn {
     }
     fn fill(&self, tile: &Tile<'_>) -> Array {
         if self.set.has_history() {
-            return Array::Lists(history_planes::fill(tile));
+            return Array::Lists(leela_planes::fill(tile));
         }
         let mut ends = Vec::with_capacity(tile.len);
         let view = |row: usize| {

@@ -6,7 +6,7 @@
 mod boards;
 pub(super) mod comparison;
 mod group_table_columns;
-pub(super) mod labels;
+pub(super) mod label_comparison;
 mod plots;
 mod score_results;
 pub(super) mod tables;

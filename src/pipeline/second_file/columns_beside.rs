@@ -1,6 +1,6 @@
 //! The columns of the second file: values that are looked up at the number of the record.
 
-use super::column_types::push_number;
+use super::inferred_column_types::push_number;
 use super::stored_rows::{Slot, slot};
 use super::{BESIDE, StoredFile, each_row};
 use crate::error::shown;

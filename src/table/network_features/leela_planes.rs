@@ -55,7 +55,7 @@ fn push(board: &Packed, halfmove: u16, history: &[u64], planes: &mut Vec<u64>) {
         push_position(&Packed { color, types: [low, middle, high] }, is_repeated);
     }
     planes.resize(start + POSITIONS * PLANES_OF_POSITION, 0);
-    // Rights of boards that are no positions are unknown.
+    // Rights of boards that are not positions are unknown.
     let position = board.unpack(halfmove, 1).ok();
     for color in [us, !us] {
         for side in [CastlingSide::Queen, CastlingSide::King] {
