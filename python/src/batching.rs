@@ -182,7 +182,11 @@ fn padded(lists: &ArrayRef, len: usize, first_row: u64, field: &Field) -> Result
             field.name()
         ))
     };
+    let offsets = lists.value_offsets();
+    let have_len = lists.nulls().is_none() && offsets.windows(2).all(|ends| (ends[1] - ends[0]) as usize == len);
     let filled: ArrayRef = match values.data_type() {
+        // The column comes so.
+        DataType::Int32 | DataType::Int64 if have_len => values.slice(offsets[0] as usize, lists.len() * len),
         DataType::UInt16 => filled::<UInt16Type, Int32Type>(lists, len, NONE, |number| number.into())
             .map_err(|(row, n)| too_long(row, n))?,
         DataType::Int32 => {

@@ -11,6 +11,7 @@ use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
 use lanefish::Error;
 use lanefish::jobs::{self, ScanStep};
 use lanefish::pipeline::Summary;
+use lanefish::table::Columns;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
@@ -80,12 +81,14 @@ reading_function! {
         let reading = keywords.check(py)?;
         let analyzer = reading::analyzer(py)?;
         let inputs = reading.inputs(py, paths)?;
-        let begin = move || {
+        let begin = move |columns: Columns| {
             let reading = reading.clone();
-            jobs::Scan::new(inputs.clone(), columns.clone(), analyzer, move |options| reading.set(options))
+            jobs::Scan::new(inputs.clone(), columns, analyzer, move |options| reading.set(options))
         };
+        let pads = pads(pad, &begin(columns.clone()).schema())?;
+        let columns = pads.iter().fold(columns, |columns, pad| columns.padded(pad.column, pad.len));
+        let begin = move || begin(columns.clone());
         let scan = begin();
-        let pads = pads(pad, &scan.schema())?;
         if batch_size == Some(0) || shuffle_buffer == Some(0) {
             return Err(PyValueError::new_err("batch_size and shuffle_buffer must be at least 1"));
         }

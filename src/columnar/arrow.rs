@@ -1,8 +1,8 @@
 //! Columns as Arrow arrays.
 
-use super::column_descriptions::{Described, days_of};
+use super::column_descriptions::{Described, days_of, with_columns_of_boards};
 use super::schema_metadata;
-use crate::table::{Array, Items, Kind, TextBuffer, Values};
+use crate::table::{Array, Items, Kind, TextBuffer, Texts, Values};
 use arrow_array::builder::{BinaryBuilder, StringBuilder};
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
@@ -71,7 +71,8 @@ pub(crate) fn record_batch(
     values: Vec<Array>,
 ) -> Result<RecordBatch, ArrowError> {
     let rows = values.first().map_or(0, Array::len);
-    let arrays = columns.iter().zip(values).map(|(column, values)| arrow_array(column.kind, values));
+    let values = with_columns_of_boards(columns, values);
+    let arrays = columns.iter().zip(values).map(|(column, values)| arrow_array(column, values));
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(Arc::clone(schema), arrays.collect(), &options)
 }
@@ -99,7 +100,35 @@ fn strings(texts: &TextBuffer) -> ArrayRef {
     Arc::new(StringArray::new(offsets, Buffer::from(bytes.to_vec()), None))
 }
 
-fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
+/// The bytes of a column of few, short words, such as results, and where the text of each row ends; `None` if there are others.
+fn short_texts(texts: &Texts) -> Option<(Vec<u8>, Vec<i32>)> {
+    const LONGEST: usize = 8;
+    // Eight bytes are written for every text, however short, without a branch. The last word is that of missing rows.
+    let mut words = Vec::with_capacity(texts.words().len() + 1);
+    for word in texts.words().iter().chain([""]) {
+        let mut eight = [0; LONGEST];
+        eight.get_mut(..word.len())?.copy_from_slice(word.as_bytes());
+        words.push((eight, word.len()));
+    }
+    if words.len() > 256 || texts.len() > i32::MAX as usize / LONGEST {
+        return None;
+    }
+    let mut bytes = vec![0; LONGEST * (texts.len() + 1)];
+    let (mut end, mut ends) = (0, Vec::with_capacity(texts.len() + 1));
+    ends.push(0);
+    let codes = texts.codes();
+    for (row, &code) in codes.values().iter().enumerate() {
+        let (word, len) = words[if codes.is_present(row) { code as usize } else { words.len() - 1 }];
+        bytes[end..end + LONGEST].copy_from_slice(&word);
+        end += len;
+        ends.push(end as i32);
+    }
+    bytes.truncate(end);
+    Some((bytes, ends))
+}
+
+fn arrow_array(column: &Described, array: Array) -> ArrayRef {
+    let kind = column.kind;
     match array {
         Array::Flag(flags) => {
             let nulls = nulls(flags.present(), flags.len());
@@ -142,7 +171,10 @@ fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
             let items: ArrayRef = match lists.into_items() {
                 Items::I16(numbers) => Arc::new(PrimitiveArray::<Int16Type>::from(numbers)),
                 Items::U16(numbers) => Arc::new(PrimitiveArray::<UInt16Type>::from(numbers)),
-                Items::I32(numbers) => Arc::new(PrimitiveArray::<Int32Type>::from(numbers)),
+                Items::I32(numbers) => Arc::new(match &column.of_boards {
+                    Some(of_boards) => PrimitiveArray::<Int32Type>::new(of_boards.memory.lend(numbers), None),
+                    None => PrimitiveArray::<Int32Type>::from(numbers),
+                }),
                 Items::U64(bits) if kind == Kind::ListOfI64 => {
                     Arc::new(PrimitiveArray::<Int64Type>::from_iter_values(bits.into_iter().map(|bits| bits as i64)))
                 }
@@ -151,11 +183,23 @@ fn arrow_array(kind: Kind, array: Array) -> ArrayRef {
             };
             Arc::new(ListArray::new(element(items.data_type().clone()), offsets, items, nulls))
         }
-        Array::Text(_) | Array::TextBuffer(_) => {
-            let rows = array.len();
-            let mut strings = StringBuilder::with_capacity(rows, 16 * rows);
-            for row in 0..rows {
-                strings.append_option(array.text(row));
+        Array::Text(texts) => {
+            let (bytes, ends) = short_texts(&texts).unwrap_or_else(|| {
+                let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(texts.len() + 1));
+                ends.push(0);
+                for row in 0..texts.len() {
+                    bytes.extend_from_slice(texts.get(row).unwrap_or_default().as_bytes());
+                    ends.push(i32::try_from(bytes.len()).expect("less than 2 GiB of text"));
+                }
+                (bytes, ends)
+            });
+            let nulls = nulls(texts.codes().present(), texts.len());
+            Arc::new(StringArray::new(OffsetBuffer::new(ends.into()), Buffer::from(bytes), nulls))
+        }
+        Array::TextBuffer(texts) => {
+            let mut strings = StringBuilder::with_capacity(texts.len(), 16 * texts.len());
+            for row in 0..texts.len() {
+                strings.append_option(texts.get(row));
             }
             Arc::new(strings.finish())
         }

@@ -13,6 +13,7 @@ mod arrow;
 mod column_descriptions;
 mod ipc;
 mod parquet;
+mod reused_memory;
 mod row_blocks;
 mod schema_metadata;
 #[cfg(test)]
@@ -21,7 +22,7 @@ mod tests;
 pub(crate) use arrow::record_batch;
 pub(crate) use arrow::schema;
 pub(crate) use column_descriptions::Described;
-pub(crate) use column_descriptions::dates_without_days;
+pub(crate) use column_descriptions::{dates_without_days, in_place_of_values};
 pub(crate) use ipc::{Ipc, IpcFile, IpcKind};
 pub use parquet::Compression;
 pub(crate) use parquet::{Pages, Parquet, ParquetFile};

@@ -24,8 +24,8 @@ pub(crate) struct RowBlocks {
     waiting: RowRuns<Vec<Array>>,
     /// Rows in blocks.
     rows: u64,
-    /// By column.
-    dictionaries: Vec<Dictionary>,
+    /// By column, if there are any.
+    dictionaries: Option<Vec<Dictionary>>,
 }
 
 /// The texts of a column in a row group so far.
@@ -123,7 +123,11 @@ impl Default for RowBlocks {
 impl RowBlocks {
     /// For row groups with this number of rows, which is a multiple of [`BLOCK`].
     pub(crate) fn of_groups(rows: usize) -> Self {
-        Self { group: rows as u64, waiting: RowRuns::default(), rows: 0, dictionaries: Vec::new() }
+        Self { group: rows as u64, waiting: RowRuns::default(), rows: 0, dictionaries: Some(Vec::new()) }
+    }
+    /// For formats without dictionaries of texts.
+    pub(crate) fn without_dictionaries() -> Self {
+        Self { dictionaries: None, ..Self::default() }
     }
     /// Takes these rows of the next chunk, whose columns have the same length; returns the blocks that they complete.
     pub(crate) fn join(&mut self, piece: Vec<Array>, rows: Range<usize>) -> Vec<RowBlock> {
@@ -142,7 +146,7 @@ impl RowBlocks {
         let codes = self.encode_texts(&runs, len);
         let ends = is_last || self.rows.is_multiple_of(self.group);
         let words = ends.then(|| {
-            let dictionaries = self.dictionaries.iter_mut().map(std::mem::take);
+            let dictionaries = self.dictionaries.iter_mut().flatten().map(std::mem::take);
             dictionaries.map(|dictionary| dictionary.words).collect()
         });
         RowBlock { runs, codes, words }
@@ -150,8 +154,9 @@ impl RowBlocks {
     /// The codes of repeated texts.
     fn encode_texts(&mut self, runs: &[RowRun<Vec<Array>>], len: usize) -> Vec<Option<Vec<u32>>> {
         let columns = runs.first().map_or(0, |(piece, _)| piece.len());
-        self.dictionaries.resize_with(columns.max(self.dictionaries.len()), Dictionary::default);
-        let dictionaries = self.dictionaries.iter_mut().enumerate();
+        let Some(dictionaries) = &mut self.dictionaries else { return Vec::new() };
+        dictionaries.resize_with(columns.max(dictionaries.len()), Dictionary::default);
+        let dictionaries = dictionaries.iter_mut().enumerate();
         dictionaries
             .map(|(column, dictionary)| {
                 let mut codes = Vec::with_capacity(len);

@@ -6,14 +6,16 @@ use super::game_rows::cells_of_games;
 use super::output_content::OutputContent;
 use crate::columnar::{
     Compression, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, ROW_GROUP_OF_GAMES, RowBlock,
-    RowBlocks, dates_without_days, schema,
+    RowBlocks, dates_without_days, in_place_of_values, schema,
 };
 use crate::games::{GameRow, GameVerdict, MoveForms};
 use crate::output::SquareSetStyle;
+use crate::packed::Packed;
 use crate::pipeline::{Job, for_each_tile_unqueried};
 use crate::queries::Queries;
 use crate::table::{
-    Array, Batch, COLUMNS, Column, DATE_TEXT, Field, Fields, Kind, Needs, SCORE_SENTINEL, Tile, score_sentinels,
+    Array, Batch, COLUMNS, ChosenColumn, Column, DATE_TEXT, Field, Fields, Kind, Needs, SCORE_SENTINEL, Tile,
+    score_sentinels,
 };
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -99,7 +101,7 @@ fn always(fen: bool) -> impl Iterator<Item = &'static Column> {
 fn described(written: OutputContent<'_>) -> Vec<Described> {
     match written {
         OutputContent::Columns(columns, masks) => {
-            let described = columns.iter().map(|column| match (Described::of(column), masks) {
+            let described = columns.iter().map(|column| match (Described::of(column).or_boards(column), masks) {
                 (column @ Described { kind: Kind::Bits, .. }, SquareSetStyle::Signed) => {
                     Described { kind: Kind::I64, ..column }
                 }
@@ -144,8 +146,13 @@ impl<'a> Table<'a> {
     fn new(rows: OutputContent<'a>, encoder: impl FnOnce(Vec<Described>) -> Encoder) -> Self {
         let described = described(rows);
         let has_moves = described.iter().any(|column| column.has_moves);
-        let blocks = if has_moves { RowBlocks::of_groups(ROW_GROUP_OF_GAMES) } else { RowBlocks::default() };
-        Self { rows, encoder: encoder(described), line: InOrder::new(blocks) }
+        let encoder = encoder(described);
+        let blocks = match encoder {
+            Encoder::Parquet(_) if has_moves => RowBlocks::of_groups(ROW_GROUP_OF_GAMES),
+            Encoder::Parquet(_) => RowBlocks::default(),
+            Encoder::Ipc(_) | Encoder::Batches(_) => RowBlocks::without_dictionaries(),
+        };
+        Self { rows, encoder, line: InOrder::new(blocks) }
     }
 
     /// Begins the file.
@@ -205,7 +212,14 @@ impl<'a> Table<'a> {
     /// The values of the rows that count.
     fn fill(&self, tile: &Tile<'_>) -> Vec<Array> {
         match self.rows {
-            OutputContent::Columns(columns, _) => columns.iter().map(|column| column.fill(tile)).collect(),
+            OutputContent::Columns(columns, _) => {
+                let mut is_first = true;
+                let fill = |column: &ChosenColumn| match column.of_boards() {
+                    Some(_) => in_place_of_values(std::mem::take(&mut is_first), boards(tile)),
+                    None => column.fill(tile),
+                };
+                columns.iter().map(fill).collect()
+            }
             OutputContent::Records { fen } => {
                 let columns = always(fen).chain(carried());
                 columns.map(|column| column.fill(tile)).collect()
@@ -213,6 +227,11 @@ impl<'a> Table<'a> {
             OutputContent::Games | OutputContent::GameColumns(_) => Vec::new(),
         }
     }
+}
+
+/// The boards of all records of a tile.
+fn boards(tile: &Tile<'_>) -> impl ExactSizeIterator<Item = Packed> {
+    (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row))
 }
 
 impl Encoder {
@@ -295,8 +314,7 @@ impl Job for Table<'_> {
     fn tile(&self, part: &mut TablePart, tile: &Tile<'_>) {
         let mut filled = Vec::new();
         if let OutputContent::Records { .. } = self.rows {
-            let boards = (tile.start..tile.start + tile.len).map(|row| tile.batch.board(row));
-            filled.push(Array::Boards(boards.collect()));
+            filled.push(Array::Boards(boards(tile).collect()));
         }
         let mut arrays = self.fill(tile);
         if let OutputContent::Records { fen } = self.rows {

@@ -12,6 +12,7 @@ use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_a
 use crate::chess::{Bitboard, Color, Role, Square};
 use crate::packed::{Group, Packed};
 use crate::report::{FeatureCoverage, Hanging, ThreatCounts};
+use crate::simd::bytes::AnyBlocks;
 use crate::table::{FeatureSet, PieceSquares, View, rows_of};
 use crate::tiers::Analyzer;
 use std::sync::Arc;
@@ -137,11 +138,10 @@ impl FeatureCounts {
     /// Counts the lists of both sides.
     fn add_lists(&mut self, set: &FeatureSet, board: &Packed) {
         for side in Color::ALL {
-            let view = View::new(board, side);
             self.active.clear();
-            set.push(&view, &mut self.active);
+            set.push(AnyBlocks::detect(), board, side, &mut self.active);
             self.active_most = self.active_most.max(self.active.len() as u64);
-            self.kings[view.king().unwrap_or(NO_KING)] += 1;
+            self.kings[View::new(board, side).king().unwrap_or(NO_KING)] += 1;
             for &index in &self.active {
                 self.inputs[index as usize] += 1;
             }

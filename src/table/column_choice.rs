@@ -5,9 +5,11 @@ use super::array::{Array, Texts};
 use super::catalogue::{COLUMNS, OF_GAMES};
 use super::column::{Column, Kind, Subject};
 use super::field::Field;
+use super::list_array::Lists;
 use super::network_features::{self, FeatureColumn, OutputBucket};
 use super::tile::Tile;
 use crate::ParseError;
+use crate::packed::Packed;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -105,6 +107,23 @@ pub trait ComputedColumn: fmt::Debug + Send + Sync {
     }
     /// The values of the column for every record of a tile; those of records that do not count are unspecified.
     fn fill(&self, tile: &Tile<'_>) -> Array;
+    /// Whether the values are lists of numbers that follow from boards alone. Tables keep boards in place of them, which take less
+    /// memory, until rows are written.
+    fn is_of_boards(&self) -> bool {
+        false
+    }
+    /// The lists of the column for these boards, in this memory.
+    ///
+    /// # Panics
+    /// If it is not [of boards](Self::is_of_boards).
+    fn of_boards(&self, _boards: &[Packed], _memory: Vec<i32>) -> Lists {
+        unreachable!("{} is not a column of boards", self.name())
+    }
+    /// The column with lists of this length, filled up with -1, but for those that are longer; `None` if it cannot make
+    /// them so.
+    fn padded(&self, _len: usize) -> Option<Arc<dyn ComputedColumn>> {
+        None
+    }
 }
 
 /// A column of a choice: one of the catalogue, one of a family, or the value of an expression.
@@ -196,6 +215,13 @@ impl ChosenColumn {
         match self {
             Self::Listed(_) | Self::Computed(_) => None,
             Self::OfFamily(_, name) => Some(name.strip_prefix(TAGS.prefix).unwrap_or(name)),
+        }
+    }
+    /// The column, if its values follow from boards alone.
+    pub(crate) fn of_boards(&self) -> Option<&Arc<dyn ComputedColumn>> {
+        match self {
+            Self::Computed(column) if column.is_of_boards() => Some(column),
+            _ => None,
         }
     }
     /// The values of the column for every record of a tile; those of records that do not count are unspecified.
@@ -297,6 +323,23 @@ impl Columns {
             Some(column) => Err(ColumnsError::Twice(column.name().to_owned())),
             None => Ok(Self(columns)),
         }
+    }
+    /// The same columns, of which that of this number has lists of this length, filled up with -1 unless they are longer, if
+    /// it is one of a network's inputs. Other columns stay as they are.
+    ///
+    /// ```
+    /// use lanefish::table::Columns;
+    /// let columns = Columns::named("fen,features:halfka_v2_hm:white").unwrap().padded(1, 32);
+    /// assert_eq!(columns.iter().count(), 2);
+    /// ```
+    #[must_use]
+    pub fn padded(mut self, column: usize, len: usize) -> Self {
+        if let Some(ChosenColumn::Computed(computed)) = self.0.get_mut(column)
+            && let Some(padded) = computed.padded(len)
+        {
+            *computed = padded;
+        }
+        self
     }
     /// The columns.
     pub fn iter(&self) -> impl Iterator<Item = &ChosenColumn> {

@@ -255,12 +255,12 @@ pub(super) fn result(tile: &Tile<'_>) -> Array {
 /// The code of each result.
 fn results(tile: &Tile<'_>, code: impl Fn(&Packed, u8) -> u8) -> Values<u32> {
     let Array::U8(results) = raw_field(tile, Field::Result) else { unreachable!("results are small numbers") };
-    let mut codes = Values::default();
-    for row in 0..tile.len {
-        let known = results.get(row).filter(|&&result| result < 3);
-        codes.push(known.map(|&result| code(&tile.board(row), result).into()));
-    }
-    codes
+    let words = results.values().chunks(64).zip(results.present());
+    let present = words.map(|(results, present)| present & bits_where(results, |result| result < 3)).collect();
+    // Without a branch: of results that are not known, the codes become 0.
+    let numbered = results.values().iter().enumerate();
+    let codes = numbered.map(|(row, &result)| code(&tile.board(row), result.min(2)).into()).collect();
+    Values::from_parts(codes, present)
 }
 
 pub(super) fn result_of_mover(tile: &Tile<'_>) -> Array {

@@ -55,6 +55,10 @@ fn text(column: &dyn Array, row: usize) -> String {
         DataType::Int16 => column.as_primitive::<Int16Type>().value(row).to_string(),
         DataType::Date32 => column.as_primitive::<Date32Type>().value(row).to_string(),
         DataType::Utf8 => column.as_string::<i32>().value(row).to_owned(),
+        DataType::List(_) => {
+            let items = column.as_list::<i32>().value(row);
+            (0..items.len()).map(|item| text(&items, item)).collect::<Vec<_>>().join(" ")
+        }
         other => panic!("{other}"),
     }
 }
@@ -153,6 +157,20 @@ fn values_are_those_of_csv() {
 }
 
 /// `games --skip` counts over chunks: more games are skipped than the first chunk has.
+/// Inputs of networks are computed from the boards of a block of rows, not with the other columns of a tile.
+#[test]
+fn inputs_of_networks_are_those_of_csv() {
+    let directory = tempfile::tempdir().unwrap();
+    let columns = "index,features:halfka_v2_hm:white,stm_result,features:threats:sfnnv16+chess768:nstm,white,\
+                   features:halfkp:stm,features:planes:12:stm,result";
+    for input in inputs() {
+        for more in [&["--threads", "2"][..], &["--where", "pieces % 3 = 0"], &["--sample", "0.4", "--skip", "30"]] {
+            let arguments = [&["compute", "--columns", columns, input.to_str().unwrap()], more].concat();
+            agrees(directory.path(), &arguments);
+        }
+    }
+}
+
 #[test]
 fn skipped_games_of_tables_are_counted_over_chunks() {
     let directory = tempfile::tempdir().unwrap();

@@ -23,7 +23,7 @@ mod page;
 pub use compression::Compression;
 
 use super::arrow::schema;
-use super::column_descriptions::Described;
+use super::column_descriptions::{Described, with_columns_of_boards};
 use super::row_blocks::RowBlock;
 use super::schema_metadata;
 use crate::poisoned_locks::Unpoisoned;
@@ -87,7 +87,7 @@ impl Parquet {
     pub(crate) fn encode(&self, mut block: RowBlock) -> io::Result<Pages> {
         let mut encoder = self.encoder()?;
         let mut pages = Vec::with_capacity(self.columns.len());
-        let values = block.take_columns();
+        let values = with_columns_of_boards(&self.columns, block.take_columns());
         for ((column, values), codes) in self.columns.iter().zip(values).zip(&block.codes) {
             let codes = codes.as_deref();
             pages.push(encoder.page(&values, column.kind, column.nullable, codes)?);

@@ -71,6 +71,10 @@ impl Array {
     pub(crate) fn append_tile(columns: &mut Vec<Self>, filled: Vec<Self>, tile: &Tile<'_>) {
         if columns.is_empty() {
             *columns = filled.iter().map(Self::empty_like).collect();
+            // Rows that are left out need no room; usually all of a batch count, or few.
+            if tile.count() == tile.len {
+                columns.iter_mut().for_each(|column| column.reserve(tile.batch.len() - tile.start));
+            }
         }
         let runs = tile.runs();
         for (to, values) in columns.iter_mut().zip(&filled) {

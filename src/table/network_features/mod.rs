@@ -25,10 +25,17 @@ use super::tile::Tile;
 use super::values::Values;
 use crate::ParseError;
 use crate::chess::{Color, Role, Square};
-use crate::packed::Packed;
+use crate::packed::{Packed, Planes};
 use crate::queries::Queries;
+use crate::simd::bmi2::Bmi2;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::bytes::Avx512Blocks;
+use crate::simd::bytes::{AnyBlocks, Blocks};
+use crate::simd::inlined;
+use piece_squares::MOST_WRITTEN;
 pub(crate) use piece_squares::PieceSquares;
 use std::fmt;
+use std::sync::Arc;
 use threats::Threats;
 
 /// The prefix of the names of these columns.
@@ -188,12 +195,17 @@ impl Part {
             Self::HistoryPlanes => leela_planes::PLANES,
         }
     }
-    /// Adds the active inputs, counted from `first` on, in ascending order.
-    fn push(&self, view: &View, first: i32, indices: &mut Vec<i32>) {
+    /// Adds the active inputs of a board as a side sees it, counted from `first` on, in ascending order.
+    #[inline(always)]
+    fn push<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, first: u32, indices: &mut Vec<i32>) {
         match self {
-            Self::PieceSquares(part) => part.push(view, first, indices),
-            Self::Threats(part) => part.push(view, first, indices),
-            Self::PawnPairs => threats::push_pawn_pairs(view, first, indices),
+            Self::PieceSquares(part) => {
+                let mut written = [0; MOST_WRITTEN];
+                let count = part.put(blocks, board, side, first, &mut written);
+                indices.extend_from_slice(&written[..count]);
+            }
+            Self::Threats(part) => part.push(&View::new(board, side), first as i32, indices),
+            Self::PawnPairs => threats::push_pawn_pairs(&View::new(board, side), first as i32, indices),
             Self::Planes | Self::HistoryPlanes => {}
         }
     }
@@ -244,28 +256,49 @@ impl Side {
     }
 }
 
+/// The planes of a board as one side sees it: with the ranks turned over for Black.
+#[derive(Clone, Copy, Debug)]
+struct SeenBoard {
+    planes: Planes<u64>,
+    /// The pieces of the side.
+    own: u64,
+}
+
+impl SeenBoard {
+    #[inline(always)]
+    fn new(board: &Packed, side: Color) -> Self {
+        let turn = |set: u64| if side == Color::Black { set.swap_bytes() } else { set };
+        let planes = Planes { color: turn(board.color), types: board.types.map(turn) };
+        let of_side = if side == Color::Black { planes.color } else { !planes.color };
+        Self { planes, own: planes.occupied() & of_side }
+    }
+    /// The square of the own king; `None` without one.
+    #[inline(always)]
+    fn king(&self) -> Option<usize> {
+        let king = self.planes.role(Role::King) & self.own;
+        (king != 0).then(|| king.trailing_zeros() as usize)
+    }
+    /// The same board with its files reversed.
+    #[inline(always)]
+    fn mirrored(&self) -> Self {
+        let planes = Planes { color: mirrored(self.planes.color), types: self.planes.types.map(mirrored) };
+        Self { planes, own: mirrored(self.own) }
+    }
+}
+
 /// A board as one side sees it: the pieces of each kind, its own and then the other side's, with the ranks turned over for
 /// Black.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     /// By side, then by kind: P N B R Q K.
     pieces: [[u64; 6]; 2],
-    /// Whose view it is.
-    side: Color,
 }
 
 impl View {
     pub(crate) fn new(board: &Packed, side: Color) -> Self {
-        let planes = board.planes();
-        let occupied = planes.occupied();
-        let black = board.color & occupied;
-        let (own, other) = match side {
-            Color::White => (occupied & !black, black),
-            Color::Black => (black, occupied & !black),
-        };
-        let turn = |set: u64| if side == Color::Black { set.swap_bytes() } else { set };
-        let pieces_of = |all: u64| Role::ALL.map(|role| turn(planes.role(role) & all));
-        Self { pieces: [pieces_of(own), pieces_of(other)], side }
+        let SeenBoard { planes, own } = SeenBoard::new(board, side);
+        let other = planes.occupied() & !own;
+        Self { pieces: [own, other].map(|all| Role::ALL.map(|role| planes.role(role) & all)) }
     }
     /// The pieces of each kind, its own and then the other side's.
     pub(crate) fn pieces(&self) -> &[[u64; 6]; 2] {
@@ -289,6 +322,7 @@ impl View {
 }
 
 /// A set with its files reversed.
+#[inline(always)]
 fn mirrored(set: u64) -> u64 {
     set.reverse_bits().swap_bytes()
 }
@@ -389,11 +423,83 @@ impl FeatureSet {
             _ => None,
         }
     }
-    /// Adds the active inputs, in ascending order.
-    pub(crate) fn push(&self, view: &View, indices: &mut Vec<i32>) {
+    /// Adds the active inputs of a board as a side sees it, in ascending order.
+    #[inline(always)]
+    pub(crate) fn push<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, indices: &mut Vec<i32>) {
         for (part, first) in &self.parts {
-            part.push(view, *first as i32, indices);
+            part.push(blocks, board, side, *first, indices);
         }
+    }
+    /// The active inputs of boards, as a side sees them, in ascending order; those of a missing board are none. With a
+    /// length, shorter lists are filled up with -1. What the memory holds means nothing.
+    fn lists(
+        &self,
+        side: Side,
+        boards: impl ExactSizeIterator<Item = Option<Packed>>,
+        pad: Option<usize>,
+        memory: Vec<i32>,
+    ) -> Lists {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(blocks) = Avx512Blocks::detect() {
+            return blocks.enter(inlined(
+                #[inline(always)]
+                || self.lists_by(blocks, side, boards, pad, memory),
+            ));
+        }
+        let fill = inlined(
+            #[inline(always)]
+            || self.lists_by(AnyBlocks::detect(), side, boards, pad, memory),
+        );
+        match Bmi2::detect() {
+            Some(bmi2) => bmi2.enter(fill),
+            None => fill(),
+        }
+    }
+    #[inline(always)]
+    fn lists_by<B: Blocks>(
+        &self,
+        blocks: B,
+        side: Side,
+        boards: impl ExactSizeIterator<Item = Option<Packed>>,
+        pad: Option<usize>,
+        mut items: Vec<i32>,
+    ) -> Lists {
+        let of_row = pad.unwrap_or_default();
+        items.resize(boards.len() * pad.unwrap_or(32) + MOST_WRITTEN, 0);
+        let mut ends = Vec::with_capacity(boards.len());
+        let (mut end, mut list) = (0, Vec::new());
+        for board in boards {
+            if items.len() - end < of_row + MOST_WRITTEN {
+                items.resize(2 * items.len() + of_row, 0);
+            }
+            let mut len = 0;
+            if let Some(board) = board {
+                let color = side.color(board.side_to_move());
+                if let ([(Part::PieceSquares(part), _)], Some(room)) = (&self.parts[..], items[end..].first_chunk_mut())
+                {
+                    len = part.put(blocks, &board, color, 0, room);
+                } else {
+                    list.clear();
+                    self.push(blocks, &board, color, &mut list);
+                    len = list.len();
+                    if items.len() - end < len + of_row + MOST_WRITTEN {
+                        items.resize(2 * items.len() + len, 0);
+                    }
+                    items[end..end + len].copy_from_slice(&list);
+                }
+            }
+            if len < of_row {
+                // By whole vectors, past the end of the list, where the next one will be.
+                for place in (end + len..end + of_row).step_by(16) {
+                    items[place..place + 16].fill(-1);
+                }
+                len = of_row;
+            }
+            end += len;
+            ends.push(u32::try_from(end).expect("less than 2^32 inputs"));
+        }
+        items.truncate(end);
+        Lists::from_parts(Items::I32(items), ends)
     }
     fn are_planes(&self) -> bool {
         self.parts.iter().any(|(part, _)| part.is_of_planes())
@@ -445,6 +551,8 @@ pub(super) struct FeatureColumn {
     meaning: Box<str>,
     set: FeatureSet,
     side: Side,
+    /// Shorter lists are filled up to this length with -1.
+    pad: Option<usize>,
 }
 
 impl FeatureColumn {
@@ -481,7 +589,7 @@ impl FeatureColumn {
             true => format!("sets of own P N B R Q K and the other side's, as {view} sees them"),
             false => format!("active inputs of {}, of {}, as {view} sees them", set.name, set.inputs),
         };
-        Ok(Self { name: name.into(), meaning: meaning.into(), set, side })
+        Ok(Self { name: name.into(), meaning: meaning.into(), set, side, pad: None })
     }
 }
 
@@ -509,32 +617,30 @@ impl ComputedColumn for FeatureColumn {
         if self.set.has_history() {
             return Array::Lists(leela_planes::fill(tile));
         }
-        let mut ends = Vec::with_capacity(tile.len);
-        let view = |row: usize| {
-            let board = tile.board(row);
-            View::new(&board, self.side.color(board.side_to_move()))
-        };
-        let counts = |row: usize| tile.counts(tile.start + row);
-        let items = if self.set.are_planes() {
+        let boards = (0..tile.len).map(|row| tile.counts(tile.start + row).then(|| tile.board(row)));
+        Array::Lists(if self.set.are_planes() {
+            let mut ends = Vec::with_capacity(tile.len);
             let mut sets = Vec::with_capacity(12 * tile.len);
-            for row in 0..tile.len {
-                if counts(row) {
-                    sets.extend_from_slice(view(row).pieces.as_flattened());
+            for board in boards {
+                if let Some(board) = board {
+                    let view = View::new(&board, self.side.color(board.side_to_move()));
+                    sets.extend_from_slice(view.pieces.as_flattened());
                 }
                 ends.push(sets.len() as u32);
             }
-            Items::U64(sets)
+            Lists::from_parts(Items::U64(sets), ends)
         } else {
-            let mut indices = Vec::with_capacity(32 * tile.len);
-            for row in 0..tile.len {
-                if counts(row) {
-                    self.set.push(&view(row), &mut indices);
-                }
-                ends.push(u32::try_from(indices.len()).expect("less than 2^32 inputs"));
-            }
-            Items::I32(indices)
-        };
-        Array::Lists(Lists::from_parts(items, ends))
+            self.set.lists(self.side, boards, self.pad, Vec::new())
+        })
+    }
+    fn is_of_boards(&self) -> bool {
+        !self.set.are_planes()
+    }
+    fn of_boards(&self, boards: &[Packed], memory: Vec<i32>) -> Lists {
+        self.set.lists(self.side, boards.iter().copied().map(Some), self.pad, memory)
+    }
+    fn padded(&self, len: usize) -> Option<Arc<dyn ComputedColumn>> {
+        (!self.set.are_planes()).then(|| Arc::new(Self { pad: Some(len), ..self.clone() }) as _)
     }
 }
 
@@ -591,5 +697,57 @@ impl ComputedColumn for OutputBucket {
             (pieces.saturating_sub(self.less) / self.divisor) as u8
         };
         Array::U8((0..tile.len).map(bucket).collect::<Values<u8>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chess::random::Random;
+
+    /// The lists of all boards, by the pushes of one board after the other.
+    fn one_by_one(set: &FeatureSet, side: Side, boards: &[Option<Packed>], pad: Option<usize>) -> Lists {
+        let mut lists = Lists::new(Items::I32(Vec::new()));
+        for board in boards {
+            let mut list = Vec::new();
+            if let Some(board) = board {
+                for (part, first) in &set.parts {
+                    part.push(AnyBlocks::detect(), board, side.color(board.side_to_move()), *first, &mut list);
+                }
+            }
+            list.resize(list.len().max(pad.unwrap_or_default()), -1);
+            lists.push_numbers(Some(&list));
+        }
+        lists
+    }
+
+    #[test]
+    fn every_way_of_this_cpu_makes_the_same_lists() {
+        let mut random = Random::new(71);
+        let mut word = move || u64::from(random.below(u32::MAX)) << 32 | u64::from(random.below(u32::MAX));
+        // Planes of anything, with up to 64 pieces: boards without kings or with several, and pawns anywhere.
+        let mut boards: Vec<Option<Packed>> = (0..3000)
+            .map(|row| {
+                let few = |set: u64, other: u64| if row % 3 == 0 { set } else { set & other };
+                let types = [few(word(), word()), few(word(), word()), few(word(), word())];
+                (row % 7 != 3).then(|| Packed { color: word(), types })
+            })
+            .collect();
+        boards.push(Packed::pack(&crate::chess::Position::standard()).ok());
+        for set in ["chess768_hm", "halfkp", "halfka", "halfka_v2_hm", "halfka_v2_hm12", "threats:sfnnv16+halfkp"] {
+            let set = FeatureSet::parse(set).expect("a set");
+            for (_, side) in Side::ALL {
+                for pad in [None, Some(1), Some(32), Some(200)] {
+                    let memory = || vec![7; 1000 * usize::from(pad == Some(32))];
+                    let expected = one_by_one(&set, side, &boards, pad);
+                    let all = || boards.iter().copied();
+                    assert!(set.lists(side, all(), pad, memory()) == expected, "{set:?} {pad:?}");
+                    assert!(
+                        set.lists_by(AnyBlocks::detect(), side, all(), pad, memory()) == expected,
+                        "{set:?} {pad:?}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -1,8 +1,13 @@
 //! Sets whose inputs are a kind of piece on a square, for each place of the own king.
 
-use super::{KingBuckets, KingNames, View, mirrored, piece_name, squares};
+use super::{KingBuckets, KingNames, SeenBoard, piece_name};
 use crate::chess::{Color, Role, Square};
+use crate::packed::Packed;
+use crate::simd::bytes::Blocks;
 use std::sync::Arc;
+
+/// Numbers that may be written for a board: as many as it has squares, and behind the last of them what means nothing.
+pub(super) const MOST_WRITTEN: usize = 128;
 
 /// When a board is seen with its files reversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +19,32 @@ enum Mirror {
     KingOnLeft,
 }
 
+/// In which order the kinds of pieces of both sides have their places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// P N B R Q K of the own side, then those of the other side.
+    SideBySide,
+    /// Own pawns, the other side's pawns, own knights, and so on to the kings.
+    KindByKind,
+    /// The same, and both kings have one place.
+    KingsTogether,
+    /// The same, and kings have no place.
+    WithoutKings,
+}
+
+impl Order {
+    /// The place of each kind, of the own side and of the other; `None` for one without inputs.
+    fn places(self) -> [[Option<u8>; 6]; 2] {
+        let place = |other: u8, kind: u8| match (self, kind) {
+            (Self::SideBySide, _) => Some(6 * other + kind),
+            (Self::KingsTogether, 5) => Some(10),
+            (Self::WithoutKings, 5) => None,
+            _ => Some(2 * kind + other),
+        };
+        [0, 1].map(|other| [0, 1, 2, 3, 4, 5].map(|kind| place(other, kind)))
+    }
+}
+
 /// A set with an input for each kind of piece on each square, and each bucket of the own king's squares:
 /// `base + square + 64 * (place of the kind) + stride * bucket`.
 #[derive(Clone, Debug)]
@@ -23,8 +54,7 @@ pub(crate) struct PieceSquares {
     mirror: Mirror,
     /// Whether Black sees the board turned by 180 degrees, and not with its ranks turned over.
     is_turned: bool,
-    /// The place of each kind, of the own side and of the other; `None` for one without inputs.
-    places: [[Option<u8>; 6]; 2],
+    order: Order,
     /// The first index of the bucket of each square of the own king, from which the board is not yet mirrored.
     kings: Arc<[u32; 64]>,
     /// The distance between the first indices of buckets.
@@ -42,19 +72,14 @@ struct Orientation {
     first: u32,
 }
 
-/// Kinds in the order of both sides' pawns, both sides' knights and so on.
-const BY_KIND: [[Option<u8>; 6]; 2] =
-    [[Some(0), Some(2), Some(4), Some(6), Some(8), Some(10)], [Some(1), Some(3), Some(5), Some(7), Some(9), Some(11)]];
-
 impl PieceSquares {
     /// Kinds in the order of the own side's pieces, then the other side's.
     fn by_side(mirror: Mirror, kings: [u32; 64], size: u32) -> Self {
-        let places = [[0, 1, 2, 3, 4, 5].map(Some), [6, 7, 8, 9, 10, 11].map(Some)];
         Self {
             base: 0,
             mirror,
             is_turned: false,
-            places,
+            order: Order::SideBySide,
             kings: Arc::new(kings),
             stride: 768,
             names: KingNames::Number,
@@ -89,14 +114,12 @@ impl PieceSquares {
         Ok(Self::by_side(mirror, kings, 768 * buckets))
     }
     pub(super) fn half_kp() -> Self {
-        let mut places = BY_KIND;
-        places.iter_mut().for_each(|of_side| of_side[Role::King as usize] = None);
         let kings = std::array::from_fn(|square| 641 * square as u32);
         Self {
             base: 1,
             mirror: Mirror::Never,
             is_turned: true,
-            places,
+            order: Order::WithoutKings,
             kings: Arc::new(kings),
             stride: 641,
             names: KingNames::Square,
@@ -109,7 +132,7 @@ impl PieceSquares {
             base: 1,
             mirror: Mirror::Never,
             is_turned: false,
-            places: BY_KIND,
+            order: Order::KindByKind,
             kings: Arc::new(kings),
             stride: 769,
             names: KingNames::Square,
@@ -117,14 +140,12 @@ impl PieceSquares {
         }
     }
     pub(super) fn half_ka_v2() -> Self {
-        let mut places = BY_KIND;
-        places[1][Role::King as usize] = Some(10);
         let kings = std::array::from_fn(|square| 704 * square as u32);
         Self {
             base: 0,
             mirror: Mirror::Never,
             is_turned: false,
-            places,
+            order: Order::KingsTogether,
             kings: Arc::new(kings),
             stride: 704,
             names: KingNames::Square,
@@ -133,10 +154,6 @@ impl PieceSquares {
     }
     /// Both kings have one place of 11, or one each of 12.
     pub(super) fn half_ka_v2_mirrored(kinds: u32) -> Self {
-        let mut places = BY_KIND;
-        if kinds == 11 {
-            places[1][Role::King as usize] = Some(10);
-        }
         let kings = std::array::from_fn(|square| {
             // Mirrored, the king is on files e to h.
             let file = (square % 8).max(7 - square % 8);
@@ -147,7 +164,7 @@ impl PieceSquares {
             base: 0,
             mirror: Mirror::KingOnLeft,
             is_turned: false,
-            places,
+            order: if kinds == 11 { Order::KingsTogether } else { Order::KindByKind },
             kings: Arc::new(kings),
             stride: 64 * kinds,
             names: KingNames::Square,
@@ -176,7 +193,8 @@ impl PieceSquares {
         let index = index.checked_sub(self.base)?;
         let (bucket, index) = (index / self.stride, index % self.stride);
         let (place, square) = ((index / 64) as u8, Square::new((index % 64) as u8));
-        let is_here = |&(other, role): &(usize, Role)| self.places[other][role as usize] == Some(place);
+        let places = self.order.places();
+        let is_here = |&(other, role): &(usize, Role)| places[other][role as usize] == Some(place);
         let pieces = [0, 1].into_iter().flat_map(|other| Role::ALL.map(|role| (other, role)));
         let piece = match pieces.filter(is_here).collect::<Vec<_>>()[..] {
             [] => return None,
@@ -196,7 +214,7 @@ impl PieceSquares {
 
     /// Whether a piece of a kind has inputs.
     pub(crate) fn has_inputs(&self, role: Role) -> bool {
-        self.places[0][role as usize].is_some()
+        self.order.places()[0][role as usize].is_some()
     }
 
     /// Adds counts of pieces on squares to counts of inputs: those of the pieces that a side sees, by side and kind, while its
@@ -210,7 +228,7 @@ impl PieceSquares {
     ) {
         let Some(orientation) = self.orientation(king, side) else { return };
         let Orientation { flip, first } = orientation;
-        for (places, pieces) in self.places.iter().zip(pieces) {
+        for (places, pieces) in self.order.places().iter().zip(pieces) {
             for (place, counts) in places.iter().zip(pieces) {
                 let Some(place) = place else { continue };
                 for (square, count) in counts.iter().enumerate() {
@@ -239,32 +257,79 @@ impl PieceSquares {
         Some(Orientation { flip: if is_mirrored { 7 } else { 0 }, first: self.base + self.kings[king] })
     }
 
-    /// Adds the active inputs. A side without a king has none in sets that depend on it.
-    pub(super) fn push(&self, view: &View, first: i32, indices: &mut Vec<i32>) {
-        let Some(Orientation { flip, first: of_set }) = self.orientation(view.king(), view.side) else { return };
-        let (is_mirrored, start) = (flip != 0, first + of_set as i32);
-        let mut push = |pieces: u64, place: u8| {
-            let pieces = if is_mirrored { mirrored(pieces) } else { pieces };
-            let block = start + 64 * i32::from(place);
-            indices.extend(squares(pieces).map(|square| block + square as i32));
-        };
-        let [own, other] = &self.places;
-        if own[0] == Some(0) && own[1] == Some(1) {
-            for (places, pieces) in self.places.iter().zip(&view.pieces) {
-                places.iter().zip(pieces).for_each(|(place, &pieces)| push(pieces, place.unwrap_or_default()));
-            }
-            return;
+    /// Writes the active inputs of a board as one side sees it, counted from `first` on, in ascending order; returns their
+    /// number. What follows them means nothing. A side without a king has none in sets that depend on it.
+    #[inline(always)]
+    pub(super) fn put<B: Blocks>(
+        &self,
+        blocks: B,
+        board: &Packed,
+        side: Color,
+        first: u32,
+        to: &mut [i32; MOST_WRITTEN],
+    ) -> usize {
+        let seen = SeenBoard::new(board, side);
+        let Some(Orientation { flip, first: of_set }) = self.orientation(seen.king(), side) else { return 0 };
+        let SeenBoard { planes, own } = if flip != 0 { seen.mirrored() } else { seen };
+        let other = planes.occupied() & !own;
+        let mut written = Written { blocks, next: first + of_set, to, count: 0 };
+        // Written one by one: a loop over kinds is not always unrolled.
+        let [pawns, knights, bishops] = [planes.pawns(), planes.knights(), planes.bishops()];
+        let [rooks, queens, kings] = [planes.rooks(), planes.queens(), planes.kings()];
+        if self.order == Order::SideBySide {
+            written.put(pawns & own);
+            written.put(knights & own);
+            written.put(bishops & own);
+            written.put(rooks & own);
+            written.put(queens & own);
+            written.put(kings & own);
+            written.put(pawns & other);
+            written.put(knights & other);
+            written.put(bishops & other);
+            written.put(rooks & other);
+            written.put(queens & other);
+            written.put(kings & other);
+            return written.count;
         }
-        for kind in 0..6 {
-            let [ours, theirs] = [view.pieces[0][kind], view.pieces[1][kind]];
-            match (own[kind], other[kind]) {
-                (Some(one), Some(two)) if one == two => push(ours | theirs, one),
-                (Some(one), Some(two)) => {
-                    push(ours, one);
-                    push(theirs, two);
-                }
-                _ => {}
+        written.put(pawns & own);
+        written.put(pawns & other);
+        written.put(knights & own);
+        written.put(knights & other);
+        written.put(bishops & own);
+        written.put(bishops & other);
+        written.put(rooks & own);
+        written.put(rooks & other);
+        written.put(queens & own);
+        written.put(queens & other);
+        match self.order {
+            Order::WithoutKings | Order::SideBySide => {}
+            Order::KingsTogether => written.put(kings),
+            Order::KindByKind => {
+                written.put(kings & own);
+                written.put(kings & other);
             }
         }
+        written.count
+    }
+}
+
+/// The inputs of a board that are written so far.
+struct Written<'a, B> {
+    blocks: B,
+    /// The first input of the next place.
+    next: u32,
+    to: &'a mut [i32; MOST_WRITTEN],
+    count: usize,
+}
+
+impl<B: Blocks> Written<'_, B> {
+    /// Adds the inputs of the pieces of the next place. It is no closure, which would not always be inlined.
+    #[inline(always)]
+    fn put(&mut self, pieces: u64) {
+        if let Some(room) = self.to[self.count..].first_chunk_mut::<64>() {
+            self.blocks.put_few_numbers(pieces, self.next, bytemuck::cast_mut(room));
+        }
+        self.next += 64;
+        self.count += pieces.count_ones() as usize;
     }
 }

@@ -66,6 +66,11 @@ pub trait Blocks: Copy {
     /// Writes `base` plus the number of each bit that is set, from the lowest one on. What follows these numbers means
     /// nothing.
     fn put_numbers(self, bits: u64, base: u32, to: &mut [u32; 64]);
+    /// The same, for sets that rarely have more than eight bits.
+    #[inline(always)]
+    fn put_few_numbers(self, bits: u64, base: u32, to: &mut [u32; 64]) {
+        self.put_numbers(bits, base, to);
+    }
 }
 
 /// The way of every CPU; the classes are found in the widest registers that it has.
@@ -109,6 +114,24 @@ impl Blocks for AnyBlocks {
         for number in &mut to[..written] {
             *number = base.wrapping_add(bits.trailing_zeros());
             bits &= bits.wrapping_sub(1);
+        }
+    }
+    #[inline(always)]
+    fn put_few_numbers(self, bits: u64, base: u32, to: &mut [u32; 64]) {
+        let mut rest = bits;
+        for number in &mut to[..2] {
+            *number = base.wrapping_add(rest.trailing_zeros());
+            rest &= rest.wrapping_sub(1);
+        }
+        // As a rule, a side has more than two of pawns only.
+        if rest != 0 {
+            for number in &mut to[2..8] {
+                *number = base.wrapping_add(rest.trailing_zeros());
+                rest &= rest.wrapping_sub(1);
+            }
+            if rest != 0 {
+                self.put_numbers(bits, base, to);
+            }
         }
     }
 }
@@ -273,6 +296,19 @@ mod x86 {
                     left -= 16;
                     numbers = _mm512_alignr_epi32::<4>(numbers, numbers);
                 }
+            }
+        }
+        #[inline(always)]
+        fn put_few_numbers(self, bits: u64, base: u32, to: &mut [u32; 64]) {
+            if bits.count_ones() > 8 {
+                return self.put_numbers(bits, base, to);
+            }
+            // A store of 64 bytes would cross the end of a cache line nearly always.
+            // SAFETY: the token proves AVX-512 F, VL and VBMI2; there is room for eight numbers.
+            unsafe {
+                let numbers = _mm512_maskz_compress_epi8(bits, _mm512_loadu_si512(NUMBERS.as_ptr().cast()));
+                let wide = _mm256_cvtepu8_epi32(_mm512_castsi512_si128(numbers));
+                _mm256_storeu_si256(to.as_mut_ptr().cast(), _mm256_add_epi32(wide, _mm256_set1_epi32(base as i32)));
             }
         }
     }
@@ -493,6 +529,9 @@ mod tests {
             let expected: Vec<u32> = (0..64).filter(|bit| bits >> bit & 1 != 0).map(|bit| 1000 + bit).collect();
             let mut numbers = [0; 64];
             blocks.put_numbers(bits, 1000, &mut numbers);
+            assert_eq!(numbers[..expected.len()], expected, "{bits:x}");
+            numbers = [0; 64];
+            blocks.put_few_numbers(bits, 1000, &mut numbers);
             assert_eq!(numbers[..expected.len()], expected, "{bits:x}");
         }
         let mut bits = 0x9E37_79B9_7F4A_7C15_u64;
