@@ -13,7 +13,7 @@ use crate::chess::{Bitboard, Color, Role, Square};
 use crate::packed::{Group, Packed};
 use crate::report::{FeatureCoverage, Hanging, ThreatCounts};
 use crate::simd::bytes::AnyBlocks;
-use crate::table::{FeatureSet, PieceSquares, View, rows_of};
+use crate::table::{FeatureSet, IndexList, PieceSquares, View, rows_of};
 use crate::tiers::Analyzer;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) struct FeatureCounts {
     by_king: [Vec<Option<Box<BoardsOfKing>>>; 2],
     threats: Option<Box<ThreatCounts>>,
     /// The active inputs of a list.
-    active: Vec<i32>,
+    active: IndexList,
 }
 
 /// Boards with a king on one square.
@@ -90,7 +90,7 @@ impl FeatureCounts {
             active_most: 0,
             kings: [0; NO_KING + 1],
             by_king: [const { Vec::new() }; 2],
-            active: Vec::new(),
+            active: IndexList::default(),
         }
     }
 
@@ -139,10 +139,11 @@ impl FeatureCounts {
     fn add_lists(&mut self, set: &FeatureSet, board: &Packed) {
         for side in Color::ALL {
             self.active.clear();
-            set.push(AnyBlocks::detect(), board, side, &mut self.active);
-            self.active_most = self.active_most.max(self.active.len() as u64);
+            set.put(AnyBlocks::detect(), board, side, &mut self.active);
+            let active = self.active.indices();
+            self.active_most = self.active_most.max(active.len() as u64);
             self.kings[View::new(board, side).king().unwrap_or(NO_KING)] += 1;
-            for &index in &self.active {
+            for &index in active {
                 self.inputs[index as usize] += 1;
             }
         }

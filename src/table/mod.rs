@@ -49,7 +49,7 @@ pub use legal_move_columns::LEGAL_MOVE_COLUMNS;
 pub use list_array::{Items, ListNumber, Lists};
 pub use needs::Needs;
 pub use network_features::{FeaturePart, FeatureSet, feature_parts};
-pub(crate) use network_features::{KingNames, PieceSquares, View};
+pub(crate) use network_features::{IndexList, KingNames, PieceSquares, View};
 pub use score_codes::ScoreCode;
 pub(crate) use score_codes::ScoreCodes;
 pub(crate) use text_buffer::TextBuffer;

@@ -11,6 +11,7 @@
 //! for a whole board, so that a square needs none: its index is the start of a block for the kind of piece and the king, plus
 //! its number.
 
+mod index_list;
 mod leela_planes;
 mod piece_squares;
 mod threats;
@@ -32,7 +33,7 @@ use crate::simd::bmi2::Bmi2;
 use crate::simd::bytes::Avx512Blocks;
 use crate::simd::bytes::{AnyBlocks, Blocks};
 use crate::simd::inlined;
-use piece_squares::MOST_WRITTEN;
+pub(crate) use index_list::IndexList;
 pub(crate) use piece_squares::PieceSquares;
 use std::fmt;
 use std::sync::Arc;
@@ -197,15 +198,11 @@ impl Part {
     }
     /// Adds the active inputs of a board as a side sees it, counted from `first` on, in ascending order.
     #[inline(always)]
-    fn push<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, first: u32, indices: &mut Vec<i32>) {
+    fn put<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, first: u32, indices: &mut IndexList) {
         match self {
-            Self::PieceSquares(part) => {
-                let mut written = [0; MOST_WRITTEN];
-                let count = part.put(blocks, board, side, first, &mut written);
-                indices.extend_from_slice(&written[..count]);
-            }
-            Self::Threats(part) => part.push(&View::new(board, side), first as i32, indices),
-            Self::PawnPairs => threats::push_pawn_pairs(&View::new(board, side), first as i32, indices),
+            Self::PieceSquares(part) => part.put(blocks, board, side, first, indices),
+            Self::Threats(part) => part.put(blocks, &View::new(board, side), first, indices),
+            Self::PawnPairs => threats::put_pawn_pairs(blocks, &View::new(board, side), first, indices),
             Self::Planes | Self::HistoryPlanes => {}
         }
     }
@@ -425,9 +422,9 @@ impl FeatureSet {
     }
     /// Adds the active inputs of a board as a side sees it, in ascending order.
     #[inline(always)]
-    pub(crate) fn push<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, indices: &mut Vec<i32>) {
+    pub(crate) fn put<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, indices: &mut IndexList) {
         for (part, first) in &self.parts {
-            part.push(blocks, board, side, *first, indices);
+            part.put(blocks, board, side, *first, indices);
         }
     }
     /// The active inputs of boards, as a side sees them, in ascending order; those of a missing board are none. With a
@@ -439,16 +436,29 @@ impl FeatureSet {
         pad: Option<usize>,
         memory: Vec<i32>,
     ) -> Lists {
+        match self.piece_squares().is_some() {
+            true => self.lists_on_this_cpu::<true>(side, boards, pad, memory),
+            false => self.lists_on_this_cpu::<false>(side, boards, pad, memory),
+        }
+    }
+    /// The same, where the set may be nothing but pieces on squares.
+    fn lists_on_this_cpu<const PIECE_SQUARES: bool>(
+        &self,
+        side: Side,
+        boards: impl ExactSizeIterator<Item = Option<Packed>>,
+        pad: Option<usize>,
+        memory: Vec<i32>,
+    ) -> Lists {
         #[cfg(target_arch = "x86_64")]
         if let Some(blocks) = Avx512Blocks::detect() {
             return blocks.enter(inlined(
                 #[inline(always)]
-                || self.lists_by(blocks, side, boards, pad, memory),
+                || self.lists_by::<_, PIECE_SQUARES>(blocks, side, boards, pad, memory),
             ));
         }
         let fill = inlined(
             #[inline(always)]
-            || self.lists_by(AnyBlocks::detect(), side, boards, pad, memory),
+            || self.lists_by::<_, PIECE_SQUARES>(AnyBlocks::detect(), side, boards, pad, memory),
         );
         match Bmi2::detect() {
             Some(bmi2) => bmi2.enter(fill),
@@ -456,50 +466,33 @@ impl FeatureSet {
         }
     }
     #[inline(always)]
-    fn lists_by<B: Blocks>(
+    fn lists_by<B: Blocks, const PIECE_SQUARES: bool>(
         &self,
         blocks: B,
         side: Side,
         boards: impl ExactSizeIterator<Item = Option<Packed>>,
         pad: Option<usize>,
-        mut items: Vec<i32>,
+        memory: Vec<i32>,
     ) -> Lists {
-        let of_row = pad.unwrap_or_default();
-        items.resize(boards.len() * pad.unwrap_or(32) + MOST_WRITTEN, 0);
+        let mut items = IndexList::with_memory(memory, boards.len() * pad.unwrap_or(32));
         let mut ends = Vec::with_capacity(boards.len());
-        let (mut end, mut list) = (0, Vec::new());
         for board in boards {
-            if items.len() - end < of_row + MOST_WRITTEN {
-                items.resize(2 * items.len() + of_row, 0);
-            }
-            let mut len = 0;
+            let start = items.len();
             if let Some(board) = board {
                 let color = side.color(board.side_to_move());
-                if let ([(Part::PieceSquares(part), _)], Some(room)) = (&self.parts[..], items[end..].first_chunk_mut())
-                {
-                    len = part.put(blocks, &board, color, 0, room);
-                } else {
-                    list.clear();
-                    self.push(blocks, &board, color, &mut list);
-                    len = list.len();
-                    if items.len() - end < len + of_row + MOST_WRITTEN {
-                        items.resize(2 * items.len() + len, 0);
-                    }
-                    items[end..end + len].copy_from_slice(&list);
+                match self.piece_squares() {
+                    // What other parts need is not compiled into the loop over this one.
+                    Some(part) if PIECE_SQUARES => part.put(blocks, &board, color, 0, &mut items),
+                    _ if PIECE_SQUARES => {}
+                    _ => self.put(blocks, &board, color, &mut items),
                 }
             }
-            if len < of_row {
-                // By whole vectors, past the end of the list, where the next one will be.
-                for place in (end + len..end + of_row).step_by(16) {
-                    items[place..place + 16].fill(-1);
-                }
-                len = of_row;
+            if let Some(pad) = pad.filter(|pad| items.len() - start < *pad) {
+                items.fill_up(start + pad);
             }
-            end += len;
-            ends.push(u32::try_from(end).expect("less than 2^32 inputs"));
+            ends.push(u32::try_from(items.len()).expect("less than 2^32 inputs"));
         }
-        items.truncate(end);
-        Lists::from_parts(Items::I32(items), ends)
+        Lists::from_parts(Items::I32(items.into_indices()), ends)
     }
     fn are_planes(&self) -> bool {
         self.parts.iter().any(|(part, _)| part.is_of_planes())
@@ -705,16 +698,15 @@ mod tests {
     use super::*;
     use crate::chess::random::Random;
 
-    /// The lists of all boards, by the pushes of one board after the other.
+    /// The lists of boards, made one after the other.
     fn one_by_one(set: &FeatureSet, side: Side, boards: &[Option<Packed>], pad: Option<usize>) -> Lists {
         let mut lists = Lists::new(Items::I32(Vec::new()));
         for board in boards {
-            let mut list = Vec::new();
+            let mut indices = IndexList::default();
             if let Some(board) = board {
-                for (part, first) in &set.parts {
-                    part.push(AnyBlocks::detect(), board, side.color(board.side_to_move()), *first, &mut list);
-                }
+                set.put(AnyBlocks::detect(), board, side.color(board.side_to_move()), &mut indices);
             }
+            let mut list = indices.into_indices();
             list.resize(list.len().max(pad.unwrap_or_default()), -1);
             lists.push_numbers(Some(&list));
         }
@@ -742,10 +734,12 @@ mod tests {
                     let expected = one_by_one(&set, side, &boards, pad);
                     let all = || boards.iter().copied();
                     assert!(set.lists(side, all(), pad, memory()) == expected, "{set:?} {pad:?}");
-                    assert!(
-                        set.lists_by(AnyBlocks::detect(), side, all(), pad, memory()) == expected,
-                        "{set:?} {pad:?}"
-                    );
+                    let any = set.lists_by::<_, false>(AnyBlocks::detect(), side, all(), pad, memory());
+                    assert!(any == expected, "{set:?} {pad:?}");
+                    if set.piece_squares().is_some() {
+                        let any = set.lists_by::<_, true>(AnyBlocks::detect(), side, all(), pad, memory());
+                        assert!(any == expected, "{set:?} {pad:?}");
+                    }
                 }
             }
         }

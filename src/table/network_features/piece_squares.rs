@@ -1,13 +1,11 @@
 //! Sets whose inputs are a kind of piece on a square, for each place of the own king.
 
+use super::index_list::{IndexList, ROOM_OF_BOARD};
 use super::{KingBuckets, KingNames, SeenBoard, piece_name};
 use crate::chess::{Color, Role, Square};
 use crate::packed::Packed;
 use crate::simd::bytes::Blocks;
 use std::sync::Arc;
-
-/// Numbers that may be written for a board: as many as it has squares, and behind the last of them what means nothing.
-pub(super) const MOST_WRITTEN: usize = 128;
 
 /// When a board is seen with its files reversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,16 +255,21 @@ impl PieceSquares {
         Some(Orientation { flip: if is_mirrored { 7 } else { 0 }, first: self.base + self.kings[king] })
     }
 
-    /// Writes the active inputs of a board as one side sees it, counted from `first` on, in ascending order; returns their
-    /// number. What follows them means nothing. A side without a king has none in sets that depend on it.
+    /// Adds the active inputs of a board as one side sees it, counted from `first` on, in ascending order. A side without a king
+    /// has none in sets that depend on it.
     #[inline(always)]
-    pub(super) fn put<B: Blocks>(
+    pub(super) fn put<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, first: u32, to: &mut IndexList) {
+        let count = to.room_of_board().map(|room| self.write(blocks, board, side, first, room));
+        to.add_written(count.unwrap_or_default());
+    }
+    #[inline(always)]
+    fn write<B: Blocks>(
         &self,
         blocks: B,
         board: &Packed,
         side: Color,
         first: u32,
-        to: &mut [i32; MOST_WRITTEN],
+        to: &mut [i32; ROOM_OF_BOARD],
     ) -> usize {
         let seen = SeenBoard::new(board, side);
         let Some(Orientation { flip, first: of_set }) = self.orientation(seen.king(), side) else { return 0 };
@@ -313,12 +316,12 @@ impl PieceSquares {
     }
 }
 
-/// The inputs of a board that are written so far.
+/// The inputs of a board that are written so far, place by place.
 struct Written<'a, B> {
     blocks: B,
     /// The first input of the next place.
     next: u32,
-    to: &'a mut [i32; MOST_WRITTEN],
+    to: &'a mut [i32; ROOM_OF_BOARD],
     count: usize,
 }
 

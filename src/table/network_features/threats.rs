@@ -8,9 +8,11 @@
 //! After `src/nnue/features/full_threats.cpp` and `pp_3wide.cpp` of Stockfish, whose versions differ in the attacked kinds that
 //! have inputs.
 
+use super::index_list::IndexList;
 use super::{View, piece_name, squares};
 use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks};
 use crate::chess::{Bitboard, Color, Role, Square};
+use crate::simd::bytes::Blocks;
 use std::sync::LazyLock;
 
 /// A version of the set.
@@ -110,11 +112,10 @@ impl Pairs {
         let to = squares(self.targets[from]).nth((place - u32::from(self.before[from])) as usize);
         (Square::new(from as u8), Square::new(to.unwrap_or_default() as u8))
     }
-    /// The place of a pair.
-    #[inline]
-    fn place(&self, from: u32, to: u32) -> u32 {
-        let below = self.targets[from as usize & 63] & ((1 << (to & 63)) - 1);
-        u32::from(self.before[from as usize & 63]) + below.count_ones()
+    /// The targets from a square, and the place of the pair with the first of them.
+    #[inline(always)]
+    fn of_square(&self, from: u32) -> (u64, u32) {
+        (self.targets[from as usize & 63], self.before[from as usize & 63].into())
     }
 }
 
@@ -193,12 +194,15 @@ impl Threats {
     }
 
     /// Adds the active inputs. A side without a king has none.
-    pub(super) fn push(self, view: &View, first: i32, indices: &mut Vec<i32>) {
+    #[inline(always)]
+    pub(super) fn put<B: Blocks>(self, blocks: B, view: &View, first: u32, indices: &mut IndexList) {
         let Some(king) = view.king() else { return };
         let view = if king % 8 > 3 { view.mirrored() } else { *view };
         let occupied = Bitboard(view.occupied());
         let pawns = view.pieces[0][Pawn as usize] | view.pieces[1][Pawn as usize];
-        let mut block = first as u32;
+        let mut block = first;
+        // Attacks of the pieces of a kind, which are few, but 64 fit.
+        let mut attacks = [(0, 0); 64];
         for (attacker, of_side) in view.pieces.iter().enumerate() {
             let color = if attacker == 0 { Color::White } else { Color::Black };
             for role in Role::ALL {
@@ -209,9 +213,7 @@ impl Threats {
                     block += 2 * places.len() as u32 * size_of_place;
                     continue;
                 }
-                // Attacks of each piece; those of one kind are few, but 64 fit.
-                let mut attacks = [(0, 0); 64];
-                let mut count = 0;
+                let (mut count, mut all) = (0, 0);
                 for from in squares(of_side[role as usize]) {
                     let square = Square::new(from as u8);
                     let found = match role {
@@ -227,18 +229,24 @@ impl Threats {
                         King => king_attacks(square).0,
                     };
                     attacks[count & 63] = (from, found & occupied.0);
+                    all |= found & occupied.0;
                     count += 1;
                 }
                 for (attacked, pieces) in view.pieces.iter().enumerate() {
                     for &kind in places {
                         let targets = pieces[kind as usize];
+                        if all & targets == 0 {
+                            block += size_of_place;
+                            continue;
+                        }
                         // Of two that attack each other, the one on the lower square has no input.
                         let is_mutual = role == kind && (role != Pawn || attacker != attacked);
                         for &(from, found) in &attacks[..count] {
                             let found = found & targets;
                             let found = if is_mutual { found & ((1 << from) - 1) } else { found };
                             // A pawn right before a pawn is the only piece that is threatened there.
-                            indices.extend(squares(found).map(|to| (block + pairs.place(from, to)) as i32));
+                            let (among, before) = pairs.of_square(from);
+                            indices.put_ranks(blocks, found, among, block + before);
                         }
                         block += size_of_place;
                     }
@@ -252,16 +260,31 @@ impl Threats {
 pub(super) const PAWN_PAIRS: u32 = 96 * 95 / 2;
 
 /// Adds the pairs of pawns that are on the same file or on files beside each other. A side without a king has none.
-pub(super) fn push_pawn_pairs(view: &View, first: i32, indices: &mut Vec<i32>) {
-    let Some(king) = view.king() else { return };
-    let view = if king % 8 > 3 { view.mirrored() } else { *view };
+///
+/// Own pawns have the numbers of their squares from a2 on, those of the other side 48 more. The pairs of a pawn with those of lower
+/// numbers have consecutive indices.
+#[inline(always)]
+pub(super) fn put_pawn_pairs<B: Blocks>(blocks: B, view: &View, first: u32, indices: &mut IndexList) {
+    const FILE_A: u64 = 0x0101_0101_0101_0101;
+    const FILE_H: u64 = FILE_A << 7;
     // Pawns stand on ranks 2 to 7.
     const PLACES: u64 = !0 >> 16;
+    let Some(king) = view.king() else { return };
+    let view = if king % 8 > 3 { view.mirrored() } else { *view };
     let [own, other] = view.pieces.map(|pieces| pieces[Pawn as usize] >> 8 & PLACES);
-    let ids: Vec<u32> = squares(own).chain(squares(other).map(|square| 48 + square)).collect();
-    for (at, id) in ids.iter().enumerate() {
-        let beside = ids[..at].iter().filter(|low| (id % 8).abs_diff(*low % 8) < 2);
-        indices.extend(beside.map(|low| first + (id * (id - 1) / 2 + low) as i32));
+    let beside = |square: u32| {
+        let file = FILE_A << (square % 8);
+        file | (file & !FILE_A) >> 1 | (file & !FILE_H) << 1
+    };
+    let below = |square: u32| (1 << square) - 1;
+    let before = |id: u32| first + id * id.saturating_sub(1) / 2;
+    for square in squares(own) {
+        indices.put(blocks, own & beside(square) & below(square), before(square));
+    }
+    for square in squares(other) {
+        let before = before(48 + square);
+        indices.put(blocks, own & beside(square), before);
+        indices.put(blocks, other & beside(square) & below(square), before + 48);
     }
 }
 
