@@ -218,6 +218,7 @@ impl ChosenColumn {
         }
     }
     /// The column, if its values follow from boards alone.
+    #[cfg(feature = "parquet")]
     pub(crate) fn of_boards(&self) -> Option<&Arc<dyn ComputedColumn>> {
         match self {
             Self::Computed(column) if column.is_of_boards() => Some(column),
