@@ -1,6 +1,6 @@
 //! `sql`: SQL statements over files of positions, with rows in any format.
 
-use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
+use super::arguments::command_scope::{Examples, OUTPUT, READING, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, Reading};
 use super::arguments::row_format_arg::{RowForm, shown_or_written};
 use super::arguments::value_parsers::did_you_mean;
@@ -66,6 +66,13 @@ pub(crate) struct SqlArgs {
     #[command(flatten)]
     tls: super::cluster::TlsArgs,
 
+    /// Compute columns also where they stand in Parquet files that lanefish wrote
+    ///
+    /// Without this, a query over such files takes them as they are, and no record is judged, if all columns that it names stand
+    /// there with their name, type and meaning.
+    #[arg(long, help_heading = READING, hide_short_help = true)]
+    recompute: bool,
+
     #[command(flatten)]
     reading: Reading,
 }
@@ -118,7 +125,8 @@ impl RunCommand for SqlArgs {
         };
         let mut rejects = invocation.open_rejects()?;
         let read = invocation.read_options(&self.reading, Validity::default())?;
-        let options = SessionOptions::new(invocation.analyzer).threads(invocation.threads).read(read);
+        let options =
+            SessionOptions::new(invocation.analyzer).threads(invocation.threads).read(read).recompute(self.recompute);
         let sql = self.session(invocation, options, rejects.is_some()).map_err(failed)?;
         let mut printer = Printer { format, is_one: self.output.output.is_some() || is_binary, output, results: 0 };
         let mut status = 0;

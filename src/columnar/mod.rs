@@ -29,6 +29,8 @@ pub(crate) use parquet::{Pages, Parquet, ParquetFile};
 #[cfg(any(test, feature = "sql"))]
 pub(crate) use row_blocks::ROW_GROUP;
 pub(crate) use row_blocks::{ROW_GROUP_OF_GAMES, RowBlock, RowBlocks};
+#[cfg(feature = "sql")]
+pub(crate) use schema_metadata::is_ours;
 pub(crate) use schema_metadata::{COLUMNS, TABLE, check_columns, check_file};
 
 /// Rows that are encoded at once.

@@ -133,16 +133,24 @@ pub(super) fn of_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Strin
 /// # Errors
 /// If they are not those with which it was written.
 pub(crate) fn check_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Result<(), String> {
-    let is_ours = file.created_by().is_some_and(|name| name.starts_with(WRITER));
-    let mut pairs = file.key_value_metadata().into_iter().flatten();
-    let written = pairs.find(|pair| pair.key == CHECKSUM);
-    match written {
-        Some(written) if is_ours && written.value != Some(of_file(file, groups)) => {
-            Err("the metadata do not match their checksum".to_owned())
-        }
-        // Files of other programs, and of earlier versions.
-        _ => Ok(()),
+    match checksum_holds(file, groups) {
+        Some(false) => Err("the metadata do not match their checksum".to_owned()),
+        // Files of other programs, and of earlier versions, have none.
+        Some(true) | None => Ok(()),
     }
+}
+
+/// Whether the metadata of a Parquet file are those with which this program wrote it.
+#[cfg(feature = "sql")]
+pub(crate) fn is_ours(file: &FileMetaData, groups: &[RowGroupMetaData]) -> bool {
+    checksum_holds(file, groups) == Some(true)
+}
+
+/// Whether the metadata of a Parquet file match their checksum; `None` if it has none, or another program has written it.
+fn checksum_holds(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Option<bool> {
+    file.created_by().filter(|name| name.starts_with(WRITER))?;
+    let written = file.key_value_metadata()?.iter().find(|pair| pair.key == CHECKSUM)?;
+    Some(written.value == Some(of_file(file, groups)))
 }
 
 fn put_text(hasher: &mut Hasher, text: &str) {

@@ -76,12 +76,14 @@ pub struct SessionOptions {
     pub threads: usize,
     /// Options for reading the records of each table.
     pub read: ReadOptions,
+    /// Whether columns are computed even if they stand in a table that this program wrote.
+    pub recompute: bool,
 }
 
 impl SessionOptions {
     /// The defaults: one thread.
     pub fn new(analyzer: &'static dyn Analyzer) -> Self {
-        Self { analyzer, threads: 1, read: ReadOptions::default() }
+        Self { analyzer, threads: 1, read: ReadOptions::default(), recompute: false }
     }
 
     /// The rules by which functions judge positions.
@@ -102,7 +104,7 @@ impl SessionOptions {
     }
 }
 
-setters!(SessionOptions { threads: usize, read: ReadOptions });
+setters!(SessionOptions { threads: usize, read: ReadOptions, recompute: bool });
 
 impl fmt::Debug for SessionOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,6 +112,7 @@ impl fmt::Debug for SessionOptions {
             .field("analyzer", &self.analyzer)
             .field("threads", &self.threads)
             .field("read", &self.read)
+            .field("recompute", &self.recompute)
             .finish()
     }
 }

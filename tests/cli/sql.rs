@@ -42,6 +42,64 @@ fn rows_are_those_of_compute_in_their_order() {
     }
 }
 
+/// A query whose columns all stand in a file that lanefish wrote takes them from there; the answer is the same as if they were
+/// computed, in the same order.
+#[test]
+fn columns_that_stand_in_files_of_ours_are_not_computed() {
+    let dir = Dir::new();
+    let (one, two) = (dir.name("one.parquet"), dir.name("two.parquet"));
+    let columns = "index,game,fen,phase,score,in_check,legal_moves,attacks_white,white,result,date,white_elo,clock,ply";
+    let pgn = sample("lichess-2025-05.pgn");
+    output(0, &["-q", "compute", "--columns", columns, &pgn, "-o", &one]);
+    output(0, &["-q", "compute", "--columns", columns, &pgn, "-o", &two, "--where", "phase < 20 and not in_check"]);
+    let both = dir.name("*.parquet");
+    for from in [&one, &two, &both] {
+        for (is_stored, query) in [
+            (true, "select fen, phase, score, in_check, white, result, date, clock from 'X'"),
+            (true, "select phase, count(*), avg(legal_moves), min(score) from 'X' group by phase order by phase"),
+            (true, "select count(*) from 'X' where phase between 3 and 12 and in_check"),
+            (true, "select ply, attacks_white from 'X' where score is null or white in ('nobody', 'x')"),
+            (true, "select ply from 'X' where not in_check and score <> 0 and white_elo >= 1500 limit 7"),
+            (true, "select score - 10, white from 'X' where score < -10"),
+            (true, "select white, phase from 'X' where date < date '2025-05-02' order by fen limit 5"),
+            (true, "select count(distinct fen), sum(white_elo) from 'X'"),
+            (true, "select a.fen from 'X' a join 'X' b on a.fen = b.fen where a.phase = 7 order by a.fen"),
+            // Numbers are those of this reading.
+            (false, "select index, game, phase from 'X' where phase < 5"),
+            (false, "select phase, pieces from 'X' where phase < 5"),
+            (false, "select phase from 'X' where abs(score) < 50"),
+            (false, "select phase from 'X' where matches('8/8/8/8/8/5N2/8/8') and phase < 15"),
+        ] {
+            let query = query.replace('X', from);
+            let plan = sql(&format!("explain {query}"));
+            assert_eq!(plan.contains("StoredColumns"), is_stored, "{query}: {plan}");
+            assert_eq!(plan.contains("PositionScan"), !is_stored, "{query}: {plan}");
+            let computed = output(0, &["sql", &query, "--recompute"]);
+            assert!(computed.lines().count() > 1, "{query}");
+            for threads in ["1", "4"] {
+                assert_eq!(output(0, &["sql", &query, "--threads", threads]), computed, "{query}");
+            }
+        }
+        assert!(!sql(&format!("explain select count(*) from '{from}'")).contains("PositionScan"));
+        assert_eq!(
+            sql(&format!("select count(*) from '{from}'")),
+            output(0, &["sql", "--recompute", &format!("select count(*) from '{from}'")])
+        );
+    }
+    // A file of other columns beside them: only those that all have.
+    output(0, &["-q", "compute", "--columns", "fen,score", &pgn, "-o", &dir.name("three.parquet")]);
+    for (is_stored, column) in [(true, "score"), (false, "phase")] {
+        let plan = sql(&format!("explain select {column} from '{both}'"));
+        assert_eq!(plan.contains("StoredColumns"), is_stored, "{plan}");
+    }
+    // Records that are chosen, and names of formats, mean that positions are read.
+    for more in [&["--min-elo", "1500"][..], &["--from", "parquet"], &["--strict"], &["--keep-en-passant"]] {
+        let query = format!("explain select score from '{one}'");
+        let plan = output(0, &[&["sql", &query], more].concat());
+        assert!(plan.contains("PositionScan"), "{more:?}: {plan}");
+    }
+}
+
 /// The options that choose games and positions mean the same in every format.
 #[test]
 fn games_are_chosen_in_all_formats() {

@@ -8,4 +8,5 @@ pub(super) mod scan;
 pub(super) mod scan_job;
 pub(super) mod scan_registry;
 pub(super) mod sql_types;
+pub(super) mod stored_columns;
 pub(super) mod where_conditions;

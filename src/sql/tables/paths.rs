@@ -9,6 +9,7 @@ use super::files_of_datafusion;
 use super::position_table::PositionTable;
 use super::scan_registry::Reads;
 use super::sql_types::columns_for;
+use super::stored_columns::{self, StoredColumns};
 use crate::error::Error;
 use crate::formats::tables::TableError;
 use crate::formats::{self, Format, Likeness};
@@ -25,6 +26,7 @@ use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::json::JsonFormat;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
@@ -61,20 +63,35 @@ impl UrlTableFactory for Paths {
         let Some(names) = files(name)? else {
             return Ok(None);
         };
-        let options = self.options.clone();
-        let found = tokio::task::spawn_blocking(move || inputs(&names, &options))
-            .await
-            .map_err(|error| DataFusionError::External(error.into()))?;
-        match found.map_err(of_table)? {
+        let columns = COLUMNS.try_with(Vec::clone).unwrap_or_else(|_| columns_for(&[]));
+        let (options, named) = (self.options.clone(), columns.clone());
+        let found = tokio::task::spawn_blocking(move || {
+            let found = inputs(&names, &options)?;
+            let stored = found.as_ref().filter(|_| !options.recompute);
+            let stored = stored.and_then(|inputs| {
+                let names_of_columns = stored_columns::names(inputs, &named, &options.read)?;
+                let files = files_of_datafusion::Files::of(&names).ok()??;
+                let files_are_inputs = files.files.len() == inputs.sources.len();
+                (files_are_inputs && !names_of_columns.is_empty()).then_some((files, names_of_columns))
+            });
+            Ok((found, stored))
+        })
+        .await
+        .map_err(|error| DataFusionError::External(error.into()))?;
+        let (inputs, stored) = found.map_err(of_table)?;
+        match inputs {
             Some(inputs) => {
-                let columns = COLUMNS.try_with(Vec::clone).unwrap_or_else(|_| columns_for(&[]));
                 let source = PositionSource { inputs, options: self.options.clone() };
                 #[cfg(feature = "cluster")]
                 if let Some(pieces) = self.pieces {
                     return self.divided(source, columns, pieces).await.map(Some);
                 }
-                let reads = Arc::clone(&self.reads);
-                Ok(Some(Arc::new(PositionTable::new(source, columns, reads))))
+                let table = PositionTable::new(source, columns, Arc::clone(&self.reads));
+                let Some((files, names)) = stored else { return Ok(Some(Arc::new(table))) };
+                // Texts as they are everywhere else in our tables.
+                let format = ParquetFormat::default().with_force_view_types(false);
+                let files = files.table(ListingOptions::new(Arc::new(format)), &self.store, &self.state()?).await?;
+                Ok(Some(Arc::new(table.with_stored(StoredColumns::new(Arc::new(files), &names)))))
             }
             None => self.plain(name).await.map(Some),
         }

@@ -4,6 +4,7 @@ use super::filter_pushdown::condition;
 use super::scan::{Request, Scan};
 use super::scan_registry::Reads;
 use super::sql_types::schema;
+use super::stored_columns::StoredColumns;
 use crate::pipeline::check;
 use crate::sql::PositionSource;
 #[cfg(feature = "cluster")]
@@ -25,6 +26,8 @@ pub(in crate::sql) struct PositionTable {
     columns: Vec<ChosenColumn>,
     schema: SchemaRef,
     reads: Arc<Reads>,
+    /// The columns that stand in the files.
+    stored: Option<StoredColumns>,
     /// For the tasks of a cluster.
     #[cfg(feature = "cluster")]
     pieces: Option<Vec<Piece>>,
@@ -37,9 +40,15 @@ impl PositionTable {
             schema: Arc::new(schema(&columns)),
             columns,
             reads,
+            stored: None,
             #[cfg(feature = "cluster")]
             pieces: None,
         }
+    }
+
+    /// A table of which some columns stand in the files.
+    pub(in crate::sql) fn with_stored(self, stored: StoredColumns) -> Self {
+        Self { stored: Some(stored), ..self }
     }
 
     /// A table that is divided for a cluster.
@@ -56,6 +65,7 @@ impl PositionTable {
             columns: self.columns.clone(),
             schema: Arc::new(schema(&self.columns)),
             reads: Arc::clone(&self.reads),
+            stored: None,
             pieces: None,
         }
     }
@@ -104,6 +114,11 @@ impl TableProvider for PositionTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        if let Some(stored) = &self.stored
+            && let Some(plan) = stored.scan(session, (&self.columns, projection), filters, limit).await?
+        {
+            return Ok(plan);
+        }
         let (columns, schema) = match projection {
             None => (self.columns.clone(), Arc::clone(&self.schema)),
             Some(places) => (

@@ -274,6 +274,11 @@ impl ScalarUDFImpl for ConditionFunction {
 
 /// The condition of a call.
 pub(in crate::sql) fn called(filter: &Expr) -> Option<Condition> {
+    called_text(filter)?.parse().ok()
+}
+
+/// The text of the condition of a call.
+pub(in crate::sql) fn called_text(filter: &Expr) -> Option<&str> {
     let Expr::ScalarFunction(call) = filter else {
         return None;
     };
@@ -281,7 +286,7 @@ pub(in crate::sql) fn called(filter: &Expr) -> Option<Condition> {
     else {
         return None;
     };
-    (call.name() == NAME).then(|| text.parse().ok()).flatten()
+    (call.name() == NAME).then_some(text)
 }
 
 #[cfg(test)]
