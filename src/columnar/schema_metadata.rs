@@ -6,7 +6,8 @@
 //!
 //! A Parquet file has the pair `lanefish.checksum`: a checksum of the schema and of the places of all column chunks. It
 //! is only checked if the metadata also name lanefish as the writer. Another program that writes the file again names
-//! itself.
+//! itself. The pair `lanefish.statistics` is a checksum of the statistics of column chunks; only queries that trust these look
+//! at it.
 
 use arrow_schema::{DataType, Fields};
 use crc32fast::Hasher;
@@ -18,6 +19,8 @@ use std::collections::HashMap;
 pub(crate) const COLUMNS: &str = "lanefish.columns";
 /// The pair of a Parquet file.
 pub(super) const CHECKSUM: &str = "lanefish.checksum";
+/// The pair of a Parquet file with the checksum of the statistics of all column chunks, by which queries pass over them.
+pub(super) const STATISTICS: &str = "lanefish.statistics";
 /// The beginning of our program name in a Parquet file.
 pub(super) const WRITER: &str = "lanefish version ";
 /// The metadata of each column.
@@ -140,17 +143,40 @@ pub(crate) fn check_file(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Re
     }
 }
 
-/// Whether the metadata of a Parquet file are those with which this program wrote it.
+/// Whether the metadata of a Parquet file are those with which this program wrote it, with the statistics of its columns.
 #[cfg(feature = "sql")]
 pub(crate) fn is_ours(file: &FileMetaData, groups: &[RowGroupMetaData]) -> bool {
     checksum_holds(file, groups) == Some(true)
+        && written(file, STATISTICS).is_some_and(|written| written == of_statistics(groups))
 }
 
 /// Whether the metadata of a Parquet file match their checksum; `None` if it has none, or another program has written it.
 fn checksum_holds(file: &FileMetaData, groups: &[RowGroupMetaData]) -> Option<bool> {
+    written(file, CHECKSUM).map(|written| written == of_file(file, groups))
+}
+
+/// The value that this program wrote under a name.
+fn written<'a>(file: &'a FileMetaData, name: &str) -> Option<&'a str> {
     file.created_by().filter(|name| name.starts_with(WRITER))?;
-    let written = file.key_value_metadata()?.iter().find(|pair| pair.key == CHECKSUM)?;
-    Some(written.value == Some(of_file(file, groups)))
+    let pair = file.key_value_metadata()?.iter().find(|pair| pair.key == name)?;
+    Some(pair.value.as_deref().unwrap_or_default())
+}
+
+/// The value of [`STATISTICS`].
+pub(super) fn of_statistics(groups: &[RowGroupMetaData]) -> String {
+    let mut hasher = Hasher::new();
+    for column in groups.iter().flat_map(RowGroupMetaData::columns) {
+        let Some(statistics) = column.statistics() else {
+            hasher.update(&[0]);
+            continue;
+        };
+        for bound in [statistics.min_bytes_opt(), statistics.max_bytes_opt()] {
+            hasher.update(&bound.map_or(u64::MAX, |bytes| bytes.len() as u64).to_le_bytes());
+            hasher.update(bound.unwrap_or_default());
+        }
+        hasher.update(&statistics.null_count_opt().unwrap_or(u64::MAX).to_le_bytes());
+    }
+    format!("{:08x}", hasher.finalize())
 }
 
 fn put_text(hasher: &mut Hasher, text: &str) {

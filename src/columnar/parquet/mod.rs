@@ -276,6 +276,8 @@ impl<W: Write> ParquetFile<W> {
         };
         let checksum = schema_metadata::of_file(&file(Vec::new()), &metadata);
         pairs.push(KeyValue::new(schema_metadata::CHECKSUM.to_owned(), checksum));
+        let statistics = schema_metadata::of_statistics(&metadata);
+        pairs.push(KeyValue::new(schema_metadata::STATISTICS.to_owned(), statistics));
         let file = file(pairs);
         let metadata = ParquetMetaDataBuilder::new(file)
             .set_row_groups(metadata)

@@ -22,8 +22,8 @@ use datafusion::execution::SessionState;
 use datafusion::object_store::local::LocalFileSystem;
 use datafusion::object_store::path::{Path, PathPart};
 use datafusion::object_store::{
-    CopyOptions, Error as StoreError, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    CopyOptions, Error as StoreError, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -308,8 +308,17 @@ impl ObjectStore for Store {
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         let named = self.opened(location).await?;
         let path = Path::from_absolute_path(&named.path)?;
+        let range = options.range.clone();
         let mut found = self.files.get_opts(&path, options).await?;
         found.meta.location = location.clone();
+        // The engine expects all bytes that it asks for, and panics where damaged metadata name bytes beyond the end.
+        if let Some(GetRange::Bounded(range)) = range
+            && range.end > found.meta.size
+        {
+            let (path, size) = (named.path.display(), found.meta.size);
+            let what = format!("{path} is damaged: it has {size} bytes, and refers to the bytes up to {}", range.end);
+            return Err(StoreError::Generic { store: "files", source: what.into() });
+        }
         Ok(found)
     }
     fn delete_stream(&self, paths: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
@@ -367,6 +376,9 @@ mod tests {
         let listed: Vec<_> = store.list(Some(&folder)).try_collect().await.unwrap();
         assert_eq!(listed.iter().map(|meta| (&meta.location, meta.size)).collect::<Vec<_>>(), [(&location, 4)]);
         assert_eq!(store.get(&location).await.unwrap().bytes().await.unwrap(), "n\n1\n");
+        assert_eq!(store.get_range(&location, 1..4).await.unwrap(), "\n1\n");
+        let error = store.get_range(&location, 1..5).await.unwrap_err().to_string();
+        assert!(error.contains("has 4 bytes, and refers to the bytes up to 5"), "{error}");
         std::fs::write(&file, "n\n12\n").unwrap();
         let error = store.get(&location).await.unwrap_err().to_string();
         assert!(error.contains("has changed since the query was planned"), "{error}");

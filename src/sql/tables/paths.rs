@@ -20,6 +20,7 @@ use crate::table::ChosenColumn;
 use crate::text::one_line;
 use async_trait::async_trait;
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider, UrlTableFactory};
+use datafusion::common::config::TableParquetOptions;
 use datafusion::common::{DataFusionError, Result, plan_datafusion_err, plan_err};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::datasource::file_format::FileFormat;
@@ -89,7 +90,10 @@ impl UrlTableFactory for Paths {
                 let table = PositionTable::new(source, columns, Arc::clone(&self.reads));
                 let Some((files, names)) = stored else { return Ok(Some(Arc::new(table))) };
                 // Texts as they are everywhere else in our tables.
-                let format = ParquetFormat::default().with_force_view_types(false);
+                let mut options = TableParquetOptions::default();
+                // Statistics of row groups have a checksum, those of pages have none.
+                options.global.enable_page_index = false;
+                let format = ParquetFormat::default().with_options(options).with_force_view_types(false);
                 let files = files.table(ListingOptions::new(Arc::new(format)), &self.store, &self.state()?).await?;
                 Ok(Some(Arc::new(table.with_stored(StoredColumns::new(Arc::new(files), &names)))))
             }

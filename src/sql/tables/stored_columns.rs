@@ -116,8 +116,8 @@ impl StoredColumns {
         let limit = limit.filter(|_| filters.is_empty());
         let mut files = self.table.scan(session, Some(&places), &[], limit).await?;
         if let Some(filter) = conjunction(filters) {
-            // The engine tells the reader of the files, which passes over row groups and pages by their statistics. Were the rows
-            // chosen there, too, conditions that most rows fulfil would cost a third more.
+            // The engine tells the reader of the files, which passes over row groups by their statistics. Were the rows chosen there,
+            // too, conditions that most rows fulfil would cost a third more.
             let names = DFSchema::try_from(Schema::clone(&files.schema()))?;
             files = Arc::new(FilterExec::try_new(session.create_physical_expr(filter, &names)?, files)?);
         }
