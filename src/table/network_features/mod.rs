@@ -633,7 +633,10 @@ impl ComputedColumn for FeatureColumn {
         self.set.lists(self.side, boards.iter().copied().map(Some), self.pad, memory)
     }
     fn padded(&self, len: usize) -> Option<Arc<dyn ComputedColumn>> {
-        (!self.set.are_planes()).then(|| Arc::new(Self { pad: Some(len), ..self.clone() }) as _)
+        /// No position of a game has more; the lists of a block of rows then have fewer than 2^32 items.
+        const MOST: usize = 4096;
+        let can_be = !self.set.are_planes() && len <= MOST;
+        can_be.then(|| Arc::new(Self { pad: Some(len), ..self.clone() }) as _)
     }
 }
 
