@@ -75,7 +75,8 @@ fn columns_that_stand_in_files_of_ours_are_not_computed() {
             assert_eq!(plan.contains("StoredColumns"), is_stored, "{query}: {plan}");
             assert_eq!(plan.contains("PositionScan"), !is_stored, "{query}: {plan}");
             let computed = output(0, &["sql", &query, "--recompute"]);
-            assert!(computed.lines().count() > 1, "{query}");
+            // Few positions are in the second file.
+            assert!(from == &two || computed.lines().count() > 1, "{query}");
             for threads in ["1", "4"] {
                 assert_eq!(output(0, &["sql", &query, "--threads", threads]), computed, "{query}");
             }
@@ -93,7 +94,7 @@ fn columns_that_stand_in_files_of_ours_are_not_computed() {
         assert_eq!(plan.contains("StoredColumns"), is_stored, "{plan}");
     }
     // Records that are chosen, and names of formats, mean that positions are read.
-    for more in [&["--min-elo", "1500"][..], &["--from", "parquet"], &["--strict"], &["--keep-en-passant"]] {
+    for more in [&["--plies", "10..20"][..], &["--from", "parquet"], &["--strict"], &["--keep-en-passant"]] {
         let query = format!("explain select score from '{one}'");
         let plan = output(0, &[&["sql", &query], more].concat());
         assert!(plan.contains("PositionScan"), "{more:?}: {plan}");
