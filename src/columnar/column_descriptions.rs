@@ -1,6 +1,6 @@
 //! Descriptions of columns in files, and dates in the form that files have.
 
-use super::reused_memory::ReusedMemory;
+use super::list_buffer_pool::ListBufferPool;
 use crate::games::Date;
 use crate::packed::Packed;
 use crate::table::{Array, ChosenColumn, Column, ComputedColumn, Kind, Texts, Values};
@@ -27,7 +27,7 @@ pub(crate) struct Described {
 #[derive(Clone, Debug)]
 pub(crate) struct OfBoards {
     column: Arc<dyn ComputedColumn>,
-    pub(super) memory: Arc<ReusedMemory>,
+    pub(super) memory: Arc<ListBufferPool>,
 }
 
 impl PartialEq for OfBoards {

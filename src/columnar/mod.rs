@@ -12,8 +12,8 @@
 mod arrow;
 mod column_descriptions;
 mod ipc;
+mod list_buffer_pool;
 mod parquet;
-mod reused_memory;
 mod row_blocks;
 mod schema_metadata;
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::chess::{Bitboard, Color, Role, Square};
 use crate::packed::{Group, Packed};
 use crate::report::{FeatureCoverage, Hanging, ThreatCounts};
 use crate::simd::bytes::AnyBlocks;
-use crate::table::{FeatureSet, IndexList, PieceSquares, View, rows_of};
+use crate::table::{ActiveFeatures, FeatureSet, PieceSquares, View, rows_of};
 use crate::tiers::Analyzer;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) struct FeatureCounts {
     by_king: [Vec<Option<Box<BoardsOfKing>>>; 2],
     threats: Option<Box<ThreatCounts>>,
     /// The active inputs of a list.
-    active: IndexList,
+    active: ActiveFeatures,
 }
 
 /// Boards with a king on one square.
@@ -90,7 +90,7 @@ impl FeatureCounts {
             active_most: 0,
             kings: [0; NO_KING + 1],
             by_king: [const { Vec::new() }; 2],
-            active: IndexList::default(),
+            active: ActiveFeatures::default(),
         }
     }
 

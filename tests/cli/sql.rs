@@ -94,7 +94,13 @@ fn columns_that_stand_in_files_of_ours_are_not_computed() {
         assert_eq!(plan.contains("StoredColumns"), is_stored, "{plan}");
     }
     // Records that are chosen, and names of formats, mean that positions are read.
-    for more in [&["--plies", "10..20"][..], &["--from", "parquet"], &["--strict"], &["--keep-en-passant"]] {
+    for more in [
+        &["--plies", "10..20"][..],
+        &["--from", "parquet"],
+        &["--strict"],
+        &["--validity", "strict"],
+        &["--keep-en-passant"],
+    ] {
         let query = format!("explain select score from '{one}'");
         let plan = output(0, &[&["sql", &query], more].concat());
         assert!(plan.contains("PositionScan"), "{more:?}: {plan}");

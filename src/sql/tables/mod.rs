@@ -1,5 +1,6 @@
 //! Inputs as tables: the scans of the pipeline as leaves of plans.
 
+pub(super) mod columns_stored_in_parquet;
 pub(super) mod files_of_datafusion;
 pub(super) mod filter_pushdown;
 pub(super) mod paths;
@@ -8,5 +9,4 @@ pub(super) mod scan;
 pub(super) mod scan_job;
 pub(super) mod scan_registry;
 pub(super) mod sql_types;
-pub(super) mod stored_columns;
 pub(super) mod where_conditions;

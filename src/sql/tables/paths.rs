@@ -5,11 +5,11 @@
 //! files, even if one of their columns is `fen`: queries use their own columns, and functions compute the others. If
 //! the user names the format, they are tables of positions as well.
 
+use super::columns_stored_in_parquet::{self, StoredColumns};
 use super::files_of_datafusion;
 use super::position_table::PositionTable;
 use super::scan_registry::Reads;
 use super::sql_types::columns_for;
-use super::stored_columns::{self, StoredColumns};
 use crate::error::Error;
 use crate::formats::tables::TableError;
 use crate::formats::{self, Format, Likeness};
@@ -70,7 +70,7 @@ impl UrlTableFactory for Paths {
             let found = inputs(&names, &options)?;
             let stored = found.as_ref().filter(|_| !options.recompute);
             let stored = stored.and_then(|inputs| {
-                let names_of_columns = stored_columns::names(inputs, &named, &options.read)?;
+                let names_of_columns = columns_stored_in_parquet::names(inputs, &named, &options.read)?;
                 let files = files_of_datafusion::Files::of(&names).ok()??;
                 let files_are_inputs = files.files.len() == inputs.sources.len();
                 (files_are_inputs && !names_of_columns.is_empty()).then_some((files, names_of_columns))

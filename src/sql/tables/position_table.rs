@@ -1,10 +1,10 @@
 //! Inputs as a table with every column of the catalogue; only columns that a query names are filled.
 
+use super::columns_stored_in_parquet::StoredColumns;
 use super::filter_pushdown::condition;
 use super::scan::{Request, Scan};
 use super::scan_registry::Reads;
 use super::sql_types::schema;
-use super::stored_columns::StoredColumns;
 use crate::pipeline::check;
 use crate::sql::PositionSource;
 #[cfg(feature = "cluster")]

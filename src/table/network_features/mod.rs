@@ -11,7 +11,7 @@
 //! for a whole board, so that a square needs none: its index is the start of a block for the kind of piece and the king, plus
 //! its number.
 
-mod index_list;
+mod active_features;
 mod leela_planes;
 mod piece_squares;
 mod threats;
@@ -33,7 +33,7 @@ use crate::simd::bmi2::Bmi2;
 use crate::simd::bytes::Avx512Blocks;
 use crate::simd::bytes::{AnyBlocks, Blocks};
 use crate::simd::inlined;
-pub(crate) use index_list::IndexList;
+pub(crate) use active_features::ActiveFeatures;
 pub(crate) use piece_squares::PieceSquares;
 use std::fmt;
 use std::sync::Arc;
@@ -198,7 +198,7 @@ impl Part {
     }
     /// Adds the active inputs of a board as a side sees it, counted from `first` on, in ascending order.
     #[inline(always)]
-    fn put<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, first: u32, indices: &mut IndexList) {
+    fn put<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, first: u32, indices: &mut ActiveFeatures) {
         match self {
             Self::PieceSquares(part) => part.put(blocks, board, side, first, indices),
             Self::Threats(part) => part.put(blocks, &View::new(board, side), first, indices),
@@ -422,7 +422,7 @@ impl FeatureSet {
     }
     /// Adds the active inputs of a board as a side sees it, in ascending order.
     #[inline(always)]
-    pub(crate) fn put<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, indices: &mut IndexList) {
+    pub(crate) fn put<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, indices: &mut ActiveFeatures) {
         for (part, first) in &self.parts {
             part.put(blocks, board, side, *first, indices);
         }
@@ -474,7 +474,7 @@ impl FeatureSet {
         pad: Option<usize>,
         memory: Vec<i32>,
     ) -> Lists {
-        let mut items = IndexList::with_memory(memory, boards.len() * pad.unwrap_or(32));
+        let mut items = ActiveFeatures::with_memory(memory, boards.len() * pad.unwrap_or(32));
         let mut ends = Vec::with_capacity(boards.len());
         for board in boards {
             let start = items.len();
@@ -705,7 +705,7 @@ mod tests {
     fn one_by_one(set: &FeatureSet, side: Side, boards: &[Option<Packed>], pad: Option<usize>) -> Lists {
         let mut lists = Lists::new(Items::I32(Vec::new()));
         for board in boards {
-            let mut indices = IndexList::default();
+            let mut indices = ActiveFeatures::default();
             if let Some(board) = board {
                 set.put(AnyBlocks::detect(), board, side.color(board.side_to_move()), &mut indices);
             }

@@ -1,6 +1,6 @@
 //! Sets whose inputs are a kind of piece on a square, for each place of the own king.
 
-use super::index_list::{IndexList, ROOM_OF_BOARD};
+use super::active_features::{ActiveFeatures, ROOM_OF_BOARD};
 use super::{KingBuckets, KingNames, SeenBoard, piece_name};
 use crate::chess::{Color, Role, Square};
 use crate::packed::Packed;
@@ -258,7 +258,7 @@ impl PieceSquares {
     /// Adds the active inputs of a board as one side sees it, counted from `first` on, in ascending order. A side without a king
     /// has none in sets that depend on it.
     #[inline(always)]
-    pub(super) fn put<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, first: u32, to: &mut IndexList) {
+    pub(super) fn put<B: Blocks>(&self, blocks: B, board: &Packed, side: Color, first: u32, to: &mut ActiveFeatures) {
         let count = to.room_of_board().map(|room| self.write(blocks, board, side, first, room));
         to.add_written(count.unwrap_or_default());
     }

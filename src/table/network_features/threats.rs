@@ -8,7 +8,7 @@
 //! After `src/nnue/features/full_threats.cpp` and `pp_3wide.cpp` of Stockfish, whose versions differ in the attacked kinds that
 //! have inputs.
 
-use super::index_list::IndexList;
+use super::active_features::ActiveFeatures;
 use super::{View, piece_name, squares};
 use crate::chess::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks};
 use crate::chess::{Bitboard, Color, Role, Square};
@@ -195,7 +195,7 @@ impl Threats {
 
     /// Adds the active inputs. A side without a king has none.
     #[inline(always)]
-    pub(super) fn put<B: Blocks>(self, blocks: B, view: &View, first: u32, indices: &mut IndexList) {
+    pub(super) fn put<B: Blocks>(self, blocks: B, view: &View, first: u32, indices: &mut ActiveFeatures) {
         let Some(king) = view.king() else { return };
         let view = if king % 8 > 3 { view.mirrored() } else { *view };
         let occupied = Bitboard(view.occupied());
@@ -264,7 +264,7 @@ pub(super) const PAWN_PAIRS: u32 = 96 * 95 / 2;
 /// Own pawns have the numbers of their squares from a2 on, those of the other side 48 more. The pairs of a pawn with those of lower
 /// numbers have consecutive indices.
 #[inline(always)]
-pub(super) fn put_pawn_pairs<B: Blocks>(blocks: B, view: &View, first: u32, indices: &mut IndexList) {
+pub(super) fn put_pawn_pairs<B: Blocks>(blocks: B, view: &View, first: u32, indices: &mut ActiveFeatures) {
     const FILE_A: u64 = 0x0101_0101_0101_0101;
     const FILE_H: u64 = FILE_A << 7;
     // Pawns stand on ranks 2 to 7.

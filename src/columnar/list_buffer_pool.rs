@@ -1,28 +1,28 @@
-//! Memory of large columns that is used again once a block has been dropped.
+//! A pool of buffers for the numbers of lists: those of a block that has been dropped are used for another one.
 //!
-//! A block of rows with lists is several megabytes. An allocator gives so much back to the system when it is freed, and the next
-//! block costs a page fault for every 4 KiB: a third of the time of a scan of inputs of networks.
+//! A block of rows with lists is several megabytes. An allocator gives so much back to the system when it is freed,
+//! and the next block costs a page fault for every 4 KiB: a third of the time of a scan of inputs of networks.
 
 use crate::poisoned_locks::Unpoisoned;
 use arrow_buffer::{Buffer, ScalarBuffer};
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 
-/// Buffers that are kept; those of blocks which are dropped together may be more. A chunk of a binpack has thirty blocks, all of
-/// which are made before the first one is handed on.
+/// Buffers that are kept; those of blocks which are dropped together may be more. A chunk of a binpack has thirty
+/// blocks, all of which are made before the first one is handed on.
 const MOST_KEPT: usize = 64;
 
-/// Memory of blocks that are no longer used.
+/// Buffers of blocks that are no longer used.
 #[derive(Default)]
-pub(super) struct ReusedMemory(Mutex<Vec<Vec<i32>>>);
+pub(super) struct ListBufferPool(Mutex<Vec<Vec<i32>>>);
 
-impl fmt::Debug for ReusedMemory {
+impl fmt::Debug for ListBufferPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ReusedMemory")
+        f.write_str("ListBufferPool")
     }
 }
 
-impl ReusedMemory {
+impl ListBufferPool {
     /// A buffer, which may have any numbers in it.
     pub(super) fn take(&self) -> Vec<i32> {
         self.0.lock().unpoisoned().pop().unwrap_or_default()
@@ -44,7 +44,7 @@ impl ReusedMemory {
 /// Numbers that an Arrow array refers to.
 struct Lent {
     numbers: Vec<i32>,
-    memory: Weak<ReusedMemory>,
+    memory: Weak<ListBufferPool>,
 }
 
 impl AsRef<[u8]> for Lent {
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn memory_comes_back_when_the_last_reference_is_dropped() {
-        let memory = Arc::new(ReusedMemory::default());
+        let memory = Arc::new(ListBufferPool::default());
         let numbers = memory.lend(vec![1, 2, 3]);
         let slice = numbers.slice(1, 2);
         drop(numbers);

@@ -1,14 +1,15 @@
-//! Tables that this program wrote: the engine reads their columns as they stand, and nothing is computed again.
+//! Parquet files that this program wrote: the engine reads their columns as they stand, and nothing is computed again.
 //!
-//! A query whose columns all stand in the files, with the name, type and meaning that they have now, is answered from them;
-//! then no row is judged. Every other query reads positions, as it does from files of other programs. Files that another program
-//! has written again are no longer ours, even where they still have our metadata.
+//! A query whose columns all stand in the files, with the name, type and meaning that they have now, is answered from
+//! them; then no row is judged. Every other query reads positions, as it does from files of other programs. Files that
+//! another program has written again are no longer ours, even where they still have our metadata.
 //!
 //! Some columns depend on what is read, and not on the row alone, such as its number: they are never taken from a file.
 
 use super::filter_pushdown::condition;
 use super::sql_types::{schema, widened_batch};
 use super::where_conditions::called_text;
+use crate::chess::Validity;
 use crate::columnar::{self, Described};
 use crate::input::{Inputs, Source};
 use crate::pipeline::ReadOptions;
@@ -47,8 +48,9 @@ pub(in crate::sql) fn names(inputs: &Inputs, columns: &[ChosenColumn], read: &Re
     let all_records = read.shard.is_none() && read.skip == 0 && read.limit.is_none();
     let all_are_good = choose.games.is_none() && choose.filter.is_none() && choose.sample.is_none() && !read.strict;
     let as_they_are = read.from.is_none() && choose.set.is_empty() && !decode.keep_en_passant;
+    let usual_rules = decode.validity == Validity::default();
     let same_columns = decode.fen_column.is_none() && decode.moves_column.is_none() && decode.start_column.is_none();
-    if !(all_records && all_are_good && as_they_are && same_columns) {
+    if !(all_records && all_are_good && as_they_are && usual_rules && same_columns) {
         return None;
     }
     let mut common: Option<BTreeSet<String>> = None;
@@ -92,8 +94,8 @@ impl StoredColumns {
         Self { places: names.iter().filter_map(place).collect(), table }
     }
 
-    /// The rows that pass all filters, with the first of these columns in this order, read from the files; `None` if they do not have
-    /// all that is needed.
+    /// The rows that pass all filters, with the columns of the projection, read from the files; `None` if they do not
+    /// have all that is needed.
     pub(in crate::sql) async fn scan(
         &self,
         session: &dyn Session,
@@ -116,8 +118,8 @@ impl StoredColumns {
         let limit = limit.filter(|_| filters.is_empty());
         let mut files = self.table.scan(session, Some(&places), &[], limit).await?;
         if let Some(filter) = conjunction(filters) {
-            // The engine tells the reader of the files, which passes over row groups by their statistics. Were the rows chosen there,
-            // too, conditions that most rows fulfil would cost a third more.
+            // The engine tells the reader of the files, which passes over row groups by their statistics. Were the
+            // rows chosen there, too, conditions that most rows fulfil would cost a third more.
             let names = DFSchema::try_from(Schema::clone(&files.schema()))?;
             files = Arc::new(FilterExec::try_new(session.create_physical_expr(filter, &names)?, files)?);
         }
@@ -148,8 +150,8 @@ impl StoredColumns {
     }
 }
 
-/// Whether a condition means the same in SQL and in the language of `--where`: comparisons of a column with constants, some of which
-/// have to be true.
+/// Whether a condition means the same in SQL and in the language of `--where`: comparisons of a column with constants,
+/// joined by AND and OR.
 fn means_the_same(filter: &Expr, columns: &[ChosenColumn]) -> bool {
     match filter {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And | Operator::Or, right }) => {

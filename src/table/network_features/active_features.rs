@@ -1,18 +1,19 @@
-//! Indices that are being written, several at a time.
+//! The indices of the active features of boards, as they are being written: several at a time.
 
 use crate::simd::bytes::Blocks;
 
 /// As many numbers as a board has squares, and what is written behind the last of them.
 pub(super) const ROOM_OF_BOARD: usize = 128;
 
-/// Indices of several lists, behind which there is room, because the kernels write more of them than they find.
+/// The active features of several boards, one list after the other, and room behind them: the kernels write more
+/// indices than they find.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct IndexList {
+pub(crate) struct ActiveFeatures {
     slots: Vec<i32>,
     len: usize,
 }
 
-impl IndexList {
+impl ActiveFeatures {
     /// No indices, in this memory, with room for this number of them.
     pub(super) fn with_memory(mut slots: Vec<i32>, room: usize) -> Self {
         slots.resize(room + 2 * ROOM_OF_BOARD, 0);
