@@ -143,6 +143,9 @@ impl RunCommand for SqlArgs {
                 // The error of a table is more informative than that reading it failed.
                 status = status.max(invocation.outcome(&summary, failure)?);
             }
+            for note in sql.notes() {
+                invocation.note(format_args!("{note}"));
+            }
             done.map_err(|error| match error.downcast() {
                 Ok(error) => failure(error, &text),
                 Err(error) => error,

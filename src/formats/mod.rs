@@ -39,6 +39,8 @@ pub(crate) use codec::whole_file_checks::{Evidence, WholeFileCheck};
 pub use detect::headerless::sampled;
 pub use detect::open::{NotDetected, Opened, PEEK, detect, is_supported, is_supported_with, open};
 pub(crate) use detect::open::{note_on_skipped, to_line_feeds};
+#[cfg(feature = "sql")]
+pub(crate) use tables::hive_folders::{FILE_NAME_TAG, names_of_folders};
 
 use crate::ParseError;
 use crate::games::GameTags;

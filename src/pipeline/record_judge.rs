@@ -330,8 +330,13 @@ impl<'a, J: Job> RecordJudge<'a, J> {
         }
         let first = start / Group::LEN;
         let groups = &batch.groups()[first..first + len.div_ceil(Group::LEN)];
-        self.analyzer.analyze(groups, self.queries, self.results);
-        let mut more = !self.has_bad(batch, start, groups.len(), &mask) || self.reject_bad(batch, start, &mut mask);
+        // Positions that stand for none are not judged.
+        if !(batch.lacks_positions && self.queries == Queries::INVALID) {
+            self.analyzer.analyze(groups, self.queries, self.results);
+        }
+        let mut more = batch.lacks_positions
+            || !self.has_bad(batch, start, groups.len(), &mask)
+            || self.reject_bad(batch, start, &mut mask);
         more &= self.compare(batch, start, &mut mask);
         if !self.choices.is_empty() {
             let good = mask;

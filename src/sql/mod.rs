@@ -28,6 +28,7 @@ mod engine;
 mod errors;
 mod functions;
 mod rows;
+mod summarize;
 mod tables;
 mod write_rows;
 
@@ -48,7 +49,9 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
+use engine::column_spelling::Respelled;
 use functions::ValidityOptions;
+use functions::values_without_position::ValuesWithoutPosition;
 use rows::{Again, Rejects};
 use std::collections::VecDeque;
 use std::fmt;
@@ -56,8 +59,10 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tables::paths::{COLUMNS, Paths, Plain};
+use summarize::Summarized;
+use tables::paths::{NAMED, Paths, Plain};
 use tables::scan_registry::Reads;
+use tables::sql_types::Named;
 use tables::where_conditions::Marked;
 use tokio::runtime::Runtime;
 
@@ -154,9 +159,11 @@ setters!(Limits {
 #[derive(Clone, Debug)]
 pub struct Statement {
     parsed: Parsed,
-    columns: Vec<crate::table::ChosenColumn>,
+    named: Named,
     /// The conditions that marks in it stand for.
     marked: Vec<Marked>,
+    /// If it asks for a summary of its rows.
+    summarized: Option<Summarized>,
 }
 
 /// A session: tables that statements created, and the threads that run statements.
@@ -182,6 +189,7 @@ pub struct Session {
     reads: Arc<Reads>,
     rejects: tokio::sync::Mutex<Rejects>,
     paths: Arc<Paths>,
+    told: ValuesWithoutPosition,
     /// The cluster that runs statements, if it is not this process.
     #[cfg(feature = "cluster")]
     link: Option<cluster::Link>,
@@ -275,8 +283,8 @@ impl Session {
         let place = ObjectStoreUrl::parse(tables::files_of_datafusion::STORE)?;
         context.register_object_store(place.as_ref(), Arc::<tables::files_of_datafusion::Store>::clone(&store) as _);
         others.session_store().with_state(context.state_weak_ref());
-        let judging = options.judging();
-        functions::scalar(judging).into_iter().for_each(|function| context.register_udf(function));
+        let (judging, told) = (options.judging(), ValuesWithoutPosition::default());
+        functions::scalar(judging, &told).into_iter().for_each(|function| context.register_udf(function));
         functions::aggregates(judging).into_iter().for_each(|function| context.register_udaf(function));
         let paths = Arc::new(Paths {
             options,
@@ -294,6 +302,7 @@ impl Session {
             reads,
             rejects: tokio::sync::Mutex::new(Rejects { lines: rejects, waiting: VecDeque::new() }),
             paths,
+            told,
             #[cfg(feature = "cluster")]
             link,
         })
@@ -304,18 +313,20 @@ impl Session {
     /// # Errors
     /// If the text is not valid SQL.
     pub fn parse(text: &str) -> Result<Vec<Statement>, SqlError> {
+        let (text, summarized) = &summarize::replaced(text);
         let tokens = engine::query_tokens::of(text);
         let text = &*engine::hex_literals::lower(text, &tokens)?;
-        let columns = tables::sql_types::columns_for(&tokens);
+        let named = Named::of(&tokens);
         let (marked_text, marked) = tables::where_conditions::mark(text, tokens);
         // Errors refer to the original text.
         let (statements, marked, parsed_text) = match DFParser::parse_sql(&marked_text) {
             Ok(statements) => (statements, marked, &*marked_text),
             Err(_) => (DFParser::parse_sql(text)?, Vec::new(), text),
         };
-        let statements = statements.into_iter().map(|mut parsed| {
+        let statements = statements.into_iter().enumerate().map(|(place, mut parsed)| {
             engine::statement_repair::repair(&mut parsed, parsed_text);
-            Statement { parsed, columns: columns.clone(), marked: marked.clone() }
+            let summarized = summarized.get(place).cloned().flatten();
+            Statement { parsed, named: named.clone(), marked: marked.clone(), summarized }
         });
         Ok(statements.collect())
     }
@@ -329,7 +340,12 @@ impl Session {
         let (stream, again) = self.runtime.block_on(async {
             let spills = self.rejects.lock().await.lines.is_some();
             // Two threads may plan statements at the same time.
-            let begun = COLUMNS.scope(statement.columns.clone(), self.begin(statement.clone(), spills));
+            let begun = NAMED.scope(statement.named.clone(), async {
+                match &statement.summarized {
+                    Some(summarized) => self.begin_summary(statement, summarized, spills).await,
+                    None => self.begin(statement.clone(), spills).await,
+                }
+            });
             tokio::pin!(begun);
             let mut rejects = self.rejects.lock().await;
             loop {
@@ -347,6 +363,24 @@ impl Session {
     #[cfg(feature = "cluster")]
     fn rows(&self, stream: SendableRecordBatchStream) -> Rows<'_> {
         Rows::new(self, stream, None)
+    }
+
+    /// Starts a statement of which a summary is requested.
+    async fn begin_summary(
+        &self,
+        statement: &Statement,
+        summarized: &Summarized,
+        spills: bool,
+    ) -> datafusion::common::Result<(SendableRecordBatchStream, Option<Again>)> {
+        let mut query = Statement { summarized: None, ..statement.clone() };
+        let mut is_of_fields = false;
+        if let Summarized::File(file) = summarized {
+            is_of_fields = self.summarizes_positions(file).await?;
+            let parsed = DFParser::parse_sql(&summarize::query_of(file, is_of_fields))?.pop_front();
+            query.parsed = parsed.unwrap_or(query.parsed);
+        }
+        let (rows, _) = self.begin(query, spills).await?;
+        Ok((summarize::summary(rows, is_of_fields), None))
     }
 
     /// Starts a statement, and returns how it begins again. `spills` starts it with little memory at once: lines of
@@ -368,9 +402,21 @@ impl Session {
         if self.link.is_some() {
             cluster::protocol::file_names_in_queries::name_files(&mut parsed);
         }
-        match self.begin_parsed(parsed.clone(), spills).await {
-            Err(error) => Err(engine::clause_of_error::placed(error, &parsed, |parsed| self.plan(parsed)).await),
-            begun => begun,
+        // Each column is respelled once at most.
+        let mut known = Vec::new();
+        loop {
+            self.told.clear();
+            let error = match self.begin_parsed(parsed.clone(), spills).await {
+                Err(error) => error,
+                begun => return begun,
+            };
+            match Respelled::of(&error).filter(|respelled| !known.contains(respelled)) {
+                Some(respelled) => {
+                    respelled.apply(&mut parsed);
+                    known.push(respelled);
+                }
+                None => return Err(engine::clause_of_error::placed(error, &parsed, |parsed| self.plan(parsed)).await),
+            }
         }
     }
 
@@ -457,6 +503,12 @@ impl Session {
             return Ok(summary.into_iter().map(Ok).collect());
         }
         Ok(self.reads.take().into_iter().map(Summary::into_result).collect())
+    }
+
+    /// Notes on values since the last statement began that functions were given in place of positions. A cluster does not
+    /// tell them.
+    pub fn notes(&self) -> Vec<String> {
+        self.told.take_notes()
     }
 
     /// Progress of the current job on the cluster, if the session has one.

@@ -69,6 +69,7 @@ impl Again {
             Self::WithLessMemory(again) if is_of_memory(&error) => {
                 // What the scans have counted so far is counted again.
                 session.reads.take();
+                session.told.clear();
                 session.runtime.block_on(again.begin()).map(|stream| (stream, None))
             }
             #[cfg(feature = "cluster")]

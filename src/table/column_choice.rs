@@ -203,7 +203,9 @@ impl ChosenColumn {
                     column.name,
                     "index" | "game" | "eco_position" | "opening_position" | "score_before" | "score_placeholder"
                 );
-                Needs { records_before, ..Needs::new(column.queries, column.fields) }
+                // The move is read on its position.
+                let positions = !column.is_carried() || column.name == Field::Move.name();
+                Needs { records_before, positions, ..Needs::new(column.queries, column.fields) }
             }
             Self::OfFamily(..) => Needs { tags: self.tag().map(Arc::from).into_iter().collect(), ..Needs::NONE },
             Self::Computed(column) => column.needs(),

@@ -29,16 +29,17 @@ pub struct Needs {
     pub tags: BTreeSet<Arc<str>>,
     /// Whether a value may depend on earlier records, which a part of an input does not have.
     pub(crate) records_before: bool,
+    /// Whether positions are needed, because not all values are fields that tables have in columns of their own.
+    pub(crate) positions: bool,
 }
 
 impl Needs {
     /// Positions, and nothing else.
-    pub const NONE: Self =
-        Self { queries: Queries::NONE, fields: Fields::NONE, tags: BTreeSet::new(), records_before: false };
+    pub const NONE: Self = Self::new(Queries::NONE, Fields::NONE);
 
-    /// Queries and fields.
+    /// Positions, queries and fields.
     pub const fn new(queries: Queries, fields: Fields) -> Self {
-        Self { queries, fields, tags: BTreeSet::new(), records_before: false }
+        Self { queries, fields, tags: BTreeSet::new(), records_before: false, positions: true }
     }
 
     /// These needs, and those of another reader.
@@ -48,6 +49,7 @@ impl Needs {
         self.fields = self.fields.union(other.fields);
         self.tags.extend(other.tags);
         self.records_before |= other.records_before;
+        self.positions |= other.positions;
         self
     }
 
@@ -60,6 +62,6 @@ impl Needs {
 
 impl FromIterator<Needs> for Needs {
     fn from_iter<I: IntoIterator<Item = Self>>(all: I) -> Self {
-        all.into_iter().fold(Self::NONE, Self::and)
+        all.into_iter().fold(Self::default(), Self::and)
     }
 }

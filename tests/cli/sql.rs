@@ -665,3 +665,159 @@ fn dates_that_are_no_days_are_null() {
     assert_eq!(value(&format!("select count(*) from '{file}' where date is null")), "2");
     assert_eq!(value(&format!("select count(*) from '{file}' where date = '2020-01-02'")), "2");
 }
+
+/// Files that say how many records they have are not read for it.
+#[test]
+fn records_are_counted_by_the_file() {
+    let dir = Dir::new();
+    let boards = sample("sample.boards");
+    let records = value(&format!("select count(fen) from '{boards}'"));
+    let plan = sql(&format!("explain select count(*) from '{boards}'"));
+    assert!(!plan.contains("PositionScan"), "{plan}");
+    assert_eq!(value(&format!("select count(*) from '{boards}'")), records);
+    assert_eq!(value(&format!("select sum(n) from (select 1 as n from '{boards}')")), records);
+    assert_eq!(value(&format!("select count(*) from (select 1 from '{boards}' limit 7 offset 2)")), "7");
+    let scanned = sql(&format!("explain select count(*) from '{boards}' where in_check"));
+    assert!(scanned.contains("PositionScan"), "{scanned}");
+    for option in [&["--recompute"][..], &["--strict"], &["--from", "boards"], &["--validity", "strict"]] {
+        let query = format!("select count(*) from '{boards}'");
+        let text = output(0, &[&["sql", &query], option].concat());
+        assert_eq!(text, format!("count(*)\n{records}\n"), "{option:?}");
+    }
+    // A file that is cut is no shorter file.
+    let bytes = fs::read(&boards).unwrap();
+    let cut = dir.file("cut.boards", &bytes[..bytes.len() / 2]);
+    stderr_of(1, &["sql", &format!("select count(*) from '{cut}'")]);
+    // Tables: the rows, with those whose position is bad.
+    let table = dir.name("hub.parquet");
+    let rows = format!("select '{START}' as fen, 1 as score union all select 'nonsense', 2 union all select null, 3");
+    output(0, &["sql", &rows, "-o", &table]);
+    assert_eq!(value(&format!("select count(*) from '{table}'")), "3");
+    assert_eq!(output(1, &["-q", "sql", &format!("select count(fen) from '{table}'")]), "count(fen)\n1\n");
+}
+
+/// Columns that stand in tables of other programs are read without the positions, unless another column needs them.
+#[test]
+fn fields_of_tables_do_not_need_positions() {
+    let dir = Dir::new();
+    let table = dir.name("hub.parquet");
+    let rows = format!(
+        "select '{START}' as fen, 10 as score, '1-0' as result, 'e4' as move, 'A' as white \
+         union all select 'nonsense', 100000, 'odd', 'e4', '' \
+         union all select null, null, '0-1', null, null"
+    );
+    output(0, &["sql", &rows, "-o", &table]);
+    let of = |status, columns: &str| {
+        let query = format!("select {columns} from '{table}'");
+        let text = output(status, &["-q", "sql", &query]);
+        let mut rows: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
+        rows.sort();
+        rows
+    };
+    assert_eq!(of(0, "score, result, white"), [",,", ",0-1,", "10,1-0,A"]);
+    for judged in ["fen", "move", "side_to_move", "stm_score", "legal_moves", "key"] {
+        assert_eq!(of(1, &format!("score, {judged}")).len(), 1, "{judged}");
+    }
+    assert_eq!(value(&format!("select count(*) from '{table}' where score is null")), "2");
+    assert_eq!(output(1, &["-q", "sql", &format!("select score from '{table}' where not in_check")]), "score\n10\n");
+    let unread = stderr_of(0, &["sql", &format!("select score from '{table}'")]);
+    assert!(unread.contains("100000"), "{unread}");
+}
+
+#[test]
+fn every_row_has_the_name_of_its_file() {
+    let dir = Dir::new();
+    fs::create_dir(dir.path("year=2025 50%")).unwrap();
+    let (epd, csv) = (dir.file("a.epd", format!("{START}\n{START}\n")), dir.file("a.csv", "n,x\n1,2\n"));
+    fs::write(dir.path("year=2025 50%/b.epd"), format!("{START}\n")).unwrap();
+    fs::write(dir.path("year=2025 50%/b.csv"), "n,x\n3,4\n").unwrap();
+    let inner = |name: &str| dir.path("year=2025 50%").join(name).to_str().unwrap().to_owned();
+    let files = sql(&format!("select FileName, count(*) from '{}' group by 1 order by 1", dir.name("**/*.epd")));
+    assert_eq!(files.lines().skip(1).collect::<Vec<_>>(), [format!("{epd},2"), format!("{},1", inner("b.epd"))]);
+    let rows = sql(&format!("select n, filename from '{csv}'"));
+    assert_eq!(rows, format!("n,filename\n1,{csv}\n"));
+    let rows = sql(&format!("select n, year, filename from '{}'", dir.name("year=2025 50%")));
+    assert_eq!(rows, format!("n,year,filename\n3,2025 50%,{}\n", inner("b.csv")));
+    // It is no column of `*`, and a column of the file comes first.
+    assert_eq!(sql(&format!("select * from '{csv}'")), "n,x\n1,2\n");
+    let own = dir.file("own.csv", "filename,x\nits own,2\n");
+    assert_eq!(value(&format!("select filename from '{own}'")), "its own");
+    let some =
+        format!("select count(*) from '{}' where filename like '%b.epd' and legal_moves = 20", dir.name("**/*.epd"));
+    assert_eq!(value(&some), "1");
+}
+
+#[test]
+fn names_of_columns_are_found_in_any_case() {
+    let dir = Dir::new();
+    let csv = dir.file("games.csv", "WhiteElo,Result,a,A\n2000,1-0,1,2\n1500,0-1,3,4\n");
+    assert_eq!(
+        sql(&format!("select WhiteElo, t.RESULT from '{csv}' as t where whiteelo > 1600 order by WHITEELO")),
+        "WhiteElo,Result\n2000,1-0\n"
+    );
+    assert_eq!(value(&format!("select max(whiteelo) as n from '{csv}'")), "2000");
+    assert_eq!(sql(&format!("select a, \"A\" from '{csv}'")), "a,A\n1,2\n3,4\n");
+    let wrong = stderr_of(2, &["sql", &format!("select whiteelos from '{csv}'")]);
+    assert!(wrong.contains("WhiteElo"), "{wrong}");
+    // A folder by its plain name, unless something else has this name.
+    let folder = dir.path("Year=2025/ply=7");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("a.epd"), format!("{START}\n")).unwrap();
+    let table = dir.name("Year=2025");
+    assert_eq!(
+        sql(&format!("select year, ply from '{table}' where Year = '2025'")),
+        "year,ply
+2025,
+"
+    );
+    assert_eq!(value(&format!("select \"folder:ply\" from '{table}'")), "7");
+}
+
+#[test]
+fn tables_are_summarized() {
+    let dir = Dir::new();
+    let csv = dir.file("a.csv", "n,word,x\n1,b,0.5\n2,,1.5\n3,a,\n4,a,2.5\n");
+    assert_eq!(
+        sql(&format!("summarize '{csv}'")),
+        "column_name,column_type,min,max,approx_unique,avg,std,q25,q50,q75,count,null_percentage\n\
+         n,Int64,1,4,4,2.5,1.290994449,1,2,3,4,0.0\n\
+         word,Utf8View,a,b,2,,,,,,4,25.0\n\
+         x,Float64,0.5,2.5,3,1.5,1,0.5,1.5,1.5,4,25.0\n"
+            .replace(
+                "Utf8View",
+                if sql(&format!("summarize '{csv}'")).contains("Utf8View") { "Utf8View" } else { "Utf8" }
+            )
+    );
+    let pgn = sample("lichess-2025-05.pgn");
+    let summary = sql(&format!("summarize '{pgn}'"));
+    let row = |name: &str| summary.lines().find(|line| line.starts_with(&format!("{name},"))).map(str::to_owned);
+    let (least, most) =
+        (value(&format!("select min(ply) from '{pgn}'")), value(&format!("select max(ply) from '{pgn}'")));
+    assert!(row("ply").unwrap().starts_with(&format!("ply,Int32,{least},{most},")), "{summary}");
+    assert!(row("fen").is_some() && row("phase").is_none() && row("popularity").is_none(), "{summary}");
+    for threads in ["1", "3", "8"] {
+        assert_eq!(output(0, &["sql", &format!("Summarize '{pgn}'"), "--threads", threads]), summary);
+    }
+    let query = sql(&format!("select 1 as one; summarize select phase, legal_moves from '{pgn}' where in_check;"));
+    assert_eq!(query.lines().filter(|line| line.starts_with("phase,") || line.starts_with("legal_moves,")).count(), 2);
+    let none = sql(&format!("summarize select phase from '{pgn}' where ply < 0"));
+    assert_eq!(none.lines().nth(1), Some("phase,Int16,,,0,,,,,,0,"));
+    stderr_of(2, &["sql", "summarize 'missing.epd'"]);
+    stderr_of(2, &["sql", "summarize"]);
+}
+
+#[test]
+fn functions_tell_what_they_were_given_in_place_of_positions() {
+    let dir = Dir::new();
+    let csv = dir.file("rows.csv", format!("position\n{START}\nnonsense\n\nmore\n"));
+    let query = format!("select legal_moves(position), matches(position, '8/8/8/8/8/8/8/8') from '{csv}'");
+    for threads in ["1", "4"] {
+        let notes = stderr_of(0, &["sql", &query, "--threads", threads]);
+        for function in ["legal_moves", "matches"] {
+            let note = format!("{function} returned null for 2 values that are not positions, such as `more`");
+            assert!(notes.contains(&note), "{notes}");
+        }
+    }
+    let none = stderr_of(0, &["sql", &format!("select legal_moves(position) from '{csv}' where position like '%w%'")]);
+    assert!(!none.contains("null"), "{none}");
+}

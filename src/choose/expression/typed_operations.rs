@@ -169,7 +169,8 @@ impl Scope {
     }
     /// What a plan needs of records.
     pub(super) fn needs_of(&self, node: &Node) -> Needs {
-        self.columns(node).map(ChosenColumn::needs).collect()
+        let needs: Needs = self.columns(node).map(ChosenColumn::needs).collect();
+        if self.looks_at_boards(node) { needs.and(Needs::NONE) } else { needs }
     }
     /// Whether it is the same for all records of a game.
     pub(super) fn is_of_games(&self, node: &Node) -> bool {

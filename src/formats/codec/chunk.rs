@@ -80,6 +80,10 @@ pub struct DecodeOptions {
     /// position.
     #[cfg_attr(feature = "cluster", serde(skip))]
     pub(crate) may_lack_positions: bool,
+    /// Whether tables are read without their positions where all requested fields have columns of their own. Then no
+    /// record is judged, and all of them have the start position.
+    #[cfg_attr(feature = "cluster", serde(skip))]
+    pub(crate) without_positions: bool,
 }
 
 /// The default of [`DecodeOptions::max_record`].
@@ -109,6 +113,7 @@ impl Default for DecodeOptions {
             moves_column: None,
             start_column: None,
             may_lack_positions: false,
+            without_positions: false,
         }
     }
 }

@@ -301,7 +301,18 @@ impl Plan {
         if options.may_lack_positions {
             plan.left.clear();
         }
+        if options.without_positions && plan.has_all_fields(options) {
+            let read = plan.fields.first().map_or(plan.positions.column(), |&(_, column, _)| column);
+            plan.positions = Positions::None(read);
+        }
         Ok(plan)
+    }
+
+    /// Whether all requested fields are in columns of their own, and mean the same without the positions.
+    fn has_all_fields(&self, options: &DecodeOptions) -> bool {
+        let has = |field: Field| self.fields.iter().any(|&(other, ..)| other == field);
+        let requested = || Field::ALL.iter().filter(|&&field| options.fields.contains(field));
+        self.set_up.is_none() && requested().all(|&field| field != Field::Move && has(field))
     }
 
     /// All columns that are read, each once.

@@ -11,6 +11,7 @@ use super::parquet_dictionary_lists::NumberedLists;
 use super::text::start_position;
 use super::values::{Floats, Numbers, Texts};
 use super::{Chunk, RecordTexts};
+use crate::chess::fen::UsualReader;
 use crate::chess::{Move, Validity};
 use crate::error::{Damage, Place, Reject};
 use crate::formats::codec::decode_records::{BadRecord, PseudoEnPassants};
@@ -24,6 +25,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array as _, BooleanArray};
 use arrow_schema::DataType;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -81,6 +83,7 @@ pub(super) fn decode(
         size: 0,
         rejected: 0,
     };
+    decoder.batch.reserve(count);
     match decoder.all() {
         Ok(()) => decoder.finish(count),
         Err(Fault(damage)) => Decoded { damage: vec![damage], records: count as u64, ..Decoded::default() },
@@ -155,10 +158,9 @@ impl Decoder<'_> {
             Positions::Board { board, halfmove, fullmove } => self.boards(board, halfmove, fullmove)?,
             Positions::None(_) => {
                 let (board, [halfmove, fullmove]) = start_position();
-                for row in 0..(self.rows.end - self.rows.start) as u32 {
-                    self.batch.push(board, halfmove, fullmove);
-                    self.good.push(row);
-                }
+                let rows = (self.rows.end - self.rows.start) as u32;
+                (0..rows).for_each(|_| self.batch.push(board, halfmove, fullmove));
+                self.good.extend(0..rows);
             }
         }
         // The other columns refer to the position in which the solver moves.
@@ -233,11 +235,23 @@ impl Decoder<'_> {
         let mut operations = carries(Field::Operations).then(operations);
         let mut said = OperationColumns::new(Field::ALL.iter().copied().filter(|&field| carries(field)));
         let mut first = 0;
-        let mut lines = UsualLines::default();
+        let (mut lines, reader) = (UsualLines::default(), UsualReader::best());
         let (columns, rows) = (self.columns, self.rows.clone());
         columns.read(column, rows, &mut |array| {
             let texts = Texts::of(array).ok_or("the position column is not text")?;
-            for at in 0..array.len() {
+            let mut next = 0;
+            loop {
+                let at = match reader {
+                    Some(reader) => self.usual_fens(reader, &texts, next..array.len(), first),
+                    None => next,
+                };
+                if let Some(operations) = &mut operations {
+                    (next..at).for_each(|_| operations.push(None));
+                }
+                if at == array.len() {
+                    break;
+                }
+                next = at + 1;
                 let row = first + at as u32;
                 let Some(text) = texts.get(at) else {
                     self.reject(row, vec!["null_position"], "there is no position".into(), b"");
@@ -291,6 +305,27 @@ impl Decoder<'_> {
             self.batch.fields.insert(Field::Operations, operations.finish(Field::Operations)?);
         }
         Ok(())
+    }
+
+    /// Reads texts of some rows as long as they are like nearly all FENs, and returns the row of the first that is not.
+    fn usual_fens(&mut self, reader: UsualReader, texts: &Texts<'_>, rows: Range<usize>, first: u32) -> usize {
+        let Range { start: mut at, end } = rows;
+        reader.enter(
+            #[inline(always)]
+            || {
+                while at < end
+                    && let Some((text, len)) = texts.get_with_rest(at)
+                    && len <= self.options.max_record
+                    && let Some(coded) = reader.line_of_len(text, len)
+                    && let Some(board) = Packed::of_coded(&coded)
+                {
+                    self.batch.push(board, coded.halfmove, coded.fullmove);
+                    self.good.push(first + at as u32);
+                    at += 1;
+                }
+            },
+        );
+        at
     }
 
     fn boards(&mut self, column: usize, halfmove: Option<usize>, fullmove: Option<usize>) -> Result<(), Fault> {
@@ -370,8 +405,13 @@ impl Decoder<'_> {
             self.batch.fields.insert(field, texts.finish(field)?);
             return Ok(());
         }
-        let mut values = field.column(0);
-        self.each_value(column, Some(field), |value, at, record, batch| {
+        let values = RefCell::new(field.column(0));
+        let add_all = |value: &Value<'_>, rows| match value {
+            Value::Numbers(numbers) if kind == Kind::Integer => numbers.add_to(field, &mut values.borrow_mut(), rows),
+            _ => 0,
+        };
+        self.each_value_but(column, Some(field), add_all, |value, at, record, batch| {
+            let values = &mut *values.borrow_mut();
             let number = match (field, kind) {
                 (_, Kind::Integer) => Ok(value.number(at)),
                 (_, Kind::Float) => value.whole_number(at).map_err(|float| {
@@ -396,13 +436,13 @@ impl Decoder<'_> {
                     return Err(wrong);
                 }
             };
-            let fits = push(field, &mut values, number);
+            let fits = push(field, values, number);
             match number {
                 Some(number) if !fits => Err(out_of_range(name, number)),
                 _ => Ok(()),
             }
         })?;
-        self.batch.fields.insert(field, values);
+        self.batch.fields.insert(field, values.into_inner());
         Ok(())
     }
 
@@ -527,6 +567,18 @@ impl Decoder<'_> {
         &mut self,
         column: usize,
         field: Option<Field>,
+        each: impl FnMut(&Value<'_>, usize, usize, &Batch) -> Result<(), Wrong>,
+    ) -> Result<(), String> {
+        self.each_value_but(column, field, |_, _| 0, each)
+    }
+
+    /// The same, but for values that another function takes: with the values and a range of places among them, all of them
+    /// of good records, it returns how many of the first it took.
+    fn each_value_but(
+        &mut self,
+        column: usize,
+        field: Option<Field>,
+        mut take: impl FnMut(&Value<'_>, Range<usize>) -> usize,
         mut each: impl FnMut(&Value<'_>, usize, usize, &Batch) -> Result<(), Wrong>,
     ) -> Result<(), String> {
         let batch = std::mem::take(&mut self.batch);
@@ -540,6 +592,17 @@ impl Decoder<'_> {
             while let Some(&row) = good.get(record)
                 && (row as usize) < end
             {
+                // All rows that are left, if all of them are good.
+                let left = end - row as usize;
+                if good.get(record + left - 1).is_some_and(|&last| last as usize == end - 1) {
+                    let at = row as usize - first;
+                    let taken = take(&value, at..at + left);
+                    record += taken;
+                    if taken == left {
+                        continue;
+                    }
+                }
+                let Some(&row) = good.get(record) else { break };
                 let done = each(&value, row as usize - first, record, &batch);
                 if done.is_err()
                     && let Some(field) = field

@@ -1,4 +1,5 @@
-//! Columns of folders: `month=2025-05/part-0.parquet` gives its records the text `2025-05` as `folder:month`.
+//! Columns of the names of files: `month=2025-05/part-0.parquet` gives its records the text `2025-05` as `folder:month`, and
+//! the whole name as [`FILE_NAME_TAG`].
 //!
 //! This is how Hive, Spark and data hubs divide tables. Their escapes (`%20`) are resolved, and the name that they give
 //! to a missing value is one.
@@ -11,11 +12,24 @@ use std::path::{Component, Path};
 /// The value that stands for none.
 const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Adds the columns of folders that are asked for.
+/// The name, among those of tags, that requests the name of the file. No tag has a colon in its name.
+pub(crate) const FILE_NAME_TAG: &str = "file:name";
+
+/// The names of the folders with values around a file.
+#[cfg(feature = "sql")]
+pub(crate) fn names_of_folders(file: &Path) -> impl Iterator<Item = &str> {
+    let folders = file.parent().into_iter().flat_map(Path::components);
+    folders.filter_map(|component| Some(component.as_os_str().to_str()?.split_once('=')?.0))
+}
+
+/// Adds the columns of folders that are asked for, and the name of the file if it is.
 pub(in crate::formats) fn add(decoded: &mut Decoded, chunk: &Chunk, options: &DecodeOptions) {
-    let names = options.tags.iter().filter_map(|name| Some((name, name.strip_prefix(FOLDERS.prefix)?)));
-    for (name, folder) in names {
-        let value = value(&chunk.file, folder);
+    for name in options.tags.iter() {
+        let value = match name.strip_prefix(FOLDERS.prefix) {
+            Some(folder) => value(&chunk.file, folder),
+            None if &**name == FILE_NAME_TAG => Some(chunk.file.to_string_lossy()),
+            None => continue,
+        };
         for batch in &mut decoded.batches {
             let mut texts = Texts::default();
             texts.push_many(value.as_deref(), batch.len());

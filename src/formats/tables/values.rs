@@ -3,6 +3,7 @@
 //! Places within buffers are checked at each access: the buffers may lie in a mapped file.
 
 use super::dictionary_values::{Column, Known};
+use crate::table::{self, Field};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType,
@@ -118,6 +119,44 @@ impl<'a> Texts<'a> {
                 Self::of_array(values)?.get(at)
             }
         }
+    }
+
+    /// The value of a row with the bytes after it in memory, and its length; `None` if it is null, or its place is not
+    /// known at once.
+    #[inline(always)]
+    pub(super) fn get_with_rest(&self, row: usize) -> Option<(&'a [u8], usize)> {
+        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            return None;
+        }
+        match &self.layout {
+            Layout::Dictionary(numbers, values) => values.plain_with_rest(usize::try_from(numbers.get(row)?).ok()?),
+            _ => self.plain_with_rest(row),
+        }
+    }
+
+    #[inline(always)]
+    fn plain_with_rest(&self, row: usize) -> Option<(&'a [u8], usize)> {
+        let (data, start, end) = match &self.layout {
+            &Layout::View(views, buffers) => {
+                let view = *views.get(row)?;
+                let len = view as u32 as usize;
+                // Shorter texts are in the view.
+                let buffer = if len > 12 { buffers.get((view >> 64) as u32 as usize)? } else { return None };
+                let start = (view >> 96) as u32 as usize;
+                (buffer.as_slice(), start, start.checked_add(len)?)
+            }
+            &Layout::Offsets(offsets, data) => {
+                let place = |row: usize| usize::try_from(*offsets.get(row)?).ok();
+                (data, place(row)?, place(row + 1)?)
+            }
+            &Layout::LargeOffsets(offsets, data) => {
+                let place = |row: usize| usize::try_from(*offsets.get(row)?).ok();
+                (data, place(row)?, place(row + 1)?)
+            }
+            Layout::Fixed(..) | Layout::Dictionary(..) | Layout::Words(..) => return None,
+        };
+        (end <= data.len()).then_some(())?;
+        Some((data.get(start..)?, end.checked_sub(start)?))
     }
 
     fn len(&self) -> usize {
@@ -310,6 +349,42 @@ macro_rules! each_width {
 }
 
 impl<'a> Numbers<'a> {
+    /// Adds the values of rows to the column of a field as long as each is null or fits, and returns their number; none for
+    /// fields that not all numbers of their type fit.
+    pub(super) fn add_to(&self, field: Field, column: &mut table::Array, rows: Range<usize>) -> usize {
+        // In columns of ratings, 0 means that there is none.
+        let is_rating = matches!(field, Field::WhiteElo | Field::BlackElo);
+        if matches!(field, Field::Result | Field::Move | Field::KeyEnPassant) {
+            return 0;
+        }
+        macro_rules! add {
+            ($column:expr) => {
+                each_width!(self.values, values => {
+                    let Some(values) = values.get(rows.clone()) else { return 0 };
+                    for (at, &value) in values.iter().enumerate() {
+                        let is_null = self.nulls.is_some_and(|nulls| nulls.is_null(rows.start + at));
+                        let value = if is_null { None } else { Some(value) };
+                        match value.map(TryInto::try_into) {
+                            None => $column.push(None),
+                            Some(Ok(0)) if is_rating => $column.push(None),
+                            Some(Ok(number)) => $column.push(Some(number)),
+                            Some(Err(_)) => return at,
+                        }
+                    }
+                    values.len()
+                })
+            };
+        }
+        match column {
+            table::Array::U8(column) => add!(column),
+            table::Array::I16(column) => add!(column),
+            table::Array::U16(column) => add!(column),
+            table::Array::U32(column) => add!(column),
+            table::Array::U64(column) => add!(column),
+            _ => 0,
+        }
+    }
+
     /// The values of an array of integers, or of days.
     pub(super) fn of(column: &'a Column) -> Option<Self> {
         match column.words {

@@ -4,7 +4,7 @@
 //! place of one clause at a time (an item of `select`, the condition of `where`, …), and the statement is planned again:
 //! the place is that of the clause without which the error is gone.
 
-use crate::sql::engine::syntax_tree_walk::{Node, walk};
+use crate::sql::engine::syntax_tree_walk::{Node, statement_in, walk};
 use datafusion::common::{DataFusionError, Diagnostic, Result, Span};
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast::{Expr, Spanned, Statement, Value};
@@ -36,7 +36,7 @@ pub(in crate::sql) async fn placed(
     let (mut alone, mut first) = (Vec::new(), Vec::new());
     for at in 0..=MOST {
         let mut changed = statement.clone();
-        let Some(text) = inner(&mut changed) else { return error };
+        let Some(text) = statement_in(&mut changed) else { return error };
         let Some(place) = replace_clause(text, at) else { break };
         if at == MOST || Instant::now() > end {
             return error;
@@ -66,15 +66,6 @@ fn may_have_place(error: &DataFusionError) -> bool {
             | DataFusionError::ArrowError(..)
     );
     is_of_text && error.diagnostic().is_none_or(|diagnostic| diagnostic.span.is_none())
-}
-
-/// The statement itself.
-fn inner(parsed: &mut Parsed) -> Option<&mut Statement> {
-    match parsed {
-        Parsed::Statement(statement) => Some(statement),
-        Parsed::Explain(explain) => inner(&mut explain.statement),
-        _ => None,
-    }
 }
 
 /// Replaces one clause, an expression that is in no other one, by NULL and returns its place, which may be unknown.

@@ -1,6 +1,7 @@
 //! What corrects the engine: plans that it would answer wrongly, or with too much memory, and its messages.
 
 pub(super) mod clause_of_error;
+pub(super) mod column_spelling;
 pub(super) mod hex_literals;
 pub(super) mod join_corrections;
 pub(super) mod low_memory_plans;

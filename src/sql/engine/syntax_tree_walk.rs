@@ -3,7 +3,8 @@
 //! The tree has hundreds of types, and a walk through it is compiled again for each type of visitor: six visitors were a
 //! quarter of the functions of this crate. Here is one, which calls a closure.
 
-use datafusion::sql::sqlparser::ast::{Expr, ObjectName, VisitMut, VisitorMut};
+use datafusion::sql::parser::Statement as Parsed;
+use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Statement, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
 
 /// A place of the tree that a walk passes.
@@ -33,6 +34,15 @@ pub(in crate::sql) fn change_expressions(tree: &mut impl VisitMut, change: &mut 
         }
         ControlFlow::Continue(())
     });
+}
+
+/// The statement itself, also the one that is explained.
+pub(in crate::sql) fn statement_in(parsed: &mut Parsed) -> Option<&mut Statement> {
+    match parsed {
+        Parsed::Statement(statement) => Some(statement),
+        Parsed::Explain(explain) => statement_in(&mut explain.statement),
+        _ => None,
+    }
 }
 
 struct Walk<'a>(&'a mut dyn FnMut(Node<'_>) -> ControlFlow<()>);

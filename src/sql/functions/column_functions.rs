@@ -1,6 +1,6 @@
 //! Computed columns as functions of a FEN or a board.
 
-use super::{ValidityOptions, arrays, as_given, failed, position_type, positions_of};
+use super::{ValidityOptions, ValuesWithoutPosition, arrays, as_given, failed, position_type, positions_of};
 use crate::jobs::{BadRows, ComputeOptions, compute};
 use crate::sql::tables::sql_types::{data_type, widened};
 use crate::table::{ChosenColumn, Columns};
@@ -16,6 +16,7 @@ pub(super) struct ColumnFunction {
     name: &'static str,
     column: &'static str,
     judging: ValidityOptions,
+    told: ValuesWithoutPosition,
     signature: Signature,
 }
 
@@ -25,8 +26,13 @@ impl ColumnFunction {
         self.judging
     }
 
-    pub(super) fn new(name: &'static str, column: &'static str, judging: ValidityOptions) -> Self {
-        Self { name, column, judging, signature: Signature::user_defined(Volatility::Immutable) }
+    pub(super) fn new(
+        name: &'static str,
+        column: &'static str,
+        judging: ValidityOptions,
+        told: ValuesWithoutPosition,
+    ) -> Self {
+        Self { name, column, judging, told, signature: Signature::user_defined(Volatility::Immutable) }
     }
 
     fn column(&self) -> Result<ChosenColumn> {
@@ -58,6 +64,7 @@ impl ScalarUDFImpl for ColumnFunction {
             ComputeOptions::new(self.judging.analyzer()?).decode(self.judging.options()).on_bad(BadRows::Null);
         let columns = Columns::from_iter([self.column()?]);
         let computed = compute(&positions, &columns, &options).map_err(failed)?;
+        self.told.add(self.name, &arrays[0], computed.bad.iter().map(|&row| row as usize));
         let batches: Vec<ArrayRef> = computed.batches.iter().map(|batch| batch.column(0).clone()).collect();
         let values: Vec<&dyn Array> = batches.iter().map(|values| &**values).collect();
         let values = match &values[..] {

@@ -6,6 +6,7 @@
 mod column_functions;
 mod position_functions;
 pub(super) mod statistics;
+pub(super) mod values_without_position;
 
 use super::tables::where_conditions::ConditionFunction;
 use crate::chess::Validity;
@@ -21,6 +22,7 @@ use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::{AggregateUDF, ColumnarValue, ScalarUDF};
 use position_functions::{Matches, Play, PopCount};
 use statistics::PositionStats;
+use values_without_position::ValuesWithoutPosition;
 
 /// The rules for judging positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,16 +67,17 @@ pub(super) fn judging_of_aggregate(function: &AggregateUDF) -> Option<ValidityOp
     function.map(PositionStats::judging)
 }
 
-/// All functions of rows.
-pub(super) fn scalar(judging: ValidityOptions) -> Vec<ScalarUDF> {
+/// All functions of rows, which tell what they are given in place of positions.
+pub(super) fn scalar(judging: ValidityOptions, told: &ValuesWithoutPosition) -> Vec<ScalarUDF> {
     let computed =
         COLUMNS.iter().filter(|column| column.name == "key" || column.fields.is_empty() && column.name != "index");
     let computed = computed.chain(LEGAL_MOVE_COLUMNS.iter().filter(|column| column.fields.is_empty()));
-    let columns = computed.map(|column| ScalarUDF::from(ColumnFunction::new(column.name, column.name, judging)));
-    let normalize = ScalarUDF::from(ColumnFunction::new("normalize_fen", "fen", judging));
+    let of_column = |name, column| ScalarUDF::from(ColumnFunction::new(name, column, judging, told.clone()));
+    let columns = computed.map(|column| of_column(column.name, column.name));
+    let normalize = of_column("normalize_fen", "fen");
     let others = [
-        Matches::new(judging).into(),
-        Play::new(judging).into(),
+        Matches::new(judging, told.clone()).into(),
+        Play::new(judging, told.clone()).into(),
         PopCount::new().into(),
         ConditionFunction::new().into(),
     ];

@@ -1,6 +1,6 @@
 //! Functions that are not columns: patterns of pieces, moves, bits.
 
-use super::{ValidityOptions, arrays, as_given, failed, position_type, positions_of, text_type};
+use super::{ValidityOptions, ValuesWithoutPosition, arrays, as_given, failed, position_type, positions_of, text_type};
 use crate::chess::{Move, Piece, Position, Square};
 use crate::pipeline::Job;
 use crate::table::{Needs, Tile};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 struct Each<F>(F);
 
 impl<T: Send, F: Fn(usize, &Position) -> Option<T> + Sync> Job for Each<F> {
-    type Part = Vec<(usize, T)>;
+    type Part = Vec<(usize, Option<T>)>;
     fn needs(&self) -> Needs {
         Needs::NONE
     }
@@ -25,25 +25,30 @@ impl<T: Send, F: Fn(usize, &Position) -> Option<T> + Sync> Job for Each<F> {
         let positions = tile.positions();
         for row in tile.rows() {
             let index = tile.batch.index(row) as usize;
-            part.extend((self.0)(index, &positions[row - tile.start]).map(|value| (index, value)));
+            part.push((index, (self.0)(index, &positions[row - tile.start])));
         }
     }
 }
 
 /// The value of each row; `None` if the row is not a position, or has no value.
 fn each<T: Clone + Send>(
-    judging: ValidityOptions,
+    (function, judging, told): (&'static str, ValidityOptions, &ValuesWithoutPosition),
     array: &ArrayRef,
     value: impl Fn(usize, &Position) -> Option<T> + Sync,
 ) -> Result<Vec<Option<T>>> {
     let mut values = vec![None; array.len()];
+    let mut has_position = vec![false; array.len()];
     let positions = positions_of(array)?;
     let (options, analyzer) = (judging.options(), judging.analyzer()?);
-    let take = |part: Vec<(usize, T)>, _| {
-        part.into_iter().for_each(|(row, value)| values[row] = Some(value));
+    let take = |part: Vec<(usize, Option<T>)>, _| {
+        for (row, value) in part {
+            values[row] = value;
+            has_position[row] = true;
+        }
         Ok(())
     };
     crate::jobs::judge(&positions, &options, analyzer, &Each(value), take).map_err(failed)?;
+    told.add(function, array, (0..array.len()).filter(|&row| !has_position[row]));
     Ok(values)
 }
 
@@ -59,6 +64,7 @@ fn position_and_text(function: &str, what: &str, given: &[DataType]) -> Result<V
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Matches {
     judging: ValidityOptions,
+    told: ValuesWithoutPosition,
     signature: Signature,
 }
 
@@ -68,8 +74,8 @@ impl Matches {
         self.judging
     }
 
-    pub(super) fn new(judging: ValidityOptions) -> Self {
-        Self { judging, signature: Signature::user_defined(Volatility::Immutable) }
+    pub(super) fn new(judging: ValidityOptions, told: ValuesWithoutPosition) -> Self {
+        Self { judging, told, signature: Signature::user_defined(Volatility::Immutable) }
     }
 }
 
@@ -157,7 +163,7 @@ impl ScalarUDFImpl for Matches {
             places.push(Some(place));
         }
         let fits = |row: usize, position: &Position| places[row].map(|place| patterns[place].1.fits(position));
-        let values: BooleanArray = each(self.judging, &arrays[0], fits)?.into();
+        let values: BooleanArray = each(("matches", self.judging, &self.told), &arrays[0], fits)?.into();
         as_given(&args.args, Arc::new(values))
     }
 }
@@ -166,6 +172,7 @@ impl ScalarUDFImpl for Matches {
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Play {
     judging: ValidityOptions,
+    told: ValuesWithoutPosition,
     signature: Signature,
 }
 
@@ -175,8 +182,8 @@ impl Play {
         self.judging
     }
 
-    pub(super) fn new(judging: ValidityOptions) -> Self {
-        Self { judging, signature: Signature::user_defined(Volatility::Immutable) }
+    pub(super) fn new(judging: ValidityOptions, told: ValuesWithoutPosition) -> Self {
+        Self { judging, told, signature: Signature::user_defined(Volatility::Immutable) }
     }
 }
 
@@ -208,7 +215,7 @@ impl ScalarUDFImpl for Play {
         let play = |row: usize, position: &Position| {
             if moves.is_valid(row) { after(position, moves.value(row)) } else { None }
         };
-        let values: StringArray = each(self.judging, &arrays[0], play)?.into();
+        let values: StringArray = each(("play", self.judging, &self.told), &arrays[0], play)?.into();
         as_given(&args.args, Arc::new(values))
     }
 }

@@ -41,16 +41,21 @@ pub(in crate::sql) struct StoredColumns {
     places: HashMap<String, usize>,
 }
 
-/// The names of the columns that all inputs have as they would be computed; `None` if an input is not a file of ours, or
-/// records are read in another way than they were.
-pub(in crate::sql) fn names(inputs: &Inputs, columns: &[ChosenColumn], read: &ReadOptions) -> Option<BTreeSet<String>> {
+/// Whether all records are read as they stand in their files, by the usual rules: no option chooses, changes or judges them.
+pub(in crate::sql) fn reads_all_as_they_stand(read: &ReadOptions) -> bool {
     let (choose, decode) = (&read.choose, &read.decode);
     let all_records = read.shard.is_none() && read.skip == 0 && read.limit.is_none();
     let all_are_good = choose.games.is_none() && choose.filter.is_none() && choose.sample.is_none() && !read.strict;
     let as_they_are = read.from.is_none() && choose.set.is_empty() && !decode.keep_en_passant;
     let usual_rules = decode.validity == Validity::default();
     let same_columns = decode.fen_column.is_none() && decode.moves_column.is_none() && decode.start_column.is_none();
-    if !(all_records && all_are_good && as_they_are && usual_rules && same_columns) {
+    all_records && all_are_good && as_they_are && usual_rules && same_columns
+}
+
+/// The names of the columns that all inputs have as they would be computed; `None` if an input is not a file of ours, or
+/// records are read in another way than they were.
+pub(in crate::sql) fn names(inputs: &Inputs, columns: &[ChosenColumn], read: &ReadOptions) -> Option<BTreeSet<String>> {
+    if !reads_all_as_they_stand(read) {
         return None;
     }
     let mut common: Option<BTreeSet<String>> = None;

@@ -4,13 +4,15 @@
 //! part of a dataset, and on a cluster it forgets the pattern of names such as `2026-*.csv`. So a table has the same
 //! files as one of positions, and names each of them as a directory of its own in a store that only reads. The first
 //! part of such a name has the file and what was seen of it when the query was planned; the store compares this when it
-//! opens the file. The other parts are the folders `NAME=VALUE`, which are columns, and the name of the file.
+//! opens the file. The other parts are the folders `NAME=VALUE`, which are columns, among them `filename` where a query names
+//! it, and the name of the file.
 //!
 //! ```text
 //! seen://files/00000003-8000.3fa9-1-2f646174612f6d6f6e74683d30352f6f6e652e637376/month=05/one.csv
 //!              place    seen      number of folders; file, as hexadecimal digits
 //! ```
 
+use super::file_name_column;
 use crate::error::Error;
 use crate::formats::codec::decode_records::hexadecimal;
 use crate::input::{Compression, Identity, Inputs};
@@ -85,11 +87,20 @@ pub(in crate::sql) fn extension(path: &FilePath) -> Option<String> {
     (Compression::of_extension(last).is_some() && KINDS.contains(&kind)).then(|| format!("{kind}.{last}"))
 }
 
+/// A file of a table.
+#[derive(Clone, Debug)]
+pub(in crate::sql) struct TableFile {
+    pub(in crate::sql) path: PathBuf,
+    /// The name by which it was found.
+    shown: PathBuf,
+    /// The number of folders `NAME=VALUE` above it.
+    folders: usize,
+}
+
 /// The files of a table.
 #[derive(Debug)]
 pub(in crate::sql) struct Files {
-    /// With the number of folders `NAME=VALUE` above each of them.
-    pub(in crate::sql) files: Vec<(PathBuf, usize)>,
+    pub(in crate::sql) files: Vec<TableFile>,
     /// The names of these folders.
     folders: Vec<String>,
 }
@@ -117,19 +128,23 @@ impl Files {
                 let below = path.strip_prefix(name).unwrap_or(path).parent();
                 let parts = below.into_iter().flat_map(|below| below.components().rev());
                 let folders = parts.map_while(|part| folder(part.as_os_str().to_str()?));
-                files.push((std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()), folders.count()));
+                files.push(TableFile {
+                    path: std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()),
+                    shown: path.to_path_buf(),
+                    folders: folders.count(),
+                });
             }
         }
-        let Some(kind) = files.first().and_then(|(first, _)| extension(first)) else {
+        let Some(kind) = files.first().and_then(|first| extension(&first.path)) else {
             return Ok(None);
         };
         let folders = folders_of(&files[0]);
         for file in &files[1..] {
             let failed = |reason: String| {
-                let reason = format!("cannot be read together with {}: {reason}", files[0].0.display());
-                Err(Error::Columns { path: Arc::from(file.0.as_path()), reason })
+                let reason = format!("cannot be read together with {}: {reason}", files[0].path.display());
+                Err(Error::Columns { path: Arc::from(file.path.as_path()), reason })
             };
-            match extension(&file.0) {
+            match extension(&file.path) {
                 Some(other) if other == kind => {}
                 Some(other) => return failed(format!("its name ends in .{other}, not .{kind}")),
                 None => return Ok(None),
@@ -149,31 +164,31 @@ impl Files {
         Ok(Some(Self { files, folders }))
     }
 
-    /// The table of these files.
+    /// The table of these files; `with_names` gives it the column `filename`, unless it has one.
     ///
     /// # Errors
     /// If one of them cannot be read, or they have no common columns.
     pub(in crate::sql) async fn table(
         &self,
+        with_names: bool,
         options: ListingOptions,
         store: &Arc<Store>,
         state: &SessionState,
     ) -> EngineResult<ListingTable> {
         let (files, sight) = (self.files.clone(), Arc::clone(&store.sight));
         let named = tokio::task::spawn_blocking(move || {
-            let named = files.iter().enumerate().map(|(place, (path, folders))| {
-                let seen = sight.seen(path, files.len());
-                let seen = seen.map_err(|source| Error::Open { path: Arc::from(path.as_path()), source })?;
-                Ok(Named { place, seen, folders: *folders, path: path.clone() })
+            let named = files.iter().enumerate().map(|(place, file)| {
+                let seen = sight.seen(&file.path, files.len());
+                let seen = seen.map_err(|source| Error::Open { path: Arc::from(file.path.as_path()), source })?;
+                let (folders, path) = (file.folders, file.path.clone());
+                Ok(Named { place, seen, folders, path, shown: None })
             });
             named.collect::<std::result::Result<Vec<_>, Error>>()
         });
         let named = named.await.map_err(|error| datafusion::common::DataFusionError::External(error.into()))?;
-        let named = named.map_err(crate::sql::errors::of_table)?;
-        let mut urls = Vec::with_capacity(named.len());
+        let mut named = named.map_err(crate::sql::errors::of_table)?;
         let mut objects = Vec::with_capacity(named.len());
         for file in &named {
-            urls.push(ListingTableUrl::parse(format!("{STORE}{}/", file.part()))?);
             let object = store.meta(&file.location()).await?;
             if object.size > 0 {
                 objects.push(object);
@@ -181,7 +196,18 @@ impl Files {
         }
         let reader = Arc::<Store>::clone(store) as Arc<dyn ObjectStore>;
         let schema = options.format.infer_schema(state, &reader, &objects).await?;
-        let folders = self.folders.iter().map(|name| (name.clone(), DataType::Utf8));
+        let is_known =
+            |name: &str| schema.column_with_name(name).is_some() || self.folders.iter().any(|own| own == name);
+        let mut folders = self.folders.clone();
+        if with_names && !is_known(file_name_column::NAME) {
+            for (named, file) in named.iter_mut().zip(&self.files) {
+                named.shown = Some(file.shown.to_string_lossy().into_owned());
+            }
+            folders.push(file_name_column::NAME.to_owned());
+        }
+        let urls = named.iter().map(|file| ListingTableUrl::parse(format!("{STORE}{}/", file.part())));
+        let urls = urls.collect::<EngineResult<Vec<_>>>()?;
+        let folders = folders.into_iter().map(|name| (name, DataType::Utf8));
         // All files are of the same kind, but their names may spell it differently: `a.csv`, `B.CSV`.
         let options = options.with_table_partition_cols(folders.collect()).with_file_extension("");
         let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(schema);
@@ -194,9 +220,9 @@ fn folder(part: &str) -> Option<&str> {
     part.split_once('=').map(|(name, _)| name).filter(|name| !name.is_empty())
 }
 
-fn folders_of((path, count): &(PathBuf, usize)) -> Vec<String> {
-    let parts = path.parent().into_iter().flat_map(|parent| parent.components().rev());
-    let names = parts.take(*count).filter_map(|part| folder(part.as_os_str().to_str()?).map(str::to_owned));
+fn folders_of(file: &TableFile) -> Vec<String> {
+    let parts = file.path.parent().into_iter().flat_map(|parent| parent.components().rev());
+    let names = parts.take(file.folders).filter_map(|part| folder(part.as_os_str().to_str()?).map(str::to_owned));
     let mut names: Vec<String> = names.collect();
     names.reverse();
     names
@@ -210,19 +236,27 @@ struct Named {
     seen: String,
     folders: usize,
     path: PathBuf,
+    /// The value of `filename`, if the table has this column.
+    shown: Option<String>,
 }
 
 impl Named {
     /// The first part of its name.
     fn part(&self) -> String {
-        let path = hexadecimal(self.path.to_string_lossy().as_bytes());
-        format!("{:08}-{}-{}-{}", self.place, self.seen, self.folders, String::from_utf8_lossy(&path))
+        let hex = |text: &str| String::from_utf8_lossy(&hexadecimal(text.as_bytes())).into_owned();
+        let path = hex(&self.path.to_string_lossy());
+        let shown = self.shown.as_ref().map_or_else(String::new, |shown| format!("-{}", hex(shown)));
+        format!("{:08}-{}-{}-{path}{shown}", self.place, self.seen, self.folders)
     }
 
     fn location(&self) -> Path {
         let mut parts: Vec<_> = self.path.components().rev().take(self.folders.saturating_add(1)).collect();
         parts.reverse();
-        let parts = parts.iter().map(|part| part.as_os_str().to_string_lossy().into_owned());
+        let mut parts: Vec<String> = parts.iter().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        if let Some(shown) = &self.shown {
+            let before_last = parts.len().saturating_sub(1);
+            parts.insert(before_last, format!("{}={shown}", file_name_column::NAME));
+        }
         Path::from_iter(std::iter::once(self.part()).chain(parts))
     }
 
@@ -230,20 +264,26 @@ impl Named {
     fn of(location: &Path) -> Option<Self> {
         let first: PathPart<'_> = location.parts().next()?;
         let parts: Vec<&str> = first.as_ref().split('-').collect();
-        let &[place, seen, folders, hex] = &parts[..] else {
-            return None;
-        };
+        let (&[place, seen, folders, path], shown) = parts.split_first_chunk()?;
         let digit = |digit: u8| char::from(digit).to_digit(16);
-        let bytes = hex.as_bytes().chunks(2).map(|pair| match *pair {
-            [high, low] => Some((digit(high)? << 4 | digit(low)?) as u8),
-            _ => None,
-        });
-        let path = String::from_utf8(bytes.collect::<Option<_>>()?).ok()?;
+        let text = |hex: &str| {
+            let bytes = hex.as_bytes().chunks(2).map(|pair| match *pair {
+                [high, low] => Some((digit(high)? << 4 | digit(low)?) as u8),
+                _ => None,
+            });
+            String::from_utf8(bytes.collect::<Option<_>>()?).ok()
+        };
+        let shown = match shown {
+            [] => None,
+            [shown] => Some(text(shown)?),
+            _ => return None,
+        };
         Some(Self {
             place: place.parse().ok()?,
             seen: seen.to_owned(),
             folders: folders.parse().ok()?,
-            path: path.into(),
+            path: text(path)?.into(),
+            shown,
         })
     }
 }
@@ -352,9 +392,15 @@ mod tests {
             ("/data/x=1/month=05/a.csv", 1, "/month=05/a.csv"),
             ("/d\u{e9}/m=50%/\u{2019}.csv", 1, "/m=50%25/%E2%80%99.csv"),
         ] {
-            let named = Named { place: 7, seen: "12.34.ab".to_owned(), folders, path: path.into() };
+            let seen = "12.34.ab".to_owned();
+            let mut named = Named { place: 7, seen, folders, path: path.into(), shown: None };
             let location = named.location();
             assert!(location.as_ref().ends_with(end), "{location}");
+            assert_eq!(Named::of(&location).as_ref(), Some(&named));
+            named.shown = Some("../a=50%.csv".to_owned());
+            let (folders, file) = end.rsplit_once('/').unwrap();
+            let (location, end) = (named.location(), format!("{folders}/filename=..%2Fa=50%25.csv/{file}"));
+            assert!(location.as_ref().ends_with(&end), "{location}");
             assert_eq!(Named::of(&location), Some(named));
         }
         for odd in ["", "a", "0-1-2-3", "0-1-2-zz", "0-1-2-c3", "0-1-2-61-3", "-1-2-61", "a-1-2-61"] {
@@ -371,7 +417,7 @@ mod tests {
         std::fs::write(&file, "n\n1\n").unwrap();
         let store = Store::new(Arc::new(Unchanged));
         let seen = Unchanged.seen(&file, 1).unwrap();
-        let location = Named { place: 0, seen, folders: 0, path: file.clone() }.location();
+        let location = Named { place: 0, seen, folders: 0, path: file.clone(), shown: None }.location();
         let folder = Path::from_iter(location.parts().next());
         let listed: Vec<_> = store.list(Some(&folder)).try_collect().await.unwrap();
         assert_eq!(listed.iter().map(|meta| (&meta.location, meta.size)).collect::<Vec<_>>(), [(&location, 4)]);

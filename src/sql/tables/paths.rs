@@ -6,16 +6,18 @@
 //! the user names the format, they are tables of positions as well.
 
 use super::columns_stored_in_parquet::{self, StoredColumns};
-use super::files_of_datafusion;
+use super::file_name_column;
+use super::files_of_datafusion::{self, TableFile};
 use super::position_table::PositionTable;
 use super::scan_registry::Reads;
-use super::sql_types::columns_for;
+use super::sql_types::Named;
 use crate::error::Error;
 use crate::formats::tables::TableError;
 use crate::formats::{self, Format, Likeness};
 use crate::input::{Access, Compression, Input, Inputs, Source};
 use crate::sql::errors::of_table;
 use crate::sql::{PositionSource, SessionOptions};
+#[cfg(feature = "cluster")]
 use crate::table::ChosenColumn;
 use crate::text::one_line;
 use async_trait::async_trait;
@@ -38,8 +40,8 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 tokio::task_local! {
-    /// The columns of tables of positions that the statement that is being planned may name.
-    pub(in crate::sql) static COLUMNS: Vec<ChosenColumn>;
+    /// What the statement that is being planned names.
+    pub(in crate::sql) static NAMED: Named;
 }
 
 /// Makes tables of paths.
@@ -64,22 +66,23 @@ impl UrlTableFactory for Paths {
         let Some(names) = files(name)? else {
             return Ok(None);
         };
-        let columns = COLUMNS.try_with(Vec::clone).unwrap_or_else(|_| columns_for(&[]));
-        let (options, named) = (self.options.clone(), columns.clone());
+        let named = NAMED.try_with(Named::clone).unwrap_or_else(|_| Named::of(&[]));
+        let options = self.options.clone();
         let found = tokio::task::spawn_blocking(move || {
             let found = inputs(&names, &options)?;
+            let columns = found.as_ref().map(|inputs| named.columns_for(inputs)).unwrap_or_default();
             let stored = found.as_ref().filter(|_| !options.recompute);
             let stored = stored.and_then(|inputs| {
-                let names_of_columns = columns_stored_in_parquet::names(inputs, &named, &options.read)?;
+                let names_of_columns = columns_stored_in_parquet::names(inputs, &columns, &options.read)?;
                 let files = files_of_datafusion::Files::of(&names).ok()??;
                 let files_are_inputs = files.files.len() == inputs.sources.len();
                 (files_are_inputs && !names_of_columns.is_empty()).then_some((files, names_of_columns))
             });
-            Ok((found, stored))
+            Ok((found, columns, stored))
         })
         .await
         .map_err(|error| DataFusionError::External(error.into()))?;
-        let (inputs, stored) = found.map_err(of_table)?;
+        let (inputs, columns, stored) = found.map_err(of_table)?;
         match inputs {
             Some(inputs) => {
                 let source = PositionSource { inputs, options: self.options.clone() };
@@ -94,7 +97,8 @@ impl UrlTableFactory for Paths {
                 // Statistics of row groups have a checksum, those of pages have none.
                 options.global.enable_page_index = false;
                 let format = ParquetFormat::default().with_options(options).with_force_view_types(false);
-                let files = files.table(ListingOptions::new(Arc::new(format)), &self.store, &self.state()?).await?;
+                let files =
+                    files.table(false, ListingOptions::new(Arc::new(format)), &self.store, &self.state()?).await?;
                 Ok(Some(Arc::new(table.with_stored(StoredColumns::new(Arc::new(files), &names)))))
             }
             None => self.plain(name).await.map(Some),
@@ -146,8 +150,9 @@ impl Paths {
             });
             let found = found.await.map_err(|error| DataFusionError::External(error.into()))?;
             if let Some(files) = found.map_err(of_table)? {
-                let options = self.reading(&files.files[0].0).await?;
-                return Ok(Arc::new(files.table(options, &self.store, &self.state()?).await?));
+                let options = self.reading(&files.files[0].path).await?;
+                let with_names = NAMED.try_with(|named| named.has(file_name_column::NAME)).unwrap_or(false);
+                return Ok(Arc::new(files.table(with_names, options, &self.store, &self.state()?).await?));
             }
         }
         self.by_engine(name).await
@@ -205,8 +210,8 @@ fn unnamed_format(name: &str) -> Result<Option<ListingOptions>> {
 
 /// Checks that all files of a table of CSV or TSV have the same columns in the same order. The engine looks at the
 /// first 1,000 rows of all files together, and then reads the values of every file by their order.
-fn check_first_lines(files: &[(PathBuf, usize)], access: Access) -> std::result::Result<(), Error> {
-    let paths = files.iter().map(|(path, _)| path);
+fn check_first_lines(files: &[TableFile], access: Access) -> std::result::Result<(), Error> {
+    let paths = files.iter().map(|file| &file.path);
     let paths = paths.filter(|path| [Some(Format::CSV), Some(Format::TSV)].contains(&Format::of_name(path)));
     let mut first: Option<(Vec<u8>, PathBuf)> = None;
     for path in paths {

@@ -5,6 +5,7 @@
 //! others. A scan with a single partition has the rows in the order of the records. The run is a [`Stream`] that starts
 //! when the first row is requested.
 
+use super::columns_stored_in_parquet::reads_all_as_they_stand;
 use super::scan_job::Select;
 use super::scan_registry::{Read, Reads};
 use crate::choose::Condition;
@@ -214,19 +215,18 @@ const ROWS_ARE_GAMES: &str =
 /// Reads the inputs until no more rows are requested.
 fn read_all(request: &Request, part: ScanPart, read: Read, sender: &Sender<Batch>) -> Result<()> {
     let interrupt = sender.interrupt();
-    let Request { source, columns, conditions, limit, schema } = request;
-    let select = Select::new(columns.clone(), conditions.clone(), Arc::clone(schema));
+    let Request { source, limit, .. } = request;
+    let select = Select::new(request);
     let mut on_reject = |reject: &Reject| {
         read.reject(reject, interrupt);
         Ok(())
     };
     let mut on_progress = |progress| read.progress(progress);
-    let options = source
-        .options
-        .run(part.shard)
-        .interrupt(Some(interrupt))
-        .on_reject(Some(&mut on_reject))
-        .on_progress(Some(&mut on_progress));
+    let mut options = source.options.run(part.shard);
+    options.read.decode.without_positions =
+        !source.options.recompute && reads_all_as_they_stand(&source.options.read) && !request.needs().positions;
+    let options =
+        options.interrupt(Some(interrupt)).on_reject(Some(&mut on_reject)).on_progress(Some(&mut on_progress));
     let inputs = part.own.as_ref().unwrap_or(&source.inputs);
     let mut left = limit.unwrap_or(usize::MAX);
     let mut end = End::Complete;

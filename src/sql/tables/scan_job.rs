@@ -1,8 +1,9 @@
 //! The columns of the records that pass some conditions, as record batches.
 //!
 //! The columns of conditions are filled first, one tile at a time. Of the other columns, only the rows that pass are
-//! kept. They are not filled at all for a tile without such rows.
+//! kept. They are not filled at all for a tile without such rows, or for one after the last row that is requested.
 
+use super::scan::Request;
 use super::sql_types::widened_batch;
 use crate::choose::Condition;
 use crate::columnar::{Described, record_batch, schema};
@@ -18,6 +19,8 @@ use std::sync::Arc;
 pub(in crate::sql) struct Select {
     columns: Vec<ChosenColumn>,
     conditions: Vec<Condition>,
+    /// Maximum number of rows; more than these are not needed of any chunk.
+    limit: usize,
     /// All columns.
     all: Columns,
     described: Vec<Described>,
@@ -36,6 +39,8 @@ const ROWS: usize = 8192;
 pub(in crate::sql) struct Selected {
     cells: Vec<Array>,
     rows: usize,
+    /// The number of rows with those of complete batches.
+    total: usize,
     batches: Vec<Result<RecordBatch, ArrowError>>,
 }
 
@@ -47,22 +52,26 @@ impl Selected {
 }
 
 impl Select {
-    /// These columns, with the types of SQL, for records that pass all conditions.
-    pub(in crate::sql) fn new(columns: Vec<ChosenColumn>, conditions: Vec<Condition>, wide: SchemaRef) -> Self {
+    /// The columns of a request, with the types of SQL, for records that pass its conditions.
+    pub(in crate::sql) fn new(request: &Request) -> Self {
+        let Request { columns, conditions, limit, schema: wide, .. } = request;
         let described: Vec<Described> = columns.iter().map(Described::of).collect();
         Self {
             all: columns.iter().cloned().collect(),
             narrow: Arc::new(schema(&described)),
-            schema: wide,
-            columns,
-            conditions,
+            schema: Arc::clone(wide),
+            columns: columns.clone(),
+            conditions: conditions.clone(),
+            limit: limit.unwrap_or(usize::MAX),
             described,
         }
     }
 
     /// Adds the rows of a tile that passes at least in part.
     fn add(&self, part: &mut Selected, tile: &Tile<'_>) {
-        part.rows += tile.count();
+        let rows = tile.count();
+        part.rows += rows;
+        part.total += rows;
         let filled = self.columns.iter().map(|column| column.fill(tile).without_empty());
         Array::append_tile(&mut part.cells, filled.collect(), tile);
         if part.rows >= ROWS {
@@ -96,6 +105,9 @@ impl Job for Select {
         Selected::default()
     }
     fn tile(&self, part: &mut Selected, tile: &Tile<'_>) {
+        if part.total >= self.limit {
+            return;
+        }
         if self.conditions.is_empty() {
             return self.add(part, tile);
         }

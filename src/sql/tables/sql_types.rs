@@ -3,8 +3,11 @@
 //! They are those of files, in which quantities are signed and one size larger than their values; scores are one size larger
 //! here, so that their differences do not wrap either. Sets of squares and keys stay unsigned, with all their bits.
 
+use super::file_name_column;
 use crate::columnar::Described;
-use crate::table::{COLUMNS, ChosenColumn, FAMILIES, Kind, LEGAL_MOVE_COLUMNS};
+use crate::formats::names_of_folders;
+use crate::input::Inputs;
+use crate::table::{COLUMNS, ChosenColumn, FAMILIES, FOLDERS, Kind, LEGAL_MOVE_COLUMNS};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -68,18 +71,48 @@ pub(in crate::sql) fn widened_batch(batch: &RecordBatch, schema: &SchemaRef) -> 
     RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect::<Result<_, _>>()?, &options)
 }
 
-/// The columns of a table: the catalogue, and those of legal moves and of families that the tokens of a query name, as in
-/// `legal_moves_uci`, `"tag:Event"` and `"folder:month"`.
-pub(in crate::sql) fn columns_for(query: &[TokenWithSpan]) -> Vec<ChosenColumn> {
-    let names = query.iter().filter_map(|token| match &token.token {
-        Token::Word(word) if matches!(word.quote_style, None | Some('"')) => Some(word.value.as_str()),
-        _ => None,
-    });
-    let is_of_family = |name: &&str| FAMILIES.iter().any(|family| name.starts_with(family.prefix));
-    let is_on_request = |name: &&str| LEGAL_MOVE_COLUMNS.iter().any(|column| column.name == *name);
-    let on_request: BTreeSet<&str> = names.filter(|name| is_of_family(name) || is_on_request(name)).collect();
-    let on_request = on_request.iter().filter_map(|name| ChosenColumn::named(name));
-    COLUMNS.iter().map(ChosenColumn::Listed).chain(on_request).collect()
+/// What a query names: the columns that its tables of positions may have, and its words.
+#[derive(Clone, Debug, Default)]
+pub(in crate::sql) struct Named {
+    pub(in crate::sql) columns: Vec<ChosenColumn>,
+    /// In small letters.
+    words: BTreeSet<String>,
+}
+
+impl Named {
+    /// The columns of tables: the catalogue, and those of legal moves, of families and of files that the tokens of a query
+    /// name, as in `legal_moves_uci`, `"tag:Event"`, `"folder:month"` and `filename`.
+    pub(in crate::sql) fn of(query: &[TokenWithSpan]) -> Self {
+        let words = query.iter().filter_map(|token| match &token.token {
+            Token::Word(word) if matches!(word.quote_style, None | Some('"')) => Some(word),
+            _ => None,
+        });
+        let is_of_family = |name: &&str| FAMILIES.iter().any(|family| name.starts_with(family.prefix));
+        let is_on_request = |name: &&str| LEGAL_MOVE_COLUMNS.iter().any(|column| column.name == *name);
+        let names = words.clone().map(|word| word.value.as_str());
+        let on_request: BTreeSet<&str> = names.filter(|name| is_of_family(name) || is_on_request(name)).collect();
+        let words: BTreeSet<String> = words.map(|word| word.value.to_lowercase()).collect();
+        let of_files = words.get(file_name_column::NAME).map(String::as_str);
+        let on_request = on_request.into_iter().chain(of_files).filter_map(file_name_column::column_named);
+        Self { columns: COLUMNS.iter().map(ChosenColumn::Listed).chain(on_request).collect(), words }
+    }
+
+    /// Whether a query has this word.
+    pub(in crate::sql) fn has(&self, word: &str) -> bool {
+        self.words.contains(&word.to_lowercase())
+    }
+
+    /// The columns of a table of these inputs: also those of folders that a query names without `folder:`, unless the
+    /// catalogue has a column of that name.
+    pub(in crate::sql) fn columns_for(&self, inputs: &Inputs) -> Vec<ChosenColumn> {
+        let folders = inputs.sources.iter().flat_map(|source| names_of_folders(source.name()));
+        let named: BTreeSet<&str> = folders.filter(|name| self.has(name)).collect();
+        let is_known = |name: &str| self.columns.iter().any(|column| column.name() == name);
+        let folders = named.into_iter().filter(|name| !is_known(&name.to_lowercase()));
+        let folders = folders.map(|name| format!("{}{name}", FOLDERS.prefix)).filter(|name| !is_known(name));
+        let folders: Vec<ChosenColumn> = folders.filter_map(|name| ChosenColumn::named(&name)).collect();
+        self.columns.iter().cloned().chain(folders).collect()
+    }
 }
 
 #[cfg(test)]
@@ -90,7 +123,7 @@ mod tests {
     #[test]
     fn tags_are_columns_where_a_query_names_them() {
         let names = |query| -> Vec<String> {
-            let columns = columns_for(&query_tokens::of(query));
+            let columns = Named::of(&query_tokens::of(query)).columns;
             let more = columns[COLUMNS.len()..].iter();
             more.map(|column| column.name().to_owned()).collect()
         };
@@ -99,11 +132,12 @@ mod tests {
             names(r#"select "tag:Round", "folder:a", "other" from 'x' where "tag:Event" <> 'one " and "tag:No"'"#),
             ["folder:a", "tag:Event", "tag:Round"]
         );
+        assert_eq!(names("select FileName from 'x'"), ["filename"]);
     }
 
     #[test]
     fn no_integer_wraps() {
-        let schema = schema(&columns_for(&[]));
+        let schema = schema(&Named::of(&[]).columns);
         for field in schema.fields() {
             let wraps = matches!(field.data_type(), DataType::UInt8 | DataType::UInt16 | DataType::UInt32);
             assert!(!wraps, "{field}");

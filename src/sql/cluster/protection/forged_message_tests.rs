@@ -254,7 +254,7 @@ fn tasks_that_write_or_read_other_files_fail() {
         let files = Files::of(std::slice::from_ref(&secret)).unwrap().unwrap();
         let store = Arc::new(Store::new(Arc::new(Digests::of_client())));
         let options = ListingOptions::new(Arc::new(CsvFormat::default())).with_file_extension(".csv");
-        let table = files.table(options, &store, &context.state()).await.unwrap();
+        let table = files.table(false, options, &store, &context.state()).await.unwrap();
         let name = table.table_paths()[0].as_str().to_owned();
         let own_store =
             own.runtime_env().object_store(ObjectStoreUrl::parse(files_of_datafusion::STORE).unwrap()).unwrap();

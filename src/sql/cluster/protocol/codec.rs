@@ -8,6 +8,7 @@ use super::scan::{PieceScan, StatisticsTable, Work};
 use crate::input::Inputs;
 use crate::sql::cluster::protection::data_dirs::Data;
 use crate::sql::cluster::protection::plan_allowlist::refused;
+use crate::sql::functions::values_without_position::ValuesWithoutPosition;
 use crate::sql::functions::{self, ValidityOptions};
 use crate::sql::tables::position_table::PositionTable;
 use crate::sql::tables::scan::Request;
@@ -217,7 +218,7 @@ fn judging(judging: Option<ValidityOptions>, bytes: &mut Vec<u8>) -> Result<()> 
 
 fn scalar(name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
     let judging = judging_of(name, bytes)?;
-    let mut functions = functions::scalar(judging).into_iter();
+    let mut functions = functions::scalar(judging, &ValuesWithoutPosition::default()).into_iter();
     let function = functions.find(|function| function.name() == name);
     function.map(Arc::new).ok_or_else(|| unknown(name))
 }

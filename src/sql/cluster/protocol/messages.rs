@@ -12,6 +12,7 @@ use crate::input::Inputs;
 use crate::pipeline::{FileSummary, ReadOptions, Summary};
 use crate::poisoned_locks::Unpoisoned;
 use crate::sql::functions::ValidityOptions;
+use crate::sql::tables::file_name_column::column_named;
 use crate::sql::{PositionSource, SessionOptions};
 use crate::stats::GroupBy;
 use crate::table::{ChosenColumn, FeatureSet, Field};
@@ -90,9 +91,8 @@ pub(in crate::sql::cluster) fn names(columns: &[ChosenColumn]) -> Vec<String> {
 
 /// Columns by their names.
 pub(in crate::sql::cluster) fn columns(names: &[String]) -> Result<Vec<ChosenColumn>> {
-    let columns = names
-        .iter()
-        .map(|name| ChosenColumn::named(name).ok_or_else(|| wrong(&format_args!("there is no column {name}"))));
+    let columns =
+        names.iter().map(|name| column_named(name).ok_or_else(|| wrong(&format_args!("there is no column {name}"))));
     columns.collect()
 }
 

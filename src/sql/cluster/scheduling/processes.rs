@@ -17,6 +17,7 @@ use crate::sql::cluster::protection::plan_allowlist::{QueryPlan, TaskPlan};
 use crate::sql::cluster::protection::tls::{Tls, endpoint, scheme, with_causes};
 use crate::sql::cluster::protocol::client::MESSAGE;
 use crate::sql::cluster::protocol::codec::{LogicalCodec, PhysicalCodec};
+use crate::sql::functions::values_without_position::ValuesWithoutPosition;
 use crate::sql::functions::{self, ValidityOptions};
 use crate::sql::{SqlError, runtime};
 use crate::tiers::Tier;
@@ -151,7 +152,7 @@ pub fn run_scheduler(
                 .with_physical_optimizer_rule(Arc::new(SharedNotes))
                 .with_physical_optimizer_rule(Arc::new(OneResult))
                 .build();
-            for function in functions::scalar(judging()) {
+            for function in functions::scalar(judging(), &ValuesWithoutPosition::default()) {
                 state.register_udf(Arc::new(function))?;
             }
             for function in functions::aggregates(judging()) {
@@ -285,7 +286,10 @@ pub fn run_executor(
     let mut registry = BallistaFunctionRegistry::default();
     // Its own defaults lack the functions of arrays, which the scheduler and all clients have.
     let engines = SessionStateDefaults::default_scalar_functions();
-    for function in engines.into_iter().chain(functions::scalar(judging()).into_iter().map(Arc::new)) {
+    for function in engines
+        .into_iter()
+        .chain(functions::scalar(judging(), &ValuesWithoutPosition::default()).into_iter().map(Arc::new))
+    {
         let name = function.name().to_owned();
         registry.scalar_functions.insert(name, function);
     }

@@ -61,6 +61,21 @@ impl UsualReader {
         Some((coded, end))
     }
 
+    /// The position in a line, the first `len` bytes of a text, if it is like nearly all lines and the text has
+    /// [`Self::REACH`] bytes from there on: see [`usual_line`]. To be called within [`Self::enter`].
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn line_of_len(self, text: &[u8], len: usize) -> Option<Coded> {
+        let (coded, end) = usual_line(
+            text,
+            #[inline(always)]
+            |window| self.0.read_entered(window),
+            #[inline(always)]
+            |_, board| len.checked_sub(board),
+        )?;
+        (end == len).then_some(coded)
+    }
+
     /// The position in a line, the first `len` bytes of a text, if it is like nearly all lines: see [`usual_line`].
     #[inline(always)]
     pub(super) fn line_of(self, text: &[u8], len: usize) -> Option<Coded> {
