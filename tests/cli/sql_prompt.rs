@@ -61,10 +61,18 @@ fn tables_have_types_and_counts() {
     assert!(plan.contains("PositionScan") && !plan.contains('…'), "{plan}");
 }
 
-/// What the prompt shows while this is typed, from a terminal that `script` makes; none if there is no such program.
+/// The end of what a terminal shows while the prompt waits for a line: the cursor stands behind the prompt.
 #[cfg(unix)]
-fn typed(dir: &Dir, arguments: &str, text: &str) -> Option<String> {
+const WAITS: &str = "> \r\x1b[10C";
+
+/// What the prompt shows while these lines are typed into a terminal that `script` makes, each once the prompt waits for it.
+/// A line that begins with Ctrl-C is typed while the one before is still running. None if there is no program `script`.
+#[cfg(unix)]
+fn typed(dir: &Dir, arguments: &str, lines: &[&str]) -> Option<String> {
+    use std::io::Read;
     use std::process::{Command, Stdio};
+    use std::sync::{Arc, Mutex};
+    use std::time::{Duration, Instant};
     let program = super::program();
     let program = [program.get_program()].into_iter().chain(program.get_args()).map(|part| part.to_str().unwrap());
     let command = format!("{} sql {arguments}", program.collect::<Vec<_>>().join(" "));
@@ -80,22 +88,41 @@ fn typed(dir: &Dir, arguments: &str, text: &str) -> Option<String> {
         crate::support::skipped("no program `script`");
         return None;
     };
-    let mut stdin = child.stdin.take().unwrap();
-    let text = text.to_owned();
-    let typing = std::thread::spawn(move || {
-        stdin.write_all(text.as_bytes()).unwrap();
-        // Until the program ends, which closes the terminal.
-        stdin
-    });
-    let done = child.wait_with_output().unwrap();
-    drop(typing.join().unwrap());
-    let shown = String::from_utf8_lossy(&done.stdout).into_owned();
-    if done.status.code() != Some(0) && !shown.contains("lanefish>") {
-        // Another `script`, with other options.
-        crate::support::skipped(&format!("script: {}", String::from_utf8_lossy(&done.stderr)));
-        return None;
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let reader = {
+        let shown = Arc::clone(&shown);
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = stdout.read(&mut bytes) {
+                shown.lock().unwrap().extend_from_slice(&bytes[..count]);
+            }
+        })
+    };
+    let mut seen = 0;
+    for (at, line) in lines.iter().enumerate() {
+        let begin = Instant::now();
+        if line.starts_with('\x03') && at > 0 {
+            std::thread::sleep(Duration::from_millis(500));
+        } else {
+            while !(shown.lock().unwrap().len() > seen && shown.lock().unwrap().ends_with(WAITS.as_bytes())) {
+                if at == 0 && child.try_wait().unwrap().is_some() {
+                    crate::support::skipped("a program `script` with other options");
+                    return None;
+                }
+                let so_far = String::from_utf8_lossy(&shown.lock().unwrap()).into_owned();
+                assert!(begin.elapsed() < Duration::from_secs(60), "no prompt for {line:?}: {so_far:?}");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        seen = shown.lock().unwrap().len();
+        stdin.write_all(line.as_bytes()).unwrap();
     }
-    assert_eq!(done.status.code(), Some(0), "{shown}");
+    let status = child.wait().unwrap();
+    reader.join().unwrap();
+    drop(stdin);
+    let shown = String::from_utf8_lossy(&shown.lock().unwrap()).into_owned();
+    assert_eq!(status.code(), Some(0), "{shown}");
     Some(shown.replace('\r', ""))
 }
 
@@ -103,9 +130,19 @@ fn typed(dir: &Dir, arguments: &str, text: &str) -> Option<String> {
 #[test]
 fn the_prompt_goes_on_after_errors() {
     let dir = Dir::new();
-    let text = "select 1 as one;\nselect\n'a;' as two;\nselect nothing;\nselect * from 'no.pgn';\n\
-                create table mine as select 7 as x;\n.tables\n.table\nselect x + 1 as eight from mine;\n\x04";
-    let Some(shown) = typed(&dir, "", text) else { return };
+    let lines = [
+        "select 1 as one;\n",
+        "select\n",
+        "'a;' as two;\n",
+        "select nothing;\n",
+        "select * from 'no.pgn';\n",
+        "create table mine as select 7 as x;\n",
+        ".tables\n",
+        ".table\n",
+        "select x + 1 as eight from mine;\n",
+        "\x04",
+    ];
+    let Some(shown) = typed(&dir, "", &lines) else { return };
     for expected in [
         "Statements end with a semicolon.",
         "one\nint64\n─────\n    1\n1 row  1 column\n",
@@ -118,14 +155,20 @@ fn the_prompt_goes_on_after_errors() {
         "did you mean `.tables`?",
         "eight\nint64\n─────\n    8\n",
     ] {
-        assert!(shown.contains(expected), "{expected}: {shown}");
+        assert!(plain(&shown).contains(expected), "{expected}: {shown}");
     }
     let history = fs::read_to_string(dir.path("state/lanefish/sql_history")).unwrap();
     assert!(history.contains("select 1 as one;") && history.contains("from mine;"), "{history}");
     // The next session has it. Control-P is the statement before.
-    let again = typed(&dir, "--quiet", "\x10\n.quit\n").unwrap();
+    let again = typed(&dir, "--quiet", &["\x10\n", ".quit\n"]).unwrap();
     assert!(again.contains("there is no table `mine`"), "{again}");
     assert!(!again.contains("Statements end"), "{again}");
+}
+
+/// A text without colours.
+#[cfg(unix)]
+fn plain(text: &str) -> String {
+    text.replace("\x1b[2m", "").replace("\x1b[0m", "")
 }
 
 #[cfg(unix)]
@@ -133,17 +176,49 @@ fn the_prompt_goes_on_after_errors() {
 fn the_prompt_does_not_need_its_history() {
     let dir = Dir::new();
     dir.file("state", "not a directory");
-    let Some(shown) = typed(&dir, "", "select 5 as five;\nselect 6 as six;\n.exit\n") else { return };
+    let lines = ["select 5 as five;\n", "select 6 as six;\n", ".exit\n"];
+    let Some(shown) = typed(&dir, "", &lines) else { return };
     assert_eq!(shown.matches("the history is not kept in").count(), 1, "{shown}");
     assert!(shown.contains("five") && shown.contains("    6\n"), "{shown}");
 }
 
 #[cfg(unix)]
 #[test]
-fn control_c_clears_the_input() {
+fn control_c_ends_the_statement_and_not_the_prompt() {
     let dir = Dir::new();
-    let text = "select 1 as one\n\x03select 2 as two;\n.quit\n";
-    let Some(shown) = typed(&dir, "", text) else { return };
-    assert!(shown.contains("two\nint64\n─────\n    2\n"), "{shown}");
-    assert!(!shown.contains("one\nint64"), "{shown}");
+    let long = "select sum(a.value * b.value) from generate_series(1, 10000000) a, generate_series(1, 10000000) b;\n";
+    let table = "create table t as select a.value from generate_series(1, 10000000) a, generate_series(1, 10000000) b \
+                 where a.value + b.value < 0;\n";
+    // Twice, because the first signal must not end the next statement. Then without a statement that runs.
+    let lines = [
+        long,
+        "\x03",
+        "select 1 as one;\n",
+        table,
+        "\x03",
+        "select 2 as two\n",
+        "\x03",
+        "select 3 as three;\n",
+        ".quit\n",
+    ];
+    let Some(shown) = typed(&dir, "", &lines) else { return };
+    let shown = plain(&shown);
+    assert_eq!(shown.matches("lanefish: the statement was interrupted\n").count(), 2, "{shown}");
+    assert!(shown.contains("one\nint64") && shown.contains("three\nint64"), "{shown}");
+    assert!(!shown.contains("two\nint64"), "{shown}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_prompt_completes_and_lists_columns() {
+    let dir = Dir::new();
+    dir.file("games.csv", "a,b\n1,x\n");
+    let columns = format!(".columns {}\n", dir.name("games.csv"));
+    let query = format!("sel\t a from '{}\t;\n", dir.name("ga"));
+    let lines = [&columns, ".columns\n", &query, ".quit\n"];
+    let Some(shown) = typed(&dir, "", &lines) else { return };
+    let shown = plain(&shown);
+    assert!(shown.contains("a       int64") && shown.contains("b       text"), "{shown}");
+    assert!(shown.contains("legal_moves_uci") && shown.contains("\"tag:NAME\""), "{shown}");
+    assert!(shown.contains("int64\n─────\n    1\n"), "{shown}");
 }
