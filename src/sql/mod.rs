@@ -66,6 +66,7 @@ use tokio::runtime::Runtime;
 pub use datafusion::arrow;
 pub use errors::SqlError;
 pub use rows::{Rows, Step};
+pub use tables::sql_types::data_type_of;
 pub use write_rows::RowWriter;
 
 /// Interval between checks whether a statement that begins has been interrupted.

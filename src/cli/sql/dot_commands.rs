@@ -5,7 +5,7 @@ use crate::cli::arguments::value_parsers::did_you_mean;
 use crate::cli::terminal::style::width;
 use comfy_table::{ContentArrangement, Table, presets};
 use lanefish::sql::arrow::datatypes::SchemaRef;
-use lanefish::sql::columns_of_positions;
+use lanefish::sql::{columns_of_positions, data_type_of};
 use lanefish::table::{COLUMNS, FAMILIES, LEGAL_MOVE_COLUMNS};
 use lanefish_core::text::one_line;
 
@@ -120,9 +120,9 @@ fn of_positions() -> impl Iterator<Item = Listed> {
 }
 
 fn of_families() -> impl Iterator<Item = Listed> {
-    FAMILIES
-        .into_iter()
-        .map(|family| (format!("\"{}\"", family.pattern), family.kind.name().to_owned(), family.meaning.to_owned()))
+    FAMILIES.into_iter().map(|family| {
+        (format!("\"{}\"", family.pattern), type_name(&data_type_of(family.kind)), family.meaning.to_owned())
+    })
 }
 
 fn listing(columns: Vec<Listed>) -> String {

@@ -24,7 +24,7 @@ use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Editor, Helper};
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The prompt before a statement.
 const FIRST: &str = "lanefish> ";
@@ -219,7 +219,7 @@ fn history_file() -> Option<PathBuf> {
         let home = env::home_dir().filter(|home| home.is_absolute())?;
         Some(home.join(".local").join("state"))
     });
-    Some(state?.join("lanefish").join(Path::new("sql_history")))
+    Some(state?.join("lanefish").join("sql_history"))
 }
 
 /// Completes what the user types.
