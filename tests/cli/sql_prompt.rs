@@ -63,7 +63,7 @@ fn tables_have_types_and_counts() {
 
 /// The end of what a terminal shows while the prompt waits for a line: the cursor stands behind the prompt.
 #[cfg(unix)]
-const WAITS: &str = "> \r\x1b[10C";
+const WAITS: &str = "> \r\x1b[10C\x1b[?2026l";
 
 /// What the prompt shows while these lines are typed into a terminal that `script` makes, each once the prompt waits for it.
 /// A line that begins with Ctrl-C is typed while the one before is still running. None if there is no program `script`.
@@ -111,7 +111,7 @@ fn typed(dir: &Dir, arguments: &str, lines: &[&str]) -> Option<String> {
                     return None;
                 }
                 let so_far = String::from_utf8_lossy(&shown.lock().unwrap()).into_owned();
-                assert!(begin.elapsed() < Duration::from_secs(60), "no prompt for {line:?}: {so_far:?}");
+                assert!(begin.elapsed() < Duration::from_secs(20), "no prompt for {line:?}: {so_far:?}");
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
@@ -186,9 +186,8 @@ fn the_prompt_does_not_need_its_history() {
 #[test]
 fn control_c_ends_the_statement_and_not_the_prompt() {
     let dir = Dir::new();
-    let long = "select sum(a.value * b.value) from generate_series(1, 10000000) a, generate_series(1, 10000000) b;\n";
-    let table = "create table t as select a.value from generate_series(1, 10000000) a, generate_series(1, 10000000) b \
-                 where a.value + b.value < 0;\n";
+    let long = "select sum(value) from generate_series(1, 1000000000000);\n";
+    let table = "create table t as select value from generate_series(1, 1000000000000) where value < 0;\n";
     // Twice, because the first signal must not end the next statement. Then without a statement that runs.
     let lines = [
         long,
