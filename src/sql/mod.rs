@@ -53,12 +53,14 @@ use engine::column_spelling::Respelled;
 use functions::ValidityOptions;
 use functions::values_without_position::ValuesWithoutPosition;
 use rows::{Again, Rejects};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use summarize::Summarized;
 use tables::paths::{NAMED, Paths, Plain};
 use tables::scan_registry::Reads;
@@ -69,7 +71,11 @@ use tokio::runtime::Runtime;
 pub use datafusion::arrow;
 pub use errors::SqlError;
 pub use rows::{Rows, Step};
+pub use tables::sql_types::data_type_of;
 pub use write_rows::RowWriter;
+
+/// Interval between checks whether a statement that begins has been interrupted.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Options for reading tables.
 #[derive(Clone)]
@@ -337,6 +343,14 @@ impl Session {
     /// # Errors
     /// If the statement cannot be planned, for example because a table or column does not exist.
     pub fn run(&self, statement: &Statement) -> Result<Rows<'_>, SqlError> {
+        self.run_unless(statement, &AtomicBool::new(false))
+    }
+
+    /// Starts a statement like [`Session::run`], unless the flag is set before its rows can be requested.
+    ///
+    /// # Errors
+    /// Those of [`Session::run`], and [`Error::Interrupted`](crate::Error::Interrupted) if the flag is set.
+    pub fn run_unless(&self, statement: &Statement, interrupt: &AtomicBool) -> Result<Rows<'_>, SqlError> {
         let (stream, again) = self.runtime.block_on(async {
             let spills = self.rejects.lock().await.lines.is_some();
             // Two threads may plan statements at the same time.
@@ -354,6 +368,9 @@ impl Session {
                     // Statements that create a table of rows read them here.
                     Some(line) = rejects.next() => rejects.waiting.push_back(line),
                     begun = &mut begun => return begun,
+                    () = tokio::time::sleep(PATIENCE) => if interrupt.load(Ordering::Relaxed) {
+                        return Err(errors::of_table(crate::Error::Interrupted));
+                    },
                 }
             }
         })?;
@@ -484,6 +501,26 @@ impl Session {
         })
     }
 
+    /// The names of the tables and views that statements of this session created, sorted.
+    pub fn tables(&self) -> Vec<String> {
+        let state = self.context.state();
+        let options = &state.config_options().catalog;
+        let catalog = self.context.catalog(&options.default_catalog);
+        let schema = catalog.and_then(|catalog| catalog.schema(&options.default_schema));
+        let mut names = schema.map_or_else(Vec::new, |schema| schema.table_names());
+        names.sort();
+        names
+    }
+
+    /// The names of all functions, sorted: those of positions and those of the engine.
+    pub fn functions(&self) -> Vec<String> {
+        let state = self.context.state();
+        let names = state.scalar_functions().keys().chain(state.aggregate_functions().keys());
+        let names = names.chain(state.window_functions().keys()).chain(state.table_functions().keys());
+        let public = names.filter(|name| *name != tables::where_conditions::NAME);
+        public.cloned().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// Progress of all scans together.
     pub fn progress(&self) -> Progress {
         self.reads.progress()
@@ -516,6 +553,12 @@ impl Session {
     pub fn job_progress(&self) -> Option<cluster::JobProgress> {
         self.link.as_ref().map(cluster::Link::progress)
     }
+}
+
+/// The columns that every table of positions has, and those of legal moves, which it has where a query names them.
+pub fn columns_of_positions() -> arrow::datatypes::Schema {
+    let columns = crate::table::COLUMNS.iter().chain(crate::table::LEGAL_MOVE_COLUMNS);
+    tables::sql_types::schema(&columns.map(crate::table::ChosenColumn::Listed).collect::<Vec<_>>())
 }
 
 /// The settings of all sessions.

@@ -67,6 +67,8 @@ mod sql;
 mod sql_errors;
 #[cfg(feature = "sql")]
 mod sql_memory;
+#[cfg(feature = "sql")]
+mod sql_prompt;
 mod stats;
 mod stats_sources;
 mod text_safety;

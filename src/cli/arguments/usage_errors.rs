@@ -86,13 +86,26 @@ fn hint(error: &clap::Error) -> Option<&'static str> {
         return None;
     }
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
-    if name == "sql" && !cfg!(feature = "sql") || name == "cluster" && !cfg!(feature = "cluster") {
-        return Some(
-            "this lanefish was built without it: `cargo build --release --features sql`, or `--features cluster`, adds it",
-        );
+    if let Some(hint) = of_feature(name) {
+        return Some(hint);
     }
     let found = ELSEWHERE.iter().find(|(names, _)| names.contains(&name.to_lowercase().as_str()));
     found.map(|&(_, hint)| hint)
+}
+
+/// How to build a lanefish that has this command, if the command needs a feature that this build does not have.
+fn of_feature(name: &str) -> Option<&'static str> {
+    match name {
+        "sql" if !cfg!(feature = "sql") => Some(
+            "this lanefish was built without SQL. In a clone, this builds one with it:\n\n    \
+             cargo build --release --features sql\n\n  Elsewhere: cargo install lanefish --features sql",
+        ),
+        "cluster" if !cfg!(feature = "cluster") => Some(
+            "this lanefish was built without the cluster. In a clone, this builds one with it:\n\n    \
+             cargo build --release --features cluster\n\n  Elsewhere: cargo install lanefish --features cluster",
+        ),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -110,6 +123,17 @@ mod tests {
             reworded(text, Some("use stats")),
             "lanefish: unrecognized subcommand 'count'\n\n  tip: use stats\n\nUsage"
         );
+    }
+
+    #[test]
+    fn missing_features_are_named_with_the_commands_that_build_them() {
+        for (name, is_built) in [("sql", cfg!(feature = "sql")), ("cluster", cfg!(feature = "cluster"))] {
+            let hint = of_feature(name);
+            assert_eq!(hint.is_none(), is_built, "{name}");
+            for command in ["cargo build --release --features", "cargo install lanefish --features"] {
+                assert!(hint.is_none_or(|hint| hint.contains(&format!("{command} {name}"))), "{hint:?}");
+            }
+        }
     }
 
     /// A hint is for a name that no command has, and says only what exists.

@@ -5,6 +5,9 @@
 //! reader that does nothing. So after a short grace period, or at the second signal, the thread removes the temporary
 //! files itself and ends the process.
 //!
+//! While a [`Prompt`] is open, Ctrl-C ends the statement that runs and not the process. Only the third Ctrl-C for the same
+//! statement ends the process, in case that the statement does not end.
+//!
 //! SIGXFSZ does not end the process: the write that raised it fails.
 
 #[cfg(unix)]
@@ -18,6 +21,12 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WATCHED: AtomicBool = AtomicBool::new(false);
 static SAID: AtomicBool = AtomicBool::new(false);
+/// Whether a prompt is open.
+static PROMPT: AtomicBool = AtomicBool::new(false);
+/// How often Ctrl-C was pressed since the statement of a prompt began.
+static PRESSED: AtomicU8 = AtomicU8::new(0);
+/// The number of times after which Ctrl-C ends the process even if a prompt is open.
+const MOST_PRESSED: u8 = 3;
 /// Exit status of an interrupted process, as shells expect it after Ctrl-C.
 static STATUS: AtomicU8 = AtomicU8::new(130);
 
@@ -36,6 +45,64 @@ pub(crate) fn wait_longer() {
 pub(crate) fn flag() -> &'static AtomicBool {
     WATCHED.store(true, Ordering::SeqCst);
     &ASKED
+}
+
+/// An open prompt.
+#[cfg(feature = "sql")]
+#[derive(Debug)]
+pub(crate) struct Prompt(());
+
+#[cfg(feature = "sql")]
+impl Prompt {
+    /// Opens a prompt: from now on, Ctrl-C ends statements.
+    pub(crate) fn open() -> Self {
+        #[cfg(unix)]
+        terminal_mode::keep();
+        PROMPT.store(true, Ordering::SeqCst);
+        Self(())
+    }
+
+    /// Begins a statement: earlier signals do not end it.
+    pub(crate) fn begin_statement(&self) {
+        PRESSED.store(0, Ordering::SeqCst);
+        ASKED.store(false, Ordering::SeqCst);
+    }
+}
+
+#[cfg(feature = "sql")]
+impl Drop for Prompt {
+    fn drop(&mut self) {
+        self.begin_statement();
+        PROMPT.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Whether a Ctrl-C is only for the statement of a prompt; it is counted.
+fn is_for_statement() -> bool {
+    PROMPT.load(Ordering::SeqCst) && PRESSED.fetch_add(1, Ordering::SeqCst) + 1 < MOST_PRESSED
+}
+
+/// The mode of the terminal, which the prompt changes while a line is edited.
+#[cfg(unix)]
+mod terminal_mode {
+    use rustix::stdio::stdin;
+    use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+    use std::sync::{Mutex, PoisonError};
+
+    static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+    /// Remembers the mode.
+    #[cfg(feature = "sql")]
+    pub(super) fn keep() {
+        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = tcgetattr(stdin()).ok();
+    }
+
+    /// Restores the mode, if a prompt has been opened.
+    pub(super) fn restore() {
+        if let Some(mode) = &*BEFORE.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = tcsetattr(stdin(), OptionalActions::Now, mode);
+        }
+    }
 }
 
 /// Reports that the run was interrupted and returns its exit status.
@@ -68,6 +135,8 @@ fn say(what: &str) {
 /// Removes the temporary files and ends the process.
 fn end() -> ! {
     lanefish::output::abandon_outputs();
+    #[cfg(unix)]
+    terminal_mode::restore();
     std::process::exit(conclude().into());
 }
 
@@ -94,8 +163,14 @@ pub(crate) fn install() -> Result<(), lanefish::Error> {
     // Any handler will do: a write beyond the maximum file size then fails like other writes.
     signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
     let listen = move || {
-        let Some(signal) = signals.forever().next() else {
-            return;
+        let signal = loop {
+            let Some(signal) = signals.forever().next() else {
+                return;
+            };
+            if signal != SIGINT || !is_for_statement() {
+                break signal;
+            }
+            ASKED.store(true, Ordering::SeqCst);
         };
         STATUS.store(128 + signal as u8, Ordering::SeqCst);
         ASKED.store(true, Ordering::SeqCst);
@@ -131,6 +206,10 @@ fn is_ignored(signal: i32) -> bool {
 #[cfg(not(unix))]
 pub(crate) fn install() -> Result<(), lanefish::Error> {
     let handler = || {
+        if is_for_statement() {
+            ASKED.store(true, Ordering::SeqCst);
+            return;
+        }
         if !WATCHED.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
             end();
         }

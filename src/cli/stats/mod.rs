@@ -9,9 +9,6 @@ mod on_cluster;
 mod report_origin;
 mod text;
 
-#[cfg(feature = "sql")]
-pub(crate) use text::RULED;
-
 use super::arguments::command_scope::{Examples, Reads, RunCommand, Scope};
 use super::arguments::common_args::{ReadArgs, Reading};
 use super::arguments::second_file_args::{SecondFileArgs, push_names_in, push_names_of};

@@ -5,7 +5,7 @@
 //! is added.
 
 use super::hex_literals::{Lines, change_all, mark_number, plain_number};
-use datafusion::sql::parser::Statement as Parsed;
+use datafusion::sql::parser::{DFParser, Statement as Parsed};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Ident, SelectItem, SetExpr, Statement, UnaryOperator};
 use std::collections::BTreeSet;
 
@@ -13,11 +13,27 @@ use std::collections::BTreeSet;
 pub(in crate::sql) fn repair(statement: &mut Parsed, text: &str) {
     let lines = Lines::of(text);
     change_all(statement, &mut |expression| mark_number(expression, &lines));
+    only_created_tables(statement);
     name_columns(statement);
     change_all(statement, &mut |expression| {
         plain_number(expression);
         regroup(expression);
     });
+}
+
+/// The tables that statements of the session created, by name.
+const CREATED_TABLES: &str = "SELECT table_name AS name FROM information_schema.tables \
+    WHERE table_schema <> 'information_schema' ORDER BY table_name";
+
+/// `show tables` lists what the session created: the engine by itself also lists its own views.
+fn only_created_tables(statement: &mut Parsed) {
+    if let Parsed::Statement(inner) = statement
+        && inner.to_string() == "SHOW TABLES"
+        && let Ok(mut replacement) = DFParser::parse_sql(CREATED_TABLES)
+        && let Some(replacement) = replacement.pop_front()
+    {
+        *statement = replacement;
+    }
 }
 
 fn name_columns(statement: &mut Parsed) {
@@ -123,12 +139,18 @@ fn last_operand(expression: &mut Expr) -> Option<&mut Expr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use datafusion::sql::parser::DFParser;
 
     fn repaired(text: &str) -> String {
         let mut statements = DFParser::parse_sql(text).unwrap();
         repair(&mut statements[0], text);
         statements[0].to_string()
+    }
+
+    #[test]
+    fn tables_of_the_engine_are_not_shown() {
+        assert_eq!(repaired("show tables"), CREATED_TABLES);
+        assert!(repaired("explain show tables").contains("SHOW TABLES"));
+        assert_eq!(repaired("show columns from t"), "SHOW COLUMNS FROM t");
     }
 
     #[test]

@@ -18,7 +18,12 @@ use std::sync::Arc;
 
 /// The type of a column.
 pub(in crate::sql) fn data_type(column: &ChosenColumn) -> DataType {
-    match column.kind() {
+    data_type_of(column.kind())
+}
+
+/// The type of columns of this kind.
+pub fn data_type_of(kind: Kind) -> DataType {
+    match kind {
         Kind::Flag => DataType::Boolean,
         Kind::U8 => DataType::Int16,
         Kind::U16 | Kind::I16 => DataType::Int32,

@@ -244,7 +244,7 @@ pub(in crate::sql) fn unmark(statement: &mut Parsed, marked: &[Marked], is_of_po
 }
 
 /// The name of [`ConditionFunction`].
-const NAME: &str = "lanefish_condition";
+pub(in crate::sql) const NAME: &str = "lanefish_condition";
 
 /// A condition in the language of `--where`, as a filter for scans. Its arguments are a column of the table, so that
 /// the call is not a constant, and the text. Only scans can evaluate it.

@@ -12,8 +12,6 @@ mod score_results;
 pub(super) mod tables;
 
 pub(super) use group_table_columns::{GroupFact, GroupOrder};
-#[cfg(feature = "sql")]
-pub(crate) use tables::RULED;
 
 use crate::cli::terminal::style::{self, Style, wrapped};
 use lanefish::report::plots_and_tables::{Board, FEATURE_KINGS, Plot};

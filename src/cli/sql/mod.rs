@@ -1,4 +1,13 @@
 //! `sql`: SQL statements over files of positions, with rows in any format.
+//!
+//! Statements come from the command line, from a file or from standard input. Without any of these, there is a prompt on a
+//! terminal.
+
+mod completion;
+mod dot_commands;
+mod prompt;
+mod result_table;
+mod statement_text;
 
 use super::arguments::command_scope::{Examples, OUTPUT, READING, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, Reading};
@@ -8,39 +17,36 @@ use super::run::format_output::PageArgs;
 use super::run::interrupt;
 use super::run::invocation::{Invocation, summary_and_failure};
 use super::run::output::Output;
-use super::stats::RULED;
+use super::terminal::closed_streams::stdin_is_closed;
 use super::terminal::progress::Meter;
+use super::terminal::style::{Style, width};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
-use comfy_table::{CellAlignment, Table};
 use lanefish::Error;
 use lanefish::chess::Validity;
 use lanefish::jobs::Content;
 use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::arrow::datatypes::SchemaRef;
-use lanefish::sql::arrow::util::display::{ArrayFormatter, FormatOptions};
 use lanefish::sql::{RowWriter, Session as SqlSession, SessionOptions, SqlError, Statement, Step};
-use lanefish_core::text::numbers::counted;
-use lanefish_core::text::one_line;
+use result_table::ResultTable;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Interval between checks whether the user has interrupted the query.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Maximum number of rows of a table on a terminal; nobody reads more.
-const MOST_SHOWN: usize = 1000;
 /// The description of the table.
-const FOR_PEOPLE: &str = "For people; at most 1,000 rows";
+const FOR_PEOPLE: &str = "For people; of many rows the first 20 and the last 20";
 
 /// Run SQL queries: a quoted path is a table; columns are also functions of a FEN
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
-    /// Statements, separated by semicolons; - reads them from standard input
+    /// Statements, separated by semicolons; - reads them from standard input [default: a prompt on a terminal, else -]
     // A comment begins with a hyphen.
-    #[arg(value_name = "QUERY", required_unless_present = "file", allow_hyphen_values = true)]
+    #[arg(value_name = "QUERY", allow_hyphen_values = true)]
     query: Option<String>,
 
     /// Read the statements from this file
@@ -103,13 +109,6 @@ impl RunCommand for SqlArgs {
     };
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8> {
-        let text = self.text()?;
-        let format = self.format()?;
-        let failed = |error| failure(error, &text);
-        let statements = SqlSession::parse(&text).map_err(failed)?;
-        if statements.is_empty() {
-            bail!("there is no statement");
-        }
         #[cfg(feature = "cluster")]
         if self.cluster.is_some() && invocation.global().records.rejects.is_some() {
             bail!(
@@ -117,40 +116,18 @@ impl RunCommand for SqlArgs {
                  lanefish verify --rejects FILE lists them"
             );
         }
-        let (output, is_binary) = match format {
-            RowForm::Table => (invocation.open_output(&self.output)?, false),
-            RowForm::Rows(format) => {
-                (super::run::format_output::open(invocation, &self.output, format)?, !format.is_text())
-            }
-        };
-        let mut rejects = invocation.open_rejects()?;
-        let read = invocation.read_options(&self.reading, Validity::default())?;
-        let options =
-            SessionOptions::new(invocation.analyzer).threads(invocation.threads).read(read).recompute(self.recompute);
-        let sql = self.session(invocation, options, rejects.is_some()).map_err(failed)?;
-        let mut printer = Printer { format, is_one: self.output.output.is_some() || is_binary, output, results: 0 };
-        let mut status = 0;
-        for statement in &statements {
-            let done = carry_out(invocation, &sql, statement, &mut printer, &mut rejects);
-            // The error of a statement is more informative than that the cluster does not answer.
-            let summaries = match (&done, sql.summaries()) {
-                (Err(_), Err(_)) => Vec::new(),
-                (_, summaries) => summaries.map_err(failed)?,
-            };
-            for ended in summaries {
-                let (summary, failure) = summary_and_failure(ended);
-                invocation.report(&summary, failure.as_ref());
-                // The error of a table is more informative than that reading it failed.
-                status = status.max(invocation.outcome(&summary, failure)?);
-            }
-            for note in sql.notes() {
-                invocation.note(format_args!("{note}"));
-            }
-            done.map_err(|error| match error.downcast() {
-                Ok(error) => failure(error, &text),
-                Err(error) => error,
-            })?;
+        if self.opens_prompt()? {
+            return prompt::run(self, invocation);
         }
+        let text = self.text(invocation)?;
+        let statements = SqlSession::parse(&text).map_err(|error| failure(error, &text))?;
+        if statements.is_empty() {
+            bail!("there is no statement");
+        }
+        let mut printer = self.open_printer(invocation)?;
+        let mut rejects = invocation.open_rejects()?;
+        let sql = self.open_session(invocation, rejects.is_some())?;
+        let status = run_statements(invocation, &sql, &text, &statements, &mut printer, &mut rejects)?;
         invocation.keep_rejects(rejects);
         invocation.commit(Some(printer.output))?;
         Ok(status)
@@ -158,24 +135,54 @@ impl RunCommand for SqlArgs {
 }
 
 impl SqlArgs {
+    /// Whether there is a prompt: nothing else has statements, and the user sees what is printed.
+    fn opens_prompt(&self) -> Result<bool> {
+        let is_prompt = self.query.is_none()
+            && self.file.is_none()
+            && !stdin_is_closed()
+            && io::stdin().is_terminal()
+            && io::stdout().is_terminal();
+        let file = self.output.output.as_deref().filter(|path| *path != Path::new("-"));
+        if let Some(file) = file.filter(|_| is_prompt) {
+            bail!(
+                "-o {}: the prompt shows rows on the terminal; name the query whose rows the file gets, or - for standard \
+                 input",
+                file.display()
+            );
+        }
+        Ok(is_prompt)
+    }
+
     /// The session that runs the statements.
-    fn session(
-        &self,
-        #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "not in this build"))]
-        invocation: &Invocation<'_>,
-        options: SessionOptions,
-        rejects: bool,
-    ) -> Result<SqlSession, SqlError> {
+    fn open_session(&self, invocation: &Invocation<'_>, rejects: bool) -> Result<SqlSession> {
+        let read = invocation.read_options(&self.reading, Validity::default())?;
+        let options =
+            SessionOptions::new(invocation.analyzer).threads(invocation.threads).read(read).recompute(self.recompute);
         #[cfg(feature = "cluster")]
-        if let Some(cluster) = super::cluster::connect(invocation, self.cluster.as_deref(), &self.tls)? {
-            return SqlSession::on_cluster(options, cluster);
+        if let Some(cluster) = super::cluster::connect(invocation, self.cluster.as_deref(), &self.tls)
+            .map_err(|error| failure(error, ""))?
+        {
+            return SqlSession::on_cluster(options, cluster).map_err(|error| failure(error, ""));
         }
         let limits = self.reading.space.limits();
-        SqlSession::new(options, &limits, rejects)
+        SqlSession::new(options, &limits, rejects).map_err(|error| failure(error, ""))
+    }
+
+    /// Opens the output for the rows of statements.
+    fn open_printer(&self, invocation: &Invocation<'_>) -> Result<Printer> {
+        let format = self.format()?;
+        let (output, is_binary) = match format {
+            RowForm::Table => (invocation.open_output(&self.output)?, false),
+            RowForm::Rows(format) => {
+                (super::run::format_output::open(invocation, &self.output, format)?, !format.is_text())
+            }
+        };
+        let is_one = self.output.output.is_some() || is_binary;
+        Ok(Printer { format, is_one, output, results: 0, style: invocation.style })
     }
 
     /// The text of the statements.
-    fn text(&self) -> Result<String> {
+    fn text(&self, invocation: &Invocation<'_>) -> Result<String> {
         if let Some(query) = &self.query
             && query.starts_with('-')
             && query != "-"
@@ -189,7 +196,13 @@ impl SqlArgs {
             (None, Some(path)) if path != Path::new("-") => {
                 text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
             }
-            _ => {
+            (query, file) => {
+                if stdin_is_closed() {
+                    bail!("standard input is closed: name a query, or a file of statements with --file");
+                }
+                if query.is_none() && file.is_none() && io::stdin().is_terminal() {
+                    invocation.note(format_args!("reading statements from the terminal until Ctrl-D"));
+                }
                 let read = io::stdin().read_to_string(&mut text);
                 read.context("cannot read standard input")?;
             }
@@ -203,6 +216,52 @@ impl SqlArgs {
             RowForm::Table => Ok(RowForm::Table),
         }
     }
+}
+
+/// Runs statements and prints their rows; returns the exit status.
+fn run_statements(
+    invocation: &Invocation<'_>,
+    sql: &SqlSession,
+    text: &str,
+    statements: &[Statement],
+    printer: &mut Printer,
+    rejects: &mut Option<Output>,
+) -> Result<u8> {
+    let mut status = 0;
+    for statement in statements {
+        let done = carry_out(invocation, sql, statement, printer, rejects);
+        // The error of a statement is more informative than that the cluster does not answer.
+        let summaries = match (&done, sql.summaries()) {
+            (Err(_), Err(_)) => Vec::new(),
+            (_, summaries) => summaries.map_err(|error| failure(error, text))?,
+        };
+        if done.as_ref().is_err_and(is_interruption) {
+            return Err(Error::Interrupted.into());
+        }
+        for ended in summaries {
+            let (summary, failure) = summary_and_failure(ended);
+            invocation.report(&summary, failure.as_ref());
+            // The error of a table is more informative than that reading it failed.
+            status = status.max(invocation.outcome(&summary, failure)?);
+        }
+        for note in sql.notes() {
+            invocation.note(format_args!("{note}"));
+        }
+        done.map_err(|error| match error.downcast() {
+            Ok(error) => failure(error, text),
+            Err(error) => error,
+        })?;
+    }
+    Ok(status)
+}
+
+/// Whether the user has ended a statement.
+fn is_interruption(error: &anyhow::Error) -> bool {
+    let of_session = match error.downcast_ref() {
+        Some(SqlError::Table(error)) => Some(&**error),
+        _ => error.downcast_ref::<Arc<Error>>().map(|error| &**error),
+    };
+    matches!(error.downcast_ref().or(of_session), Some(Error::Interrupted))
 }
 
 /// An invalid statement, and the place of the error in it.
@@ -248,7 +307,7 @@ fn carry_out(
     printer: &mut Printer,
     rejects: &mut Option<Output>,
 ) -> Result<()> {
-    let mut rows = sql.run(statement)?;
+    let mut rows = sql.run_unless(statement, interrupt::flag())?;
     let schema = rows.schema();
     // Printing starts with the first rows, so that a query that fails before prints nothing.
     let mut printing = None;
@@ -286,7 +345,7 @@ fn carry_out(
             Some(printing) => printing,
             None => printer.begin(&schema)?,
         };
-        printer.end(printing, invocation)?;
+        printer.end(printing)?;
     }
     Ok(())
 }
@@ -298,22 +357,13 @@ struct Printer {
     is_one: bool,
     output: Output,
     results: usize,
-}
-
-/// A text as shown in a table. Line feeds, which plans contain, start a new line in the same cell.
-fn shown(text: &str) -> String {
-    let lines = text.split('\n').map(one_line::of);
-    lines.collect::<Vec<_>>().join("\n")
+    style: Style,
 }
 
 /// The rows of a statement that are printed.
 enum Printing {
     Rows(RowWriter),
-    Table {
-        table: Box<Table>,
-        /// The number of all rows, including those that are not shown.
-        rows: usize,
-    },
+    Table(ResultTable),
 }
 
 impl Printer {
@@ -330,15 +380,7 @@ impl Printer {
             let writer = RowWriter::new(format, schema, &mut self.output);
             return Ok(Printing::Rows(writer.map_err(|error| failed.failed(error))?));
         }
-        let mut table = Table::new();
-        table.load_style(RULED);
-        table.set_header(schema.fields().iter().map(|field| shown(field.name())));
-        for (field, column) in schema.fields().iter().zip(table.column_iter_mut()) {
-            if field.data_type().is_numeric() {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        Ok(Printing::Table { table: Box::new(table), rows: 0 })
+        Ok(Printing::Table(ResultTable::new(schema)))
     }
 
     fn put(&mut self, printing: &mut Printing, batch: &RecordBatch) -> Result<()> {
@@ -347,34 +389,20 @@ impl Printer {
                 let named = self.output.named();
                 writer.put(batch, &mut self.output).map_err(|error| named.failed(error))?;
             }
-            Printing::Table { table, rows } => {
-                let options = FormatOptions::default();
-                let columns = batch
-                    .columns()
-                    .iter()
-                    .map(|column| ArrayFormatter::try_new(&**column, &options))
-                    .collect::<Result<Vec<_>, _>>()?;
-                for row in 0..batch.num_rows().min(MOST_SHOWN.saturating_sub(*rows)) {
-                    table.add_row(columns.iter().map(|column| shown(&column.value(row).to_string())));
-                }
-                *rows += batch.num_rows();
-            }
+            Printing::Table(table) => table.add(batch)?,
         }
         Ok(())
     }
 
-    fn end(&mut self, printing: Printing, invocation: &Invocation<'_>) -> Result<()> {
+    fn end(&mut self, printing: Printing) -> Result<()> {
         match printing {
             Printing::Rows(writer) => {
                 let named = self.output.named();
                 writer.finish(&mut self.output).map_err(|error| named.failed(error))?;
             }
-            Printing::Table { table, rows } => {
-                self.output.put(format!("{table}\n").as_bytes())?;
-                if let more @ 1.. = rows.saturating_sub(MOST_SHOWN) {
-                    let more = counted(more as u64, "more row");
-                    invocation.note(format_args!("{more} not shown; --format csv has all of them"));
-                }
+            Printing::Table(table) => {
+                let width = io::stdout().is_terminal().then(width);
+                self.output.put(table.draw(width, self.style).as_bytes())?;
             }
         }
         Ok(())
