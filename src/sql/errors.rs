@@ -1,6 +1,7 @@
 //! Errors of statements, and the conversion of the engine's errors to ours: the message, and the place in the query.
 
 use super::engine::low_memory_plans::described;
+use super::engine::names_in_duckdb;
 use super::tables::scan::ReadFailed;
 use crate::error::Error;
 use crate::table::wrong_in_family;
@@ -129,7 +130,9 @@ pub(super) fn explain(error: DataFusionError) -> SqlError {
         place: place.or(parsed),
         message: match table_of(message) {
             Some(table) => format!("there is no table `{table}`; a file is a name in quotes, such as 'games.pgn'"),
-            None => plain(message),
+            None => names_in_duckdb::of_function(message)
+                .or_else(|| names_in_duckdb::of_statement(message))
+                .unwrap_or_else(|| plain(message)),
         },
     }
 }

@@ -823,3 +823,20 @@ fn functions_tell_what_they_were_given_in_place_of_positions() {
     let none = stderr_of(0, &["sql", &format!("select legal_moves(position) from '{csv}' where position like '%w%'")]);
     assert!(!none.contains("null"), "{none}");
 }
+
+#[test]
+fn what_people_type_first_is_understood_or_explained() {
+    let dir = Dir::new();
+    let csv = dir.file("rows.csv", format!("FEN,n\n{START},1\n"));
+    for (query, expected) in [
+        (format!("select legal_moves from '{csv}'"), "`legal_moves(FEN)`, or --from csv"),
+        (format!("select score from '{csv}'"), "there is no column `score`; --from csv"),
+        (format!("select list(n) from '{csv}'"), "write array_agg(x)"),
+        (format!("pivot '{csv}' on n"), "sum(x) filter (where y = 'a') as a"),
+    ] {
+        let error = stderr_of(2, &["sql", &query]);
+        assert!(error.contains(expected), "{query}: {error}");
+    }
+    assert_eq!(sql(&format!("from '{csv}'")), format!("FEN,n\n{START},1\n"));
+    assert_eq!(sql(&format!("select n from (from '{csv}')")), "n\n1\n");
+}

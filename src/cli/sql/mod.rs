@@ -28,6 +28,7 @@ use lanefish::jobs::Content;
 use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::arrow::datatypes::SchemaRef;
 use lanefish::sql::{RowWriter, Session as SqlSession, SessionOptions, SqlError, Statement, Step};
+use lanefish::table::Column;
 use result_table::ResultTable;
 use std::fs;
 use std::io::{self, IsTerminal, Read};
@@ -285,7 +286,10 @@ fn failure(error: SqlError, text: &str) -> anyhow::Error {
     match error {
         SqlError::Table(error) => return error.into(),
         SqlError::Column { name, known, .. } => {
-            message += &did_you_mean(&name, known.iter().map(String::as_str));
+            match computed_for_text(&name, &known, &text.to_lowercase()) {
+                Some(hint) => message += &hint,
+                None => message += &did_you_mean(&name, known.iter().map(String::as_str)),
+            }
             if [".parquet'", ".arrow'", ".feather'"].iter().any(|end| text.contains(end)) {
                 message += "; plain('FILE') has the columns that a file has";
             }
@@ -297,6 +301,17 @@ fn failure(error: SqlError, text: &str) -> anyhow::Error {
         _ => {}
     }
     Wrong { message, excerpt: excerpt.unwrap_or_default() }.into()
+}
+
+/// How a column of positions is had from a file of text, which has its own columns only.
+fn computed_for_text(name: &str, known: &[String], text: &str) -> Option<String> {
+    let formats = [("csv", ".csv"), ("tsv", ".tsv"), ("jsonl", ".json"), ("jsonl", ".ndjson")];
+    let (format, _) = formats.iter().find(|(_, end)| text.contains(end))?;
+    let column = Column::named(name)?;
+    let is_function = column.fields.is_empty() && name != "index";
+    let fen = known.iter().find(|column| column.eq_ignore_ascii_case("fen")).map_or("fen", String::as_str);
+    let function = if is_function { format!("`{name}({fen})`, or ") } else { String::new() };
+    Some(format!("; {function}--from {format}, which makes the files tables of positions"))
 }
 
 /// Runs a statement and prints its rows.

@@ -424,7 +424,7 @@ a text of many wo…  …  short
     #[test]
     fn no_line_is_wider_than_the_terminal() {
         let wide = texts(&["日本語の長い文字列です", "x"]);
-        let columns = vec![("one", wide.clone()), ("two", numbers(1 << 40..(1 << 40) + 2)), ("three", wide)];
+        let columns = [("one", wide.clone()), ("two", numbers(1 << 40..(1 << 40) + 2)), ("three", wide)];
         for count in 1..=3 {
             let some = batch(columns[..count].to_vec());
             for width in 0..100 {

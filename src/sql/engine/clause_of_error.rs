@@ -84,7 +84,7 @@ fn replace_clause(statement: &mut Statement, number: usize) -> Option<Option<Spa
                 left -= usize::from(depth == 1);
             }
             Node::Behind(_) => depth -= 1,
-            Node::Relation(_) => {}
+            Node::Relation(_) | Node::Query(_) => {}
         }
         ControlFlow::Continue(())
     });

@@ -5,6 +5,7 @@ pub(super) mod column_spelling;
 pub(super) mod hex_literals;
 pub(super) mod join_corrections;
 pub(super) mod low_memory_plans;
+pub(super) mod names_in_duckdb;
 #[cfg(feature = "cluster")]
 pub(super) mod nullability;
 pub(super) mod plan_corrections;

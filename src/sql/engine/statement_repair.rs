@@ -5,15 +5,27 @@
 //! is added.
 
 use super::hex_literals::{Lines, change_all, mark_number, plain_number};
+use super::syntax_tree_walk::{Node, statement_in, walk};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Ident, SelectItem, SetExpr, Statement, UnaryOperator};
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, Ident, SelectFlavor, SelectItem, SetExpr, Statement, UnaryOperator, WildcardAdditionalOptions,
+};
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 /// Names the columns of a query, and corrects what was parsed wrongly. `text` is the text of all statements.
 pub(in crate::sql) fn repair(statement: &mut Parsed, text: &str) {
     let lines = Lines::of(text);
     change_all(statement, &mut |expression| mark_number(expression, &lines));
     only_created_tables(statement);
+    if let Some(statement) = statement_in(statement) {
+        let _ = walk(statement, &mut |node| {
+            if let Node::Query(query) = node {
+                select_all(&mut query.body);
+            }
+            ControlFlow::Continue(())
+        });
+    }
     name_columns(statement);
     change_all(statement, &mut |expression| {
         plain_number(expression);
@@ -33,6 +45,21 @@ fn only_created_tables(statement: &mut Parsed) {
         && let Some(replacement) = replacement.pop_front()
     {
         *statement = replacement;
+    }
+}
+
+/// `from t` without `select` means all columns; the engine by itself returns rows without any.
+fn select_all(body: &mut SetExpr) {
+    match body {
+        SetExpr::Select(select) if select.flavor == SelectFlavor::FromFirstNoSelect => {
+            select.flavor = SelectFlavor::Standard;
+            select.projection = vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())];
+        }
+        SetExpr::SetOperation { left, right, .. } => {
+            select_all(left);
+            select_all(right);
+        }
+        _ => {}
     }
 }
 
@@ -162,6 +189,11 @@ mod tests {
         assert_eq!(
             repaired("select 0x1F, X'1F' from t where key = 0xFFFFFFFFFFFFFFFF"),
             r#"SELECT 31 AS "0x1F", X'1F' AS "X'1F'" FROM t WHERE key = 18446744073709551615"#
+        );
+        assert_eq!(repaired("from t"), "SELECT * FROM t");
+        assert_eq!(
+            repaired("select a from (from t where x) union all from u"),
+            "SELECT a FROM (SELECT * FROM t WHERE x) UNION ALL SELECT * FROM u"
         );
         assert_eq!(repaired("select 1, 1, 1"), r#"SELECT 1 AS "1", 1 AS "1_2", 1 AS "1_3""#);
     }

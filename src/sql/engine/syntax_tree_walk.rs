@@ -4,7 +4,7 @@
 //! quarter of the functions of this crate. Here is one, which calls a closure.
 
 use datafusion::sql::parser::Statement as Parsed;
-use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Statement, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, Statement, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
 
 /// A place of the tree that a walk passes.
@@ -12,6 +12,8 @@ pub(in crate::sql) enum Node<'a> {
     /// A table, behind what its name contains.
     #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "only names of files on clusters are looked at"))]
     Relation(&'a mut ObjectName),
+    /// A query, before its parts.
+    Query(&'a mut Query),
     /// An expression, before its operands.
     Before(&'a mut Expr),
     /// An expression, behind its operands.
@@ -49,6 +51,10 @@ struct Walk<'a>(&'a mut dyn FnMut(Node<'_>) -> ControlFlow<()>);
 
 impl VisitorMut for Walk<'_> {
     type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        (self.0)(Node::Query(query))
+    }
 
     fn post_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<()> {
         (self.0)(Node::Relation(relation))
