@@ -5,7 +5,7 @@ use super::arguments::common_args::{OutputArgs, Reading};
 use super::arguments::row_format_arg::{FOR_PEOPLE, RowForm, shown_or_written};
 use super::arguments::second_file_args::{SecondFileArgs, push_names_of};
 use super::run::column_listing::{self, ListedColumn};
-use super::run::format_output::{self, OutputRequest, WriteArgs};
+use super::run::format_output::{self, DivisionArgs, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
@@ -58,6 +58,9 @@ pub(crate) struct ComputeArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    division: DivisionArgs,
 
     #[command(flatten)]
     write: WriteArgs,
@@ -118,7 +121,7 @@ impl RunCommand for ComputeArgs {
             invocation,
             (&self.inputs, &self.reading),
             written,
-            OutputRequest::shown(&self.output, shown, kinds, &self.write),
+            OutputRequest::shown(&self.output, shown, kinds, &self.write).divided(&self.division),
         )
     }
 }

@@ -3,7 +3,7 @@
 use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::arguments::second_file_args::SecondFileArgs;
-use super::run::format_output::{self, OutputRequest, RecordArgs};
+use super::run::format_output::{self, DivisionArgs, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::Args;
@@ -23,6 +23,9 @@ pub(crate) struct ConvertArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    division: DivisionArgs,
 
     #[command(flatten)]
     write: RecordArgs,
@@ -58,7 +61,7 @@ impl RunCommand for ConvertArgs {
             invocation,
             read,
             OutputContent::Records { fen },
-            OutputRequest::records(&self.output, format, &self.write),
+            OutputRequest::records(&self.output, format, &self.write).divided(&self.division),
         )
     }
 }

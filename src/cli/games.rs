@@ -4,7 +4,7 @@ use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::arguments::row_format_arg::{FOR_PEOPLE, RowForm, shown_or_written};
 use super::run::column_listing::{self, ListedColumn};
-use super::run::format_output::{self, OutputRequest, WriteArgs};
+use super::run::format_output::{self, DivisionArgs, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -72,6 +72,9 @@ pub(crate) struct GamesArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    division: DivisionArgs,
 
     #[command(flatten)]
     write: WriteArgs,
@@ -156,7 +159,7 @@ impl RunCommand for GamesArgs {
         let written = columns.as_ref().map_or(OutputContent::Games, OutputContent::GameColumns);
         let kinds = columns.iter().flat_map(GameColumns::iter).map(|column| column.kind().into());
         let read = (&self.read.inputs[..], &self.read.reading);
-        let request = OutputRequest::shown(&self.output, shown, kinds, &self.write);
+        let request = OutputRequest::shown(&self.output, shown, kinds, &self.write).divided(&self.division);
         let Some(sort) = sort else {
             return format_output::write(invocation, read, written, request);
         };

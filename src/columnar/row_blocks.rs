@@ -20,9 +20,11 @@ const MOST_BYTES: usize = 1 << 20;
 pub(crate) struct RowBlocks {
     /// Rows of a row group.
     group: u64,
+    /// Rows of a file.
+    file: u64,
     /// Rows that are not a whole block yet.
     waiting: RowRuns<Vec<Array>>,
-    /// Rows in blocks.
+    /// Rows of the file that are in blocks.
     rows: u64,
     /// By column, if there are any.
     dictionaries: Option<Vec<Dictionary>>,
@@ -82,6 +84,8 @@ pub(crate) struct RowBlock {
     pub(super) codes: Vec<Option<Vec<u32>>>,
     /// Of the last block of a row group, by column: the dictionary.
     pub(super) words: Option<Vec<Vec<Arc<str>>>>,
+    /// Whether the file has all of its rows, and the next ones go to another.
+    pub(crate) ends_file: bool,
 }
 
 impl RowBlock {
@@ -121,9 +125,23 @@ impl Default for RowBlocks {
 }
 
 impl RowBlocks {
-    /// For row groups with this number of rows, which is a multiple of [`BLOCK`].
+    /// For row groups with this number of rows, at least one.
     pub(crate) fn of_groups(rows: usize) -> Self {
-        Self { group: rows as u64, waiting: RowRuns::default(), rows: 0, dictionaries: Some(Vec::new()) }
+        let group = rows.max(1) as u64;
+        Self { group, file: u64::MAX, waiting: RowRuns::default(), rows: 0, dictionaries: Some(Vec::new()) }
+    }
+    /// For files with this number of rows, at least one.
+    pub(crate) fn of_files(self, rows: u64) -> Self {
+        Self { file: rows.max(1), ..self }
+    }
+    /// For row groups with this number of rows, at least one.
+    pub(crate) fn with_groups(self, rows: u64) -> Self {
+        Self { group: rows.max(1), ..self }
+    }
+    /// The number of rows of the next block, if there are enough.
+    fn next_len(&self) -> usize {
+        let left = (self.file - self.rows).min(self.group - self.rows % self.group);
+        usize::try_from(left).unwrap_or(BLOCK).min(BLOCK)
     }
     /// For formats without dictionaries of texts.
     pub(crate) fn without_dictionaries() -> Self {
@@ -132,8 +150,11 @@ impl RowBlocks {
     /// Takes these rows of the next chunk, whose columns have the same length; returns the blocks that they complete.
     pub(crate) fn join(&mut self, piece: Vec<Array>, rows: Range<usize>) -> Vec<RowBlock> {
         self.waiting.push((Arc::new(piece), rows));
-        let complete = self.waiting.len() / BLOCK;
-        (0..complete).map(|_| self.take(BLOCK, false)).collect()
+        let mut blocks = Vec::new();
+        while self.waiting.len() >= self.next_len() {
+            blocks.push(self.take(self.next_len(), false));
+        }
+        blocks
     }
     /// The last block, if there are rows left.
     pub(crate) fn finish(mut self) -> Option<RowBlock> {
@@ -144,12 +165,16 @@ impl RowBlocks {
         self.rows += len as u64;
         let runs = self.waiting.take(len);
         let codes = self.encode_texts(&runs, len);
-        let ends = is_last || self.rows.is_multiple_of(self.group);
+        let ends_file = self.rows == self.file;
+        let ends = is_last || ends_file || self.rows.is_multiple_of(self.group);
+        if ends_file {
+            self.rows = 0;
+        }
         let words = ends.then(|| {
             let dictionaries = self.dictionaries.iter_mut().flatten().map(std::mem::take);
             dictionaries.map(|dictionary| dictionary.words).collect()
         });
-        RowBlock { runs, codes, words }
+        RowBlock { runs, codes, words, ends_file }
     }
     /// The codes of repeated texts.
     fn encode_texts(&mut self, runs: &[RowRun<Vec<Array>>], len: usize) -> Vec<Option<Vec<u32>>> {

@@ -4,6 +4,7 @@ use super::chunk_joiner::{Finished, InOrder, JoinBlocks};
 use super::game_columns::GameColumns;
 use super::game_rows::cells_of_games;
 use super::output_content::OutputContent;
+use super::row_division::RowDivision;
 use crate::columnar::{
     Compression, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, ROW_GROUP_OF_GAMES, RowBlock,
     RowBlocks, dates_without_days, in_place_of_values, schema,
@@ -39,12 +40,16 @@ enum Encoder {
 
 /// A finished block of a table.
 #[derive(Debug)]
-pub(super) struct TableBlock(Finish);
+pub(super) struct TableBlock {
+    finish: Finish,
+    /// Whether the next block goes to another file.
+    pub(super) ends_file: bool,
+}
 
 impl TableBlock {
     /// The record batch, for a table that is not Parquet.
     pub(super) fn into_batch(self) -> Option<RecordBatch> {
-        match self.0 {
+        match self.finish {
             Finish::Batch(batch) => Some(batch),
             Finish::Pages(_) => None,
         }
@@ -155,6 +160,18 @@ impl<'a> Table<'a> {
         Self { rows, encoder, line: InOrder::new(blocks) }
     }
 
+    /// The same table in row groups and files of other numbers of rows.
+    pub(super) fn divided(self, division: RowDivision) -> Self {
+        let mut blocks = self.line.into_inner();
+        if let Some(rows) = division.rows_per_group {
+            blocks = blocks.with_groups(rows);
+        }
+        if let Some(rows) = division.rows_per_file {
+            blocks = blocks.of_files(rows);
+        }
+        Self { line: InOrder::new(blocks), ..self }
+    }
+
     /// Begins the file.
     ///
     /// # Errors
@@ -175,28 +192,17 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The last block, if there are rows left. Called after all parts or, without a file, instead of
-    /// [`Self::finish`].
+    /// The last block, if there are rows left. Called once, after all parts.
     ///
     /// # Errors
     /// If it cannot be encoded.
-    pub(super) fn last(self) -> io::Result<Option<TableBlock>> {
-        self.encoder.last(self.line.into_inner())
+    pub(super) fn last(&self) -> io::Result<Option<TableBlock>> {
+        self.encoder.last(self.line.take_rest())
     }
 
-    /// Ends the file, after all parts.
-    ///
-    /// # Errors
-    /// If writing fails.
-    pub(super) fn finish<W: Write>(self, mut file: TableFile<W>) -> io::Result<()> {
-        if let Some(last) = self.encoder.last(self.line.into_inner())? {
-            file.put(last)?;
-        }
-        match file.0 {
-            // Fields that no record carries do not get a column.
-            File::Parquet(file) => file.finish(matches!(self.rows, OutputContent::Records { .. })),
-            File::Ipc(file) => file.finish(),
-        }
+    /// Whether fields that no record carries do not get a column, in a file that has all records.
+    pub(super) fn drops_empty_columns(&self) -> bool {
+        matches!(self.rows, OutputContent::Records { .. })
     }
 
     /// Whether rows are whole records.
@@ -243,10 +249,12 @@ impl Encoder {
         last.map(|block| self.encode(block)).transpose()
     }
     fn encode(&self, block: RowBlock) -> io::Result<TableBlock> {
-        Ok(TableBlock(match self {
+        let ends_file = block.ends_file;
+        let finish = match self {
             Self::Parquet(parquet) => Finish::Pages(parquet.encode(block)?),
             Self::Ipc(ipc) | Self::Batches(ipc) => Finish::Batch(ipc.encode(&block)?),
-        }))
+        };
+        Ok(TableBlock { finish, ends_file })
     }
 }
 
@@ -261,12 +269,22 @@ enum File<W: Write> {
 }
 
 impl<W: Write> TableFile<W> {
+    /// Ends the file, after all of its blocks.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub(super) fn finish(self, drop_empty: bool) -> io::Result<()> {
+        match self.0 {
+            File::Parquet(file) => file.finish(drop_empty),
+            File::Ipc(file) => file.finish(),
+        }
+    }
     /// Writes the next block.
     ///
     /// # Errors
     /// If writing fails.
     pub(super) fn put(&mut self, block: TableBlock) -> io::Result<()> {
-        match (&mut self.0, block.0) {
+        match (&mut self.0, block.finish) {
             (File::Parquet(file), Finish::Pages(pages)) => file.put(pages),
             (File::Ipc(file), Finish::Batch(batch)) => file.put(&batch),
             _ => Err(io::Error::other("a block of another format")),

@@ -71,6 +71,15 @@ impl<C: JoinBlocks, E> InOrder<C, E> {
         receiver
     }
 
+    /// The same, of which nothing is left here.
+    #[cfg(feature = "parquet")]
+    pub(super) fn take_rest(&self) -> C
+    where
+        C: Default,
+    {
+        std::mem::take(&mut self.0.lock().unpoisoned().cut)
+    }
+
     /// The rest, after all chunks.
     pub(super) fn into_inner(self) -> C {
         let line = self.0.into_inner();

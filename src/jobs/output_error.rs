@@ -100,6 +100,12 @@ pub enum OutputError {
     /// A column of FEN was asked for in a format without columns.
     #[error("a column `fen` is for Parquet and Arrow files")]
     NoFenColumn,
+    /// Rows were to be divided into files of a format without rows.
+    #[error("{0} is written to one file: Parquet, Arrow, CSV and JSON lines are divided into several")]
+    NoRows(OutputFormat),
+    /// Row groups are those of Parquet files.
+    #[error("{0} has no row groups: they are those of Parquet files")]
+    NoRowGroups(OutputFormat),
     /// The format has another content.
     #[error("{format} holds {holds}", holds = holds(*format, *content))]
     OtherContent {

@@ -6,12 +6,13 @@
 
 use super::OutputError;
 #[cfg(feature = "parquet")]
-use super::arrow_and_parquet_files::{Table, TableFile, TablePart};
+use super::arrow_and_parquet_files::{Table, TableBlock, TableFile, TablePart};
 use super::encode_records::{Conversion, EncodedPart};
 use super::game_columns::GameColumns;
 use super::game_rows::{CopiedGames, CopyGames, GameRows};
 use super::output_content::OutputContent;
 use super::output_format::OutputFormat;
+use super::row_division::{RowDivision, end_of_rows};
 use super::text_rows::Rows;
 use crate::formats::{self, Chunk, Losses, Refusal};
 use crate::games::{GameRow, GameVerdict, MoveForms};
@@ -47,6 +48,7 @@ pub struct WriteJob<'a> {
     kind: Kind<'a>,
     format: OutputFormat,
     allow_loss: bool,
+    division: RowDivision,
 }
 
 enum Kind<'a> {
@@ -80,6 +82,8 @@ enum Part {
 pub struct WriteFile<W: Write> {
     to: To<W>,
     records: u64,
+    /// Rows of text that the file still takes.
+    left: u64,
     losses: Losses,
     /// Chains of the records, where the format has chains.
     chains: u64,
@@ -87,9 +91,11 @@ pub struct WriteFile<W: Write> {
 
 enum To<W: Write> {
     Records(Box<dyn formats::Writer>, W),
-    Text(W),
+    /// None between two files.
+    Text(Option<W>),
+    /// None between two files.
     #[cfg(feature = "parquet")]
-    Table(Box<TableFile<W>>),
+    Table(Option<Box<TableFile<W>>>),
 }
 
 /// An output that is complete.
@@ -185,7 +191,7 @@ impl<'a> WriteJob<'a> {
                 return Err(OutputError::OtherContent { format, content: written.content() });
             }
         };
-        Ok(Self { kind, format, allow_loss: false })
+        Ok(Self { kind, format, allow_loss: false, division: RowDivision::default() })
     }
 
     /// Whether records may come out changed in a way that readers of the output cannot detect: see
@@ -193,6 +199,42 @@ impl<'a> WriteJob<'a> {
     #[must_use]
     pub fn allow_loss(self, allow_loss: bool) -> Self {
         Self { allow_loss, ..self }
+    }
+
+    /// The rows in several files and in row groups of other numbers of rows: see [`Self::put_in`].
+    ///
+    /// # Errors
+    /// If the format is none of tables: Parquet, Arrow, CSV and JSON lines, or has no row groups.
+    pub fn divided(self, division: RowDivision) -> Result<Self, OutputError> {
+        let (has_rows, has_groups) = match &self.kind {
+            Kind::Columns(_) | Kind::Games(_) => (true, false),
+            #[cfg(feature = "parquet")]
+            Kind::Table(_) => (true, matches!(self.format, OutputFormat::Parquet(_))),
+            Kind::Records(_) | Kind::CopyGames(_) => (false, false),
+        };
+        if division.rows_per_file.is_some() && !has_rows {
+            return Err(OutputError::NoRows(self.format));
+        }
+        if division.rows_per_group.is_some() && !has_groups {
+            return Err(OutputError::NoRowGroups(self.format));
+        }
+        let kind = match self.kind {
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => Kind::Table(Box::new(table.divided(division))),
+            kind => kind,
+        };
+        Ok(Self { kind, division, ..self })
+    }
+
+    /// The text before the first row of a file.
+    fn header(&self) -> Vec<u8> {
+        let mut header = Vec::new();
+        match &self.kind {
+            Kind::Columns(rows) => rows.format.header(rows.columns, &mut header),
+            Kind::Games(games) => header = games.header(),
+            _ => {}
+        }
+        header
     }
 
     /// Begins an output.
@@ -206,21 +248,15 @@ impl<'a> WriteJob<'a> {
                 writer.begin(&mut out)?;
                 To::Records(writer, out)
             }
-            Kind::Columns(rows) => {
-                let mut header = Vec::new();
-                rows.format.header(rows.columns, &mut header);
-                out.write_all(&header)?;
-                To::Text(out)
+            Kind::Columns(_) | Kind::Games(_) | Kind::CopyGames(_) => {
+                out.write_all(&self.header())?;
+                To::Text(Some(out))
             }
-            Kind::Games(games) => {
-                out.write_all(&games.header())?;
-                To::Text(out)
-            }
-            Kind::CopyGames(_) => To::Text(out),
             #[cfg(feature = "parquet")]
-            Kind::Table(table) => To::Table(Box::new(table.open(out)?)),
+            Kind::Table(table) => To::Table(Some(Box::new(table.open(out)?))),
         };
-        Ok(WriteFile { to, records: 0, losses: Losses::default(), chains: 0 })
+        let left = self.division.rows_per_file.unwrap_or(u64::MAX);
+        Ok(WriteFile { to, records: 0, left, losses: Losses::default(), chains: 0 })
     }
 
     /// Writes the output of one chunk. The parts must come in order, as a run passes them on.
@@ -228,6 +264,20 @@ impl<'a> WriteJob<'a> {
     /// # Errors
     /// If writing fails, or the format cannot hold the records.
     pub fn put<W: Write>(&self, file: &mut WriteFile<W>, part: WritePart) -> io::Result<()> {
+        self.put_in(file, part, &mut only_one)
+    }
+
+    /// Writes the output of one chunk to the file, and to the next ones, which `next` opens: see [`Self::divided`]. A file is
+    /// complete when the next one is opened.
+    ///
+    /// # Errors
+    /// As [`Self::put`], and if a file cannot be opened.
+    pub fn put_in<W: Write>(
+        &self,
+        file: &mut WriteFile<W>,
+        part: WritePart,
+        next: &mut dyn FnMut() -> io::Result<W>,
+    ) -> io::Result<()> {
         file.records += part.records;
         match (&self.kind, &mut file.to, part.part) {
             (Kind::Records(conversion), To::Records(writer, out), Part::Records(converted)) => {
@@ -245,9 +295,32 @@ impl<'a> WriteJob<'a> {
                     Ok(())
                 })
             }
-            (_, To::Text(out), Part::Text(text) | Part::CopyGames(CopiedGames { text, .. })) => out.write_all(&text),
+            (_, To::Text(place), Part::Text(text)) => {
+                let mut text = &text[..];
+                while !text.is_empty() {
+                    if place.is_none() {
+                        let mut opened = next()?;
+                        opened.write_all(&self.header())?;
+                        *place = Some(opened);
+                    }
+                    let Some(out) = place else { break };
+                    let Some(rows) = self.division.rows_per_file else { return out.write_all(text) };
+                    let (end, taken) = end_of_rows(text, file.left, matches!(self.format, OutputFormat::Csv));
+                    out.write_all(&text[..end])?;
+                    text = &text[end..];
+                    file.left -= taken;
+                    if file.left == 0 {
+                        file.left = rows;
+                        *place = None;
+                    }
+                }
+                Ok(())
+            }
+            (_, To::Text(Some(out)), Part::CopyGames(CopiedGames { text, .. })) => out.write_all(&text),
             #[cfg(feature = "parquet")]
-            (_, To::Table(table), Part::Table(part)) => part.blocks().try_for_each(|block| table.put(block?)),
+            (Kind::Table(table), To::Table(file), Part::Table(part)) => {
+                part.blocks().try_for_each(|block| put_block(table, file, block?, next))
+            }
             _ => Err(io::Error::other("a part of another job")),
         }
     }
@@ -258,6 +331,18 @@ impl<'a> WriteJob<'a> {
     /// If writing fails, the format cannot hold the records, or some come out changed and that is not
     /// [allowed](Self::allow_loss).
     pub fn finish<W: Write>(self, file: WriteFile<W>) -> io::Result<OutputSummary> {
+        self.finish_in(file, &mut only_one)
+    }
+
+    /// Completes the output, of which `next` opens further files: see [`Self::put_in`].
+    ///
+    /// # Errors
+    /// As [`Self::finish`], and if a file cannot be opened.
+    pub fn finish_in<W: Write>(
+        self,
+        file: WriteFile<W>,
+        next: &mut dyn FnMut() -> io::Result<W>,
+    ) -> io::Result<OutputSummary> {
         if self.is_refused(&file.losses) {
             return Err(io::Error::other(file.losses.refusal(self.format).unwrap_or_default()));
         }
@@ -272,8 +357,12 @@ impl<'a> WriteJob<'a> {
             }
             (_, To::Text(_)) => None,
             #[cfg(feature = "parquet")]
-            (Kind::Table(table), To::Table(file)) => {
-                table.finish(*file)?;
+            (Kind::Table(table), To::Table(mut file)) => {
+                if let Some(last) = table.last()? {
+                    put_block(&table, &mut file, last, next)?;
+                }
+                let drops_empty = table.drops_empty_columns() && self.division.rows_per_file.is_none();
+                file.map_or(Ok(()), |file| file.finish(drops_empty))?;
                 None
             }
             _ => return Err(io::Error::other("the output of another job")),
@@ -319,6 +408,33 @@ impl<'a> WriteJob<'a> {
         part.records = batch.len() as u64;
         self.end(&mut part, number);
         part
+    }
+}
+
+/// There is no other file than the first.
+fn only_one<W>() -> io::Result<W> {
+    Err(io::Error::other("rows for several files, where there is one"))
+}
+
+/// Writes a block to the file, or to the next one.
+#[cfg(feature = "parquet")]
+fn put_block<W: Write>(
+    table: &Table<'_>,
+    file: &mut Option<Box<TableFile<W>>>,
+    block: TableBlock,
+    next: &mut dyn FnMut() -> io::Result<W>,
+) -> io::Result<()> {
+    let ends_file = block.ends_file;
+    if file.is_none() {
+        *file = Some(Box::new(table.open(next()?)?));
+    }
+    if let Some(open) = file {
+        open.put(block)?;
+    }
+    match file.take_if(|_| ends_file) {
+        // All files have the same columns.
+        Some(complete) => complete.finish(false),
+        None => Ok(()),
     }
 }
 

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 /// A file under construction.
 #[derive(Debug)]
@@ -118,42 +118,19 @@ impl AtomicFile {
     /// As for [`AtomicFile::commit`].
     pub fn commit_all(files: impl IntoIterator<Item = Self>) -> Result<(), Error> {
         let complete = files.into_iter().map(Self::complete).collect::<Result<Vec<_>, Error>>()?;
-        let alone = complete.len() == 1;
-        let mut known = temp_registry::lock();
-        let mut placed = Vec::with_capacity(complete.len());
-        let mut outcome = Ok(());
-        let mut files = complete.into_iter();
-        for file in &mut files {
-            match file.place(alone, &mut known) {
-                Ok(one) => placed.push(one),
-                Err(error) => {
-                    outcome = Err(error);
-                    break;
-                }
-            }
-        }
-        // The files that have not been renamed.
-        for file in files {
-            file.known.forget(&mut known);
-        }
-        if outcome.is_ok() {
-            outcome = sync_directories(&placed);
-        }
-        if outcome.is_err() {
-            for one in placed.into_iter().rev() {
-                one.undo();
-            }
-        }
-        outcome
+        CompleteFile::commit_all(complete)
     }
 
-    /// Flushes and syncs the file; only the name is missing afterwards.
-    fn complete(self) -> Result<Complete, Error> {
+    /// Flushes, syncs and closes the file; only the name is missing afterwards.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if the disk is full.
+    pub fn complete(self) -> Result<CompleteFile, Error> {
         let Self { path, target, force, out, known } = self;
         let failed = |source| Error::Write { path: path.clone(), source };
         let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
-        Ok(Complete { path, target, force, file, known })
+        Ok(CompleteFile { path, target, force, file: file.into_temp_path(), known })
     }
 
     /// Temporary files in the directory of `path` left by a process that no longer exists. Detection works only on
@@ -188,12 +165,13 @@ fn without_temporary_name(error: io::Error) -> io::Error {
     }
 }
 
-/// A file that is written and synced.
-struct Complete {
+/// A file that is written, synced and closed: only the name is missing. Any number of them can wait.
+#[derive(Debug)]
+pub struct CompleteFile {
     path: PathBuf,
     target: PathBuf,
     force: bool,
-    file: NamedTempFile,
+    file: TempPath,
     known: Known,
 }
 
@@ -208,12 +186,52 @@ enum Undo {
     /// There was no file of that name.
     Remove,
     /// The replaced file now has the temporary name, and is removed on drop.
-    Exchange(NamedTempFile),
+    Exchange(TempPath),
     /// The replaced file is gone.
     Nothing,
 }
 
-impl Complete {
+impl CompleteFile {
+    /// The final name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives several files their names, as [`AtomicFile::commit_all`].
+    ///
+    /// # Errors
+    /// As for [`AtomicFile::commit`].
+    pub fn commit_all(files: impl IntoIterator<Item = Self>) -> Result<(), Error> {
+        let complete: Vec<Self> = files.into_iter().collect();
+        let alone = complete.len() == 1;
+        let mut known = temp_registry::lock();
+        let mut placed = Vec::with_capacity(complete.len());
+        let mut outcome = Ok(());
+        let mut files = complete.into_iter();
+        for file in &mut files {
+            match file.place(alone, &mut known) {
+                Ok(one) => placed.push(one),
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+        }
+        // The files that have not been renamed.
+        for file in files {
+            file.known.forget(&mut known);
+        }
+        if outcome.is_ok() {
+            outcome = sync_directories(&placed);
+        }
+        if outcome.is_err() {
+            for one in placed.into_iter().rev() {
+                one.undo();
+            }
+        }
+        outcome
+    }
+
     fn place(self, alone: bool, files: &mut Files) -> Result<Placed, Error> {
         let Self { path, target, force, file, known } = self;
         let failed = |source| Error::Write { path: path.clone(), source };
@@ -225,12 +243,12 @@ impl Complete {
             match file.persist_noclobber(&target) {
                 Ok(_) => Ok(Ok(Undo::Remove)),
                 // Another process has just created it.
-                Err(error) if force && error.error.kind() == io::ErrorKind::AlreadyExists => Err(error.file),
+                Err(error) if force && error.error.kind() == io::ErrorKind::AlreadyExists => Err(error.path),
                 Err(error) => Ok(Err(error.error)),
             }
         };
         let placed = created.unwrap_or_else(|file| {
-            if !alone && exchange(file.path(), &target).is_ok() {
+            if !alone && exchange(&file, &target).is_ok() {
                 return Ok(Undo::Exchange(file));
             }
             file.persist(&target).map(|_| Undo::Nothing).map_err(|error| error.error)
@@ -252,7 +270,7 @@ impl Placed {
         // Nothing more can be done if this fails as well.
         let _ = match self.undo {
             Undo::Remove => fs::remove_file(&self.target),
-            Undo::Exchange(old) => exchange(old.path(), &self.target),
+            Undo::Exchange(old) => exchange(&old, &self.target),
             Undo::Nothing => Ok(()),
         };
     }

@@ -9,7 +9,7 @@ pub(crate) mod row_format;
 pub(crate) mod temp_file;
 mod temp_registry;
 
-pub use atomic_file::AtomicFile;
+pub use atomic_file::{AtomicFile, CompleteFile};
 pub use row_format::SquareSetStyle;
 pub use temp_file::ScratchSpace;
 pub use temp_registry::abandon_outputs;

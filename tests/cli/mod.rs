@@ -55,6 +55,7 @@ mod pgn_unusual_spellings;
 #[cfg(unix)]
 mod pipes;
 mod puzzles;
+mod rows_per_file;
 mod second_file;
 #[cfg(feature = "sql")]
 mod shapes;

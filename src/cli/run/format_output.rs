@@ -9,19 +9,22 @@ use crate::cli::arguments::row_format_arg::RowForm;
 use crate::cli::terminal::progress;
 use crate::cli::terminal::style;
 use crate::cli::terminal::table::{NotShown, TableColumn, TableWriter};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::Error;
 #[cfg(feature = "parquet")]
 use lanefish::columnar::Compression;
 use lanefish::formats::UnstoredTags;
 use lanefish::input::Inputs;
-use lanefish::jobs::{Content, OutputContent, OutputFormat, OutputSummary, WriteJob, WritePart};
+use lanefish::jobs::{Content, OutputContent, OutputFormat, OutputSummary, RowDivision, WriteJob, WritePart};
 use lanefish::pipeline::{RunError, RunOptions, Summary, run};
 use lanefish_core::text::numbers::counted;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek, Write};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The compression of the pages of a Parquet file.
@@ -43,6 +46,34 @@ pub(crate) struct WriteArgs {
     #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) manifest: bool,
 }
+
+/// Options that divide the rows of a table.
+#[derive(Debug, Default, Args)]
+pub(crate) struct DivisionArgs {
+    /// Write several files with this number of rows each; {n} in the name given with -o is their number, 00000 for the first
+    ///
+    /// For Parquet, Arrow, CSV and JSON lines. Each file is complete in itself; all of them appear, or none.
+    #[arg(long, value_name = "N", requires = "output", help_heading = OUTPUT, hide_short_help = true)]
+    rows_per_file: Option<NonZeroU64>,
+
+    /// Rows of a row group of a Parquet file [default: 1,048,576; 131,072 with the moves of games]
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "ROWS", help_heading = OUTPUT, hide_short_help = true)]
+    row_group: Option<NonZeroU64>,
+}
+
+impl DivisionArgs {
+    fn division(&self) -> RowDivision {
+        #[cfg(feature = "parquet")]
+        let row_group = self.row_group;
+        #[cfg(not(feature = "parquet"))]
+        let row_group = None;
+        RowDivision::new(self.rows_per_file.map(NonZeroU64::get), row_group.map(NonZeroU64::get))
+    }
+}
+
+/// The place of the number in the names of several files.
+const NUMBER: &str = "{n}";
 
 /// Options of an output of whole records, in addition to its place and its format.
 #[derive(Debug, Default, Args)]
@@ -141,6 +172,7 @@ pub(crate) struct OutputRequest<'a> {
     allow_loss: bool,
     /// The columns of a table for people, whose rows come as CSV.
     table: Option<Vec<TableColumn>>,
+    division: RowDivision,
 }
 
 impl<'a> OutputRequest<'a> {
@@ -155,11 +187,19 @@ impl<'a> OutputRequest<'a> {
             RowForm::Table => (OutputFormat::Csv, Some(columns.collect())),
             RowForm::Rows(format) => (format, None),
         };
-        Self { place, format, more, allow_loss: false, table }
+        Self { place, format, more, allow_loss: false, table, division: RowDivision::default() }
     }
     /// Whole records.
     pub(crate) fn records(place: &'a OutputArgs, format: OutputFormat, args: &'a RecordArgs) -> Self {
-        Self { place, format, more: &args.write, allow_loss: args.allow_loss, table: None }
+        let (more, allow_loss, division) = (&args.write, args.allow_loss, RowDivision::default());
+        Self { place, format, more, allow_loss, table: None, division }
+    }
+}
+
+impl OutputRequest<'_> {
+    /// The same in several files, or row groups.
+    pub(crate) fn divided(self, args: &DivisionArgs) -> Self {
+        Self { division: args.division(), ..self }
     }
 }
 
@@ -221,12 +261,18 @@ pub(crate) fn write_by(
     invocation: &Invocation<'_>,
     (inputs, reading): (&[PathBuf], &Reading),
     written: OutputContent<'_>,
-    OutputRequest { place, format, more, allow_loss, table }: OutputRequest<'_>,
+    OutputRequest { place, format, more, allow_loss, table, division }: OutputRequest<'_>,
     against: &[Arc<Path>],
     work: impl FnOnce(&Inputs, RunOptions<'_>, &WriteJob<'_>, &mut Sink<'_>) -> Result<Summary, RunError>,
 ) -> Result<(Timed, u64)> {
     let format = more.apply(format)?;
-    let job = WriteJob::new(written, format)?.allow_loss(allow_loss);
+    let job = WriteJob::new(written, format)?.allow_loss(allow_loss).divided(division)?;
+    if division.rows_per_file.is_some() {
+        return write_files((invocation, more), (inputs, reading), (place, format), job, against, work);
+    }
+    if has_number(place) && !place.output.as_ref().is_some_and(|path| path.exists()) {
+        bail!("{NUMBER} in the name given with -o is the number of a file of those that --rows-per-file writes");
+    }
     invocation.prepare(inputs, reading)?;
     // These files are also still read while the output is written.
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
@@ -276,6 +322,124 @@ pub(crate) fn write_by(
             // These are the rows before the failure; the failure is what is reported.
             let _ = table.finish();
         }
+    }
+    Ok((done, records))
+}
+
+fn has_number(place: &OutputArgs) -> bool {
+    place.output.as_deref().is_some_and(|path| path.to_string_lossy().contains(NUMBER))
+}
+
+/// The files of one output. Each of them is closed before the next one is opened; all get their names at the end.
+struct OutputFiles<'a> {
+    invocation: &'a Invocation<'a>,
+    place: &'a OutputArgs,
+    format: OutputFormat,
+    complete: Vec<Output>,
+    open: Option<Rc<RefCell<Output>>>,
+    /// The error of a file, which is better than that of the format.
+    failed: Option<anyhow::Error>,
+}
+
+/// An output that is being written elsewhere.
+struct SharedOutput(Rc<RefCell<Output>>);
+
+impl Write for SharedOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().flush()
+    }
+}
+
+impl OutputFiles<'_> {
+    /// Closes the file that is open.
+    fn close(&mut self) -> Result<()> {
+        if let Some(open) = self.open.take() {
+            let output = Rc::into_inner(open).context("a file is still being written")?;
+            self.complete.push(output.into_inner().close()?);
+        }
+        Ok(())
+    }
+
+    /// Opens the next file.
+    fn try_next(&mut self) -> Result<SharedOutput> {
+        self.close()?;
+        let number = format!("{:05}", self.complete.len());
+        let path = self.place.output.as_deref().and_then(Path::to_str).unwrap_or_default();
+        let output = Some(PathBuf::from(path.replace(NUMBER, &number)));
+        let output = open(self.invocation, &OutputArgs { output, level: self.place.level }, self.format)?;
+        if output.file().is_none() {
+            bail!("--rows-per-file: the outputs are not regular files");
+        }
+        let output = Rc::new(RefCell::new(output));
+        self.open = Some(Rc::clone(&output));
+        Ok(SharedOutput(output))
+    }
+
+    fn next(&mut self) -> io::Result<SharedOutput> {
+        self.try_next().map_err(|error| {
+            let message = error.to_string();
+            self.failed = Some(error);
+            io::Error::other(message)
+        })
+    }
+}
+
+/// Reads inputs and writes several files.
+fn write_files(
+    (invocation, more): (&Invocation<'_>, &WriteArgs),
+    (inputs, reading): (&[PathBuf], &Reading),
+    (place, format): (&OutputArgs, OutputFormat),
+    job: WriteJob<'_>,
+    against: &[Arc<Path>],
+    work: impl FnOnce(&Inputs, RunOptions<'_>, &WriteJob<'_>, &mut Sink<'_>) -> Result<Summary, RunError>,
+) -> Result<(Timed, u64)> {
+    if !has_number(place) {
+        bail!("--rows-per-file: the name given with -o needs {NUMBER}, which stands for the number of a file");
+    }
+    if more.manifest {
+        bail!("--manifest describes one file, and --rows-per-file writes several");
+    }
+    invocation.prepare(inputs, reading)?;
+    let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
+    invocation.compare(place.output.as_deref(), &others)?;
+    let mut files = OutputFiles { invocation, place, format, complete: Vec::new(), open: None, failed: None };
+    let first = files.try_next()?;
+    let space = reading.space.beside(place.output.as_deref());
+    invocation.gives_up.set(true);
+    let failed = |files: &OutputFiles<'_>, source| {
+        let named = files.open.as_ref().map(|open| open.borrow().named());
+        named.map_or(Error::Stdout { source: io::Error::other("no file is open") }, |named| named.failed(source))
+    };
+    let mut file = job.open(first).map_err(|source| failed(&files, source))?;
+    let done = invocation.read_by(inputs, reading, RunOverrides::default(), |inputs, options| {
+        let options = options.space(space);
+        work(inputs, options, &job, &mut |part| {
+            job.put_in(&mut file, part, &mut || files.next()).map_err(|source| failed(&files, source))
+        })
+    });
+    if let Some(error) = files.failed.take() {
+        return Err(error);
+    }
+    let done = done?;
+    let mut records = 0;
+    if done.failure.is_none() {
+        let finished = job.finish_in(file, &mut || files.next());
+        if let Some(error) = files.failed.take() {
+            return Err(error);
+        }
+        let complete = finished.map_err(|source| failed(&files, source))?;
+        files.close()?;
+        records = complete.records;
+        let count = files.complete.len();
+        invocation.commit(std::mem::take(&mut files.complete))?;
+        if invocation.verbose() || io::stderr().is_terminal() {
+            let (files, records) = (counted(count as u64, "file"), counted(records, "record"));
+            invocation.note(format_args!("wrote {files}: {records}"));
+        }
+        report_losses(invocation, format, &complete, &done.summary.lost_tags);
     }
     Ok((done, records))
 }

@@ -83,7 +83,7 @@ fn is_for_statement() -> bool {
 }
 
 /// The mode of the terminal, which the prompt changes while a line is edited.
-#[cfg(unix)]
+#[cfg(all(unix, feature = "sql"))]
 mod terminal_mode {
     use rustix::stdio::stdin;
     use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -92,7 +92,6 @@ mod terminal_mode {
     static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
     /// Remembers the mode.
-    #[cfg(feature = "sql")]
     pub(super) fn keep() {
         *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = tcgetattr(stdin()).ok();
     }
@@ -135,7 +134,7 @@ fn say(what: &str) {
 /// Removes the temporary files and ends the process.
 fn end() -> ! {
     lanefish::output::abandon_outputs();
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "sql"))]
     terminal_mode::restore();
     std::process::exit(conclude().into());
 }

@@ -5,8 +5,8 @@ use crate::cli::terminal::closed_streams;
 use anyhow::{Result, bail};
 use lanefish::Error;
 use lanefish::input::Compression;
-use lanefish::output::AtomicFile;
 use lanefish::output::compress::{Compressed, default_level, levels};
+use lanefish::output::{AtomicFile, CompleteFile};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ pub(crate) enum Output {
 pub(crate) enum Sink {
     Stdout(BufWriter<io::StdoutLock<'static>>),
     File(AtomicFile),
+    /// A file that has all of its bytes.
+    Complete(CompleteFile),
     /// A device or a named pipe, which cannot be replaced.
     Special {
         path: PathBuf,
@@ -163,15 +165,25 @@ impl Output {
         Ok(sink)
     }
 
+    /// Completes and closes a file, so that only its name is missing, and any number of files can wait for theirs.
+    pub(crate) fn close(self) -> Result<Self, Error> {
+        Ok(Self::Plain(match self.complete()? {
+            Sink::File(file) => Sink::Complete(file.complete()?),
+            other => other,
+        }))
+    }
+
     /// Completes the files, then makes all of them appear under their names, or none.
     pub(crate) fn finish_all(outputs: impl IntoIterator<Item = Self>) -> Result<(), Error> {
         let mut files = Vec::new();
         for output in outputs {
-            if let Sink::File(file) = output.complete()? {
-                files.push(file);
+            match output.complete()? {
+                Sink::File(file) => files.push(file.complete()?),
+                Sink::Complete(file) => files.push(file),
+                Sink::Stdout(_) | Sink::Special { .. } => {}
             }
         }
-        AtomicFile::commit_all(files)
+        CompleteFile::commit_all(files)
     }
 }
 
@@ -225,6 +237,7 @@ impl Sink {
         Named(match self {
             Self::Stdout(_) => None,
             Self::File(file) => Some(file.path().to_owned()),
+            Self::Complete(file) => Some(file.path().to_owned()),
             Self::Special { path, .. } => Some(path.clone()),
         })
     }
@@ -235,6 +248,7 @@ impl Write for Sink {
         match self {
             Self::Stdout(out) => out.write(bytes),
             Self::File(file) => file.write(bytes),
+            Self::Complete(_) => Err(io::Error::other("the file is complete")),
             Self::Special { out, .. } => out.write(bytes),
         }
     }
@@ -242,6 +256,7 @@ impl Write for Sink {
         match self {
             Self::Stdout(out) => out.flush(),
             Self::File(file) => file.flush(),
+            Self::Complete(_) => Ok(()),
             Self::Special { out, .. } => out.flush(),
         }
     }
