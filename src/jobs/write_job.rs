@@ -341,6 +341,7 @@ impl<'a> WriteJob<'a> {
     pub fn finish_in<W: Write>(
         self,
         file: WriteFile<W>,
+        #[cfg_attr(not(feature = "parquet"), expect(unused_variables, reason = "text has no rows left"))]
         next: &mut dyn FnMut() -> io::Result<W>,
     ) -> io::Result<OutputSummary> {
         if self.is_refused(&file.losses) {
