@@ -130,6 +130,11 @@ impl RowBlocks {
         let group = rows.max(1) as u64;
         Self { group, file: u64::MAX, waiting: RowRuns::default(), rows: 0, dictionaries: Some(Vec::new()) }
     }
+    /// Blocks of the same numbers of rows, without rows.
+    pub(crate) fn fresh(&self) -> Self {
+        let dictionaries = self.dictionaries.as_ref().map(|_| Vec::new());
+        Self { group: self.group, file: self.file, waiting: RowRuns::default(), rows: 0, dictionaries }
+    }
     /// For files with this number of rows, at least one.
     pub(crate) fn of_files(self, rows: u64) -> Self {
         Self { file: rows.max(1), ..self }

@@ -1,10 +1,12 @@
 //! Columns of records, of games, or of whole records, for Parquet and Arrow files.
 
-use super::chunk_joiner::{Finished, InOrder, JoinBlocks};
+use super::chunk_joiner::{Finished, InOrder};
 use super::game_columns::GameColumns;
 use super::game_rows::cells_of_games;
 use super::output_content::OutputContent;
-use super::row_division::RowDivision;
+use super::output_error::OutputError;
+use super::partitions::{PartitionColumn, PartitionedRows};
+use super::row_division::{Partition, RowDivision};
 use crate::columnar::{
     Compression, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, ROW_GROUP_OF_GAMES, RowBlock,
     RowBlocks, dates_without_days, in_place_of_values, schema,
@@ -24,11 +26,16 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+/// Rows of a row group where rows are divided by value.
+const ROWS_OF_PARTITIONS: u64 = 1 << 17;
+
 /// Fills the columns of a table.
 pub(super) struct Table<'a> {
     rows: OutputContent<'a>,
     encoder: Encoder,
-    line: InOrder<RowBlocks, TableBlock>,
+    line: InOrder<PartitionedRows, TableBlock>,
+    /// The column by which rows are divided.
+    by: Option<PartitionColumn>,
 }
 
 #[derive(Debug)]
@@ -44,6 +51,8 @@ pub(super) struct TableBlock {
     finish: Finish,
     /// Whether the next block goes to another file.
     pub(super) ends_file: bool,
+    /// The value of its rows, if they are divided.
+    pub(super) partition: Option<Partition>,
 }
 
 impl TableBlock {
@@ -73,15 +82,6 @@ impl TablePart {
     /// The finished blocks, for the [file](Table::begin); waits for blocks that other workers encode.
     pub(super) fn blocks(self) -> impl Iterator<Item = io::Result<TableBlock>> {
         self.blocks.into_iter().flatten()
-    }
-}
-
-impl JoinBlocks for RowBlocks {
-    type Piece = Vec<Array>;
-    type Block = RowBlock;
-    fn join(&mut self, piece: Vec<Array>) -> io::Result<Vec<RowBlock>> {
-        let len = piece.first().map_or(0, Array::len);
-        Ok(Self::join(self, piece, 0..len))
     }
 }
 
@@ -157,19 +157,31 @@ impl<'a> Table<'a> {
             Encoder::Parquet(_) => RowBlocks::default(),
             Encoder::Ipc(_) | Encoder::Batches(_) => RowBlocks::without_dictionaries(),
         };
-        Self { rows, encoder, line: InOrder::new(blocks) }
+        Self { rows, encoder, line: InOrder::new(PartitionedRows::new(blocks)), by: None }
     }
 
-    /// The same table in row groups and files of other numbers of rows.
-    pub(super) fn divided(self, division: RowDivision) -> Self {
-        let mut blocks = self.line.into_inner();
-        if let Some(rows) = division.rows_per_group {
-            blocks = blocks.with_groups(rows);
-        }
-        if let Some(rows) = division.rows_per_file {
-            blocks = blocks.of_files(rows);
-        }
-        Self { line: InOrder::new(blocks), ..self }
+    /// The same table in row groups, files and folders.
+    ///
+    /// # Errors
+    /// If it does not have the column of the folders, or that column does not divide rows.
+    pub(super) fn divided(self, division: &RowDivision) -> Result<Self, OutputError> {
+        let by = division.partition_by.as_deref().map(|name| {
+            let column = PartitionColumn::of(name, &described(self.rows));
+            column.ok_or_else(|| OutputError::NoPartitionColumn(name.to_owned()))
+        });
+        let rows = self.line.into_inner().with_blocks(|mut blocks| {
+            if let Some(rows) = division.rows_per_group {
+                blocks = blocks.with_groups(rows);
+            } else if by.is_some() {
+                // Row groups of all values are in memory.
+                blocks = blocks.with_groups(ROWS_OF_PARTITIONS);
+            }
+            match division.rows_per_file {
+                Some(rows) => blocks.of_files(rows),
+                None => blocks,
+            }
+        });
+        Ok(Self { line: InOrder::new(rows), by: by.transpose()?, ..self })
     }
 
     /// Begins the file.
@@ -192,12 +204,15 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The last block, if there are rows left. Called once, after all parts.
+    /// The last blocks, if there are rows left. Called once, after all parts.
     ///
     /// # Errors
-    /// If it cannot be encoded.
-    pub(super) fn last(&self) -> io::Result<Option<TableBlock>> {
-        self.encoder.last(self.line.take_rest())
+    /// If they cannot be encoded.
+    pub(super) fn last(&self) -> io::Result<Vec<TableBlock>> {
+        let last = self.line.with_rest(PartitionedRows::last).into_iter();
+        // A block without rows ends a row group, which other formats do not have.
+        let needed = last.filter(|(_, block)| matches!(self.encoder, Encoder::Parquet(_)) || !block.is_empty());
+        needed.map(|block| self.encoder.encode(block)).collect()
     }
 
     /// Whether fields that no record carries do not get a column, in a file that has all records.
@@ -241,20 +256,13 @@ fn boards(tile: &Tile<'_>) -> impl ExactSizeIterator<Item = Packed> {
 }
 
 impl Encoder {
-    /// The last block.
-    fn last(&self, blocks: RowBlocks) -> io::Result<Option<TableBlock>> {
-        // A block without rows ends a row group, which other formats do not have.
-        let is_needed = |block: &RowBlock| matches!(self, Self::Parquet(_)) || !block.is_empty();
-        let last = blocks.finish().filter(is_needed);
-        last.map(|block| self.encode(block)).transpose()
-    }
-    fn encode(&self, block: RowBlock) -> io::Result<TableBlock> {
+    fn encode(&self, (partition, block): (Option<Partition>, RowBlock)) -> io::Result<TableBlock> {
         let ends_file = block.ends_file;
         let finish = match self {
             Self::Parquet(parquet) => Finish::Pages(parquet.encode(block)?),
             Self::Ipc(ipc) | Self::Batches(ipc) => Finish::Batch(ipc.encode(&block)?),
         };
-        Ok(TableBlock { finish, ends_file })
+        Ok(TableBlock { finish, ends_file, partition })
     }
 }
 
@@ -356,7 +364,11 @@ impl Job for Table<'_> {
     }
     fn end(&self, part: &mut TablePart, chunk: u64) {
         let cells = std::mem::take(&mut part.cells);
-        let finished = self.line.end(chunk, cells, |block| self.encoder.encode(block));
+        let pieces = match &self.by {
+            Some(by) => by.divide(cells),
+            None => vec![(None, cells)],
+        };
+        let finished = self.line.end(chunk, pieces, |block| self.encoder.encode(block));
         part.blocks = Some(finished);
     }
 }

@@ -232,9 +232,9 @@ fn read(inputs: &Inputs, content: OutputContent<'_>, options: RunOptions<'_>, se
     });
     if summary.failure.is_none() {
         let last = job.last().map_err(failed);
-        let sent = last.and_then(|last| match last.and_then(TableBlock::into_batch) {
-            Some(batch) if batch.num_rows() > 0 => sender.send(batch),
-            _ => Ok(()),
+        let sent = last.and_then(|last| {
+            let batches = last.into_iter().filter_map(TableBlock::into_batch);
+            batches.filter(|batch| batch.num_rows() > 0).try_for_each(|batch| sender.send(batch))
         });
         summary.failure = sent.err();
     }

@@ -71,13 +71,10 @@ impl<C: JoinBlocks, E> InOrder<C, E> {
         receiver
     }
 
-    /// The same, of which nothing is left here.
+    /// Takes from the rest, after all chunks.
     #[cfg(feature = "parquet")]
-    pub(super) fn take_rest(&self) -> C
-    where
-        C: Default,
-    {
-        std::mem::take(&mut self.0.lock().unpoisoned().cut)
+    pub(super) fn with_rest<T>(&self, take: impl FnOnce(&mut C) -> T) -> T {
+        take(&mut self.0.lock().unpoisoned().cut)
     }
 
     /// The rest, after all chunks.

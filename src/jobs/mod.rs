@@ -21,6 +21,8 @@ mod label_comparison;
 mod output_content;
 mod output_error;
 mod output_format;
+#[cfg(feature = "parquet")]
+mod partitions;
 mod positions;
 mod row_division;
 mod sort_order_of_games;
@@ -47,10 +49,10 @@ pub use output_error::OutputError;
 pub use output_format::{Content, OutputFormat};
 pub(crate) use positions::Collect;
 pub use positions::PositionReader;
-pub use row_division::RowDivision;
+pub use row_division::{Partition, RowDivision};
 pub use sort_order_of_games::GameOrder;
 pub use statistics::{CountedGroups, GroupCounts, Statistics};
 pub use verify_records::VerifyRecords;
 #[cfg(feature = "json")]
 pub use verify_records::verification_to_json;
-pub use write_job::{OutputSummary, WriteFile, WriteJob, WritePart};
+pub use write_job::{NextFile, OutputSummary, WriteFile, WriteJob, WritePart};

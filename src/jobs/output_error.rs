@@ -106,6 +106,11 @@ pub enum OutputError {
     /// Row groups are those of Parquet files.
     #[error("{0} has no row groups: they are those of Parquet files")]
     NoRowGroups(OutputFormat),
+    /// Rows cannot be divided by this column.
+    #[error(
+        "--partition-by {0}: a column of the output is needed, with texts, dates, whole numbers or flags, in Parquet and Arrow files"
+    )]
+    NoPartitionColumn(String),
     /// The format has another content.
     #[error("{format} holds {holds}", holds = holds(*format, *content))]
     OtherContent {

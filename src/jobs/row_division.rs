@@ -1,22 +1,67 @@
-//! Rows divided into several files, each complete in itself, and into row groups.
+//! Rows divided into several files and folders, each complete in itself, and into row groups.
 //!
 //! The rows of a chunk may belong to several files. Blocks of tables end where a file does; of text, which has a line for
 //! each row, the lines are counted when they are written. So the files do not depend on chunks and threads.
 
-/// The number of rows of files and row groups.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+use std::sync::Arc;
+
+/// The number of rows of files and row groups, and the column of folders.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowDivision {
     /// Rows of a file, at least one; without it there is one file.
     pub rows_per_file: Option<u64>,
     /// Rows of a row group of a Parquet file, at least one.
     pub rows_per_group: Option<u64>,
+    /// The column whose values have files of their own.
+    pub partition_by: Option<String>,
 }
 
 impl RowDivision {
-    /// Files and row groups of these numbers of rows.
-    pub fn new(rows_per_file: Option<u64>, rows_per_group: Option<u64>) -> Self {
-        Self { rows_per_file, rows_per_group }
+    /// Files and row groups of these numbers of rows, for each value of a column.
+    pub fn new(rows_per_file: Option<u64>, rows_per_group: Option<u64>, partition_by: Option<String>) -> Self {
+        Self { rows_per_file, rows_per_group, partition_by }
+    }
+
+    /// Whether there may be several files.
+    pub fn has_files(&self) -> bool {
+        self.rows_per_file.is_some() || self.partition_by.is_some()
+    }
+}
+
+/// A value of the column by which rows are divided.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Partition {
+    column: Arc<str>,
+    /// None for rows without a value.
+    value: Option<Arc<str>>,
+}
+
+impl Partition {
+    /// The name of its folder. Bytes that names of files cannot have, or that other programs expect to be escaped, are
+    /// written as `%` and two digits.
+    ///
+    /// ```
+    /// # use lanefish::jobs::Partition;
+    /// assert_eq!(Partition::new("result", Some("1/2-1/2")).folder(), "result=1%2F2-1%2F2");
+    /// assert_eq!(Partition::new("eco", None).folder(), "eco=__HIVE_DEFAULT_PARTITION__");
+    /// ```
+    pub fn folder(&self) -> String {
+        let Some(value) = &self.value else { return format!("{}=__HIVE_DEFAULT_PARTITION__", self.column) };
+        let mut folder = format!("{}=", self.column);
+        for letter in value.chars() {
+            if letter.is_ascii_control() || "\"#%'*/:=?\\{}[]^<>|".contains(letter) {
+                folder += &format!("%{:02X}", u32::from(letter));
+            } else {
+                folder.push(letter);
+            }
+        }
+        folder
+    }
+
+    /// A value of a column; `None` for rows without one.
+    pub fn new(column: &str, value: Option<&str>) -> Self {
+        Self { column: column.into(), value: value.map(Arc::from) }
     }
 }
 

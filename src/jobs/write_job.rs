@@ -12,7 +12,7 @@ use super::game_columns::GameColumns;
 use super::game_rows::{CopiedGames, CopyGames, GameRows};
 use super::output_content::OutputContent;
 use super::output_format::OutputFormat;
-use super::row_division::{RowDivision, end_of_rows};
+use super::row_division::{Partition, RowDivision, end_of_rows};
 use super::text_rows::Rows;
 use crate::formats::{self, Chunk, Losses, Refusal};
 use crate::games::{GameRow, GameVerdict, MoveForms};
@@ -21,6 +21,8 @@ use crate::output::jsonl::JsonLines;
 use crate::pipeline::Job;
 use crate::table::{Batch, Fields, Needs, Tile};
 use crate::text::numbers::counted;
+#[cfg(feature = "parquet")]
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -77,6 +79,9 @@ enum Part {
     Table(TablePart),
 }
 
+/// Opens the next file of an output, for rows of this value if they are divided by one.
+pub type NextFile<'a, W> = dyn FnMut(Option<&Partition>) -> io::Result<W> + 'a;
+
 /// An output that is being written.
 #[must_use = "an output has to be finished"]
 pub struct WriteFile<W: Write> {
@@ -93,9 +98,9 @@ enum To<W: Write> {
     Records(Box<dyn formats::Writer>, W),
     /// None between two files.
     Text(Option<W>),
-    /// None between two files.
+    /// The files that are open, by the value of their rows.
     #[cfg(feature = "parquet")]
-    Table(Option<Box<TableFile<W>>>),
+    Table(BTreeMap<Option<Partition>, TableFile<W>>),
 }
 
 /// An output that is complete.
@@ -220,8 +225,11 @@ impl<'a> WriteJob<'a> {
         }
         let kind = match self.kind {
             #[cfg(feature = "parquet")]
-            Kind::Table(table) => Kind::Table(Box::new(table.divided(division))),
-            kind => kind,
+            Kind::Table(table) => Kind::Table(Box::new(table.divided(&division)?)),
+            kind => match &division.partition_by {
+                Some(name) => return Err(OutputError::NoPartitionColumn(name.clone())),
+                None => kind,
+            },
         };
         Ok(Self { kind, division, ..self })
     }
@@ -237,23 +245,36 @@ impl<'a> WriteJob<'a> {
         header
     }
 
-    /// Begins an output.
+    /// Begins an output of one file.
     ///
     /// # Errors
     /// If writing fails.
-    pub fn open<W: Write>(&self, mut out: W) -> io::Result<WriteFile<W>> {
+    pub fn open<W: Write>(&self, out: W) -> io::Result<WriteFile<W>> {
+        let mut out = Some(out);
+        self.open_in(&mut |_| out.take().map_or_else(only_one, Ok))
+    }
+
+    /// Begins an output, of which `next` opens the files: see [`Self::put_in`].
+    ///
+    /// # Errors
+    /// If writing fails, or the file cannot be opened.
+    pub fn open_in<W: Write>(&self, next: &mut NextFile<'_, W>) -> io::Result<WriteFile<W>> {
         let to = match &self.kind {
             Kind::Records(conversion) => {
-                let mut writer = conversion.encoder().writer();
+                let (mut writer, mut out) = (conversion.encoder().writer(), next(None)?);
                 writer.begin(&mut out)?;
                 To::Records(writer, out)
             }
             Kind::Columns(_) | Kind::Games(_) | Kind::CopyGames(_) => {
+                let mut out = next(None)?;
                 out.write_all(&self.header())?;
                 To::Text(Some(out))
             }
+            // The values of rows are not known yet.
             #[cfg(feature = "parquet")]
-            Kind::Table(table) => To::Table(Some(Box::new(table.open(out)?))),
+            Kind::Table(_) if self.division.partition_by.is_some() => To::Table(BTreeMap::new()),
+            #[cfg(feature = "parquet")]
+            Kind::Table(table) => To::Table(BTreeMap::from([(None, table.open(next(None)?)?)])),
         };
         let left = self.division.rows_per_file.unwrap_or(u64::MAX);
         Ok(WriteFile { to, records: 0, left, losses: Losses::default(), chains: 0 })
@@ -264,7 +285,7 @@ impl<'a> WriteJob<'a> {
     /// # Errors
     /// If writing fails, or the format cannot hold the records.
     pub fn put<W: Write>(&self, file: &mut WriteFile<W>, part: WritePart) -> io::Result<()> {
-        self.put_in(file, part, &mut only_one)
+        self.put_in(file, part, &mut |_| only_one())
     }
 
     /// Writes the output of one chunk to the file, and to the next ones, which `next` opens: see [`Self::divided`]. A file is
@@ -276,7 +297,7 @@ impl<'a> WriteJob<'a> {
         &self,
         file: &mut WriteFile<W>,
         part: WritePart,
-        next: &mut dyn FnMut() -> io::Result<W>,
+        next: &mut NextFile<'_, W>,
     ) -> io::Result<()> {
         file.records += part.records;
         match (&self.kind, &mut file.to, part.part) {
@@ -299,7 +320,7 @@ impl<'a> WriteJob<'a> {
                 let mut text = &text[..];
                 while !text.is_empty() {
                     if place.is_none() {
-                        let mut opened = next()?;
+                        let mut opened = next(None)?;
                         opened.write_all(&self.header())?;
                         *place = Some(opened);
                     }
@@ -318,8 +339,8 @@ impl<'a> WriteJob<'a> {
             }
             (_, To::Text(Some(out)), Part::CopyGames(CopiedGames { text, .. })) => out.write_all(&text),
             #[cfg(feature = "parquet")]
-            (Kind::Table(table), To::Table(file), Part::Table(part)) => {
-                part.blocks().try_for_each(|block| put_block(table, file, block?, next))
+            (Kind::Table(table), To::Table(files), Part::Table(part)) => {
+                part.blocks().try_for_each(|block| put_block(table, files, block?, next))
             }
             _ => Err(io::Error::other("a part of another job")),
         }
@@ -331,7 +352,7 @@ impl<'a> WriteJob<'a> {
     /// If writing fails, the format cannot hold the records, or some come out changed and that is not
     /// [allowed](Self::allow_loss).
     pub fn finish<W: Write>(self, file: WriteFile<W>) -> io::Result<OutputSummary> {
-        self.finish_in(file, &mut only_one)
+        self.finish_in(file, &mut |_| only_one())
     }
 
     /// Completes the output, of which `next` opens further files: see [`Self::put_in`].
@@ -342,7 +363,7 @@ impl<'a> WriteJob<'a> {
         self,
         file: WriteFile<W>,
         #[cfg_attr(not(feature = "parquet"), expect(unused_variables, reason = "text has no rows left"))]
-        next: &mut dyn FnMut() -> io::Result<W>,
+        next: &mut NextFile<'_, W>,
     ) -> io::Result<OutputSummary> {
         if self.is_refused(&file.losses) {
             return Err(io::Error::other(file.losses.refusal(self.format).unwrap_or_default()));
@@ -358,12 +379,12 @@ impl<'a> WriteJob<'a> {
             }
             (_, To::Text(_)) => None,
             #[cfg(feature = "parquet")]
-            (Kind::Table(table), To::Table(mut file)) => {
-                if let Some(last) = table.last()? {
-                    put_block(&table, &mut file, last, next)?;
+            (Kind::Table(table), To::Table(mut files)) => {
+                for last in table.last()? {
+                    put_block(&table, &mut files, last, next)?;
                 }
-                let drops_empty = table.drops_empty_columns() && self.division.rows_per_file.is_none();
-                file.map_or(Ok(()), |file| file.finish(drops_empty))?;
+                let drops_empty = table.drops_empty_columns() && !self.division.has_files();
+                files.into_values().try_for_each(|file| file.finish(drops_empty))?;
                 None
             }
             _ => return Err(io::Error::other("the output of another job")),
@@ -417,26 +438,27 @@ fn only_one<W>() -> io::Result<W> {
     Err(io::Error::other("rows for several files, where there is one"))
 }
 
-/// Writes a block to the file, or to the next one.
+/// Writes a block to the file of its value, which is opened if it is not open.
 #[cfg(feature = "parquet")]
 fn put_block<W: Write>(
     table: &Table<'_>,
-    file: &mut Option<Box<TableFile<W>>>,
+    files: &mut BTreeMap<Option<Partition>, TableFile<W>>,
     block: TableBlock,
-    next: &mut dyn FnMut() -> io::Result<W>,
+    next: &mut NextFile<'_, W>,
 ) -> io::Result<()> {
-    let ends_file = block.ends_file;
-    if file.is_none() {
-        *file = Some(Box::new(table.open(next()?)?));
+    let (ends_file, partition) = (block.ends_file, block.partition.clone());
+    if !files.contains_key(&partition) {
+        let opened = table.open(next(partition.as_ref())?)?;
+        files.insert(partition.clone(), opened);
     }
-    if let Some(open) = file {
-        open.put(block)?;
+    if let Some(file) = files.get_mut(&partition) {
+        file.put(block)?;
     }
-    match file.take_if(|_| ends_file) {
-        // All files have the same columns.
-        Some(complete) => complete.finish(false),
-        None => Ok(()),
+    if !ends_file {
+        return Ok(());
     }
+    // All files have the same columns.
+    files.remove(&partition).map_or(Ok(()), |complete| complete.finish(false))
 }
 
 impl Job for WriteJob<'_> {

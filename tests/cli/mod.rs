@@ -55,9 +55,10 @@ mod pgn_unusual_spellings;
 #[cfg(unix)]
 mod pipes;
 mod puzzles;
-mod rows_per_file;
+
 mod second_file;
 #[cfg(feature = "sql")]
+mod several_outputs;
 mod shapes;
 mod show;
 #[cfg(unix)]

@@ -2,7 +2,8 @@
 
 use super::invocation::{Invocation, RunOverrides, Timed};
 use super::manifest::Manifests;
-use super::output::Output;
+use super::output::{Named, Output};
+use super::output_directories::MadeDirectories;
 use crate::cli::arguments::command_scope::OUTPUT;
 use crate::cli::arguments::common_args::{OutputArgs, Reading};
 use crate::cli::arguments::row_format_arg::RowForm;
@@ -16,10 +17,13 @@ use lanefish::Error;
 use lanefish::columnar::Compression;
 use lanefish::formats::UnstoredTags;
 use lanefish::input::Inputs;
-use lanefish::jobs::{Content, OutputContent, OutputFormat, OutputSummary, RowDivision, WriteJob, WritePart};
+use lanefish::jobs::{
+    Content, OutputContent, OutputFormat, OutputSummary, Partition, RowDivision, WriteJob, WritePart,
+};
 use lanefish::pipeline::{RunError, RunOptions, Summary, run};
 use lanefish_core::text::numbers::counted;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek, Write};
 use std::num::NonZeroU64;
@@ -56,6 +60,13 @@ pub(crate) struct DivisionArgs {
     #[arg(long, value_name = "N", requires = "output", help_heading = OUTPUT, hide_short_help = true)]
     rows_per_file: Option<NonZeroU64>,
 
+    /// Write a file for each value of this column, in a folder COLUMN=value before the name given with -o
+    ///
+    /// For Parquet and Arrow, and up to 500 values. The column stays in the files. With --rows-per-file, each folder may have several.
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "COLUMN", requires = "output", help_heading = OUTPUT, hide_short_help = true)]
+    partition_by: Option<String>,
+
     /// Rows of a row group of a Parquet file [default: 1,048,576; 131,072 with the moves of games]
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "ROWS", help_heading = OUTPUT, hide_short_help = true)]
@@ -65,10 +76,10 @@ pub(crate) struct DivisionArgs {
 impl DivisionArgs {
     fn division(&self) -> RowDivision {
         #[cfg(feature = "parquet")]
-        let row_group = self.row_group;
+        let (row_group, partition_by) = (self.row_group, self.partition_by.clone());
         #[cfg(not(feature = "parquet"))]
-        let row_group = None;
-        RowDivision::new(self.rows_per_file.map(NonZeroU64::get), row_group.map(NonZeroU64::get))
+        let (row_group, partition_by) = (None, None);
+        RowDivision::new(self.rows_per_file.map(NonZeroU64::get), row_group.map(NonZeroU64::get), partition_by)
     }
 }
 
@@ -266,9 +277,9 @@ pub(crate) fn write_by(
     work: impl FnOnce(&Inputs, RunOptions<'_>, &WriteJob<'_>, &mut Sink<'_>) -> Result<Summary, RunError>,
 ) -> Result<(Timed, u64)> {
     let format = more.apply(format)?;
-    let job = WriteJob::new(written, format)?.allow_loss(allow_loss).divided(division)?;
-    if division.rows_per_file.is_some() {
-        return write_files((invocation, more), (inputs, reading), (place, format), job, against, work);
+    let job = WriteJob::new(written, format)?.allow_loss(allow_loss).divided(division.clone())?;
+    if division.has_files() {
+        return write_files((invocation, more), (inputs, reading), (place, format), (job, &division), against, work);
     }
     if has_number(place) && !place.output.as_ref().is_some_and(|path| path.exists()) {
         bail!("{NUMBER} in the name given with -o is the number of a file of those that --rows-per-file writes");
@@ -330,13 +341,18 @@ fn has_number(place: &OutputArgs) -> bool {
     place.output.as_deref().is_some_and(|path| path.to_string_lossy().contains(NUMBER))
 }
 
-/// The files of one output. Each of them is closed before the next one is opened; all get their names at the end.
+/// The files of one output. Each of them is closed before the next one of the same value is opened; all get their names at
+/// the end.
 struct OutputFiles<'a> {
     invocation: &'a Invocation<'a>,
     place: &'a OutputArgs,
     format: OutputFormat,
     complete: Vec<Output>,
-    open: Option<Rc<RefCell<Output>>>,
+    /// The open file of each value, and the number of its files.
+    open: BTreeMap<Option<Partition>, (Rc<RefCell<Output>>, usize)>,
+    /// The file that was opened last, for errors.
+    last: Option<Named>,
+    directories: MadeDirectories,
     /// The error of a file, which is better than that of the format.
     failed: Option<anyhow::Error>,
 }
@@ -354,32 +370,54 @@ impl Write for SharedOutput {
 }
 
 impl OutputFiles<'_> {
-    /// Closes the file that is open.
-    fn close(&mut self) -> Result<()> {
-        if let Some(open) = self.open.take() {
-            let output = Rc::into_inner(open).context("a file is still being written")?;
-            self.complete.push(output.into_inner().close()?);
+    /// Closes a file.
+    fn close(&mut self, open: Rc<RefCell<Output>>) -> Result<()> {
+        let output = Rc::into_inner(open).context("a file is still being written")?;
+        self.complete.push(output.into_inner().close()?);
+        Ok(())
+    }
+
+    /// Closes the files that are open.
+    fn close_all(&mut self) -> Result<()> {
+        while let Some((_, (open, _))) = self.open.pop_first() {
+            self.close(open)?;
         }
         Ok(())
     }
 
     /// Opens the next file.
-    fn try_next(&mut self) -> Result<SharedOutput> {
-        self.close()?;
-        let number = format!("{:05}", self.complete.len());
-        let path = self.place.output.as_deref().and_then(Path::to_str).unwrap_or_default();
-        let output = Some(PathBuf::from(path.replace(NUMBER, &number)));
-        let output = open(self.invocation, &OutputArgs { output, level: self.place.level }, self.format)?;
-        if output.file().is_none() {
-            bail!("--rows-per-file: the outputs are not regular files");
+    fn try_next(&mut self, partition: Option<&Partition>) -> Result<SharedOutput> {
+        let key = partition.cloned();
+        let number = match self.open.remove(&key) {
+            Some((open, number)) => {
+                self.close(open)?;
+                number
+            }
+            None => 0,
+        };
+        let name = self.place.output.as_deref().unwrap_or(Path::new(""));
+        let Some(name) = name.to_str() else { bail!("the name {} is not UTF-8", name.display()) };
+        let mut path = PathBuf::from(name.replace(NUMBER, &format!("{number:05}")));
+        if let Some(partition) = partition {
+            let file = path.file_name().map(PathBuf::from).unwrap_or_default();
+            let directory = path.parent().unwrap_or(Path::new("")).join(partition.folder());
+            let failed = |source| Error::Write { path: directory.clone(), source };
+            self.directories.make(&directory).map_err(failed)?;
+            path = directory.join(file);
         }
+        let args = OutputArgs { output: Some(path), level: self.place.level };
+        let output = open(self.invocation, &args, self.format)?;
+        if output.file().is_none() {
+            bail!("several outputs have to be regular files");
+        }
+        self.last = Some(output.named());
         let output = Rc::new(RefCell::new(output));
-        self.open = Some(Rc::clone(&output));
+        self.open.insert(key, (Rc::clone(&output), number + 1));
         Ok(SharedOutput(output))
     }
 
-    fn next(&mut self) -> io::Result<SharedOutput> {
-        self.try_next().map_err(|error| {
+    fn next(&mut self, partition: Option<&Partition>) -> io::Result<SharedOutput> {
+        self.try_next(partition).map_err(|error| {
             let message = error.to_string();
             self.failed = Some(error);
             io::Error::other(message)
@@ -392,32 +430,36 @@ fn write_files(
     (invocation, more): (&Invocation<'_>, &WriteArgs),
     (inputs, reading): (&[PathBuf], &Reading),
     (place, format): (&OutputArgs, OutputFormat),
-    job: WriteJob<'_>,
+    (job, division): (WriteJob<'_>, &RowDivision),
     against: &[Arc<Path>],
     work: impl FnOnce(&Inputs, RunOptions<'_>, &WriteJob<'_>, &mut Sink<'_>) -> Result<Summary, RunError>,
 ) -> Result<(Timed, u64)> {
-    if !has_number(place) {
+    if division.rows_per_file.is_some() && !has_number(place) {
         bail!("--rows-per-file: the name given with -o needs {NUMBER}, which stands for the number of a file");
     }
     if more.manifest {
-        bail!("--manifest describes one file, and --rows-per-file writes several");
+        bail!("--manifest describes one file, and --rows-per-file and --partition-by write several");
     }
     invocation.prepare(inputs, reading)?;
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
     invocation.compare(place.output.as_deref(), &others)?;
-    let mut files = OutputFiles { invocation, place, format, complete: Vec::new(), open: None, failed: None };
-    let first = files.try_next()?;
+    let (complete, open, directories) = (Vec::new(), BTreeMap::new(), MadeDirectories::default());
+    let mut files = OutputFiles { invocation, place, format, complete, open, last: None, directories, failed: None };
     let space = reading.space.beside(place.output.as_deref());
     invocation.gives_up.set(true);
-    let failed = |files: &OutputFiles<'_>, source| {
-        let named = files.open.as_ref().map(|open| open.borrow().named());
-        named.map_or(Error::Stdout { source: io::Error::other("no file is open") }, |named| named.failed(source))
+    let failed = |files: &OutputFiles<'_>, source| match &files.last {
+        Some(named) => named.failed(source),
+        None => Error::Write { path: place.output.clone().unwrap_or_default(), source },
     };
-    let mut file = job.open(first).map_err(|source| failed(&files, source))?;
+    let opened = job.open_in(&mut |partition| files.next(partition));
+    if let Some(error) = files.failed.take() {
+        return Err(error);
+    }
+    let mut file = opened.map_err(|source| failed(&files, source))?;
     let done = invocation.read_by(inputs, reading, RunOverrides::default(), |inputs, options| {
         let options = options.space(space);
         work(inputs, options, &job, &mut |part| {
-            job.put_in(&mut file, part, &mut || files.next()).map_err(|source| failed(&files, source))
+            job.put_in(&mut file, part, &mut |partition| files.next(partition)).map_err(|source| failed(&files, source))
         })
     });
     if let Some(error) = files.failed.take() {
@@ -426,12 +468,12 @@ fn write_files(
     let done = done?;
     let mut records = 0;
     if done.failure.is_none() {
-        let finished = job.finish_in(file, &mut || files.next());
+        let finished = job.finish_in(file, &mut |partition| files.next(partition));
         if let Some(error) = files.failed.take() {
             return Err(error);
         }
         let complete = finished.map_err(|source| failed(&files, source))?;
-        files.close()?;
+        files.close_all()?;
         records = complete.records;
         let count = files.complete.len();
         invocation.commit(std::mem::take(&mut files.complete))?;

@@ -67,7 +67,9 @@ pub(in crate::sql) fn of_function(message: &str) -> Option<String> {
 
 /// The message of the parser that a text is no statement, with what there is in its place.
 pub(in crate::sql) fn of_statement(message: &str) -> Option<String> {
-    let word = message.strip_prefix("Expected: an SQL statement, found: ")?;
+    let begins = ["Expected: an SQL statement, found: ", "Unsupported SQL statement: "];
+    let statement = begins.iter().find_map(|begin| message.strip_prefix(begin))?;
+    let word = statement.split_whitespace().next()?;
     let instead = found(STATEMENTS, word)?;
     Some(format!("there is no statement `{word}` here; {instead}"))
 }

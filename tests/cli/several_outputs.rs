@@ -1,4 +1,4 @@
-//! `--rows-per-file` and `--row-group`: rows in several files, which together are the one file.
+//! `--rows-per-file`, `--partition-by` and `--row-group`: rows in several files, which together are the one file.
 
 use super::{Dir, json, lanefish, output, sample, stderr_of};
 use serde_json::Value;
@@ -129,6 +129,90 @@ fn all_files_appear_or_none() {
 }
 
 #[test]
+fn every_value_has_a_folder() {
+    let dir = Dir::new();
+    let pgn = sample("lichess-2025-05.pgn");
+    let columns = "fen,result,eco,ply,score,legal_moves_uci";
+    let all = output(0, &["compute", &pgn, "--columns", columns]);
+    let rows = |input: &str, filter: &str| -> Vec<String> {
+        let filter = if filter.is_empty() { vec![] } else { vec!["--where", filter] };
+        let text = output(0, &[&["compute", input, "--columns", columns, "--format", "csv"], &filter[..]].concat());
+        text.lines().skip(1).map(str::to_owned).collect()
+    };
+    let expected = |filter: &str| rows(&pgn, filter);
+    for (extension, more) in
+        [("parquet", &[][..]), ("arrow", &["--rows-per-file", "50"]), ("parquet", &["--row-group", "7"])]
+    {
+        let mut before = None;
+        for threads in ["1", "3"] {
+            let folder = format!("{extension}-{}-{threads}", more.len() + usize::from(more.contains(&"--row-group")));
+            let parts = dir.name(&format!("{folder}/part-{{n}}.{extension}"));
+            let options = ["--columns", columns, "--partition-by", "result", "--threads", threads, "-o", &parts];
+            output(0, &[&["compute", &pgn], &options[..], more].concat());
+            let mut found: Vec<_> = walk(&dir.path(&folder))
+                .into_iter()
+                .map(|path| {
+                    let name = path.strip_prefix(dir.path(&folder)).unwrap().to_str().unwrap().to_owned();
+                    (name, fs::read(&path).unwrap())
+                })
+                .collect();
+            found.sort();
+            assert_eq!(*before.get_or_insert_with(|| found.clone()), found, "{folder}");
+            for (value, folder_of_value) in
+                [("1-0", "result=1-0"), ("0-1", "result=0-1"), ("1/2-1/2", "result=1%2F2-1%2F2")]
+            {
+                let filter = format!("result = '{value}'");
+                let wanted = expected(&filter);
+                if wanted.is_empty() {
+                    continue;
+                }
+                assert_eq!(rows(&dir.name(&format!("{folder}/{folder_of_value}")), ""), wanted, "{folder}: {value}");
+                let count = found.iter().filter(|(name, _)| name.starts_with(folder_of_value)).count();
+                let per_file = if more.contains(&"--rows-per-file") { 50 } else { usize::MAX };
+                assert_eq!(count, wanted.len().div_ceil(per_file));
+            }
+            assert_eq!(rows(&dir.name(&folder), "").len(), all.lines().count() - 1);
+        }
+    }
+    // Values that are missing, numbers, games and whole records.
+    let scores = dir.name("scores/a.parquet");
+    output(0, &["compute", &pgn, "--columns", "fen,score,in_check", "--partition-by", "in_check", "-o", &scores]);
+    assert!(
+        dir.path("scores/in_check=false/a.parquet").exists() && dir.path("scores/in_check=true/a.parquet").exists()
+    );
+    let games = dir.name("games/a.parquet");
+    output(0, &["games", &pgn, "--columns", "white,result,eco", "--partition-by", "eco", "-o", &games]);
+    assert!(walk(&dir.path("games")).len() > 1);
+    let records = dir.name("records/a.parquet");
+    output(0, &["convert", &pgn, "--partition-by", "result", "-o", &records]);
+    assert_eq!(rows(&dir.name("records"), "").len(), all.lines().count() - 1);
+    // Too many values, and nothing.
+    let many = dir.name("many/a.parquet");
+    let refused =
+        lanefish(&["compute", &sample("sample.epd"), "--columns", "fen", "--partition-by", "fen", "-o", &many])
+            .assert()
+            .code(2)
+            .get_output()
+            .stderr
+            .clone();
+    assert!(
+        String::from_utf8_lossy(&refused).contains("more than 500 values"),
+        "{}",
+        String::from_utf8_lossy(&refused)
+    );
+    assert!(!dir.path("many").exists());
+    let none = dir.name("none/a.parquet");
+    output(0, &["compute", &pgn, "--columns", "result", "--where", "ply < 0", "--partition-by", "result", "-o", &none]);
+    assert!(!dir.path("none").exists());
+}
+
+/// All files below a directory.
+fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}
+
+#[test]
 fn what_cannot_be_divided_is_refused() {
     let dir = Dir::new();
     let epd = sample("sample.epd");
@@ -140,6 +224,13 @@ fn what_cannot_be_divided_is_refused() {
         (vec!["compute", &epd, "--rows-per-file", "10"], "--output"),
         (vec!["compute", &epd, "-o", "x-{n}.csv", "--rows-per-file", "10", "--manifest"], "--manifest"),
         (vec!["compute", &epd, "-o", "x.csv", "--row-group", "10"], "no row groups"),
+        (vec!["compute", &epd, "-o", "x.csv", "--partition-by", "stm"], "--partition-by stm"),
+        (vec!["compute", &epd, "-o", "x.parquet", "--columns", "fen", "--partition-by", "stm"], "--partition-by stm"),
+        (
+            vec!["compute", &epd, "-o", "x.parquet", "--columns", "win_chance", "--partition-by", "win_chance"],
+            "win_chance",
+        ),
+        (vec!["compute", &epd, "--partition-by", "stm"], "--output"),
     ] {
         let error = stderr_of(2, &arguments);
         assert!(error.contains(expected), "{arguments:?}: {error}");
