@@ -304,7 +304,7 @@ impl Column {
         dtype: Option<Bound<'py, PyAny>>,
         _keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let array = packages::to_numpy(&self.to_pylist(py)?)?;
+        let array = packages::to_numpy(&self.to_pylist(py)?, self.0.data_type())?;
         match dtype {
             Some(dtype) => array.call_method1("astype", (dtype,)),
             None => Ok(array),
@@ -420,13 +420,13 @@ impl Table {
         packages::to_polars(slf.as_any())
     }
     /// The values of each column as an array of numpy, which has to be installed. Numbers with missing values become
-    /// floats with NaN, and texts objects with None.
+    /// floats with NaN, and texts objects with None, as do sets of squares and keys, which are unsigned otherwise.
     fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let table = slf.get();
         let arrays = PyDict::new(slf.py());
-        for name in names(&table.schema) {
-            let list = table.__getitem__(slf.py(), &name)?;
-            arrays.set_item(&name, packages::to_numpy(&list)?)?;
+        for (at, field) in table.schema.fields().iter().enumerate() {
+            let list = column(slf.py(), at, &table.batches)?;
+            arrays.set_item(field.name(), packages::to_numpy(&list, field.data_type())?)?;
         }
         Ok(arrays)
     }
