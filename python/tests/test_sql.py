@@ -176,6 +176,16 @@ def test_options(tmp_path):
 
 
 @with_sql
+def test_progress(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    count = f"select count(*) as n from '{SAMPLE}' where in_check or not in_check"
+    query = f"create table a as {count}; create table b as {count}; select a.n + b.n as n from a, b"
+    (records,) = lanefish.sql(query, progress=True)["n"]
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"lanefish.sql: {records:,} records, ")
+
+
+@with_sql
 def test_results_are_pickled():
     import pickle
 

@@ -63,7 +63,7 @@ pub(super) fn run(py: Python<'_>, query: Query<'_, '_>) -> PyResult<Table> {
         })
     });
     if let Some(meter) = meter {
-        meter.finish(py, done.is_ok().then(|| session.progress()))?;
+        meter.finish(py, done.is_ok().then_some(found.read))?;
     }
     // Threads may be on their way to an end.
     py.detach(|| drop(session));
@@ -90,6 +90,8 @@ struct Found {
     rejected: u64,
     rejects: Vec<lanefish::error::Reject>,
     notes: Vec<String>,
+    /// What the scans of statements that have ended read.
+    read: Progress,
 }
 
 impl Found {
@@ -111,7 +113,9 @@ impl Found {
             return Err(error::message(py, "two statements return rows; only one can"));
         }
         loop {
-            let (step, progress) = py.detach(|| (rows.step(PATIENCE), session.progress()));
+            let (step, mut progress) = py.detach(|| (rows.step(PATIENCE), session.progress()));
+            progress.bytes += self.read.bytes;
+            progress.records += self.read.records;
             let attended = attend(py, meter, progress);
             match step {
                 Ok(Step::Batch(batch)) if has_rows && attended.is_ok() => self.batches.push(batch),
@@ -135,6 +139,8 @@ impl Found {
             if let Some(failed) = failed {
                 return Err(error::of(py, &failed));
             }
+            self.read.bytes += summary.bytes;
+            self.read.records += summary.records;
             self.rejected += summary.rejected;
             self.notes.extend(summary.notes(false));
             let room = lanefish::pipeline::FIRST_REJECTS - self.rejects.len();
