@@ -57,7 +57,8 @@ pub(crate) fn compute(
             return Err(PyValueError::new_err("on_bad must be 'raise', 'null' or 'skip'"));
         }
     };
-    let columns = reading::columns(py, columns, &Definitions::default())?;
+    let names = columns.map(reading::column_names).transpose()?;
+    let columns = reading::columns(py, names.as_deref(), &Definitions::default())?;
     let threads = reading::threads(threads)?;
     let named = NamedColumns { fen: fen_column, moves: moves_column, start: start_column };
     let decode = reading::decode(named, validity, keep_en_passant)?;
@@ -97,5 +98,12 @@ pub(crate) fn compute(
         let row = reject.place.record;
         format!("row {row}: {}", reject.message)
     });
-    Ok(Table { rejects: rejects.collect(), schema: computed.schema, batches: computed.batches, bad: computed.bad })
+    Ok(Table {
+        rejects: rejects.collect(),
+        rejected: computed.bad.len() as u64,
+        schema: computed.schema,
+        batches: computed.batches,
+        bad: computed.bad,
+        notes: Vec::new(),
+    })
 }

@@ -227,7 +227,7 @@ reading_function! {
         let reading = keywords.check(py)?;
         let inputs = reading.inputs(py, input)?;
         check_not_input(py, &inputs, outputs.iter().map(|output| &**output))?;
-        let done = attended(py, &reading, |options| {
+        let done = attended(py, &reading, &inputs, |options| {
             let files: Vec<&RecordFile> = files.iter().collect();
             RecordFile::write_all(&files, &inputs, options, |inputs, options, jobs, sink| {
                 split.run(inputs, options, jobs, |part, _, made| sink(part, made))
@@ -322,7 +322,7 @@ fn count<'py>(
     inputs: &Inputs,
     space: ScratchSpace,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let done = attended(py, reading, |options| Dedup::default().count(inputs, options.space(space)))?;
+    let done = attended(py, reading, inputs, |options| Dedup::default().count(inputs, options.space(space)))?;
     let (summary, found) = done.map_err(|ended| error::of(py, &ended.error))?;
     let done = counts(py, &summary)?;
     let distinct = PyDict::new(py);

@@ -1,6 +1,7 @@
 //! `stats`, `convert` and `verify`: whole files.
 
 use crate::error;
+use crate::progress::Meter;
 use crate::reading::{self, Keywords, Reading, reading_function};
 use crate::signals::Signals;
 use lanefish::Error;
@@ -20,18 +21,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Runs without the GIL, until a signal handler raises an exception.
+/// Runs over these inputs without the GIL, until a signal handler raises an exception.
 pub(crate) fn attended<T: Send>(
     py: Python<'_>,
     reading: &Reading,
+    inputs: &Inputs,
     work: impl FnOnce(RunOptions<'_>) -> T + Send,
 ) -> PyResult<T> {
     let analyzer = reading::analyzer(py)?;
+    let mut meter = Meter::of(py, reading, inputs)?;
     let reading = reading.clone();
-    let (done, signals) = py.detach(|| {
+    let (done, last, signals) = py.detach(|| {
         let signals = Signals::new();
         let interrupt = AtomicBool::new(false);
-        let mut on_progress = |_: Progress| {
+        let mut last = Progress::default();
+        let mut on_progress = |progress: Progress| {
+            last = progress;
+            if let Some(Err(raised)) = meter.as_mut().map(|meter| meter.show(progress)) {
+                signals.raise(raised);
+            }
             if signals.have_raised() {
                 interrupt.store(true, Ordering::Relaxed);
             }
@@ -39,8 +47,11 @@ pub(crate) fn attended<T: Send>(
         let options =
             reading.set(RunOptions::new(analyzer)).interrupt(Some(&interrupt)).on_progress(Some(&mut on_progress));
         let done = work(options);
-        (done, signals)
+        (done, last, signals)
     });
+    if let Some(meter) = meter {
+        meter.finish(py, Some(last))?;
+    }
     match signals.into_raised() {
         Some(raised) => Err(raised),
         None => Ok(done),
@@ -81,7 +92,7 @@ reading_function! {
         let features = features.map_err(|wrong| error::message(py, wrong.to_string()))?;
         let analyzer = reading::analyzer(py)?;
         let inputs = reading.inputs(py, paths)?;
-        let text = attended(py, &reading, |options| {
+        let text = attended(py, &reading, &inputs, |options| {
             let begin = Instant::now();
             let threads = options.threads;
             let mut job = Statistics::new();
@@ -180,7 +191,7 @@ reading_function! {
     ) -> PyResult<Bound<'py, PyAny>> {
         let reading = keywords.check(py)?;
         let inputs = reading.inputs(py, paths)?;
-        let done = attended(py, &reading, |options| {
+        let done = attended(py, &reading, &inputs, |options| {
             run(&inputs, options.past_damage(true), &VerifyRecords, |()| Ok(()))
         })?;
         let summary = done.map_err(|ended| error::of(py, &ended.error))?;
@@ -236,7 +247,7 @@ pub(crate) fn write_by<'py>(
     + Send,
 ) -> PyResult<Bound<'py, PyDict>> {
     check_not_input(py, inputs, [output])?;
-    let done = attended(py, reading, |options| file.write_by(inputs, options.space(space), read))?;
+    let done = attended(py, reading, inputs, |options| file.write_by(inputs, options.space(space), read))?;
     let (summary, written) = done.map_err(|ended| error::of(py, &ended.error))?;
     converted(py, &summary, &written)
 }

@@ -65,7 +65,7 @@ impl Rows {
     }
 
     /// A table of them: an array is its column of positions.
-    fn batches(&self) -> Result<(Schema, Vec<RecordBatch>), ArrowError> {
+    pub(crate) fn batches(&self) -> Result<(Schema, Vec<RecordBatch>), ArrowError> {
         let (schema, batches) = match self.field.data_type() {
             DataType::Struct(fields) => (Schema::new(fields.clone()), self.chunks.iter().map(batch_of).collect()),
             data => {

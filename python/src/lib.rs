@@ -15,9 +15,12 @@ mod facts;
 mod files;
 mod input;
 mod packages;
+mod pickling;
+mod progress;
 mod reading;
 mod scan;
 mod signals;
+mod sql;
 mod table;
 
 use pyo3::prelude::*;
@@ -43,6 +46,11 @@ fn _lanefish(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(datasets::interleave, module)?)?;
     module.add_function(wrap_pyfunction!(datasets::split, module)?)?;
     module.add_function(wrap_pyfunction!(datasets::dedup, module)?)?;
+    module.add_function(wrap_pyfunction!(sql::sql, module)?)?;
+    module.add("_HAS_SQL", cfg!(feature = "sql"))?;
     module.add_function(wrap_pyfunction!(facts::columns, module)?)?;
-    module.add_function(wrap_pyfunction!(facts::cpu, module)?)
+    module.add_function(wrap_pyfunction!(facts::cpu, module)?)?;
+    module.add_function(wrap_pyfunction!(pickling::_table_of_stream, module)?)?;
+    module.add_function(wrap_pyfunction!(pickling::_batch_of_stream, module)?)?;
+    module.add_function(wrap_pyfunction!(pickling::_column_of_stream, module)?)
 }

@@ -1,5 +1,6 @@
 //! Rows as the frames and arrays of other packages, as far as these are installed.
 
+use arrow_schema::DataType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -18,8 +19,9 @@ pub(crate) fn to_polars<'py>(rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     rows.py().import("polars")?.call_method1("DataFrame", (rows,))
 }
 
-/// An array of numpy. Missing numbers are NaN.
-pub(crate) fn to_numpy<'py>(values: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyAny>> {
+/// An array of numpy. Missing numbers are NaN. But sets of squares and keys stay what they are, because a float does not have
+/// room for all of their bits: they are unsigned, whatever their values, or objects if some are missing.
+pub(crate) fn to_numpy<'py>(values: &Bound<'py, PyList>, data: &DataType) -> PyResult<Bound<'py, PyAny>> {
     let numpy = values.py().import("numpy")?;
     let is_missing = values.iter().any(|value| value.is_none());
     let is_number = |value: &Bound<'py, PyAny>| {
@@ -28,7 +30,9 @@ pub(crate) fn to_numpy<'py>(values: &Bound<'py, PyList>) -> PyResult<Bound<'py, 
             || value.is_instance_of::<pyo3::types::PyFloat>()
     };
     let options = PyDict::new(values.py());
-    if is_missing {
+    if *data == DataType::UInt64 {
+        options.set_item("dtype", if is_missing { "object" } else { "uint64" })?;
+    } else if is_missing {
         let are_numbers = values.iter().all(|value| is_number(&value));
         options.set_item("dtype", if are_numbers { "float64" } else { "object" })?;
     }

@@ -38,7 +38,7 @@ pub(crate) fn threads(threads: Option<usize>) -> PyResult<usize> {
 }
 
 /// Names of columns, separated by commas: of a string with commas, or of any names.
-fn column_names(names: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn column_names(names: &Bound<'_, PyAny>) -> PyResult<String> {
     if names.is_instance_of::<PyString>() {
         return names.extract();
     }
@@ -46,14 +46,10 @@ fn column_names(names: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(names?.join(","))
 }
 
-/// Columns by name: a string with commas, or any names.
-pub(crate) fn columns(
-    py: Python<'_>,
-    names: Option<&Bound<'_, PyAny>>,
-    definitions: &Definitions,
-) -> PyResult<Columns> {
-    let names = names.map_or_else(|| Ok(Columns::DEFAULT.to_owned()), column_names)?;
-    Columns::named_with(&names, |name| definitions.column(name)).map_err(|wrong| {
+/// Columns by name, with commas between the names.
+pub(crate) fn columns(py: Python<'_>, names: Option<&str>, definitions: &Definitions) -> PyResult<Columns> {
+    let names = names.unwrap_or(Columns::DEFAULT);
+    Columns::named_with(names, |name| definitions.column(name)).map_err(|wrong| {
         let known = COLUMNS.iter().chain(LEGAL_MOVE_COLUMNS).map(|column| column.name).chain(definitions.names());
         error::message(py, format!("{wrong}{}; lanefish.columns() lists all of them", meant(py, &wrong, known)))
     })
@@ -64,12 +60,16 @@ fn meant<'a>(py: Python<'_>, wrong: &ColumnsError, known: impl Iterator<Item = &
     let ColumnsError::Unknown(name) = wrong else {
         return String::new();
     };
+    close_name(py, name, known).map_or_else(String::new, |close| format!("; did you mean `{close}`?"))
+}
+
+/// The one of these names that is close to another one.
+pub(crate) fn close_name<'a>(py: Python<'_>, name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.collect();
     let close = || -> PyResult<Vec<String>> {
         py.import("difflib")?.call_method1("get_close_matches", (name, known, 1))?.extract()
     };
-    let close = close().unwrap_or_default();
-    close.first().map_or_else(String::new, |close| format!("; did you mean `{close}`?"))
+    close().unwrap_or_default().into_iter().next()
 }
 
 /// Defines functions of Python with the keywords about reading: the list of them is here, and in [`Keywords`].
@@ -107,7 +107,7 @@ macro_rules! reading_function {
         #[pyo3(signature = (
             $($signature)*, on_bad=$on_bad, threads=None, fen_column=None, moves_column=None, start_column=None,
             from_format=None, skip=0, limit=None, shard=None, validity=$validity, keep_en_passant=false, games=None,
-            having=None, r#where=None, sample=None, r#let=None, seed=0
+            having=None, r#where=None, sample=None, r#let=None, seed=0, progress=false
         ))]
         #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
         pub(crate) fn $name<$py_life>(
@@ -130,6 +130,7 @@ macro_rules! reading_function {
             sample: Option<&Bound<'_, PyAny>>,
             r#let: Option<&Bound<'_, PyDict>>,
             seed: u64,
+            progress: bool,
         ) -> $returned {
             let $keywords = $crate::reading::Keywords {
                 on_bad,
@@ -149,6 +150,8 @@ macro_rules! reading_function {
                 sample,
                 definitions: r#let,
                 seed,
+                progress,
+                function: stringify!($name),
                 set: None,
                 takes_whole_games: false,
             };
@@ -177,6 +180,9 @@ pub(crate) struct Keywords<'a, 'py> {
     pub(crate) sample: Option<&'a Bound<'py, PyAny>>,
     pub(crate) definitions: Option<&'a Bound<'py, PyDict>>,
     pub(crate) seed: u64,
+    pub(crate) progress: bool,
+    /// The name of the function.
+    pub(crate) function: &'static str,
     /// New values, which only `convert` has.
     pub(crate) set: Option<&'a Bound<'py, PyDict>>,
     /// Whether whole games are taken, so that `where` is about games, and what chooses among positions is an error.
@@ -193,6 +199,29 @@ fn assignments(values: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
 }
 
 impl Keywords<'_, '_> {
+    /// Adds the keywords to a dict.
+    pub(crate) fn add_to(&self, given: &Bound<'_, PyDict>) -> PyResult<()> {
+        given.set_item("on_bad", self.on_bad)?;
+        given.set_item("threads", self.threads)?;
+        given.set_item("fen_column", &self.fen_column)?;
+        given.set_item("moves_column", &self.moves_column)?;
+        given.set_item("start_column", &self.start_column)?;
+        given.set_item("from_format", self.from_format)?;
+        given.set_item("skip", self.skip)?;
+        given.set_item("limit", self.limit)?;
+        given.set_item("shard", self.shard)?;
+        given.set_item("validity", self.validity)?;
+        given.set_item("keep_en_passant", self.keep_en_passant)?;
+        // The caller may change these later.
+        given.set_item("games", self.games.map(|games| games.copy()).transpose()?)?;
+        given.set_item("let", self.definitions.map(|definitions| definitions.copy()).transpose()?)?;
+        given.set_item("having", self.having)?;
+        given.set_item("where", self.condition)?;
+        given.set_item("sample", self.sample)?;
+        given.set_item("seed", self.seed)?;
+        given.set_item("progress", self.progress)
+    }
+
     pub(crate) fn definitions(&self, py: Python<'_>) -> PyResult<Definitions> {
         let texts = assignments(self.definitions)?;
         Definitions::parse(texts).map_err(|wrong| error::message(py, format!("let: {wrong}")))
@@ -259,6 +288,8 @@ impl Keywords<'_, '_> {
         let decode = decode(named, self.validity, self.keep_en_passant)?;
         Ok(Reading {
             threads: threads(self.threads)?,
+            progress: self.progress,
+            function: self.function,
             read: ReadOptions::default()
                 .from(from.map_err(|unknown| error::message(py, unknown.to_string()))?)
                 .decode(decode)
@@ -275,6 +306,10 @@ impl Keywords<'_, '_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) threads: usize,
+    /// Whether progress is shown.
+    pub(crate) progress: bool,
+    /// The name of the function.
+    pub(crate) function: &'static str,
     pub(crate) read: ReadOptions,
 }
 
@@ -306,12 +341,26 @@ pub(crate) fn decode(named: NamedColumns, validity: &str, keep_en_passant: bool)
         .start_column(named.start.map(Arc::from)))
 }
 
+/// The names of one path or of several.
+pub(crate) fn path_names(paths: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+    let names: Vec<PathBuf> = match paths.extract::<PathBuf>() {
+        Ok(path) => vec![path],
+        Err(_) => match paths.try_iter() {
+            Ok(paths) => {
+                let paths: PyResult<_> = paths.map(|path| path?.extract::<PathBuf>()).collect();
+                paths?
+            }
+            Err(_) => return Err(PyTypeError::new_err("expected a path, or several, or Arrow data")),
+        },
+    };
+    if names.is_empty() { Err(PyValueError::new_err("no paths")) } else { Ok(names) }
+}
+
 impl Reading {
     /// Columns of games by name. Where games are chosen by a sequence of positions, some columns say where it is.
-    pub(crate) fn game_columns(&self, py: Python<'_>, names: Option<&Bound<'_, PyAny>>) -> PyResult<GameColumns> {
-        let names = names.map(column_names).transpose()?;
+    pub(crate) fn game_columns(&self, py: Python<'_>, names: Option<&str>) -> PyResult<GameColumns> {
         let has_matches = self.read.choose.games.as_ref().is_some_and(|games| !games.having.is_empty());
-        GameColumns::chosen(names.as_deref(), has_matches).map_err(|wrong| {
+        GameColumns::chosen(names, has_matches).map_err(|wrong| {
             let known = GameColumn::all().iter().map(GameColumn::name);
             let meant = meant(py, &wrong, known);
             let hint = match wrong {
@@ -327,22 +376,14 @@ impl Reading {
         if input::is_arrow(paths)? {
             return Ok(Inputs::of([Rows::of(paths)?.source(py)?]));
         }
-        let names: Vec<PathBuf> = match paths.extract::<PathBuf>() {
-            Ok(path) => vec![path],
-            Err(_) => match paths.try_iter() {
-                Ok(paths) => {
-                    let paths: PyResult<_> = paths.map(|path| path?.extract::<PathBuf>()).collect();
-                    paths?
-                }
-                Err(_) => return Err(PyTypeError::new_err("expected a path, or several, or Arrow data")),
-            },
-        };
-        if names.is_empty() {
-            return Err(PyValueError::new_err("no paths"));
-        }
+        self.open(py, &path_names(paths)?)
+    }
+
+    /// The inputs of these names.
+    pub(crate) fn open(&self, py: Python<'_>, names: &[PathBuf]) -> PyResult<Inputs> {
         let from = self.read.from;
         let column = self.read.decode.fen_column.as_deref();
-        let inputs = py.detach(|| Inputs::open_as(&names, from, column));
+        let inputs = py.detach(|| Inputs::open_as(names, from, column));
         inputs.map_err(|failed| error::of(py, &failed))
     }
 

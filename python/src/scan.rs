@@ -2,17 +2,21 @@
 
 use crate::batching::{Batches as Rebatched, Batching, Pad, can_be_padded};
 use crate::error;
+use crate::input;
 use crate::packages;
-use crate::reading::{self, Keywords, reading_function};
+use crate::pickling::Call;
+use crate::progress::Meter;
+use crate::reading::{self, Keywords, Reading, reading_function};
 use crate::signals::Signals;
 use crate::table::{RecordBatch, Table, field_of, struct_of};
 use arrow_array::{self as arrow, ArrayRef};
 use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
 use lanefish::Error;
+use lanefish::input::Inputs;
 use lanefish::jobs::{self, ScanStep};
-use lanefish::pipeline::Summary;
+use lanefish::pipeline::{Progress, Summary};
 use lanefish::table::Columns;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use pyo3_arrow::ffi::{ArrayReader, to_schema_pycapsule, to_stream_pycapsule};
@@ -76,11 +80,18 @@ reading_function! {
         shuffle_buffer: Option<usize>,
         cycle: bool,
     ) -> PyResult<Scan> {
-        let columns = reading::columns(py, columns, &keywords.definitions(py)?)?;
+        let names = columns.map(reading::column_names).transpose()?;
+        let mut call = Call::new(py, &keywords, names.as_deref())?;
+        call.set(py, "batch_size", batch_size)?;
+        call.set(py, "pad", pad)?;
+        call.set(py, "shuffle_buffer", shuffle_buffer)?;
+        call.set(py, "cycle", cycle)?;
+        let columns = reading::columns(py, names.as_deref(), &keywords.definitions(py)?)?;
         let shuffle = shuffle_buffer.map(|rows| (rows, keywords.seed));
         let reading = keywords.check(py)?;
         let analyzer = reading::analyzer(py)?;
-        let inputs = reading.inputs(py, paths)?;
+        let inputs = inputs_of(py, &reading, paths, &mut call)?;
+        let meter = Meter::of(py, &reading, &inputs)?;
         let begin = move |columns: Columns| {
             let reading = reading.clone();
             jobs::Scan::new(inputs.clone(), columns, analyzer, move |options| reading.set(options))
@@ -96,7 +107,8 @@ reading_function! {
             return Err(PyValueError::new_err("shuffle_buffer must be below 2 ** 32"));
         }
         let batching = Batching { size: batch_size, pads, shuffle };
-        Ok(Scan::new(scan, batching, cycle.then(|| Box::new(begin) as Box<Begin>)))
+        let again = cycle.then(|| Box::new(begin) as Box<Begin>);
+        Ok(Scan { call: Some(call), meter: meter.into(), ..Scan::new(scan, batching, again) })
     }
 }
 
@@ -141,15 +153,31 @@ reading_function! {
         paths: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Scan> {
+        let names = columns.map(reading::column_names).transpose()?;
+        let mut call = Call::new(py, &keywords, names.as_deref())?;
         let reading = Keywords { takes_whole_games: true, ..keywords }.check(py)?;
-        let columns = reading.game_columns(py, columns)?;
+        let columns = reading.game_columns(py, names.as_deref())?;
         let analyzer = reading::analyzer(py)?;
-        let inputs = reading.inputs(py, paths)?;
-        Ok(jobs::Scan::of_games(inputs, columns, analyzer, move |options| reading.set(options)).into())
+        let inputs = inputs_of(py, &reading, paths, &mut call)?;
+        let meter = Meter::of(py, &reading, &inputs)?;
+        let scan = jobs::Scan::of_games(inputs, columns, analyzer, move |options| reading.set(options));
+        Ok(Scan { call: Some(call), meter: meter.into(), ..Scan::from(scan) })
     }
 }
 
+/// The inputs of a scan, with their paths for its pickle.
+fn inputs_of(py: Python<'_>, reading: &Reading, paths: &Bound<'_, PyAny>, call: &mut Call) -> PyResult<Inputs> {
+    if input::is_arrow(paths)? {
+        return reading.inputs(py, paths);
+    }
+    let names = reading::path_names(paths)?;
+    call.set_paths(py, &names)?;
+    reading.open(py, &names)
+}
+
 /// A stream of record batches: what `scan` and `games` return.
+///
+/// It can be pickled before its first batch is taken, if it is of files: another process then reads them.
 ///
 /// >>> import lanefish, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "one.epd")
@@ -162,6 +190,35 @@ reading_function! {
 pub(crate) struct Scan {
     schema: SchemaRef,
     scan: Arc<Mutex<Reader>>,
+    /// `None` if no call of Python made it.
+    call: Option<Call>,
+    meter: Shown,
+}
+
+/// What shows the progress of a scan; another package may take its stream along.
+#[derive(Clone, Default)]
+struct Shown(Arc<Mutex<Option<Meter>>>);
+
+impl From<Option<Meter>> for Shown {
+    fn from(meter: Option<Meter>) -> Self {
+        Self(Arc::new(Mutex::new(meter)))
+    }
+}
+
+impl Shown {
+    /// Shows how far the scan is, or that it has ended.
+    fn show(&self, progress: Progress, is_over: bool) -> PyResult<()> {
+        // Nobody waits for another thread here, which may wait for the GIL.
+        let Ok(mut meter) = self.0.try_lock() else { return Ok(()) };
+        match &mut *meter {
+            Some(_) if is_over => match meter.take() {
+                Some(ended) => Python::attach(|py| ended.finish(py, Some(progress))),
+                None => Ok(()),
+            },
+            Some(meter) => meter.show(progress),
+            None => Ok(()),
+        }
+    }
 }
 
 impl From<jobs::Scan> for Scan {
@@ -182,6 +239,7 @@ struct Reader {
     again: Option<Box<Begin>>,
     /// Whether there was a row since reading began.
     has_rows: bool,
+    has_begun: bool,
     is_over: bool,
 }
 
@@ -218,6 +276,7 @@ impl From<ArrowError> for Failed {
 impl Reader {
     /// Waits for the next batch, but no longer than this.
     fn step(&mut self, patience: Duration) -> Result<ScanStep, Failed> {
+        self.has_begun = true;
         let step = self.try_step(patience);
         if step.is_err() {
             self.is_over = true;
@@ -299,14 +358,19 @@ impl Scan {
         let schema = batching.schema(&scan.schema());
         let is_as_it_is = batching.changes_nothing() && again.is_none();
         let batches = if is_as_it_is { None } else { Some(Rebatched::new(batching, &scan.schema())) };
-        let reader = Reader { scan, batches, again, has_rows: false, is_over: false };
-        Self { schema, scan: Arc::new(Mutex::new(reader)) }
+        let reader = Reader { scan, batches, again, has_rows: false, has_begun: false, is_over: false };
+        Self { schema, scan: Arc::new(Mutex::new(reader)), call: None, meter: Shown::default() }
     }
 
     /// The next batch; `None` at the end.
     fn next(&self, py: Python<'_>) -> PyResult<Option<arrow::RecordBatch>> {
         loop {
-            match py.detach(|| lock(&self.scan).step(PATIENCE)) {
+            let (step, progress) = py.detach(|| {
+                let mut reader = lock(&self.scan);
+                (reader.step(PATIENCE), reader.scan.progress())
+            });
+            self.meter.show(progress, matches!(step, Ok(ScanStep::End) | Err(_)))?;
+            match step {
                 Ok(ScanStep::Batch(batch)) => return Ok(Some(batch)),
                 Ok(ScanStep::Pending) => py.check_signals()?,
                 Ok(_) => return Ok(None),
@@ -337,8 +401,8 @@ impl Scan {
         slf
     }
     #[pyo3(signature = (*_raised))]
-    fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, pyo3::types::PyTuple>) {
-        self.close(py);
+    fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<()> {
+        self.close(py)
     }
     /// Names of the columns.
     #[getter]
@@ -375,6 +439,8 @@ impl Scan {
             schema: Arc::clone(&self.schema),
             batches,
             bad: Vec::new(),
+            rejected: self.rejected(py).unwrap_or_default(),
+            notes: self.of_summary(py, |summary| summary.notes(false)).unwrap_or_default(),
             rejects: self.rejects(py).unwrap_or_default(),
         })
     }
@@ -396,8 +462,21 @@ impl Scan {
         Err(packages::no_array())
     }
     /// Stops the scan; it yields no more batches.
-    fn close(&self, py: Python<'_>) {
-        py.detach(|| lock(&self.scan).close());
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let progress = py.detach(|| {
+            let mut reader = lock(&self.scan);
+            reader.close();
+            reader.scan.progress()
+        });
+        self.meter.show(progress, true)
+    }
+    /// The call that made it, before it has begun.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let has_begun = py.detach(|| lock(&self.scan).has_begun);
+        match &self.call {
+            Some(call) if !has_begun => call.reduced(py),
+            _ => Err(error::message(py, "a scan that has begun cannot be pickled: pickle it before, or what it read")),
+        }
     }
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         Ok(to_schema_pycapsule(py, self.schema.as_ref())?)
@@ -411,8 +490,12 @@ impl Scan {
         if self.of_summary(py, |_| ()).is_some() {
             return Err(error::message(py, "the stream has been read: scan again"));
         }
-        let batches =
-            Batches { scan: Arc::clone(&self.scan), field: field_of(&self.schema), thread: thread::current().id() };
+        let batches = Batches {
+            scan: Arc::clone(&self.scan),
+            field: field_of(&self.schema),
+            meter: self.meter.clone(),
+            thread: thread::current().id(),
+        };
         Ok(to_stream_pycapsule(py, Box::new(batches), requested_schema)?)
     }
 }
@@ -421,9 +504,23 @@ impl Scan {
 struct Batches {
     scan: Arc<Mutex<Reader>>,
     field: FieldRef,
+    meter: Shown,
     /// The thread that requested the stream. Other threads must not wait for the GIL, because the thread that holds it
     /// may be waiting for them.
     thread: ThreadId,
+}
+
+/// The error of a stream whose caller reports an error of its own: the signal is repeated for Python.
+fn interrupted(raised: Option<&PyErr>) -> ArrowError {
+    Python::attach(|py| match raised {
+        Some(raised) if !raised.is_instance_of::<PyKeyboardInterrupt>(py) => {
+            ArrowError::ComputeError(raised.to_string().replace('\0', " "))
+        }
+        _ => {
+            let _ = py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
+            ArrowError::ComputeError("interrupted".to_owned())
+        }
+    })
 }
 
 impl ArrayReader for Batches {
@@ -437,15 +534,18 @@ impl Iterator for Batches {
     fn next(&mut self) -> Option<Self::Item> {
         let signals = Signals::new();
         loop {
-            let step = lock(&self.scan).step(PATIENCE);
+            let mut reader = lock(&self.scan);
+            let (step, progress) = (reader.step(PATIENCE), reader.scan.progress());
+            drop(reader);
+            let is_of_thread = thread::current().id() == self.thread;
+            if is_of_thread && let Err(raised) = self.meter.show(progress, matches!(step, Ok(ScanStep::End) | Err(_))) {
+                return Some(Err(interrupted(Some(&raised))));
+            }
             return match step {
                 Ok(ScanStep::Batch(batch)) => Some(Ok(struct_of(batch))),
                 Ok(ScanStep::Pending) => {
-                    if thread::current().id() == self.thread && signals.have_raised() {
-                        // The caller reports an error of its own: the signal is repeated for Python.
-                        let repeat = |py: Python<'_>| py.import("_thread")?.call_method0("interrupt_main").map(drop);
-                        let _ = Python::attach(repeat);
-                        return Some(Err(ArrowError::ComputeError("interrupted".to_owned())));
+                    if is_of_thread && signals.have_raised() {
+                        return Some(Err(interrupted(None)));
                     }
                     continue;
                 }

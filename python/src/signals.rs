@@ -30,6 +30,10 @@ impl Signals {
         }
         state.raised.is_some()
     }
+    /// Ends the call with this exception, unless another one does.
+    pub(crate) fn raise(&self, raised: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).raised.get_or_insert(raised);
+    }
     /// The exception.
     pub(crate) fn into_raised(self) -> Option<PyErr> {
         let state = self.0.into_inner();

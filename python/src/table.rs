@@ -1,8 +1,13 @@
 //! Record batches and tables for other packages.
 
+use crate::error;
 use crate::packages;
+use crate::pickling;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt16Type, UInt64Type};
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{self as arrow, Array, ArrayRef, StructArray};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use pyo3::IntoPyObjectExt;
@@ -35,14 +40,65 @@ fn append(list: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
             array.as_primitive::<$type>().iter().try_for_each(|value| list.append(value))
         };
     }
+    macro_rules! values {
+        ($values:expr) => {
+            $values.iter().try_for_each(|value| list.append(value))
+        };
+    }
+    let py = list.py();
     match array.data_type() {
-        DataType::Boolean => array.as_boolean().iter().try_for_each(|value| list.append(value)),
+        DataType::Boolean => values!(array.as_boolean()),
+        DataType::Int8 => numbers!(Int8Type),
+        DataType::UInt8 => numbers!(UInt8Type),
+        DataType::UInt32 => numbers!(UInt32Type),
+        DataType::Float32 => numbers!(Float32Type),
         DataType::Int16 => numbers!(Int16Type),
         DataType::Int32 => numbers!(Int32Type),
         DataType::UInt64 => numbers!(UInt64Type),
         DataType::Int64 => numbers!(Int64Type),
         DataType::Float64 => numbers!(Float64Type),
-        DataType::Utf8 => array.as_string::<i32>().iter().try_for_each(|value| list.append(value)),
+        DataType::Utf8 => values!(array.as_string::<i32>()),
+        DataType::LargeUtf8 => values!(array.as_string::<i64>()),
+        DataType::Utf8View => values!(array.as_string_view()),
+        DataType::Binary => values!(array.as_binary::<i32>()),
+        DataType::LargeBinary => values!(array.as_binary::<i64>()),
+        DataType::BinaryView => values!(array.as_binary_view()),
+        DataType::FixedSizeBinary(_) => values!(array.as_fixed_size_binary()),
+        DataType::Null => (0..array.len()).try_for_each(|_| list.append(py.None())),
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let values = arrow_select::take::take(dictionary.values(), dictionary.keys(), None);
+            append(list, &values.map_err(|failed| error::message(py, failed.to_string()))?)
+        }
+        DataType::Struct(fields) => {
+            let structs = array.as_struct();
+            let columns = structs.columns().iter().map(|column| {
+                let values = PyList::empty(py);
+                append(&values, column).map(|()| values)
+            });
+            let columns = columns.collect::<PyResult<Vec<_>>>()?;
+            (0..array.len()).try_for_each(|row| {
+                if structs.is_null(row) {
+                    return list.append(py.None());
+                }
+                let of_row = PyDict::new(py);
+                for (field, values) in fields.iter().zip(&columns) {
+                    of_row.set_item(field.name(), values.get_item(row)?)?;
+                }
+                list.append(of_row)
+            })
+        }
+        DataType::Decimal128(_, scale) => {
+            let decimal = py.import("decimal")?.getattr("Decimal")?;
+            array.as_primitive::<Decimal128Type>().iter().try_for_each(|value| {
+                let value = value.map(|value| decimal.call1((format!("{value}e{}", -i32::from(*scale)),)));
+                list.append(value.transpose()?)
+            })
+        }
+        DataType::LargeList(_) => append_lists(list, array.len(), |row| {
+            let lists = array.as_list::<i64>();
+            lists.is_valid(row).then(|| lists.value(row))
+        }),
         DataType::List(_) => append_lists(list, array.len(), |row| {
             let lists = array.as_list::<i32>();
             lists.is_valid(row).then(|| lists.value(row))
@@ -54,14 +110,17 @@ fn append(list: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
         DataType::UInt16 => numbers!(UInt16Type),
         DataType::Date32 => {
             const BEFORE_1970: i64 = 719_163;
-            let date = list.py().import("datetime")?.getattr("date")?;
+            let date = py.import("datetime")?.getattr("date")?;
             array.as_primitive::<Date32Type>().iter().try_for_each(|days| {
                 let days = days.map(|days| i64::from(days) + BEFORE_1970);
                 let day = days.map(|day| date.call_method1("fromordinal", (day,)));
                 list.append(day.transpose()?)
             })
         }
-        other => Err(pyo3::exceptions::PyTypeError::new_err(format!("columns of {other} have no Python values"))),
+        other => {
+            let message = format!("columns of {other} have no Python values here: other packages have them");
+            Err(pyo3::exceptions::PyTypeError::new_err(message))
+        }
     }
 }
 
@@ -138,6 +197,10 @@ impl RecordBatch {
             None => Err(PyKeyError::new_err(name.to_owned())),
         }
     }
+    /// As an Arrow stream in memory.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        pickling::reduced_batch(py, &self.0)
+    }
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         Ok(to_schema_pycapsule(py, self.0.schema_ref().as_ref())?)
     }
@@ -165,7 +228,7 @@ impl RecordBatch {
 /// >>> column.to_pylist(), column.shape
 /// ([12], (1,))
 #[pyclass(module = "lanefish", frozen)]
-pub(crate) struct Column(ArrayRef);
+pub(crate) struct Column(pub(crate) ArrayRef);
 
 /// Numbers in memory, one after the other.
 struct Numbers {
@@ -241,7 +304,7 @@ impl Column {
         dtype: Option<Bound<'py, PyAny>>,
         _keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let array = packages::to_numpy(&self.to_pylist(py)?)?;
+        let array = packages::to_numpy(&self.to_pylist(py)?, self.0.data_type())?;
         match dtype {
             Some(dtype) => array.call_method1("astype", (dtype,)),
             None => Ok(array),
@@ -256,6 +319,10 @@ impl Column {
     /// The CPU.
     fn __dlpack_device__(&self) -> (i32, i32) {
         (1, 0)
+    }
+    /// As an Arrow stream in memory.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        pickling::reduced_column(py, &self.0)
     }
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         Ok(to_schema_pycapsule(py, self.0.data_type())?)
@@ -285,7 +352,9 @@ pub(crate) struct Table {
     pub(crate) schema: SchemaRef,
     pub(crate) batches: Vec<arrow::RecordBatch>,
     pub(crate) bad: Vec<u64>,
+    pub(crate) rejected: u64,
     pub(crate) rejects: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 #[pymethods]
@@ -323,10 +392,20 @@ impl Table {
     fn bad_rows(&self) -> Vec<u64> {
         self.bad.clone()
     }
+    /// The number of bad rows or records.
+    #[getter]
+    fn rejected(&self) -> u64 {
+        self.rejected
+    }
     /// The reasons why the first bad rows were rejected.
     #[getter]
     fn rejects(&self) -> Vec<String> {
         self.rejects.clone()
+    }
+    /// What the command line would note besides.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
     /// The values of each column as a list.
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -341,13 +420,13 @@ impl Table {
         packages::to_polars(slf.as_any())
     }
     /// The values of each column as an array of numpy, which has to be installed. Numbers with missing values become
-    /// floats with NaN, and texts objects with None.
+    /// floats with NaN, and texts objects with None, as do sets of squares and keys, which are unsigned otherwise.
     fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let table = slf.get();
         let arrays = PyDict::new(slf.py());
-        for name in names(&table.schema) {
-            let list = table.__getitem__(slf.py(), &name)?;
-            arrays.set_item(&name, packages::to_numpy(&list)?)?;
+        for (at, field) in table.schema.fields().iter().enumerate() {
+            let list = column(slf.py(), at, &table.batches)?;
+            arrays.set_item(field.name(), packages::to_numpy(&list, field.data_type())?)?;
         }
         Ok(arrays)
     }
@@ -355,6 +434,10 @@ impl Table {
     #[pyo3(signature = (*_arguments, **_keywords))]
     fn __array__(&self, _arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         Err(packages::no_array())
+    }
+    /// As an Arrow stream in memory.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        pickling::reduced_table(py, self)
     }
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         Ok(to_schema_pycapsule(py, self.schema.as_ref())?)

@@ -4,7 +4,9 @@ import re
 import shutil
 
 import lanefish
+import pytest
 from conftest import START, TOP, package
+from lanefish._lanefish import _HAS_SQL as HAS_SQL
 
 
 def test_examples_of_the_chapter_on_columns(tmp_path, monkeypatch):
@@ -21,6 +23,40 @@ def test_examples_of_the_chapter_on_columns(tmp_path, monkeypatch):
     for block in blocks:
         exec(block, {"lanefish": lanefish, "frame": {"fen": [START, "rubbish"]}})
     assert (tmp_path / "a.boards").exists()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The files that examples name, in the current directory."""
+    for name, sample in [
+        ("games.pgn", "lichess-2025-05.pgn"),
+        ("a.epd", "famous.epd"),
+    ]:
+        shutil.copy(TOP / "data" / sample, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def blocks_of(*name):
+    return re.findall(r"^```python\n(.*?)^```$", TOP.joinpath(*name).read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_lists_of_moves(folder):
+    (block,) = blocks_of("docs", "legal-moves.md")
+    names = {}
+    exec(block, names)
+    assert names["masks"].to_pylist()
+
+
+@pytest.mark.skipif(not HAS_SQL, reason="SKIPPED: this wheel has no sql")
+def test_queries(folder):
+    pl = package("polars")
+    names = {"frame": pl.DataFrame({"id": [1], "fen": [START]})}
+    (block,) = blocks_of("docs", "sql.md")
+    exec(block, names)
+    assert names["moves"].to_pydict() == {"id": [1], "moves": [20]} and len(names["mates"]["fen"]) > 0
+    block = blocks_of("python", "README.md")[2].replace("games.pgn.zst", "games.pgn")
+    exec(block, {"lanefish": lanefish, "polars": pl, "start": START})
 
 
 def test_the_first_network(tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import TOP, package
+from conftest import START, TOP, package
 
 import lanefish
 
@@ -131,6 +131,14 @@ def test_tables_become_frames_and_arrays():
     missing = [value is None for value in expected["score"]]
     assert numpy.isnan(arrays["score"]).tolist() == missing and any(missing) and not all(missing)
     assert arrays["san"].tolist() == expected["san"]
+    # Floats would not have room for all bits.
+    masks = lanefish.compute([START, START], "white_king_mask,black_king_mask").to_numpy()
+    assert {name: (str(array.dtype), array.tolist()) for name, array in masks.items()} == {
+        "white_king_mask": ("uint64", [1 << 4] * 2),
+        "black_king_mask": ("uint64", [1 << 60] * 2),
+    }
+    keys = lanefish.compute([START, "nonsense"], "key", on_bad="null")
+    assert keys.to_numpy()["key"].tolist() == keys["key"] and keys["key"][1] is None
     # As one object, a table would be of no use.
     with pytest.raises(TypeError, match="to_pandas"):
         numpy.asarray(table)
@@ -148,11 +156,12 @@ def test_tables_become_frames_and_arrays():
     assert isinstance(table.to_polars(), polars.DataFrame)
 
 
-def test_planes_of_the_readme(monkeypatch, tmp_path):
+@pytest.mark.parametrize("file", ["sample.epd", "famous.epd"])
+def test_planes_of_the_readme(monkeypatch, tmp_path, file):
     numpy = package("numpy")
     text = (TOP / "python" / "README.md").read_text()
     block = text.split("```python\n")[2].split("```")[0]
-    (tmp_path / "a.epd").write_bytes((TOP / "data" / "sample.epd").read_bytes())
+    (tmp_path / "a.epd").write_bytes((TOP / "data" / file).read_bytes())
     monkeypatch.chdir(tmp_path)
     names = {"numpy": numpy, "lanefish": lanefish}
     exec(block, names)

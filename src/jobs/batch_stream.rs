@@ -9,13 +9,14 @@ use super::output_content::OutputContent;
 use crate::error::Error;
 use crate::input::Inputs;
 use crate::output::SquareSetStyle;
-use crate::pipeline::{RunOptions, Summary, run_to_end};
+use crate::pipeline::{Progress, RunOptions, Summary, run_to_end};
+use crate::poisoned_locks::Unpoisoned;
 use crate::table::Columns;
 use crate::tiers::Analyzer;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -45,6 +46,7 @@ pub struct Scan {
     schema: SchemaRef,
     state: State,
     summary: Option<Summary>,
+    progress: Arc<Mutex<Progress>>,
 }
 
 enum State {
@@ -140,12 +142,16 @@ impl Scan {
         set: impl for<'a> FnOnce(RunOptions<'a>) -> RunOptions<'a> + Send + Sync + 'static,
     ) -> Self {
         let schema = Table::batches(columns.content()).schema();
+        let progress = Arc::<Mutex<Progress>>::default();
+        let shown = Arc::clone(&progress);
         let begin = move |sender: &Sender<RecordBatch>| {
+            let mut on_progress = |progress| *shown.lock().unpoisoned() = progress;
             let mut options = set(RunOptions::new(analyzer));
             options.interrupt = Some(sender.interrupt());
+            options.on_progress.get_or_insert(&mut on_progress);
             read(&inputs, columns.content(), options, sender)
         };
-        Self { schema, state: State::New(Box::new(begin)), summary: None }
+        Self { schema, state: State::New(Box::new(begin)), summary: None, progress }
     }
 
     /// The schema of all batches.
@@ -175,6 +181,11 @@ impl Scan {
         let failure = summary.failure.take();
         self.summary = Some(summary);
         failure.map_or(Ok(ScanStep::End), Err)
+    }
+
+    /// Progress of the run, unless `set` has given it an [`on_progress`](RunOptions::on_progress) of its own.
+    pub fn progress(&self) -> Progress {
+        *self.progress.lock().unpoisoned()
     }
 
     /// The summary, once the stream has ended.

@@ -181,7 +181,7 @@ pub struct RunOptions<'a> {
     pub(crate) starts: Option<Arc<Mutex<Vec<Totals>>>>,
     /// Called for each rejected record, in order.
     pub on_reject: Option<&'a mut OnReject<'a>>,
-    /// Called regularly with the progress of the run.
+    /// Called regularly with the progress of the run, and at its end.
     pub on_progress: Option<&'a mut OnProgress<'a>>,
     /// Set by another thread to end the run with [`Error::Interrupted`].
     pub interrupt: Option<&'a AtomicBool>,
@@ -608,6 +608,10 @@ fn run_all<'a>(inputs: &Inputs, mut options: RunOptions<'_>, job: AnyJob<'a>, si
         drop(stopper);
     });
     collector.summary.bytes = consumed.load(Ordering::Relaxed);
+    if let Some(on_progress) = &mut on_progress {
+        let Summary { bytes, records, games, .. } = collector.summary;
+        on_progress(Progress { bytes, records, games });
+    }
     if is_complete && collector.summary.failure.is_none() {
         collector.refuse_empty(options.past_damage);
         if names_columns_of_games {

@@ -4,7 +4,7 @@ use super::engine::low_memory_plans::described;
 use super::engine::names_in_duckdb;
 use super::tables::scan::ReadFailed;
 use crate::error::Error;
-use crate::table::wrong_in_family;
+use crate::table::{Column as PositionColumn, wrong_in_family};
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::{Column, DataFusionError, SchemaError, TableReference};
 use datafusion::sql::sqlparser::parser::ParserError;
@@ -64,6 +64,42 @@ impl SqlError {
             Self::Table(_) | Self::Memory(_) | Self::Temporary(_) | Self::Cluster(_) | Self::Read => None,
         }
     }
+
+    /// What helps with this error of a text, to be added to the message; empty if nothing is known. `similar` chooses the
+    /// name among several that is meant by another one, if there is any.
+    pub fn advice(&self, text: &str, similar: impl FnOnce(&str, &[String]) -> Option<String>) -> String {
+        let Self::Column { name, known, .. } = self else {
+            return String::new();
+        };
+        let text = text.to_lowercase();
+        let computed = computed_for_text(name, known, &text);
+        let meant = || Some(format!("; did you mean `{}`?", similar(name, known)?));
+        let mut advice = computed.or_else(meant).unwrap_or_default();
+        if [".parquet'", ".arrow'", ".feather'"].iter().any(|end| text.contains(end)) {
+            advice += "; plain('FILE') has the columns that a file has";
+        }
+        advice
+    }
+
+    /// The line of the text with the error, and a line below that points to the place.
+    pub fn excerpt(&self, text: &str) -> Option<String> {
+        let (line, column) = self.place()?;
+        let shown = text.lines().nth(usize::try_from(line.checked_sub(1)?).ok()?)?;
+        let before = usize::try_from(column.checked_sub(1)?).ok()?;
+        // A line of a megabyte does not help.
+        (shown.len() <= 500).then(|| format!("  {shown}\n  {}^\n", " ".repeat(before)))
+    }
+}
+
+/// How a column of positions is had from a file of text, which has its own columns only.
+fn computed_for_text(name: &str, known: &[String], text: &str) -> Option<String> {
+    let formats = [("csv", ".csv"), ("tsv", ".tsv"), ("jsonl", ".json"), ("jsonl", ".ndjson")];
+    let (format, _) = formats.iter().find(|(_, end)| text.contains(end))?;
+    let column = PositionColumn::named(name)?;
+    let is_function = column.fields.is_empty() && name != "index";
+    let fen = known.iter().find(|column| column.eq_ignore_ascii_case("fen")).map_or("fen", String::as_str);
+    let function = if is_function { format!("`{name}({fen})`, or ") } else { String::new() };
+    Some(format!("; {function}--from {format}, which makes the files tables of positions"))
 }
 
 impl From<DataFusionError> for SqlError {

@@ -36,8 +36,10 @@ use crate::input::Inputs;
 use crate::option_setters::setters;
 use crate::pipeline::{Progress, ReadOptions, RunError, RunOptions, Shard, Summary};
 use crate::tiers::Analyzer;
-use datafusion::catalog::DynamicFileCatalog;
-use datafusion::common::DataFusionError;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::{DynamicFileCatalog, MemTable, TableProvider};
+use datafusion::common::{DataFusionError, TableReference};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
@@ -74,6 +76,8 @@ pub use rows::{Rows, Step};
 pub use tables::sql_types::data_type_of;
 pub use write_rows::RowWriter;
 
+/// Maximum number of rows of a batch of a registered table.
+const ROWS_OF_BATCH: usize = 8192;
 /// Interval between checks whether a statement that begins has been interrupted.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -335,6 +339,44 @@ impl Session {
             Statement { parsed, named: named.clone(), marked: marked.clone(), summarized }
         });
         Ok(statements.collect())
+    }
+
+    /// Makes rows in memory a table with this name. Statements find it with any capital letters, unless another table is
+    /// named like this.
+    ///
+    /// ```
+    /// use lanefish::sql::arrow::array::{ArrayRef, RecordBatch, StringArray};
+    /// use lanefish::sql::{Limits, Session, SessionOptions};
+    /// use lanefish::tiers;
+    /// use std::sync::Arc;
+    ///
+    /// let fens: ArrayRef = Arc::new(StringArray::from(vec!["8/8/8/8/8/8/6k1/4K2R w K - 0 1"]));
+    /// let batch = RecordBatch::try_from_iter([("fen", fens)])?;
+    /// let session = Session::new(SessionOptions::new(tiers::best()), &Limits::default(), false)?;
+    /// session.register("t", batch.schema(), &[batch])?;
+    /// for statement in Session::parse("select legal_moves(fen) from t")? {
+    ///     let batches = session.run(&statement)?.collect::<Result<Vec<_>, _>>()?;
+    ///     assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 1);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is a table with this name, or the batches do not have this schema.
+    pub fn register(&self, name: &str, schema: SchemaRef, batches: &[RecordBatch]) -> Result<(), SqlError> {
+        let slices = batches.iter().flat_map(|batch| {
+            let rows = batch.num_rows();
+            // Threads share the work by batches.
+            (0..rows).step_by(ROWS_OF_BATCH).map(move |start| batch.slice(start, ROWS_OF_BATCH.min(rows - start)))
+        });
+        // Several partitions would be read in any order.
+        let table: Arc<dyn TableProvider> = Arc::new(MemTable::try_new(schema, vec![slices.collect()])?);
+        let folded = name.to_lowercase();
+        if folded != name && !self.context.table_exist(TableReference::bare(&*folded))? {
+            self.context.register_table(TableReference::bare(&*folded), Arc::clone(&table))?;
+        }
+        self.context.register_table(TableReference::bare(name), table)?;
+        Ok(())
     }
 
     /// Starts a statement. Nothing is read before the first rows are requested, unless the statement creates a table of

@@ -26,6 +26,7 @@ from ._lanefish import (
     scan,
     shuffle,
     split,
+    sql,
     stats,
     verify,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "scan",
     "shuffle",
     "split",
+    "sql",
     "stats",
     "verify",
 ]

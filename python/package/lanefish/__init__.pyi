@@ -98,7 +98,11 @@ class Table:
     @property
     def bad_rows(self) -> list[int]: ...
     @property
+    def rejected(self) -> int: ...
+    @property
     def rejects(self) -> list[str]: ...
+    @property
+    def notes(self) -> list[str]: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[RecordBatch]: ...
     def __getitem__(self, name: str) -> list[Any]: ...
@@ -166,6 +170,7 @@ def scan(
     sample: Union[float, int, str, None] = None,
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
+    progress: bool = False,
 ) -> Scan: ...
 def games(
     paths: _Paths,
@@ -188,6 +193,7 @@ def games(
     sample: Union[float, int, str, None] = None,
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
+    progress: bool = False,
 ) -> Scan: ...
 def stats(
     paths: _Paths,
@@ -212,6 +218,7 @@ def stats(
     sample: Union[float, int, str, None] = None,
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
+    progress: bool = False,
 ) -> dict[str, Any]: ...
 def convert(
     input: _Paths,
@@ -241,6 +248,7 @@ def convert(
     sample: Union[float, int, str, None] = None,
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
+    progress: bool = False,
 ) -> _Converted: ...
 def shuffle(
     input: _Paths,
@@ -271,6 +279,7 @@ def shuffle(
     sample: Union[float, int, str, None] = None,
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
+    progress: bool = False,
 ) -> _Converted: ...
 def interleave(
     paths: _Paths,
@@ -301,6 +310,7 @@ def interleave(
     sample: Union[float, int, str, None] = None,
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
+    progress: bool = False,
 ) -> _Converted: ...
 def split(
     input: _Paths,
@@ -330,6 +340,7 @@ def split(
     sample: Union[float, int, str, None] = None,
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
+    progress: bool = False,
 ) -> _Split: ...
 def dedup(
     input: _Paths,
@@ -363,6 +374,7 @@ def dedup(
     sample: Union[float, int, str, None] = None,
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
+    progress: bool = False,
 ) -> dict[str, Any]: ...
 def verify(
     paths: _Paths,
@@ -384,6 +396,28 @@ def verify(
     sample: Union[float, int, str, None] = None,
     let: Optional[Mapping[str, Union[str, int, float]]] = None,
     seed: int = 0,
+    progress: bool = False,
 ) -> dict[str, Any]: ...
+def sql(
+    query: str,
+    /,
+    *,
+    on_bad: Literal["raise", "skip"] = "raise",
+    threads: Optional[int] = None,
+    fen_column: Optional[str] = None,
+    moves_column: Optional[str] = None,
+    start_column: Optional[str] = None,
+    from_format: Optional[str] = None,
+    validity: _Validity = "playable",
+    keep_en_passant: bool = False,
+    games: Union[_Games, _ArrowArray, _ArrowStream, None] = None,
+    having: Union[str, Iterable[tuple[Literal["having", "then", "next"], str]], None] = None,
+    let: Optional[Mapping[str, Union[str, int, float]]] = None,
+    recompute: bool = False,
+    memory: Optional[int] = None,
+    temp: Optional[_Path] = None,
+    progress: bool = False,
+    **tables: Union[_ArrowArray, _ArrowStream, list[Optional[str]]],
+) -> Table: ...
 def columns(of: Literal["positions", "games"] = "positions") -> list[_Column]: ...
 def cpu() -> dict[str, Any]: ...

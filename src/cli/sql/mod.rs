@@ -12,7 +12,7 @@ mod statement_text;
 use super::arguments::command_scope::{Examples, OUTPUT, READING, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, Reading};
 use super::arguments::row_format_arg::{RowForm, shown_or_written};
-use super::arguments::value_parsers::did_you_mean;
+use super::arguments::value_parsers::similar;
 use super::run::format_output::PageArgs;
 use super::run::interrupt;
 use super::run::invocation::{Invocation, summary_and_failure};
@@ -28,7 +28,6 @@ use lanefish::jobs::Content;
 use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::arrow::datatypes::SchemaRef;
 use lanefish::sql::{RowWriter, Session as SqlSession, SessionOptions, SqlError, Statement, Step};
-use lanefish::table::Column;
 use result_table::ResultTable;
 use std::fs;
 use std::io::{self, IsTerminal, Read};
@@ -276,42 +275,16 @@ pub(crate) struct Wrong {
 
 /// An error of a statement, with the place in its text.
 fn failure(error: SqlError, text: &str) -> anyhow::Error {
-    let mut message = error.to_string();
-    let excerpt = error.place().and_then(|(line, column)| {
-        let shown = text.lines().nth(usize::try_from(line.checked_sub(1)?).ok()?)?;
-        let before = usize::try_from(column.checked_sub(1)?).ok()?;
-        // A line of a megabyte does not help.
-        (shown.len() <= 500).then(|| format!("  {shown}\n  {}^\n", " ".repeat(before)))
-    });
-    match error {
+    let meant = |name: &str, known: &[String]| similar(name, known.iter().map(String::as_str)).map(str::to_owned);
+    let message = format!("{error}{}", error.advice(text, meant));
+    let excerpt = error.excerpt(text).unwrap_or_default();
+    let message = match error {
         SqlError::Table(error) => return error.into(),
-        SqlError::Column { name, known, .. } => {
-            match computed_for_text(&name, &known, &text.to_lowercase()) {
-                Some(hint) => message += &hint,
-                None => message += &did_you_mean(&name, known.iter().map(String::as_str)),
-            }
-            if [".parquet'", ".arrow'", ".feather'"].iter().any(|end| text.contains(end)) {
-                message += "; plain('FILE') has the columns that a file has";
-            }
-        }
-        SqlError::Temporary(_) => {
-            message += "; --temp DIR chooses another directory for temporary files";
-        }
-        SqlError::Memory(_) => message += "; --memory SIZE allows more",
-        _ => {}
-    }
-    Wrong { message, excerpt: excerpt.unwrap_or_default() }.into()
-}
-
-/// How a column of positions is had from a file of text, which has its own columns only.
-fn computed_for_text(name: &str, known: &[String], text: &str) -> Option<String> {
-    let formats = [("csv", ".csv"), ("tsv", ".tsv"), ("jsonl", ".json"), ("jsonl", ".ndjson")];
-    let (format, _) = formats.iter().find(|(_, end)| text.contains(end))?;
-    let column = Column::named(name)?;
-    let is_function = column.fields.is_empty() && name != "index";
-    let fen = known.iter().find(|column| column.eq_ignore_ascii_case("fen")).map_or("fen", String::as_str);
-    let function = if is_function { format!("`{name}({fen})`, or ") } else { String::new() };
-    Some(format!("; {function}--from {format}, which makes the files tables of positions"))
+        SqlError::Temporary(_) => message + "; --temp DIR chooses another directory for temporary files",
+        SqlError::Memory(_) => message + "; --memory SIZE allows more",
+        _ => message,
+    };
+    Wrong { message, excerpt }.into()
 }
 
 /// Runs a statement and prints its rows.
