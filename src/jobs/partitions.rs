@@ -27,12 +27,11 @@ impl PartitionColumn {
     pub(super) fn of(name: &str, columns: &[Described]) -> Option<Self> {
         let place = columns.iter().position(|column| &*column.name == name)?;
         let kind = columns[place].kind;
-        let divides = match kind {
-            Kind::Text | Kind::Date | Kind::Flag | Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 | Kind::I16 => true,
-            Kind::ExactU8 | Kind::ExactU16 | Kind::I32 | Kind::Bits => true,
-            _ => false,
+        let is_divided = match kind {
+            Kind::F64 | Kind::I64 | Kind::Board | Kind::Time | Kind::Timestamp | Kind::Bytes => false,
+            kind => !kind.is_list(),
         };
-        divides.then(|| Self { name: name.into(), place, kind })
+        is_divided.then(|| Self { name: name.into(), place, kind })
     }
 
     /// The rows of each value. The columns have the same length.
