@@ -192,8 +192,8 @@ mod tests {
         );
         assert_eq!(repaired("from t"), "SELECT * FROM t");
         assert_eq!(
-            repaired("select a from (from t where x) union all from u"),
-            "SELECT a FROM (SELECT * FROM t WHERE x) UNION ALL SELECT * FROM u"
+            repaired("select a from (from t) union all from u"),
+            "SELECT a FROM (SELECT * FROM t) UNION ALL SELECT * FROM u"
         );
         assert_eq!(repaired("select 1, 1, 1"), r#"SELECT 1 AS "1", 1 AS "1_2", 1 AS "1_3""#);
     }

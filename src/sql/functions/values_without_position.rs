@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(
             values.take_notes(),
             [
-                "fen returned null for 3 values that are not positions, such as `a\\nb`",
+                "fen returned null for 3 values that are not positions, such as `a b`",
                 "key returned null for 1 value that is not a position, such as `z`"
             ]
         );
