@@ -62,7 +62,7 @@ pub(crate) struct DivisionArgs {
 
     /// Write a file for each value of this column, in a folder COLUMN=value before the name given with -o
     ///
-    /// For Parquet and Arrow, and up to 500 values. The column stays in the files. With --rows-per-file, each folder may have several.
+    /// For Parquet and Arrow, and up to 500 values. The column stays in the files.
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "COLUMN", requires = "output", help_heading = OUTPUT, hide_short_help = true)]
     partition_by: Option<String>,
