@@ -26,7 +26,7 @@ impl Meter {
         Self::new(py, reading.function, inputs.total_bytes().map(|total| total / shards)).map(Some)
     }
 
-    /// Begins to show the progress of a function that reads so many bytes.
+    /// Begins to show the progress of a function that reads this number of bytes.
     pub(crate) fn new(py: Python<'_>, function: &str, total: Option<u64>) -> PyResult<Self> {
         let shown = py.import("lanefish._progress")?.call_method1("begin", (function, total))?.unbind();
         Ok(Self { shown, last: Instant::now() })

@@ -33,7 +33,7 @@ struct Query<'a, 'py> {
 ///
 /// The result is a table like that of `compute`. An `Error` has the place in the query. With `on_bad="raise"`, bad records
 /// in the files raise an `Error` when they have been read; with "skip", they are left out, and `rejected` of the table counts
-/// them. A function of something that is no position is null, and the `notes` of the table say how often.
+/// them. A function of anything that is not a position is null, and the `notes` of the table say how often.
 ///
 /// `memory` (bytes; 4 GiB by default) limits grouping, joins and sorting, which then use temporary files in the folder
 /// `temp`. `recompute` computes columns also where they stand in Parquet files that lanefish wrote. The other arguments are

@@ -51,7 +51,7 @@ class _Bar:
 
 
 def begin(function, total):
-    """Shows the progress of a function that reads so many bytes, or None where that is not known."""
+    """Shows the progress of a function that reads this number of bytes, or None where it is not known."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

@@ -67,7 +67,7 @@ pub(crate) struct DivisionArgs {
     #[arg(long, value_name = "COLUMN", requires = "output", help_heading = OUTPUT, hide_short_help = true)]
     partition_by: Option<String>,
 
-    /// Rows of a row group of a Parquet file [default: 1,048,576; 131,072 with the moves of games]
+    /// Rows of a row group of a Parquet file [default: 1,048,576; 131,072 with the moves of games, and in folders of values]
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "ROWS", help_heading = OUTPUT, hide_short_help = true)]
     row_group: Option<NonZeroU64>,

@@ -1,6 +1,7 @@
 //! The rows of files that say how many records they have: a query that needs no column of them, such as `count(*)`, reads
 //! nothing else.
 
+use super::scan::properties;
 use crate::formats::boards::BoardsFile;
 use crate::formats::tables::RowKind;
 use crate::formats::{self, Format};
@@ -11,11 +12,10 @@ use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use std::fmt;
 use std::fs;
 use std::sync::Arc;
@@ -60,13 +60,7 @@ pub(in crate::sql) struct CountedRows {
 impl CountedRows {
     pub(in crate::sql) fn new(rows: usize) -> Self {
         let schema = Arc::new(Schema::empty());
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(Arc::clone(&schema)),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
-        Self { rows, schema, properties: Arc::new(properties) }
+        Self { rows, properties: properties(&schema, 1), schema }
     }
 }
 
