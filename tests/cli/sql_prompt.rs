@@ -75,11 +75,13 @@ fn typed(dir: &Dir, arguments: &str, lines: &[&str]) -> Option<String> {
     use std::time::{Duration, Instant};
     let program = super::program();
     let program = [program.get_program()].into_iter().chain(program.get_args()).map(|part| part.to_str().unwrap());
-    let command = format!("{} sql {arguments}", program.collect::<Vec<_>>().join(" "));
+    // Not all shells replace themselves by their last command, and one that waits would end by the Ctrl-C, too.
+    let command = format!("exec {} sql {arguments}", program.collect::<Vec<_>>().join(" "));
     let started = Command::new("script")
         .args(["-qec", &command, "/dev/null"])
         .env("XDG_STATE_HOME", dir.path("state"))
         .env("TERM", "xterm")
+        .env("SHELL", "/bin/sh")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
