@@ -2,7 +2,9 @@
 //!
 //! The engine joins by tables of hashes and keeps the first rows of an order in memory, which is fast, but fails if the
 //! memory is not enough. Then the statement begins again: joins with equal columns sort both sides, and sorts with a
-//! limit sort everything, because sorting can use temporary files. Nothing is begun again after the first row.
+//! limit sort everything, because sorting can use temporary files. Sorts merge files in smaller batches, because a batch of
+//! each file is in memory, and the number of files depends on which thread gets which rows. Nothing is begun again after
+//! the first row.
 
 use super::join_corrections;
 use datafusion::common::config::ConfigNonZeroUsize;
@@ -36,8 +38,7 @@ impl Again {
     pub(in crate::sql) fn of(state: &SessionState, plan: &LogicalPlan) -> Option<Self> {
         let mut differs = false;
         plan.apply_with_subqueries(|node| {
-            differs |= matches!(node, LogicalPlan::Join(_) | LogicalPlan::Limit(_))
-                || matches!(node, LogicalPlan::Sort(sort) if sort.fetch.is_some());
+            differs |= matches!(node, LogicalPlan::Join(_) | LogicalPlan::Limit(_) | LogicalPlan::Sort(_));
             Ok(TreeNodeRecursion::Continue)
         })
         .ok()?;
