@@ -16,12 +16,12 @@ use std::time::Duration;
 
 /// Several machines as one: a scheduler, and executors that work for it
 ///
-/// A scheduler takes queries (lanefish sql --cluster, lanefish stats --cluster), divides them into tasks, and hands
+/// A scheduler takes work (lanefish sql, stats, convert, compute and games with --cluster), divides it into tasks, and hands
 /// these to executors, one per machine. Every executor must be able to read the input files under the same names as the
 /// client, i.e. on a shared disk. All must run the same version of lanefish.
 ///
 /// An executor reads files below the directories given by --data only, and never writes one outside of its work
-/// directory. With --tls-cert, --tls-key and --tls-ca, all connections are encrypted, and only processes with a
+/// directory and the directory given by --out. With --tls-cert, --tls-key and --tls-ca, all connections are encrypted, and only processes with a
 /// certificate of the cluster's own authority can connect. Without these, anyone who can reach the scheduler or an
 /// executor can run queries over that data, fetch the rows that others made, and cancel their jobs: both then refuse to
 /// listen on other addresses than those of this machine (127.0.0.1), unless --insecure says that the network is safe.
@@ -136,6 +136,11 @@ pub(crate) struct TlsArgs {
 }
 
 impl TlsArgs {
+    /// Whether one of them is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.tls_cert.is_some()
+    }
+
     fn read(&self) -> Result<Option<Tls>, SqlError> {
         match (&self.tls_cert, &self.tls_key, &self.tls_ca) {
             (Some(certificate), Some(key), Some(authority)) => Tls::read(certificate, key, authority).map(Some),
@@ -154,6 +159,10 @@ struct ExecutorArgs {
     /// Directory with the input files, may be repeated: files outside of it are not read, wherever links lead
     #[arg(long, value_name = "DIR", default_value = ".", value_hint = ValueHint::DirPath)]
     data: Vec<PathBuf>,
+
+    /// Directory below which this executor writes files that clients ask for [default: it writes none]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
 
     /// Address from which others fetch rows; port 0 chooses any free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
@@ -241,6 +250,7 @@ impl RunCommand for ClusterArgs {
                     .work_directory(executor.work_dir.clone())
                     .memory(executor.memory)
                     .data(executor.data.clone())
+                    .out(executor.out.clone())
                     .tls(executor.tls.read()?)
                     .insecure(executor.insecure);
                 run_executor(&options, interrupt::flag(), |bind| {

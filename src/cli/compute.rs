@@ -4,6 +4,8 @@ use super::arguments::command_scope::{Examples, OUTPUT, RunCommand};
 use super::arguments::common_args::{OutputArgs, Reading};
 use super::arguments::row_format_arg::{FOR_PEOPLE, RowForm, shown_or_written};
 use super::arguments::second_file_args::{SecondFileArgs, push_names_of};
+#[cfg(feature = "cluster")]
+use super::run::cluster_output::ClusterOutputArgs;
 use super::run::column_listing::{self, ListedColumn};
 use super::run::format_output::{self, DivisionArgs, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;
@@ -11,6 +13,10 @@ use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};
 use lanefish::jobs::{Content, OutputContent};
 use lanefish::output;
+#[cfg(feature = "cluster")]
+use lanefish::sql::cluster::PieceContent;
+#[cfg(feature = "cluster")]
+use lanefish::table::ChosenColumn;
 use lanefish::table::{COLUMNS, Column, Columns, FAMILIES, LEGAL_MOVE_COLUMNS};
 use std::path::PathBuf;
 
@@ -65,6 +71,10 @@ pub(crate) struct ComputeArgs {
     #[command(flatten)]
     write: WriteArgs,
 
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    cluster: ClusterOutputArgs,
+
     #[command(flatten)]
     reading: Reading,
 
@@ -108,6 +118,8 @@ impl RunCommand for ComputeArgs {
         if self.list_columns {
             return list_columns(self.json);
         }
+        #[cfg(feature = "cluster")]
+        self.cluster.check(&self.second)?;
         let mut beside = Vec::new();
         push_names_of(&self.columns, &mut beside);
         let output = self.output.output.as_deref();
@@ -117,12 +129,16 @@ impl RunCommand for ComputeArgs {
         let masks = if self.signed_masks { output::SquareSetStyle::Signed } else { self.masks.into() };
         let written = OutputContent::Columns(&columns, masks);
         let kinds = columns.iter().map(|column| column.kind().into());
-        format_output::write(
-            invocation,
-            (&self.inputs, &self.reading),
-            written,
-            OutputRequest::shown(&self.output, shown, kinds, &self.write).divided(&self.division),
-        )
+        let request = OutputRequest::shown(&self.output, shown, kinds, &self.write).divided(&self.division);
+        let read = (&self.inputs[..], &self.reading);
+        #[cfg(feature = "cluster")]
+        if self.cluster.is_given() {
+            let names: Vec<&str> = columns.iter().map(ChosenColumn::name).collect();
+            let definitions = self.reading.chosen.definitions()?;
+            let content = PieceContent::Columns { names: names.join(","), definitions, masks };
+            return self.cluster.write(invocation, read, (written, content), request);
+        }
+        format_output::write(invocation, read, written, request)
     }
 }
 

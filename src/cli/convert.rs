@@ -3,11 +3,15 @@
 use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::arguments::second_file_args::SecondFileArgs;
+#[cfg(feature = "cluster")]
+use super::run::cluster_output::ClusterOutputArgs;
 use super::run::format_output::{self, DivisionArgs, OutputRequest, RecordArgs};
 use super::run::invocation::Invocation;
 use anyhow::Result;
 use clap::Args;
 use lanefish::jobs::{OutputContent, OutputFormat};
+#[cfg(feature = "cluster")]
+use lanefish::sql::cluster::PieceContent;
 
 /// Convert any input format to any output format
 #[derive(Debug, Args)]
@@ -29,6 +33,10 @@ pub(crate) struct ConvertArgs {
 
     #[command(flatten)]
     write: RecordArgs,
+
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    cluster: ClusterOutputArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -56,12 +64,15 @@ impl RunCommand for ConvertArgs {
         #[cfg(not(feature = "parquet"))]
         let fen = false;
         let read = (&self.read.inputs[..], &self.read.reading);
+        #[cfg(feature = "cluster")]
+        self.cluster.check(&self.second)?;
         invocation.read_second(&self.second, read, Vec::new(), self.output.output.as_deref())?;
-        format_output::write(
-            invocation,
-            read,
-            OutputContent::Records { fen },
-            OutputRequest::records(&self.output, format, &self.write).divided(&self.division),
-        )
+        let written = OutputContent::Records { fen };
+        let request = OutputRequest::records(&self.output, format, &self.write).divided(&self.division);
+        #[cfg(feature = "cluster")]
+        if self.cluster.is_given() {
+            return self.cluster.write(invocation, read, (written, PieceContent::Records { fen }), request);
+        }
+        format_output::write(invocation, read, written, request)
     }
 }

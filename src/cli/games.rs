@@ -3,6 +3,8 @@
 use super::arguments::command_scope::{Examples, OUTPUT, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::arguments::row_format_arg::{FOR_PEOPLE, RowForm, shown_or_written};
+#[cfg(feature = "cluster")]
+use super::run::cluster_output::ClusterOutputArgs;
 use super::run::column_listing::{self, ListedColumn};
 use super::run::format_output::{self, DivisionArgs, OutputRequest, WriteArgs};
 use super::run::invocation::Invocation;
@@ -11,6 +13,8 @@ use clap::Args;
 use lanefish::datasets::SortGames;
 use lanefish::games::MoveForms;
 use lanefish::jobs::{Content, GameColumn, GameColumns, GameSchema, OutputContent, OutputFormat};
+#[cfg(feature = "cluster")]
+use lanefish::sql::cluster::PieceContent;
 use lanefish::table::TAGS;
 
 /// The usual columns in the order in which a table for people has them, since it is cut from the right.
@@ -79,6 +83,10 @@ pub(crate) struct GamesArgs {
     #[command(flatten)]
     write: WriteArgs,
 
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    cluster: ClusterOutputArgs,
+
     #[command(flatten)]
     read: ReadArgs,
 }
@@ -132,6 +140,8 @@ impl RunCommand for GamesArgs {
             (None, RowForm::Rows(OutputFormat::Pgn | OutputFormat::JsonLines)) => None,
             _ => Some(columns),
         };
+        #[cfg(feature = "cluster")]
+        let chosen = columns.clone();
         let columns = match (self.moves, shown) {
             (None, RowForm::Rows(format))
                 if !matches!(format, OutputFormat::Csv | OutputFormat::JsonLines | OutputFormat::Pgn)
@@ -160,6 +170,22 @@ impl RunCommand for GamesArgs {
         let kinds = columns.iter().flat_map(GameColumns::iter).map(|column| column.kind().into());
         let read = (&self.read.inputs[..], &self.read.reading);
         let request = OutputRequest::shown(&self.output, shown, kinds, &self.write).divided(&self.division);
+        #[cfg(feature = "cluster")]
+        if self.cluster.is_given() {
+            if sort.is_some() {
+                bail!("--sort and --cluster: each machine has only some of the games");
+            }
+            let content = match self.schema {
+                Some(schema) => PieceContent::GameSchema(schema),
+                None if chosen.is_none() && self.moves.is_none() => PieceContent::Games,
+                None => {
+                    let chosen = chosen.as_ref().unwrap_or(GameColumns::usual());
+                    let names: Vec<&str> = chosen.iter().map(GameColumn::name).collect();
+                    PieceContent::GameColumns { names: names.join(","), moves: self.moves }
+                }
+            };
+            return self.cluster.write(invocation, read, (written, content), request);
+        }
         let Some(sort) = sort else {
             return format_output::write(invocation, read, written, request);
         };

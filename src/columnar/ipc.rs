@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 /// The two ways of writing record batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub enum IpcKind {
     /// With a directory of the batches at the end.
     File,

@@ -17,6 +17,7 @@ use std::str::FromStr;
 /// # Ok::<(), lanefish::ParseError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub struct MoveForms {
     /// What follows the tags in PGN, in one line, with the result.
     pub movetext: bool,

@@ -7,6 +7,8 @@
 
 mod bytes;
 mod compression;
+#[cfg(any(feature = "cli", feature = "cluster"))]
+mod file_fingerprint;
 mod inputs;
 mod mmap;
 mod random_access;
@@ -19,6 +21,8 @@ mod zstd_window;
 
 pub use bytes::Bytes;
 pub use compression::Compression;
+#[cfg(any(feature = "cli", feature = "cluster"))]
+pub use file_fingerprint::{FileDifference, FileFingerprint};
 pub use inputs::Inputs;
 pub(crate) use mmap::Mapped;
 pub(crate) use mmap::TEMPORARY_FILES;

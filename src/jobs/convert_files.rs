@@ -2,15 +2,15 @@
 
 use super::OutputError;
 use super::output_content::OutputContent;
+use super::output_file::{OutputFile, compression_of};
 use super::output_format::{Content, OutputFormat};
 use super::write_job::{OutputSummary, WriteJob, WritePart};
 use crate::error::Error;
-use crate::input::{Compression, Inputs};
+use crate::input::Inputs;
 use crate::option_setters::setters;
 use crate::output::AtomicFile;
-use crate::output::compress::{Compressed, default_level};
 use crate::pipeline::{RunError, RunOptions, Summary, run};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Options for writing a file.
@@ -54,36 +54,6 @@ pub struct RecordFile {
     path: PathBuf,
     format: OutputFormat,
     options: FileOptions,
-}
-
-/// A file, compressed or not.
-enum Out {
-    Plain(AtomicFile),
-    Compressed(Box<Compressed<AtomicFile>>),
-}
-
-impl Write for Out {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(file) => file.write(bytes),
-            Self::Compressed(out) => out.write(bytes),
-        }
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Plain(file) => file.flush(),
-            Self::Compressed(out) => out.flush(),
-        }
-    }
-}
-
-impl Out {
-    fn finish(self) -> io::Result<AtomicFile> {
-        match self {
-            Self::Plain(file) => Ok(file),
-            Self::Compressed(out) => out.finish(),
-        }
-    }
 }
 
 impl RecordFile {
@@ -190,26 +160,26 @@ impl RecordFile {
     }
 
     /// The jobs of files, and the files.
-    fn begin(files: &[&Self], threads: usize) -> Result<(Vec<WriteJob<'static>>, Vec<Out>), Error> {
+    fn begin(files: &[&Self], threads: usize) -> Result<(Vec<WriteJob<'static>>, Vec<OutputFile>), Error> {
         let job = |file: &&Self| {
             let job = WriteJob::new(OutputContent::Records { fen: file.options.fen }, file.format);
             let job = job.map_err(|error| file.failed(io::Error::other(error)))?;
             Ok(job.allow_loss(file.options.allow_loss))
         };
         let jobs = files.iter().map(job).collect::<Result<Vec<_>, Error>>()?;
-        let outs = files.iter().map(|file| file.create(threads));
+        let outs = files.iter().map(|file| {
+            let FileOptions { force, level, .. } = file.options;
+            OutputFile::create(&file.path, force, level, threads)
+        });
         Ok((jobs, outs.collect::<Result<_, Error>>()?))
     }
 
     /// Gives all files their names, or none.
-    fn commit(files: &[&Self], outs: Vec<Out>, written: &[OutputSummary]) -> Result<(), Error> {
+    fn commit(files: &[&Self], outs: Vec<OutputFile>, written: &[OutputSummary]) -> Result<(), Error> {
         let mut complete = Vec::new();
-        for ((written, mut out), file) in written.iter().zip(outs).zip(files) {
-            // Compressed files keep their first bytes.
-            if let (Some(start), Out::Plain(plain)) = (&written.start, &mut out) {
-                plain.rewrite_start(start).map_err(|source| file.failed(source))?;
-            }
-            complete.push(out.finish().map_err(|source| file.failed(source))?);
+        for ((written, out), file) in written.iter().zip(outs).zip(files) {
+            let finished = out.finish(written.start.as_deref());
+            complete.push(finished.map_err(|source| file.failed(source))?);
         }
         AtomicFile::commit_all(complete)
     }
@@ -217,19 +187,4 @@ impl RecordFile {
     fn failed(&self, source: io::Error) -> Error {
         Error::Write { path: self.path.clone(), source }
     }
-
-    fn create(&self, threads: usize) -> Result<Out, Error> {
-        let file = AtomicFile::create(&self.path, self.options.force)?;
-        let Some(compression) = compression_of(&self.path) else {
-            return Ok(Out::Plain(file));
-        };
-        let level = self.options.level.unwrap_or(default_level(compression));
-        let out = Compressed::new(file, compression, level, threads)?;
-        Ok(Out::Compressed(Box::new(out)))
-    }
-}
-
-/// The compression that the name of a file implies.
-fn compression_of(path: &Path) -> Option<Compression> {
-    Compression::of_extension(path.extension()?.to_str()?)
 }

@@ -9,6 +9,7 @@ use std::str::FromStr;
 /// A table of games as others publish it; as text `hub` or `aix`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub enum GameSchema {
     /// All games of Lichess, as they are published as Parquet: a column `movetext`, and columns of tags.
     Hub,

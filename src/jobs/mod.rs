@@ -20,6 +20,7 @@ mod hub_and_aix_schemas;
 mod label_comparison;
 mod output_content;
 mod output_error;
+mod output_file;
 mod output_format;
 #[cfg(feature = "parquet")]
 mod partitions;
@@ -46,6 +47,8 @@ pub use hub_and_aix_schemas::GameSchema;
 pub use label_comparison::{CompareLabels, LabelComparison, LabelCounts, MOST_WORST, WorstLabel};
 pub use output_content::OutputContent;
 pub use output_error::OutputError;
+#[cfg(feature = "cluster")]
+pub(crate) use output_file::OutputFile;
 pub use output_format::{Content, OutputFormat};
 pub(crate) use positions::Collect;
 pub use positions::PositionReader;

@@ -17,6 +17,7 @@ use std::path::Path;
 
 /// A format of outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum OutputFormat {
     /// A format of records.

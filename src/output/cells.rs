@@ -14,6 +14,7 @@ use std::io::Write as _;
 
 /// The notation for sets of squares and keys. In Parquet and Arrow they are unsigned unless they are [signed](Self::Signed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub enum SquareSetStyle {
     /// `0x` and 16 hexadecimal digits; in JSON a string.
     #[default]

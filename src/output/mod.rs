@@ -13,3 +13,6 @@ pub use atomic_file::{AtomicFile, CompleteFile};
 pub use row_format::SquareSetStyle;
 pub use temp_file::ScratchSpace;
 pub use temp_registry::abandon_outputs;
+
+/// The suffix that turns the name of an output into that of its manifest: a file that records how it was made.
+pub const MANIFEST_SUFFIX: &str = ".manifest.json";

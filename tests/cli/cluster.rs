@@ -155,6 +155,15 @@ impl Cluster {
         self.executors.swap_remove(place);
     }
 
+    /// Kills the scheduler, and starts another one at its address.
+    #[cfg(unix)]
+    pub(super) fn restart_scheduler(&mut self) {
+        self.scheduler.kill();
+        let arguments = ["scheduler", "--bind", &self.address, "--data", "/"];
+        self.scheduler = Process::start(&self.dir, "scheduler", &arguments);
+        self.scheduler.said("lanefish: scheduler on ");
+    }
+
     /// The executors that the scheduler knows.
     fn known(&self) -> Vec<Value> {
         let mut stream = TcpStream::connect(&self.address).expect("connected");

@@ -9,6 +9,8 @@ mod chaos;
 mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_doors;
+#[cfg(feature = "cluster")]
+mod cluster_output;
 mod common_mistakes;
 mod completions;
 mod compression;

@@ -177,13 +177,13 @@ pub(crate) type Sink<'a> = dyn FnMut(WritePart) -> Result<(), Error> + 'a;
 /// The content of an output.
 #[derive(Clone)]
 pub(crate) struct OutputRequest<'a> {
-    place: &'a OutputArgs,
-    format: OutputFormat,
-    more: &'a WriteArgs,
-    allow_loss: bool,
+    pub(super) place: &'a OutputArgs,
+    pub(super) format: OutputFormat,
+    pub(super) more: &'a WriteArgs,
+    pub(super) allow_loss: bool,
     /// The columns of a table for people, whose rows come as CSV.
-    table: Option<Vec<TableColumn>>,
-    division: RowDivision,
+    pub(super) table: Option<Vec<TableColumn>>,
+    pub(super) division: RowDivision,
 }
 
 impl<'a> OutputRequest<'a> {

@@ -222,6 +222,23 @@ impl<'a> Invocation<'a> {
         self.open_with(Some(path), packing, self.global.force || html::is_page(path))
     }
 
+    /// Opens the manifest of the files that a cluster writes, of inputs that have been prepared. It may replace that of an
+    /// earlier run which is continued.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn open_manifest(&self, path: &Path, continues: bool) -> Result<Output> {
+        let prepared = self.prepared.borrow();
+        let inputs = prepared.as_ref().map_or(&[][..], |prepared| &prepared.names);
+        self.compare(Some(path), inputs)?;
+        self.compared.set(true);
+        let opened = self.open_with(Some(path), None, self.global.force || continues);
+        match opened.as_ref().err().and_then(|error| error.downcast_ref()) {
+            Some(Error::Exists { path }) => {
+                bail!("{} exists; --continue keeps pieces that fit, and --force replaces them", path.display())
+            }
+            _ => opened,
+        }
+    }
+
     /// Opens an additional output file.
     pub(crate) fn open_beside(&self, path: &Path) -> Result<Output> {
         let prepared = self.prepared.borrow();

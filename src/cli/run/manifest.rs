@@ -7,7 +7,9 @@ use crate::cli::SOMETHING_WRONG;
 use anyhow::{Context, Result, bail};
 use lanefish::Error;
 use lanefish::formats::Format;
+use lanefish::input::FileFingerprint;
 use lanefish::jobs::OutputFormat;
+use lanefish::output::MANIFEST_SUFFIX;
 use lanefish::pipeline::{FileSummary, Summary};
 use lanefish_core::text::one_line;
 use rayon::ThreadPool;
@@ -21,8 +23,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-/// The suffix that turns the name of an output into that of its manifest.
-const SUFFIX: &str = ".manifest.json";
 /// Number of bytes that all threads hash together at a time.
 const PIECE: usize = 8 << 20;
 
@@ -140,7 +140,7 @@ impl Manifests {
                 bail!("--manifest: the name {} is not UTF-8, so a manifest cannot hold it", file.path().display());
             }
             let mut name = OsString::from(file.path());
-            name.push(SUFFIX);
+            name.push(MANIFEST_SUFFIX);
             files.push(invocation.open_beside(Path::new(&name))?);
         }
         Ok(Self { seed, inputs, against, files })
@@ -222,13 +222,24 @@ struct Listed {
     role: &'static str,
     path: String,
     bytes: u64,
-    blake3: String,
+    content: RecordedContent,
+}
+
+/// What a manifest says of the content of a file.
+enum RecordedContent {
+    Blake3(String),
+    /// Of an input that no single machine has read: see [`FileFingerprint`].
+    Fingerprint(FileFingerprint),
 }
 
 impl Listed {
     fn new(role: &'static str, value: &Value) -> Option<Self> {
         let text = |name| value.get(name)?.as_str().map(str::to_owned);
-        Some(Self { role, path: text("path")?, bytes: value.get("bytes")?.as_u64()?, blake3: text("blake3")? })
+        let content = match text("blake3") {
+            Some(hash) => RecordedContent::Blake3(hash),
+            None => RecordedContent::Fingerprint(FileFingerprint::of_text(&text("fingerprint")?)?),
+        };
+        Some(Self { role, path: text("path")?, bytes: value.get("bytes")?.as_u64()?, content })
     }
 
     /// Describes how the file differs from the manifest.
@@ -252,18 +263,27 @@ impl Listed {
         if metadata.len() != self.bytes {
             return Ok(Some(format!("has {} bytes, and had {}", metadata.len(), self.bytes)));
         }
-        let (_, hash) = hash_of(&file, pool, &path)?;
-        Ok((hash != self.blake3).then(|| "has different content".to_owned()))
+        let differs = match &self.content {
+            RecordedContent::Blake3(recorded) => hash_of(&file, pool, &path)?.1 != *recorded,
+            RecordedContent::Fingerprint(seen) => {
+                let failed = |source| Error::Read { path: Arc::from(&*path), offset: 0, source };
+                seen.difference(&path).map_err(failed)?.is_some()
+            }
+        };
+        Ok(differs.then(|| "has different content".to_owned()))
     }
 }
 
 /// The hash of a file of this length, according to the manifest beside it.
 pub(crate) fn recorded_hash(path: &Path, len: u64) -> Option<String> {
     let mut manifest = OsString::from(path);
-    manifest.push(SUFFIX);
+    manifest.push(MANIFEST_SUFFIX);
     let manifest: Value = serde_json::from_slice(&fs::read(manifest).ok()?).ok()?;
     let output = Listed::new("output", manifest.get("output")?)?;
-    (output.bytes == len).then_some(output.blake3)
+    match output.content {
+        RecordedContent::Blake3(hash) if output.bytes == len => Some(hash),
+        _ => None,
+    }
 }
 
 /// The files of a manifest.
@@ -277,7 +297,15 @@ fn listed(manifest: &Value) -> Option<Vec<Listed>> {
             files.push(Listed::new("against", other)?);
         }
     }
-    files.push(Listed::new("output", manifest.get("output")?)?);
+    // A cluster writes several.
+    match manifest.get("outputs") {
+        Some(outputs) => {
+            for output in outputs.as_array()? {
+                files.push(Listed::new("output", output)?);
+            }
+        }
+        None => files.push(Listed::new("output", manifest.get("output")?)?),
+    }
     Some(files)
 }
 

@@ -1,5 +1,7 @@
 //! What the commands share while they run: reading the inputs, writing the output, manifests, and the report at the end.
 
+#[cfg(feature = "cluster")]
+pub(super) mod cluster_output;
 pub(super) mod column_listing;
 pub(super) mod dataset_summary;
 pub(super) mod file_identity;

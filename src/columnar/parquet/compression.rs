@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 /// The compression of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub enum Compression {
     /// No compression.
     None,

@@ -57,6 +57,13 @@ impl Losses {
     pub(crate) fn change(&mut self, what: &'static str, record: u64) {
         self.changed.entry(what).or_insert(Changed { records: 0, first: record }).records += 1;
     }
+    /// Counts records that come out changed.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn change_many(&mut self, what: &'static str, more: Changed) {
+        let changed = self.changed.entry(what).or_insert(Changed { records: 0, first: more.first });
+        changed.records += more.records;
+        changed.first = changed.first.min(more.first);
+    }
     /// Adds the losses of later records.
     pub fn merge(&mut self, other: &Self) {
         other.lacking.iter().for_each(|(what, &records)| self.lack(what, records));

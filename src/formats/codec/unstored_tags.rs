@@ -18,6 +18,7 @@ const SHOWN: usize = 20;
 /// The number of games that have each tag without a field, and the number of texts of each kind without a field:
 /// variations, comments, commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub struct UnstoredTags {
     games: BTreeMap<Box<str>, u64>,
     /// Whether there are more names.

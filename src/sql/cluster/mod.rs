@@ -13,9 +13,10 @@
 //! ```
 //!
 //! - `protocol`: `input_shares` divides the inputs, as [`crate::pipeline::ReadOptions::shard`] does, so that every record
-//!   is in one piece, and `file_fingerprint` recognizes the files of a piece on the machine that reads it. `messages` and
+//!   is in one piece, and `files_as_seen` recognizes the files of a piece on the machine that reads it. `messages` and
 //!   `codec` encode tables, scans and functions. An executor reads pieces by `scan`. `statistics` gives the same reports
-//!   as one process: each piece is counted separately, and the client merges them. `client` watches a job: its progress,
+//!   as one process: each piece is counted separately, and the client merges them. `write_pieces` makes each piece a file
+//!   on the machine that reads it, and tells the client (`piece_rows`). `client` watches a job: its progress,
 //!   and whether an executor still works on it; its calls go through `scheduler_connection`. `file_names_in_queries`
 //!   changes queries before they are sent, which the scheduler would read otherwise.
 //! - `scheduling`: `processes` has the scheduler and the executors, `fair_scheduling` the order of their tasks,
@@ -23,7 +24,8 @@
 //!   `executor_connections` those among executors, `ports` their ports. `optimizer_rules` change plans of the scheduler
 //!   that the engine would divide wrongly.
 //! - `protection`: `tls` protects the ports, `plan_allowlist` has the plans that a cluster carries out, and `data_dirs`
-//!   the directories whose files its processes read: all are checked where they are used, whatever a message says.
+//!   and `output_dir` the directories in which its processes read and write files: all are checked where they are used,
+//!   whatever a message says.
 //! - `monitoring`: what the processes tell about themselves.
 //!
 //! Every machine must be able to read the files under the same names, and run the same version. Without [`Tls`], anyone
@@ -40,9 +42,12 @@ pub use protection::tls::{NAME, Tls};
 pub use protocol::client::{Cluster, JobProgress};
 pub use protocol::statistics::Counted;
 pub use protocol::statistics_request::Counting;
+pub use protocol::write_pieces::{WrittenFiles, WrittenPieces};
+pub use protocol::write_request::{ExistingPiece, PieceContent, Writing};
 pub use scheduling::processes::{ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
 
 pub(super) use protocol::client::Link;
+use protocol::input_shares::divide_for_files;
 pub(super) use protocol::input_shares::{Piece, divide};
 pub(super) use scheduling::object_store::Digests;
 
@@ -50,9 +55,10 @@ use super::tables::scan::Request;
 use super::{PositionSource, Rows, Session, SessionOptions, SqlError};
 use crate::input::{Inputs, Source};
 use datafusion::common::{DataFusionError, Result as EngineResult};
-use datafusion::logical_expr::col;
+use datafusion::logical_expr::{SortExpr, col};
 use datafusion::physical_plan::ExecutionPlan;
-use protocol::scan::{PieceScan, StatisticsTable, Work};
+use protocol::scan::{FilesTable, PieceScan, StatisticsTable, Work};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -90,6 +96,11 @@ pub(super) fn scan(request: Request, pieces: &[Piece]) -> EngineResult<Arc<dyn E
     Ok(Arc::new(PieceScan::new(work, protocol::input_shares::plan(pieces)?, None)))
 }
 
+/// The order of the lines of rejected records.
+fn in_order() -> Vec<SortExpr> {
+    ["piece", "place"].map(|name| col(name).sort(true, false)).to_vec()
+}
+
 impl Session {
     /// Begins to count the statistics of inputs on the cluster: the rows are for [`Counted::add`].
     ///
@@ -117,10 +128,42 @@ impl Session {
         let mut frame = self.context.read_table(Arc::new(table))?;
         // Reports merge in any order. Sorting them would keep one of each piece in memory at the same time.
         if counting.rejects {
-            let in_order = ["piece", "place"].map(|name| col(name).sort(true, false));
-            frame = frame.sort(in_order.to_vec())?;
+            frame = frame.sort(in_order())?;
         }
         let stream = self.runtime.block_on(self.execute(frame))?;
         Ok((self.rows(stream), counted))
+    }
+
+    /// Begins to write files of inputs on the cluster, one for each piece: the rows are for [`WrittenPieces::add`].
+    ///
+    /// # Errors
+    /// If an input cannot be opened or is not a regular file, or would be replaced, the scheduler does not accept the job,
+    /// or the session has no cluster.
+    pub fn write(
+        &self,
+        mut inputs: Inputs,
+        options: &SessionOptions,
+        writing: Writing,
+    ) -> Result<(Rows<'_>, WrittenPieces), SqlError> {
+        if self.link.is_none() {
+            return Err(SqlError::Cluster("the session has no cluster".to_owned()));
+        }
+        let of_table = |error| SqlError::Table(Arc::new(error));
+        absolute(&mut inputs).map_err(of_table)?;
+        // The division must not depend on the cluster: a later one may go on with the job.
+        let pieces = divide_for_files(&inputs, writing.pieces, &options.read).map_err(of_table)?;
+        let names: BTreeSet<PathBuf> = (0..).zip(&pieces).map(|(number, _)| writing.piece(number)).collect();
+        if let Some(path) = inputs.sources.iter().filter_map(Source::file).find(|path| names.contains(&***path)) {
+            let error = format!("{} is an input and cannot also be an output", path.display());
+            return Err(SqlError::Cluster(error));
+        }
+        let (rejects, written) = (writing.rejects, WrittenPieces::new(pieces.len(), &writing));
+        let source = PositionSource { inputs, options: options.clone() };
+        let mut frame = self.context.read_table(Arc::new(FilesTable::new(source, pieces, writing)))?;
+        if rejects {
+            frame = frame.sort(in_order())?;
+        }
+        let stream = self.runtime.block_on(self.execute(frame))?;
+        Ok((self.rows(stream), written))
     }
 }

@@ -3,11 +3,16 @@
 
 use super::data_dirs::Data;
 use crate::chess::random::Random;
+use crate::formats::Format;
+use crate::input::Inputs;
+use crate::jobs::OutputFormat;
 use crate::sql::cluster::protocol::scheduler_connection::Connection;
 use crate::sql::cluster::scheduling::object_store::{Digests, Stores};
-use crate::sql::cluster::{Cluster, ExecutorOptions, SchedulerOptions, run_executor, run_scheduler};
+use crate::sql::cluster::{
+    Cluster, ExecutorOptions, ExistingPiece, PieceContent, SchedulerOptions, Writing, run_executor, run_scheduler,
+};
 use crate::sql::tables::files_of_datafusion::{self, Files, Store};
-use crate::sql::{Session, SessionOptions};
+use crate::sql::{Session, SessionOptions, SqlError};
 use crate::tiers::Tier;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
@@ -55,7 +60,7 @@ struct Processes {
 impl Processes {
     fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        for name in ["data", "secret", "work"] {
+        for name in ["data", "secret", "work", "out"] {
             std::fs::create_dir(directory.path().join(name)).unwrap();
         }
         let lines = "8/8/8/4k3/8/4K3/8/7R w - - 0 1\n".repeat(1000);
@@ -76,6 +81,7 @@ impl Processes {
         let scheduler = ready.recv().unwrap();
         let options = ExecutorOptions::new(scheduler.to_string())
             .data(vec![directory.path().join("data")])
+            .out(Some(directory.path().join("out")))
             .work_directory(Some(directory.path().join("work")));
         let executor_thread = begin(Box::new(move |end, sender| {
             run_executor(&options, end, |bind| sender.send(bind).unwrap()).unwrap();
@@ -94,10 +100,26 @@ impl Processes {
         let options = SessionOptions::new(Tier::best().analyzer().unwrap());
         let session = Session::on_cluster(options, cluster).unwrap();
         let statements = Session::parse(query).unwrap();
-        let text = |error: crate::sql::SqlError| error.to_string();
+        let text = |error: SqlError| error.to_string();
         let rows = session.run(&statements[0]).map_err(text)?;
         let batches = rows.collect::<Result<Vec<RecordBatch>, _>>().map_err(text)?;
         Ok(batches[0].column(0).as_primitive::<Int64Type>().value(0))
+    }
+
+    /// Lets the executor write its file under this name, and returns how many files it says that it has written.
+    fn write(&self, name: PathBuf, existing: ExistingPiece) -> Result<usize, String> {
+        let cluster = Cluster::connect(&self.scheduler.to_string(), None).unwrap();
+        let options = SessionOptions::new(Tier::best().analyzer().unwrap());
+        let session = Session::on_cluster(options.clone(), cluster).unwrap();
+        let content = PieceContent::Records { fen: false };
+        let writing = Writing::new(name, content, OutputFormat::Records(Format::BOARDS)).existing(existing);
+        let text = |error: SqlError| error.to_string();
+        let inputs = Inputs::of([self.path("data/a.fen")]);
+        let (rows, mut written) = session.write(inputs, &options, writing).map_err(text)?;
+        for batch in rows {
+            written.add(&batch.map_err(text)?, |_| Ok::<(), SqlError>(())).map_err(text)?;
+        }
+        Ok(written.finish().map_err(text)?.files)
     }
 
     /// Sends a query to the scheduler, and returns its answer, whatever it is, as text.
@@ -121,7 +143,7 @@ impl Processes {
     fn check(&self) {
         let counted = self.ask(&format!("select count(*) from '{}'", self.path("data/a.fen").display()));
         assert_eq!(counted, Ok(1000));
-        for (name, files) in [("", 3), ("data", 1), ("secret", 2)] {
+        for (name, files) in [("", 4), ("data", 1), ("secret", 2), ("out", 0)] {
             assert_eq!(std::fs::read_dir(self.path(name)).unwrap().count(), files, "{name}");
         }
     }
@@ -292,6 +314,49 @@ fn files_outside_of_the_data_are_refused() {
     for name in ["data/link.fen", "data/way"] {
         std::fs::remove_file(processes.path(name)).unwrap();
     }
+    processes.check();
+}
+
+#[cfg(unix)]
+#[test]
+fn files_outside_of_the_output_directory_are_not_written() {
+    use std::os::unix::fs::symlink;
+    let processes = Processes::start();
+    symlink(processes.path("secret"), processes.path("out/way")).unwrap();
+    symlink(processes.path("secret/new"), processes.path("out/dangling")).unwrap();
+    symlink(processes.path("secret/b.fen"), processes.path("out/to-00000.boards")).unwrap();
+    symlink(processes.path("secret/c.json"), processes.path("out/beside-00000.boards.manifest.json")).unwrap();
+    let secret = std::fs::read(processes.path("secret/b.fen")).unwrap();
+    let names = [
+        "secret/{n}.boards",
+        "data/{n}.boards",
+        "{n}.boards",
+        "out/../secret/{n}.boards",
+        "out/./../{n}.boards",
+        "out/way/{n}.boards",
+        "out/way/deep/{n}.boards",
+        "out/way/../{n}.boards",
+        "out/dangling/{n}.boards",
+        "out/to-{n}.boards",
+        "out/beside-{n}.boards",
+        "out/../out/{n}.boards",
+    ];
+    for existing in [ExistingPiece::Refuse, ExistingPiece::Replace, ExistingPiece::Keep] {
+        for name in names {
+            processes.write(processes.path(name), existing).unwrap_err();
+        }
+        for name in ["/{n}.boards", "{n}.boards", "", "/", "..", "out/{n}.boards", "/proc/self/fd/{n}"] {
+            processes.write(PathBuf::from(name), existing).unwrap_err();
+        }
+    }
+    assert_eq!(std::fs::read(processes.path("secret/b.fen")).unwrap(), secret);
+    for name in ["way", "dangling", "to-00000.boards", "beside-00000.boards.manifest.json"] {
+        std::fs::remove_file(processes.path("out").join(name)).unwrap();
+    }
+    processes.check();
+    assert_eq!(processes.write(processes.path("out/deep/{n}.boards"), ExistingPiece::Refuse), Ok(1));
+    assert_eq!(std::fs::read_dir(processes.path("out/deep")).unwrap().count(), 2);
+    std::fs::remove_dir_all(processes.path("out/deep")).unwrap();
     processes.check();
 }
 

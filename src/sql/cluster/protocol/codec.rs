@@ -3,10 +3,10 @@
 use super::errors::carried;
 use super::input_shares::Piece;
 use super::message_envelope::{decoded, encoded, is_ours};
-use super::messages::{CountingWire, JudgingWire, ScanWire, TableWire, columns, names, source};
-use super::scan::{PieceScan, StatisticsTable, Work};
+use super::messages::{CountingWire, FilesWire, JudgingWire, ScanWire, TableWire, columns, names, source};
+use super::scan::{FilesTable, PieceScan, StatisticsTable, Work};
 use crate::input::Inputs;
-use crate::sql::cluster::protection::data_dirs::Data;
+use crate::sql::cluster::protection::Directories;
 use crate::sql::cluster::protection::plan_allowlist::refused;
 use crate::sql::functions::values_without_position::ValuesWithoutPosition;
 use crate::sql::functions::{self, ValidityOptions};
@@ -34,6 +34,7 @@ use std::sync::Arc;
 enum AnyTable {
     Positions(TableWire),
     Statistics(CountingWire, Vec<Piece>),
+    Files(FilesWire, Vec<Piece>),
 }
 
 /// A leaf of a plan in its encoded form.
@@ -41,6 +42,7 @@ enum AnyTable {
 enum AnyScan {
     Positions(ScanWire),
     Statistics(CountingWire),
+    File(FilesWire),
 }
 
 /// Encodes tables and functions in plans of queries.
@@ -73,6 +75,10 @@ impl LogicalExtensionCodec for LogicalCodec {
                 let inputs = Piece::all(&pieces).inputs();
                 Arc::new(StatisticsTable::new(source(inputs, read)?, pieces, counting))
             }
+            AnyTable::Files(FilesWire { read, writing }, pieces) => {
+                let inputs = Piece::all(&pieces).inputs();
+                Arc::new(FilesTable::new(source(inputs, read)?, pieces, writing))
+            }
         })
     }
     fn try_encode_table_provider(
@@ -91,6 +97,9 @@ impl LogicalExtensionCodec for LogicalCodec {
         } else if let Some(table) = any.downcast_ref::<StatisticsTable>() {
             let counting = CountingWire::of(&table.source().options.read, table.counting());
             AnyTable::Statistics(counting, table.pieces().to_vec())
+        } else if let Some(table) = any.downcast_ref::<FilesTable>() {
+            let (read, writing) = (table.source().options.read.clone(), table.writing().clone());
+            AnyTable::Files(FilesWire { read, writing }, table.pieces().to_vec())
         } else if any.is::<MemTable>() {
             return Err(carried(&format!(
                 "the table {name} is in the memory of this process, which a cluster cannot see: write its rows to a \
@@ -127,14 +136,14 @@ impl LogicalExtensionCodec for LogicalCodec {
 #[derive(Debug, Default)]
 pub(in crate::sql::cluster) struct PhysicalCodec {
     engine: BallistaPhysicalExtensionCodec,
-    /// The files that this machine reads, if it is an executor.
-    data: Option<Data>,
+    /// Where this machine reads and writes files, if it is an executor.
+    directories: Option<Directories>,
 }
 
 impl PhysicalCodec {
     /// That of an executor.
-    pub(in crate::sql::cluster) fn of_executor(data: Data) -> Self {
-        Self { engine: BallistaPhysicalExtensionCodec::default(), data: Some(data) }
+    pub(in crate::sql::cluster) fn of_executor(directories: Directories) -> Self {
+        Self { engine: BallistaPhysicalExtensionCodec::default(), directories: Some(directories) }
     }
 }
 
@@ -167,8 +176,11 @@ impl PhysicalExtensionCodec for PhysicalCodec {
                 let (read, counting) = counting.into_counting()?;
                 Work::Statistics(Arc::new(source(Inputs::default(), read)?), counting)
             }
+            AnyScan::File(FilesWire { read, writing }) => {
+                Work::File(Arc::new(source(Inputs::default(), read)?), Arc::new(writing))
+            }
         };
-        Ok(Arc::new(PieceScan::new(work, Arc::clone(pieces), self.data.clone())))
+        Ok(Arc::new(PieceScan::new(work, Arc::clone(pieces), self.directories.clone())))
     }
     fn try_encode(
         &self,
@@ -188,6 +200,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
                 limit: request.limit,
             }),
             Work::Statistics(_, counting) => AnyScan::Statistics(CountingWire::of(read, counting)),
+            Work::File(_, writing) => AnyScan::File(FilesWire { read: read.clone(), writing: (**writing).clone() }),
         })?);
         Ok(())
     }

@@ -8,11 +8,11 @@
 //! leaves that it knows, and leaves others whole, so each task would read everything.
 
 use super::errors::{carried, machine};
-use super::file_fingerprint::{FileFingerprint, full_read_limit};
+use super::files_as_seen;
 use super::message_envelope::{decoded, encoded};
 use crate::error::Error;
 use crate::formats::{self, Layout};
-use crate::input::{Inputs, Shard, Source};
+use crate::input::{FileFingerprint, Inputs, Shard, Source};
 use crate::pipeline::ReadOptions;
 use crate::sql::cluster::protection::data_dirs::Data;
 use crate::stats::InputNames;
@@ -23,12 +23,16 @@ use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::physical_plan::ExecutionPlan;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 /// Minimum and maximum size of a task. Other jobs wait for the tasks that run, and what an executor that is killed has
 /// done of its tasks is lost.
 const SIZE: (u64, u64) = (64 << 10, 512 << 20);
+
+/// Minimum number of pieces that become files, and the size above which there are more.
+const FILES: usize = 16;
+const FILE_SIZE: u64 = 128 << 20;
 
 /// A file of a piece.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +77,11 @@ impl Piece {
         inputs
     }
 
+    /// The names of its files, and what the client saw of them.
+    pub(in crate::sql::cluster) fn files(&self) -> impl Iterator<Item = (&Path, FileFingerprint)> {
+        self.files.iter().map(|file| (&*file.path, file.seen))
+    }
+
     /// The names of these inputs.
     pub(in crate::sql::cluster) fn names(&self, inputs: &Inputs) -> InputNames {
         InputNames::of(inputs).with_times(self.files.iter().map(|file| file.time))
@@ -89,7 +98,7 @@ impl Piece {
             // Whatever is opened from now on must be what is checked here.
             let checked = std::fs::metadata(path).and_then(|metadata| source.recognize(&metadata));
             checked
-                .and_then(|()| seen.check(path))
+                .and_then(|()| files_as_seen::check(path, seen))
                 .map_err(|error| carried(&format!("cannot open {}: {error} (on {})", path.display(), machine())))?;
         }
         Ok((inputs, self.shard.and_then(|(index, count)| Shard::new(index, count))))
@@ -137,7 +146,7 @@ fn wrong(reason: &dyn std::fmt::Display) -> DataFusionError {
 /// # Errors
 /// If an input cannot be opened, or is not a regular file.
 pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Result<Vec<Piece>, Error> {
-    let whole = full_read_limit(inputs.sources.len());
+    let number = inputs.sources.len();
     let times: Vec<u64> = InputNames::of(inputs).times().collect();
     let seen = inputs.sources.par_iter().zip(times).map(|(source, time)| {
         if source.is_member() {
@@ -145,7 +154,7 @@ pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Resu
             return Err(Error::UnknownFormat { path: Arc::clone(source.name()), reason: reason.to_owned() });
         }
         let failed = |error| Error::Open { path: Arc::clone(source.name()), source: error };
-        let seen = FileFingerprint::of(source.name(), whole).map_err(failed)?;
+        let seen = files_as_seen::seen(source.name(), number).map_err(failed)?;
         Ok(PieceFile { path: source.name().to_path_buf(), seen, time })
     });
     let files = seen.collect::<Result<Vec<_>, _>>()?;
@@ -179,6 +188,20 @@ pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Resu
     divided[0].broken.clone_from(&inputs.broken);
     divided[0].skipped.clone_from(&inputs.skipped);
     Ok(divided)
+}
+
+/// Divides inputs whose pieces become files: into this number of pieces, about, or into one that depends only on their size.
+///
+/// # Errors
+/// Those of [`divide`].
+pub(crate) fn divide_for_files(
+    inputs: &Inputs,
+    pieces: Option<usize>,
+    read: &ReadOptions,
+) -> Result<Vec<Piece>, Error> {
+    let total = inputs.total_bytes().unwrap_or(0);
+    let usual = usize::try_from(total / FILE_SIZE).unwrap_or(usize::MAX).max(FILES);
+    divide(inputs, pieces.unwrap_or(usual), read)
 }
 
 /// Whether an input can be read from the middle.

@@ -3,11 +3,12 @@
 use super::input_shares::Piece;
 use super::message_envelope::wrong;
 use super::statistics_request::Counting;
+use super::write_request::Writing;
 use crate::chess::Validity;
 use crate::choose::{Condition, Definitions, FilterCount};
 use crate::error::{Place, Reject};
 use crate::formats::ValidityWire;
-use crate::formats::{DroppedKind, DroppedValue, Format, Remark};
+use crate::formats::{Changed, DroppedKind, DroppedValue, Format, Losses, Remark, UnstoredTags};
 use crate::input::Inputs;
 use crate::pipeline::{FileSummary, ReadOptions, Summary};
 use crate::poisoned_locks::Unpoisoned;
@@ -44,6 +45,13 @@ pub(in crate::sql::cluster) struct ScanWire {
     pub(in crate::sql::cluster) columns: Vec<String>,
     pub(in crate::sql::cluster) conditions: Vec<Condition>,
     pub(in crate::sql::cluster) limit: Option<usize>,
+}
+
+/// Files that are written of inputs.
+#[derive(Serialize, Deserialize)]
+pub(in crate::sql::cluster) struct FilesWire {
+    pub(in crate::sql::cluster) read: ReadOptions,
+    pub(in crate::sql::cluster) writing: Writing,
 }
 
 /// Statistics of inputs.
@@ -114,7 +122,7 @@ impl JudgingWire {
 }
 
 /// The summary of a piece.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::sql::cluster) struct SummaryWire {
     records: u64,
     rejected: u64,
@@ -126,6 +134,7 @@ pub(in crate::sql::cluster) struct SummaryWire {
     /// The parts of a remark: name, text, whether it is a detail, count, and the first occurrence.
     remarks: Vec<(String, String, bool, u64, Option<String>)>,
     dropped_values: Vec<MisfitWire>,
+    lost_tags: UnstoredTags,
     left_out: BTreeMap<String, (u64, u64, u64)>,
     /// Notes on files: path, format and note.
     notes: Vec<(PathBuf, String, String)>,
@@ -135,7 +144,7 @@ pub(in crate::sql::cluster) struct SummaryWire {
 }
 
 /// Values that were left out of records, with the first of each kind.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct MisfitWire {
     /// The name of the field or key, and whether it is a field, and one whose text is kept.
     name: String,
@@ -146,7 +155,7 @@ struct MisfitWire {
     value: String,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct RejectWire {
     place: PlaceWire,
     reasons: Vec<String>,
@@ -154,7 +163,7 @@ struct RejectWire {
     raw: Vec<u8>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlaceWire {
     file: PathBuf,
     line: Option<u64>,
@@ -194,6 +203,7 @@ impl SummaryWire {
                 .iter()
                 .map(|(dropped_value, times)| MisfitWire::of(dropped_value, times))
                 .collect(),
+            lost_tags: summary.lost_tags.clone(),
             left_out: summary
                 .left_out
                 .iter()
@@ -229,6 +239,7 @@ impl SummaryWire {
         for (dropped_value, times) in self.dropped_values.into_iter().filter_map(MisfitWire::into_misfit) {
             all.dropped_values.add(dropped_value, times);
         }
+        all.lost_tags.merge(&self.lost_tags);
         for (name, (games, positions, unknown)) in self.left_out {
             let left = FilterCount::new(games, positions, unknown);
             all.left_out.entry(interned(&name)).or_default().add(left);
@@ -256,6 +267,39 @@ impl SummaryWire {
                 });
             }
         }
+    }
+}
+
+/// What the file of a piece does not keep.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::sql::cluster) struct LossesWire {
+    lacking: BTreeMap<String, u64>,
+    /// The number of changed records, and the first one.
+    changed: BTreeMap<String, (u64, u64)>,
+    placeholders: BTreeMap<String, u64>,
+}
+
+impl LossesWire {
+    pub(in crate::sql::cluster) fn of(losses: &Losses) -> Self {
+        let named = |(name, times): (&str, u64)| (name.to_owned(), times);
+        Self {
+            lacking: losses.lacking().map(named).collect(),
+            changed: losses
+                .changed()
+                .map(|(name, changed)| (name.to_owned(), (changed.records, changed.first)))
+                .collect(),
+            placeholders: losses.placeholders().map(named).collect(),
+        }
+    }
+
+    pub(in crate::sql::cluster) fn into_losses(self) -> Losses {
+        let mut losses = Losses::default();
+        self.lacking.iter().for_each(|(name, &records)| losses.lack(interned(name), records));
+        self.placeholders.iter().for_each(|(name, &records)| losses.fill(interned(name), records));
+        for (name, (records, first)) in self.changed {
+            losses.change_many(interned(&name), Changed { records, first });
+        }
+        losses
     }
 }
 

@@ -3,12 +3,13 @@
 use super::errors::failure_of;
 use super::input_shares::{Piece, of_batch, plan};
 use super::scan_metrics::ScanMetrics;
-use super::statistics;
 use super::statistics_request::Counting;
+use super::write_request::Writing;
+use super::{piece_rows, statistics, write_pieces};
 use crate::input::{Inputs, Shard};
 use crate::pipeline::ReadOptions;
 use crate::sql::PositionSource;
-use crate::sql::cluster::protection::data_dirs::Data;
+use crate::sql::cluster::protection::Directories;
 use crate::sql::tables::scan::{NAME, Request, ScanPart, ScanRun, begin, external, properties};
 use crate::sql::tables::scan_registry::Reads;
 use async_trait::async_trait;
@@ -39,13 +40,15 @@ pub(in crate::sql::cluster) enum Work {
     Columns(Arc<Request>),
     /// The report on its records.
     Statistics(Arc<PositionSource>, Counting),
+    /// A file with its records.
+    File(Arc<PositionSource>, Arc<Writing>),
 }
 
 impl Work {
     fn schema(&self) -> SchemaRef {
         match self {
             Self::Columns(request) => Arc::clone(&request.schema),
-            Self::Statistics(..) => statistics::schema(),
+            Self::Statistics(..) | Self::File(..) => piece_rows::schema(),
         }
     }
 
@@ -53,7 +56,7 @@ impl Work {
     pub(in crate::sql::cluster) fn read(&self) -> &ReadOptions {
         let source = match self {
             Self::Columns(request) => &request.source,
-            Self::Statistics(source, _) => source,
+            Self::Statistics(source, _) | Self::File(source, _) => source,
         };
         &source.options.read
     }
@@ -62,6 +65,7 @@ impl Work {
         &self,
         (number, piece): (u32, &Piece),
         (own, shard): (Inputs, Option<Shard>),
+        directories: Directories,
         told: ScanMetrics,
     ) -> Result<ScanRun> {
         match self {
@@ -81,6 +85,9 @@ impl Work {
                 let names = piece.names(&own);
                 statistics::begin(source, counting, number, (own, names), shard, told)
             }
+            Self::File(source, writing) => {
+                write_pieces::begin(source, writing, (number, piece), (own, shard), (directories.out, told))
+            }
         }
     }
 }
@@ -91,21 +98,25 @@ pub(in crate::sql::cluster) struct PieceScan {
     work: Work,
     /// One for each partition.
     pieces: Arc<dyn ExecutionPlan>,
-    /// What this machine reads; `None` where the scan is planned and not run.
-    data: Option<Data>,
+    /// Where this machine reads and writes; `None` where the scan is planned and not run.
+    directories: Option<Directories>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
 
 impl PieceScan {
     /// A scan of the pieces that another plan has: [`super::input_shares::plan`].
-    pub(in crate::sql::cluster) fn new(work: Work, pieces: Arc<dyn ExecutionPlan>, data: Option<Data>) -> Self {
+    pub(in crate::sql::cluster) fn new(
+        work: Work,
+        pieces: Arc<dyn ExecutionPlan>,
+        directories: Option<Directories>,
+    ) -> Self {
         let partitions = pieces.properties().partitioning.partition_count();
         Self {
             properties: properties(&work.schema(), partitions),
             work,
             pieces,
-            data,
+            directories,
             metrics: ExecutionPlanMetricsSet::new(),
         }
     }
@@ -120,6 +131,7 @@ impl DisplayAs for PieceScan {
         match &self.work {
             Work::Columns(request) => write!(f, "{NAME}: {request}"),
             Work::Statistics(source, _) => write!(f, "{NAME}: from={source}, statistics"),
+            Work::File(source, writing) => write!(f, "{NAME}: from={source}, to={}", writing.name.display()),
         }
     }
 }
@@ -146,15 +158,16 @@ impl ExecutionPlan for PieceScan {
     }
     fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         match (children.pop(), children.is_empty()) {
-            (Some(pieces), true) => Ok(Arc::new(Self::new(self.work.clone(), pieces, self.data.clone()))),
+            (Some(pieces), true) => Ok(Arc::new(Self::new(self.work.clone(), pieces, self.directories.clone()))),
             _ => Err(external("a scan of pieces has one input")),
         }
     }
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let (work, schema, data) = (self.work.clone(), self.work.schema(), self.data.clone());
+        let (work, schema, directories) = (self.work.clone(), self.work.schema(), self.directories.clone());
         let told = ScanMetrics::new(&self.metrics, partition);
         let pieces = self.pieces.execute(partition, context)?;
-        let rows = pieces.then(move |batch| begun(work.clone(), data.clone(), told.clone(), batch)).try_flatten();
+        let rows =
+            pieces.then(move |batch| begun(work.clone(), directories.clone(), told.clone(), batch)).try_flatten();
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
     fn metrics(&self) -> Option<MetricsSet> {
@@ -165,16 +178,17 @@ impl ExecutionPlan for PieceScan {
 /// Begins to read the piece that a batch has.
 async fn begun(
     work: Work,
-    data: Option<Data>,
+    directories: Option<Directories>,
     told: ScanMetrics,
     batch: Result<RecordBatch>,
 ) -> Result<SendableRecordBatchStream> {
     let (number, piece) = of_batch(&batch?)?;
-    let data = data.ok_or_else(|| external("only an executor reads pieces"))?;
+    let directories = directories.ok_or_else(|| external("only an executor reads pieces"))?;
+    let data = directories.data.clone();
     // What is read to recognize a file would keep other tasks waiting.
     let opened = tokio::task::spawn_blocking(move || piece.open(&data).map(|opened| (piece, opened))).await;
     let (piece, opened) = opened.map_err(external)??;
-    let run = work.begin((number, &piece), opened, told)?;
+    let run = work.begin((number, &piece), opened, directories, told)?;
     Ok(Arc::new(run).stream(work.schema()))
 }
 
@@ -204,7 +218,7 @@ impl StatisticsTable {
 #[async_trait]
 impl TableProvider for StatisticsTable {
     fn schema(&self) -> SchemaRef {
-        statistics::schema()
+        piece_rows::schema()
     }
     fn table_type(&self) -> TableType {
         TableType::Base
@@ -217,6 +231,49 @@ impl TableProvider for StatisticsTable {
         _: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let work = Work::Statistics(Arc::clone(&self.source), self.counting.clone());
+        Ok(Arc::new(PieceScan::new(work, plan(&self.pieces)?, None)))
+    }
+}
+
+/// The files that executors write of inputs, as a table of what they say about them.
+#[derive(Debug)]
+pub(in crate::sql::cluster) struct FilesTable {
+    source: Arc<PositionSource>,
+    pieces: Vec<Piece>,
+    writing: Arc<Writing>,
+}
+
+impl FilesTable {
+    pub(in crate::sql::cluster) fn new(source: PositionSource, pieces: Vec<Piece>, writing: Writing) -> Self {
+        Self { source: Arc::new(source), pieces, writing: Arc::new(writing) }
+    }
+    pub(in crate::sql::cluster) fn source(&self) -> &PositionSource {
+        &self.source
+    }
+    pub(in crate::sql::cluster) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+    pub(in crate::sql::cluster) fn writing(&self) -> &Writing {
+        &self.writing
+    }
+}
+
+#[async_trait]
+impl TableProvider for FilesTable {
+    fn schema(&self) -> SchemaRef {
+        piece_rows::schema()
+    }
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        _: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let work = Work::File(Arc::clone(&self.source), Arc::clone(&self.writing));
         Ok(Arc::new(PieceScan::new(work, plan(&self.pieces)?, None)))
     }
 }

@@ -1,11 +1,11 @@
 //! Statistics of whole inputs on a cluster: rows with the report of each piece, which the client merges.
 //!
-//! A piece returns the lines of its rejected records, if they are requested, then its report, then its summary. Reports
-//! merge to the bit, in any order; summaries are added up in the order of the pieces.
+//! Reports merge to the bit, in any order; summaries are added up in the order of the pieces.
 
 use super::errors::{carried, failure_of};
 use super::message_envelope::{decoded, encoded};
 use super::messages::SummaryWire;
+use super::piece_rows::{self, PieceSender, REJECTS, REPORT, SUMMARY, wrong};
 use super::scan_metrics::ScanMetrics;
 use super::statistics_request::Counting;
 use crate::error::{Error, Reject};
@@ -17,33 +17,10 @@ use crate::sql::functions::statistics as state;
 use crate::sql::tables::scan::{Batch, ScanRun};
 use crate::sql::{PositionSource, SqlError};
 use crate::stats::InputNames;
-use datafusion::arrow::array::{AsArray, BinaryArray, RecordBatch, UInt8Array, UInt32Array};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt8Type, UInt32Type};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::common::Result;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock};
-
-/// The kind of a row.
-const REJECTS: u8 = 0;
-const REPORT: u8 = 1;
-const SUMMARY: u8 = 2;
-
-/// Number of bytes of lines of rejected records that are sent together.
-const LINES: usize = 64 << 10;
-
-static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
-    Arc::new(Schema::new(vec![
-        Field::new("piece", DataType::UInt32, false),
-        Field::new("place", DataType::UInt32, false),
-        Field::new("kind", DataType::UInt8, false),
-        Field::new("content", DataType::Binary, false),
-    ]))
-});
-
-/// The schema of reports.
-pub(in crate::sql::cluster) fn schema() -> SchemaRef {
-    Arc::clone(&SCHEMA)
-}
+use std::sync::Arc;
 
 /// Begins to count a piece.
 pub(in crate::sql::cluster) fn begin(
@@ -57,19 +34,6 @@ pub(in crate::sql::cluster) fn begin(
     let (options, counting) = (source.options.clone(), counting.clone());
     let source = PositionSource { inputs, options };
     ScanRun::begin(2, move |sender| count(&source, names, shard, &counting, number, sender, &told))
-}
-
-/// A row, with its place among the rows of the piece.
-fn row(piece: u32, place: u32, kind: u8, content: &[u8]) -> Result<RecordBatch> {
-    Ok(RecordBatch::try_new(
-        Arc::clone(&SCHEMA),
-        vec![
-            Arc::new(UInt32Array::from_value(piece, 1)),
-            Arc::new(UInt32Array::from_value(place, 1)),
-            Arc::new(UInt8Array::from_value(kind, 1)),
-            Arc::new(BinaryArray::from_vec(vec![content])),
-        ],
-    )?)
 }
 
 /// Counts a piece.
@@ -92,17 +56,8 @@ fn count(
     if let Some(by) = &counting.by {
         job = job.grouped_by(by.clone());
     }
-    let (mut lines, mut place) = (Vec::new(), 0);
-    let mut on_reject = |reject: &Reject| -> Result<(), Error> {
-        reject.write_line(&mut lines);
-        if lines.len() >= LINES {
-            let sent = sender.send(row(number, place, REJECTS, &lines));
-            lines.clear();
-            place += 1;
-            return sent;
-        }
-        Ok(())
-    };
+    let mut rows = PieceSender::new(sender, number);
+    let mut on_reject = |reject: &Reject| -> Result<(), Error> { rows.reject(reject) };
     let options = source
         .options
         .run(shard)
@@ -115,12 +70,7 @@ fn count(
     let keep_en_passant = source.options.read.decode.keep_en_passant;
     let report = job.finish(summary.rejected, keep_en_passant).map_err(|error| carried(&error.to_string()))?;
     told.tell(&summary);
-    if !lines.is_empty() {
-        let _ = sender.send(row(number, place, REJECTS, &lines));
-    }
-    for (kind, content) in [(REPORT, state::encoded(&report)?), (SUMMARY, encoded(&SummaryWire::of(&summary))?)] {
-        let _ = sender.send(row(number, u32::MAX, kind, &content));
-    }
+    rows.end(&[(REPORT, state::encoded(&report)?), (SUMMARY, encoded(&SummaryWire::of(&summary))?)]);
     Ok(())
 }
 
@@ -151,19 +101,11 @@ impl Counted {
         rows: &RecordBatch,
         mut on_rejects: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let wrong = || SqlError::Cluster("rows of statistics are of another kind".to_owned());
-        if rows.schema().fields() != SCHEMA.fields() {
-            return Err(wrong().into());
-        }
-        let pieces = rows.column(0).as_primitive::<UInt32Type>();
-        let kinds = rows.column(2).as_primitive::<UInt8Type>();
-        let contents = rows.column(3).as_binary::<i32>();
-        for row in 0..rows.num_rows() {
-            let content = contents.value(row);
-            match kinds.value(row) {
+        piece_rows::each(rows, |piece, kind, content| {
+            match kind {
                 REJECTS => on_rejects(content)?,
                 REPORT => {
-                    if !self.reports.insert(pieces.value(row)) {
+                    if !self.reports.insert(piece) {
                         return Err(wrong().into());
                     }
                     let report = state::decoded(content).map_err(SqlError::from)?;
@@ -173,12 +115,12 @@ impl Counted {
                     }
                 }
                 SUMMARY => {
-                    self.summaries.insert(pieces.value(row), content.to_vec());
+                    self.summaries.insert(piece, content.to_vec());
                 }
                 _ => return Err(wrong().into()),
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// The merged report, once there are no more rows.

@@ -12,7 +12,9 @@ use super::shuffle_files::UniqueFiles;
 use super::work_dir::WorkDirectory;
 use crate::chess::Validity;
 use crate::sql::cluster::monitoring::metrics::{Jobs, READ};
+use crate::sql::cluster::protection::Directories;
 use crate::sql::cluster::protection::data_dirs::Data;
+use crate::sql::cluster::protection::output_dir::OutputDirectory;
 use crate::sql::cluster::protection::plan_allowlist::{QueryPlan, TaskPlan};
 use crate::sql::cluster::protection::tls::{Tls, endpoint, scheme, with_causes};
 use crate::sql::cluster::protocol::client::MESSAGE;
@@ -226,6 +228,8 @@ pub struct ExecutorOptions {
     pub memory: Option<u64>,
     /// The directories below which it reads files, wherever links lead; by default the current one.
     pub data: Vec<PathBuf>,
+    /// The directory below which it writes files, wherever links lead; by default it writes none.
+    pub out: Option<PathBuf>,
     /// What everybody who connects must have, too, as well as the scheduler and the other executors.
     pub tls: Option<Tls>,
     /// Whether it may listen on other addresses than those of this machine without [`Self::tls`].
@@ -243,6 +247,7 @@ impl ExecutorOptions {
             work_directory: None,
             memory: None,
             data: vec![PathBuf::from(".")],
+            out: None,
             tls: None,
             insecure: false,
         }
@@ -256,6 +261,7 @@ crate::option_setters::setters!(ExecutorOptions {
     work_directory: Option<PathBuf>,
     memory: Option<u64>,
     data: Vec<PathBuf>,
+    out: Option<PathBuf>,
     tls: Option<Tls>,
     insecure: bool,
 });
@@ -265,7 +271,7 @@ crate::option_setters::setters!(ExecutorOptions {
 ///
 /// # Errors
 /// If it cannot or may not listen at its address, reach the scheduler, read a directory with data, or write to its work
-/// directory.
+/// directory or the one for outputs.
 pub fn run_executor(
     options: &ExecutorOptions,
     interrupt: &AtomicBool,
@@ -275,6 +281,7 @@ pub fn run_executor(
     let tls = options.tls.as_ref();
     let (listener, bind) = listen(options.bind, tls, options.insecure)?;
     let data = Data::of(&options.data)?;
+    let directories = Directories { data: data.clone(), out: OutputDirectory::of(options.out.as_deref())? };
     let directory = WorkDirectory::create(options.work_directory.as_deref())?;
     let rows = directory.rows();
     let work_directory = rows
@@ -317,7 +324,7 @@ pub fn run_executor(
         memory_pool_fraction: memory_share(slots),
         override_function_registry: Some(Arc::new(registry)),
         override_logical_codec: Some(Arc::new(LogicalCodec::default())),
-        override_physical_codec: Some(Arc::new(PhysicalCodec::of_executor(data.clone()))),
+        override_physical_codec: Some(Arc::new(PhysicalCodec::of_executor(directories))),
         override_execution_engine: Some(Arc::new(UniqueFiles::new())),
         override_arrow_flight_service: Some(rows_server(listener, tls.cloned(), Arc::clone(&unserved))),
         override_create_grpc_client_endpoint: tls.map(endpoint),

@@ -1,12 +1,11 @@
-//! What the client saw of a file, so that an executor that sees another one says so instead of counting it.
+//! Fingerprints: whether a file is the one that was seen earlier, or by another machine, without reading all of it.
 //!
 //! A file is recognized by its length and by a digest: of all its bytes if they are few, else of samples that are
 //! spread evenly, with its beginning and end. A file that was copied halfway, is older, or has the same length by
 //! chance differs in them; one that was changed in a few bytes on purpose may not, if it is large.
 
-use crate::input::Identity;
+use super::source::Identity;
 use crate::poisoned_locks::Unpoisoned;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -25,25 +24,52 @@ const ALL: u64 = 512 << 20;
 const REMEMBERED: usize = 1 << 16;
 
 /// What was seen of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::sql::cluster) struct FileFingerprint {
+///
+/// ```
+/// use lanefish::input::FileFingerprint;
+/// use std::path::Path;
+///
+/// let sample = Path::new("data/sample.epd");
+/// let seen = FileFingerprint::of(sample, FileFingerprint::full_read_limit(1))?;
+/// assert_eq!(FileFingerprint::of_text(&seen.to_text()), Some(seen));
+/// assert_eq!(seen.difference(sample)?, None);
+/// assert!(seen.difference(Path::new("data/lichess-2025-05.pgn"))?.is_some());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
+pub struct FileFingerprint {
     len: u64,
     /// Number of bytes up to which it was read whole.
     whole: u64,
     digest: [u8; 16],
 }
 
+/// How a file differs from the one that was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileDifference {
+    /// It has another length.
+    Length {
+        /// Its number of bytes.
+        here: u64,
+        /// The number of bytes of the one that was seen.
+        seen: u64,
+    },
+    /// It has another content, of the same length.
+    Content,
+}
+
 impl FileFingerprint {
-    /// What this process sees of a file, of which it reads at most this many bytes; see [`full_read_limit`].
+    /// What this process sees of a file, of which it reads at most this many bytes; see [`Self::full_read_limit`].
     ///
     /// # Errors
     /// If it cannot be read, or is not a regular file.
-    pub(in crate::sql::cluster) fn of(path: &Path, whole: u64) -> io::Result<Self> {
+    pub fn of(path: &Path, whole: u64) -> io::Result<Self> {
         type Known = HashMap<(PathBuf, u64), (Identity, FileFingerprint)>;
         static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
         // Opening a pipe would wait.
         if !std::fs::metadata(path)?.is_file() {
-            return Err(io::Error::other("is not a regular file: a cluster reads only regular files"));
+            return Err(io::Error::other("is not a regular file"));
         }
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
@@ -64,46 +90,43 @@ impl FileFingerprint {
         Ok(seen)
     }
 
-    pub(in crate::sql::cluster) fn len(&self) -> u64 {
+    /// The number of bytes of the file.
+    #[expect(clippy::len_without_is_empty, reason = "a file without bytes is a file")]
+    pub fn len(&self) -> u64 {
         self.len
     }
 
     /// As text of letters, digits and points.
-    pub(in crate::sql::cluster) fn to_text(self) -> String {
+    pub fn to_text(self) -> String {
         let digest = u128::from_be_bytes(self.digest);
         format!("{}.{}.{digest:032x}", self.len, self.whole)
     }
 
     /// What [`FileFingerprint::to_text`] has made a text of.
-    pub(in crate::sql::cluster) fn of_text(text: &str) -> Option<Self> {
+    pub fn of_text(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
         let (len, whole) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
         let digest = u128::from_str_radix(parts.next()?, 16).ok()?.to_be_bytes();
         Some(Self { len, whole, digest })
     }
 
-    /// Checks that the file of this machine is the one that was seen.
+    /// How a file differs from the one that was seen; `None` if it does not, as far as this can be seen.
     ///
     /// # Errors
-    /// With the difference.
-    pub(in crate::sql::cluster) fn check(&self, path: &Path) -> io::Result<()> {
+    /// If it cannot be read, or is not a regular file.
+    pub fn difference(&self, path: &Path) -> io::Result<Option<FileDifference>> {
         let here = Self::of(path, self.whole)?;
-        if here.len != self.len {
-            let (here, there) = (here.len, self.len);
-            return Err(io::Error::other(format!("it has {here} bytes, and {there} on the machine of the client")));
-        }
-        if here.digest != self.digest {
-            return Err(io::Error::other(
-                "it has another content than on the machine of the client, of the same length",
-            ));
-        }
-        Ok(())
+        Ok(match (here.len == self.len, here.digest == self.digest) {
+            (false, _) => Some(FileDifference::Length { here: here.len, seen: self.len }),
+            (true, false) => Some(FileDifference::Content),
+            (true, true) => None,
+        })
     }
-}
 
-/// Number of bytes up to which files are read whole, if there are this many.
-pub(in crate::sql::cluster) fn full_read_limit(files: usize) -> u64 {
-    (ALL / files.max(1) as u64).clamp(WHOLE.0, WHOLE.1)
+    /// Number of bytes up to which files are read whole, if there are this many.
+    pub fn full_read_limit(files: usize) -> u64 {
+        (ALL / files.max(1) as u64).clamp(WHOLE.0, WHOLE.1)
+    }
 }
 
 /// The digest of a file of this length.
@@ -140,14 +163,15 @@ mod tests {
             let seen = FileFingerprint::of(&path, whole).unwrap();
             assert_eq!(seen.len(), len as u64);
             assert_eq!(FileFingerprint::of_text(&seen.to_text()), Some(seen));
-            seen.check(&path).unwrap();
-            let said = |path: &Path| seen.check(path).unwrap_err().to_string();
+            let difference = |path: &Path| seen.difference(path).unwrap();
+            assert_eq!(difference(&path), None);
             let other = directory.path().join("b");
             std::fs::write(&other, &bytes).unwrap();
-            seen.check(&other).unwrap();
+            assert_eq!(difference(&other), None);
             bytes.push(0);
             std::fs::write(&other, &bytes).unwrap();
-            assert!(said(&other).contains("bytes, and"));
+            let (here, before) = (len as u64 + 1, len as u64);
+            assert_eq!(difference(&other), Some(FileDifference::Length { here, seen: before }));
             bytes.pop();
             for place in [0, len / 2, len.saturating_sub(1)] {
                 // The middle of a large file is between two samples.
@@ -156,14 +180,14 @@ mod tests {
                 }
                 bytes[place] ^= 1;
                 std::fs::write(&other, &bytes).unwrap();
-                assert!(said(&other).contains("another content"), "{len} {place}");
+                assert_eq!(difference(&other), Some(FileDifference::Content), "{len} {place}");
                 bytes[place] ^= 1;
             }
             // A copy that ended halfway in a file that has its length already.
             if len > 0 {
                 bytes[len / 2..].fill(0xaa);
                 std::fs::write(&other, &bytes).unwrap();
-                assert!(said(&other).contains("another content"), "{len}");
+                assert_eq!(difference(&other), Some(FileDifference::Content), "{len}");
             }
         }
         assert!(FileFingerprint::of(directory.path(), 1).is_err());
