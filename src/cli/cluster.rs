@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Several machines as one: a scheduler, and executors that work for it
 ///
-/// A scheduler takes work (lanefish sql, stats, convert, compute and games with --cluster), divides it into tasks, and hands
+/// A scheduler takes work (lanefish sql, stats, convert, compute, games and tree with --cluster), divides it into tasks, and hands
 /// these to executors, one per machine. Every executor must be able to read the input files under the same names as the
 /// client, i.e. on a shared disk. All must run the same version of lanefish.
 ///
@@ -123,15 +123,15 @@ struct SchedulerArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct TlsArgs {
     /// Certificate of this process, for the name lanefish, in PEM format
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires_all = ["tls_key", "tls_ca"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true, requires_all = ["tls_key", "tls_ca"])]
     tls_cert: Option<PathBuf>,
 
     /// Key of that certificate
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_cert")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true, requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
     /// Certificate of the authority that signed those of all processes of the cluster, and no others
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_cert")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true, requires = "tls_cert")]
     tls_ca: Option<PathBuf>,
 }
 

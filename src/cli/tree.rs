@@ -3,6 +3,8 @@
 use super::arguments::command_scope::{Examples, OUTPUT, Reads, RunCommand, Scope};
 use super::arguments::common_args::{OutputArgs, ReadArgs};
 use super::arguments::position_arg::position_of;
+#[cfg(feature = "cluster")]
+use super::run::cluster_output::ClusterOutputArgs;
 use super::run::dataset_summary;
 use super::run::invocation::{Invocation, RunOverrides};
 use super::run::output::Output;
@@ -15,6 +17,8 @@ use lanefish::choose::GameFilter;
 use lanefish::datasets::{BookWeight, OpeningTree, TreeFile, TreeMove, TreePosition, TreeWritten};
 use lanefish::formats::polyglot_book::{self, PolyglotBook};
 use lanefish::jobs::{Content, OutputFormat};
+#[cfg(feature = "cluster")]
+use lanefish::sql::cluster::PieceContent;
 use lanefish_core::text::numbers::{counted, grouped};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -82,6 +86,10 @@ pub(crate) struct TreeArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    cluster: ClusterOutputArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -216,6 +224,20 @@ impl TreeArgs {
         };
         let has_usual_plies = plies.is_none() && root.is_none();
         let plies = plies.or(has_usual_plies.then_some(PLIES));
+        #[cfg(feature = "cluster")]
+        if self.cluster.is_given() {
+            if !matches!(form, FileForm::Part) {
+                bail!(
+                    "a cluster writes parts of a tree, which --merge puts together: name them with -o '{{n}}.tree', for example"
+                );
+            }
+            self.check_part(root.as_ref())?;
+            let content = PieceContent::TreeParts { plies, about: self.about(invocation, plies, games.as_ref()) };
+            let read = (&self.read.inputs[..], reading);
+            return self.cluster.write_tree(invocation, read, &self.output, content, |read| {
+                read.choose.games = with_sequence(games, &read.choose.games);
+            });
+        }
         invocation.prepare(&self.read.inputs, reading)?;
         let mut output = invocation.open_output(&self.output)?;
         if !matches!(form, FileForm::Rows(OutputFormat::Csv | OutputFormat::JsonLines)) {
@@ -230,21 +252,8 @@ impl TreeArgs {
         let failed = |source| named.failed(source);
         let space = reading.space.beside(self.output.output.as_deref());
         if let FileForm::Part = form {
-            if root.is_some() || self.min_games > 1 {
-                bail!(
-                    "-o: a part has all positions: --min-games is for --merge, and --fen and --moves for other files"
-                );
-            }
-            let global = invocation.global();
-            let about = format!(
-                "plies {plies:?} {games:?} {:?} skip {} limit {:?} {:?} strict PGN {} columns {:?}",
-                reading.chosen,
-                global.input.skip,
-                global.input.limit,
-                invocation.validity(Validity::Playable),
-                global.input.strict_pgn,
-                [&reading.moves_column, &reading.start_column],
-            );
+            self.check_part(root.as_ref())?;
+            let about = self.about(invocation, plies, games.as_ref());
             let tree = OpeningTree::default().plies(plies);
             let mut rows = 0;
             let done =
@@ -290,6 +299,28 @@ impl TreeArgs {
             }
         }
         dataset_summary::conclude(invocation, done, false, written.rows, [])
+    }
+
+    /// Checks that nothing is asked of a part that it cannot have.
+    fn check_part(&self, root: Option<&Position>) -> Result<()> {
+        if root.is_some() || self.min_games > 1 {
+            bail!("-o: a part has all positions: --min-games is for --merge, and --fen and --moves for other files");
+        }
+        Ok(())
+    }
+
+    /// The options of a part, which must be those of all parts that are put together.
+    fn about(&self, invocation: &Invocation<'_>, plies: Option<u32>, games: Option<&Arc<GameFilter>>) -> String {
+        let (global, reading) = (invocation.global(), &self.read.reading);
+        format!(
+            "plies {plies:?} {games:?} {:?} skip {} limit {:?} {:?} strict PGN {} columns {:?}",
+            reading.chosen,
+            global.input.skip,
+            global.input.limit,
+            invocation.validity(Validity::Playable),
+            global.input.strict_pgn,
+            [&reading.moves_column, &reading.start_column],
+        )
     }
 
     /// Puts parts together.

@@ -18,7 +18,7 @@ use crate::chess::{Color, Move, Position, Square};
 use crate::error::Error;
 use crate::formats::{Chunk, Remark};
 use crate::games::{Date, Outcome};
-use crate::input::Inputs;
+use crate::input::{Inputs, Shard};
 use crate::output::ScratchSpace;
 use crate::packed::Packed;
 use crate::partition::keyed_rows::{Partitions, RowBuffer, Store};
@@ -636,8 +636,21 @@ impl OpeningTree {
         out: impl io::Write,
         failed: impl Fn(io::Error) -> Error,
     ) -> Result<(Summary, u64), RunError> {
-        let (space, threads) = (options.space.clone(), options.threads);
         let shard = options.read.shard;
+        self.write_part_as(shard, inputs, options, about, out, failed)
+    }
+
+    /// The same, as a part with this number among all of them.
+    pub(crate) fn write_part_as(
+        &self,
+        shard: Option<Shard>,
+        inputs: &Inputs,
+        options: RunOptions<'_>,
+        about: &str,
+        out: impl io::Write,
+        failed: impl Fn(io::Error) -> Error,
+    ) -> Result<(Summary, u64), RunError> {
+        let (space, threads) = (options.space.clone(), options.threads);
         let (store, summary, met) = self.collect(inputs, options)?;
         let mut part = PartWriter::begin(out, shard, about).map_err(&failed)?;
         sums_of(store, &space, threads, 0, |rows| part.put(rows).map_err(&failed))?;

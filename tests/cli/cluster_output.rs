@@ -176,6 +176,27 @@ fn games_of_pieces_are_those_of_one_process() {
 }
 
 #[test]
+fn parts_of_a_tree_are_put_together() {
+    let dir = Dir::new();
+    let cluster = cluster_for(&dir, 2);
+    let text = fs::read_to_string(sample("lichess-2025-05.pgn")).expect("read").repeat(12);
+    let inputs = [dir.file("a.pgn", text), sample("lichess-2025-05.pgn")];
+    let template = dir.name("out/{n}.tree");
+    let more = ["-o", &template, "--pieces", "4", "--plies", "12"];
+    output(0, &on_cluster(&cluster, "tree", &inputs, &more));
+    let parts = pieces(&dir.path("out"));
+    assert!(parts.len() > 3);
+    let (merged, whole) = (dir.name("merged.csv"), dir.name("whole.csv"));
+    let names: Vec<&str> = parts.iter().map(String::as_str).collect();
+    output(0, &[&["tree", "-o", &merged, "--min-games", "2", "--merge"], &names[..]].concat());
+    output(0, &["tree", &inputs[0], &inputs[1], "-o", &whole, "--min-games", "2", "--plies", "12"]);
+    assert!(fs::read(merged).expect("read") == fs::read(whole).expect("read"));
+    let refused = |more: &[&str]| stderr_of(2, &on_cluster(&cluster, "tree", &inputs, more));
+    assert!(refused(&["-o", &dir.name("out/{n}.csv")]).contains("parts of a tree"));
+    assert!(refused(&["-o", &dir.name("new/{n}.tree"), "--min-games", "2"]).contains("a part has all positions"));
+}
+
+#[test]
 fn what_exists_is_kept_or_refused() {
     let dir = Dir::new();
     let cluster = cluster_for(&dir, 1);

@@ -6,7 +6,7 @@ use super::invocation::{Invocation, Timed};
 use super::output::Packing;
 use super::output_directories::MadeDirectories;
 use crate::cli::arguments::command_scope::OUTPUT;
-use crate::cli::arguments::common_args::Reading;
+use crate::cli::arguments::common_args::{OutputArgs, Reading};
 use crate::cli::arguments::second_file_args::SecondFileArgs;
 use crate::cli::cluster::{TlsArgs, connect};
 use crate::cli::terminal::progress::Meter;
@@ -18,6 +18,7 @@ use lanefish::choose::Sample;
 use lanefish::input::Source;
 use lanefish::jobs::{OutputContent, WriteJob};
 use lanefish::output::MANIFEST_SUFFIX;
+use lanefish::pipeline::ReadOptions;
 use lanefish::sql::cluster::{ExistingPiece, PieceContent, Writing};
 use lanefish::sql::{Session, SessionOptions, Step};
 use lanefish_core::text::numbers::counted;
@@ -36,7 +37,7 @@ pub(crate) struct ClusterOutputArgs {
     /// The machines of the cluster must be able to read the inputs under the same names, and write below the directory that
     /// their executors were started with. Records and games are numbered within a piece, as with a shard. Each file has a
     /// manifest beside it, and NAME.manifest.json, where NAME is the name given with -o, describes all of them.
-    #[arg(long, value_name = "HOST:PORT", requires = "output", help_heading = OUTPUT)]
+    #[arg(long, value_name = "HOST:PORT", requires = "output", help_heading = OUTPUT, hide_short_help = true)]
     cluster: Option<String>,
 
     /// With a cluster, keep the files that an earlier run wrote of the same inputs with the same options, and write the rest
@@ -75,19 +76,12 @@ impl ClusterOutputArgs {
     pub(crate) fn write(
         &self,
         invocation: &Invocation<'_>,
-        (inputs, reading): (&[PathBuf], &Reading),
+        read: (&[PathBuf], &Reading),
         (written, content): (OutputContent<'_>, PieceContent),
         request: OutputRequest<'_>,
     ) -> Result<u8> {
-        let begin = Instant::now();
-        let global = invocation.global();
-        if global.input.shard.is_some() || global.input.skip > 0 || global.input.limit.is_some() {
-            bail!("--cluster reads whole inputs: --shard, --skip and --limit work in a single process only");
-        }
         let OutputRequest { place, format, more, allow_loss, table, division } = request;
-        let Some(name) = place.output.as_deref().filter(|name| Writing::has_number(name)) else {
-            bail!("--cluster writes several files: the name given with -o needs {{n}}, which stands for their number");
-        };
+        let name = name_of(place)?;
         if division.has_files() {
             bail!(
                 "--cluster writes a file for each piece of the inputs, so --rows-per-file and --partition-by do not apply"
@@ -97,15 +91,46 @@ impl ClusterOutputArgs {
             bail!("a table for people is not written to several files; --format csv has everything");
         }
         let format = more.apply(format)?;
-        if Packing::of(Some(name), place.level)?.is_some() && format.is_table() {
+        if Packing::of(Some(&name), place.level)?.is_some() && format.is_table() {
             bail!("{format} files are not compressed as a whole: name the files without the last extension");
         }
         WriteJob::new(written, format)?.allow_loss(allow_loss).divided(division.clone())?;
-        invocation.prepare(inputs, reading)?;
-        let name = std::path::absolute(name).with_context(|| format!("cannot write {}", name.display()))?;
-        if name.to_str().is_none() {
-            bail!("the name {} is not UTF-8, so it cannot be sent to a cluster", name.display());
+        let writing = Writing::new(name, content, Some(format))
+            .level(place.level)
+            .rows_per_group(division.rows_per_group)
+            .allow_loss(allow_loss);
+        self.run(invocation, read, writing, |_| {})
+    }
+
+    /// Lets the cluster write parts of a tree.
+    pub(crate) fn write_tree(
+        &self,
+        invocation: &Invocation<'_>,
+        read: (&[PathBuf], &Reading),
+        place: &OutputArgs,
+        content: PieceContent,
+        change: impl FnOnce(&mut ReadOptions),
+    ) -> Result<u8> {
+        let name = name_of(place)?;
+        Packing::of(Some(&name), place.level)?;
+        self.run(invocation, read, Writing::new(name, content, None).level(place.level), change)
+    }
+
+    /// Lets the cluster read the inputs, by options that may be changed, and write the files.
+    fn run(
+        &self,
+        invocation: &Invocation<'_>,
+        (inputs, reading): (&[PathBuf], &Reading),
+        writing: Writing,
+        change: impl FnOnce(&mut ReadOptions),
+    ) -> Result<u8> {
+        let begin = Instant::now();
+        let global = invocation.global();
+        if global.input.shard.is_some() || global.input.skip > 0 || global.input.limit.is_some() {
+            bail!("--cluster reads whole inputs: --shard, --skip and --limit work in a single process only");
         }
+        invocation.prepare(inputs, reading)?;
+        let (name, format) = (writing.name.clone(), writing.format);
         // It may be long before the executors make their first one.
         let mut directories = MadeDirectories::default();
         let directory = name.parent().unwrap_or(Path::new("/"));
@@ -117,7 +142,8 @@ impl ClusterOutputArgs {
         if inputs.sources.iter().any(Source::is_stdin) {
             bail!("--cluster: the machines of a cluster cannot read standard input; name files");
         }
-        let read = invocation.read_options(reading, Validity::default())?;
+        let mut read = invocation.read_options(reading, Validity::default())?;
+        change(&mut read);
         if matches!(read.choose.sample, Some(Sample::Count(_))) {
             bail!(
                 "--sample: a cluster writes a share of each piece, such as --sample 0.01, but not a number of records"
@@ -134,10 +160,7 @@ impl ClusterOutputArgs {
             (false, true) => ExistingPiece::Replace,
             (false, false) => ExistingPiece::Refuse,
         };
-        let writing = Writing::new(name.clone(), content, format)
-            .level(place.level)
-            .rows_per_group(division.rows_per_group)
-            .allow_loss(allow_loss)
+        let writing = writing
             .existing(existing)
             .rejects(rejects.is_some())
             .pieces(self.pieces.map(NonZeroUsize::get))
@@ -175,7 +198,21 @@ impl ClusterOutputArgs {
             };
             invocation.note(format_args!("wrote {}: {files}, {records}{kept}", name.display()));
         }
-        report_losses(invocation, format, &done.output, &done.summary.lost_tags);
+        if let Some(format) = format {
+            report_losses(invocation, format, &done.output, &done.summary.lost_tags);
+        }
         invocation.conclude(Timed { summary: done.summary, failure: None, elapsed: begin.elapsed() })
     }
+}
+
+/// The name of the files, whatever the current directory is.
+fn name_of(place: &OutputArgs) -> Result<PathBuf> {
+    let Some(name) = place.output.as_deref().filter(|name| Writing::has_number(name)) else {
+        bail!("--cluster writes several files: the name given with -o needs {{n}}, which stands for their number");
+    };
+    let name = std::path::absolute(name).with_context(|| format!("cannot write {}", name.display()))?;
+    if name.to_str().is_none() {
+        bail!("the name {} is not UTF-8, so it cannot be sent to a cluster", name.display());
+    }
+    Ok(name)
 }

@@ -143,7 +143,7 @@ impl Session {
         &self,
         mut inputs: Inputs,
         options: &SessionOptions,
-        writing: Writing,
+        mut writing: Writing,
     ) -> Result<(Rows<'_>, WrittenPieces), SqlError> {
         if self.link.is_none() {
             return Err(SqlError::Cluster("the session has no cluster".to_owned()));
@@ -157,6 +157,7 @@ impl Session {
             let error = format!("{} is an input and cannot also be an output", path.display());
             return Err(SqlError::Cluster(error));
         }
+        writing.count = u32::try_from(pieces.len()).unwrap_or(u32::MAX);
         let (rejects, written) = (writing.rejects, WrittenPieces::new(pieces.len(), &writing));
         let source = PositionSource { inputs, options: options.clone() };
         let mut frame = self.context.read_table(Arc::new(FilesTable::new(source, pieces, writing)))?;

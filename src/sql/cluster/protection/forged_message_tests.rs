@@ -112,7 +112,7 @@ impl Processes {
         let options = SessionOptions::new(Tier::best().analyzer().unwrap());
         let session = Session::on_cluster(options.clone(), cluster).unwrap();
         let content = PieceContent::Records { fen: false };
-        let writing = Writing::new(name, content, OutputFormat::Records(Format::BOARDS)).existing(existing);
+        let writing = Writing::new(name, content, Some(OutputFormat::Records(Format::BOARDS))).existing(existing);
         let text = |error: SqlError| error.to_string();
         let inputs = Inputs::of([self.path("data/a.fen")]);
         let (rows, mut written) = session.write(inputs, &options, writing).map_err(text)?;

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 const LONELY: Duration = Duration::from_secs(30);
 /// Interval between checks of a job.
 const LOOK: Duration = Duration::from_secs(1);
-/// Maximum time that a job may have no tasks before it ends.
+/// Maximum time that a job may have no tasks before it ends, while no other job has any.
 const IDLE: Duration = Duration::from_secs(30);
 /// Number of requests without a response after which the scheduler counts as gone.
 const MOST_SILENT: u32 = 3;
@@ -121,6 +121,14 @@ fn executors(scheduler: &Connection) -> Result<Vec<Value>, String> {
         Ok(_) => Err("something else is there".to_owned()),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Whether the scheduler has another job than this one, as far as it says.
+fn has_other_jobs(scheduler: &Connection, id: &str) -> bool {
+    let text = |job: &Value, key: &str| job.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let jobs = scheduler.get("/api/jobs").ok();
+    let jobs = jobs.as_ref().and_then(Value::as_array).into_iter().flatten();
+    jobs.into_iter().any(|job| text(job, "status") == "Running" && text(job, "job_id") != id)
 }
 
 fn slots_of(executor: &Value) -> usize {
@@ -271,7 +279,9 @@ impl Link {
         {
             job.progress = progress_of(&stages);
             let JobProgress { tasks, tasks_done, .. } = job.progress;
-            job.idle = (tasks > 0 && tasks == tasks_done).then(|| job.idle.unwrap_or_else(Instant::now));
+            // Its next tasks may wait for those of other jobs.
+            let is_idle = tasks > 0 && tasks == tasks_done && !has_other_jobs(scheduler, &id);
+            job.idle = is_idle.then(|| job.idle.unwrap_or_else(Instant::now));
             if job.idle.is_some_and(|idle| idle.elapsed() > IDLE) {
                 return Err(SqlError::Cluster(format!(
                     "the scheduler at {address} has given up on the job {id} without saying so; its log may say why"

@@ -86,7 +86,7 @@ impl Work {
                 statistics::begin(source, counting, number, (own, names), shard, told)
             }
             Self::File(source, writing) => {
-                write_pieces::begin(source, writing, (number, piece), (own, shard), (directories.out, told))
+                write_pieces::begin(source, writing, (number, piece), (own, shard), (directories, told))
             }
         }
     }

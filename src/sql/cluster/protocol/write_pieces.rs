@@ -11,12 +11,13 @@ use super::messages::{LossesWire, SummaryWire};
 use super::piece_rows::{self, FILE, PieceSender, REJECTS};
 use super::scan_metrics::ScanMetrics;
 use super::write_request::{ExistingPiece, PieceContent, Writing};
+use crate::datasets::OpeningTree;
 use crate::error::{Error, Reject};
 use crate::input::{FileFingerprint, Inputs, Shard};
 use crate::jobs::{GameColumns, OutputContent, OutputFile, OutputSummary, RowDivision, Sender, WriteJob};
 use crate::output::{AtomicFile, MANIFEST_SUFFIX};
 use crate::pipeline::{Summary, run_to_end};
-use crate::sql::cluster::protection::output_dir::OutputDirectory;
+use crate::sql::cluster::protection::Directories;
 use crate::sql::tables::scan::{Batch, ScanRun};
 use crate::sql::{PositionSource, SqlError};
 use crate::table::Columns;
@@ -97,10 +98,12 @@ fn made_of(writing: &Writing, source: &PositionSource, piece: &Piece) -> Result<
         // How files are opened makes no difference.
         reading.remove("access");
     }
-    let format = (writing.format, writing.level, writing.rows_per_group, writing.allow_loss);
+    let format = (writing.format_name(), writing.format, writing.level, writing.rows_per_group, writing.allow_loss);
+    // Parts of a tree know how many there are.
+    let count = matches!(writing.content, PieceContent::TreeParts { .. }).then_some(writing.count);
     let values = [
         Value::from(env!("CARGO_PKG_VERSION")),
-        json(serde_json::to_value(piece))?,
+        json(serde_json::to_value((piece, count)))?,
         json(serde_json::to_value(&writing.content))?,
         json(serde_json::to_value(format))?,
         reading,
@@ -121,7 +124,7 @@ pub(in crate::sql::cluster) fn begin(
     writing: &Arc<Writing>,
     (number, piece): (u32, &Piece),
     (inputs, shard): (Inputs, Option<Shard>),
-    (out, told): (OutputDirectory, ScanMetrics),
+    (directories, told): (Directories, ScanMetrics),
 ) -> Result<ScanRun> {
     let task = Task {
         source: PositionSource { inputs, options: source.options.clone() },
@@ -130,8 +133,9 @@ pub(in crate::sql::cluster) fn begin(
         shard,
         number,
         path: writing.piece(number),
+        directories,
     };
-    ScanRun::begin(2, move |sender| task.run(&out, sender, &told))
+    ScanRun::begin(2, move |sender| task.run(sender, &told))
 }
 
 /// The file of a piece that is asked for.
@@ -142,15 +146,16 @@ struct Task {
     shard: Option<Shard>,
     number: u32,
     path: PathBuf,
+    directories: Directories,
 }
 
 impl Task {
     /// Writes the file, unless it is there.
-    fn run(&self, out: &OutputDirectory, sender: &Sender<Batch>, told: &ScanMetrics) -> Result<()> {
+    fn run(&self, sender: &Sender<Batch>, told: &ScanMetrics) -> Result<()> {
         let mut rows = PieceSender::new(sender, self.number);
         let manifest = manifest_of(&self.path);
-        out.prepare(&self.path)?;
-        out.prepare(&manifest)?;
+        self.directories.out.prepare(&self.path)?;
+        self.directories.out.prepare(&manifest)?;
         let made_of = made_of(&self.writing, &self.source, &self.piece)?;
         let mut found = self.existing(&manifest, &made_of)?;
         // Of a file that is there, only the rejected records are not known.
@@ -243,6 +248,14 @@ impl Task {
         rows: &mut PieceSender<'_>,
         sender: &Sender<Batch>,
     ) -> Result<(Summary, OutputSummary)> {
+        let failed = |source| Error::Write { path: self.path.clone(), source };
+        let mut on_reject = |reject: &Reject| -> std::result::Result<(), Error> { rows.reject(reject) };
+        let options = self
+            .source
+            .options
+            .run(self.shard)
+            .interrupt(Some(sender.interrupt()))
+            .on_reject(self.writing.rejects.then_some(&mut on_reject as _));
         let (columns, game_columns);
         let content = match &self.writing.content {
             PieceContent::Games => OutputContent::Games,
@@ -255,6 +268,16 @@ impl Task {
                 game_columns = GameColumns::of_schema(*schema);
                 OutputContent::GameColumns(&game_columns)
             }
+            PieceContent::TreeParts { plies, about } => {
+                let options = options.space(self.directories.scratch_space());
+                let tree = OpeningTree::default().plies(*plies);
+                let part = Shard::new(self.number, self.writing.count)
+                    .ok_or_else(|| carried(&format!("a tree has at most {} parts", Shard::MOST)))?;
+                let (summary, records) = tree
+                    .write_part_as(Some(part), &self.source.inputs, options, about, to, failed)
+                    .map_err(|error| failure_of(&error.error))?;
+                return Ok((summary, OutputSummary { records, ..OutputSummary::default() }));
+            }
             PieceContent::Records { fen } => OutputContent::Records { fen: *fen },
             PieceContent::Columns { names, definitions, masks } => {
                 columns = Columns::named_with(names, |name| definitions.column(name)).map_err(|error| wrong(&error))?;
@@ -262,20 +285,12 @@ impl Task {
             }
         };
         let division = RowDivision::new(None, self.writing.rows_per_group, None);
-        let job = WriteJob::new(content, self.writing.format)
+        let format = self.writing.format.ok_or_else(|| wrong(&"records without a format"))?;
+        let job = WriteJob::new(content, format)
             .and_then(|job| job.allow_loss(self.writing.allow_loss).divided(division))
             .map_err(|error| carried(&error.to_string()))?;
         let mut file = job.open(&mut to).map_err(|source| self.failed(source))?;
-        let mut on_reject = |reject: &Reject| -> std::result::Result<(), Error> { rows.reject(reject) };
-        let options = self
-            .source
-            .options
-            .run(self.shard)
-            .interrupt(Some(sender.interrupt()))
-            .on_reject(self.writing.rejects.then_some(&mut on_reject as _));
-        let summary = run_to_end(&self.source.inputs, options, &job, |part| {
-            job.put(&mut file, part).map_err(|source| Error::Write { path: self.path.clone(), source })
-        });
+        let summary = run_to_end(&self.source.inputs, options, &job, |part| job.put(&mut file, part).map_err(failed));
         if let Some(failure) = &summary.failure {
             return Err(failure_of(failure));
         }
@@ -303,7 +318,7 @@ impl Task {
                 path: self.path.clone(),
                 bytes,
                 blake3,
-                format: self.writing.format.name().to_owned(),
+                format: self.writing.format_name().to_owned(),
                 records: written.records,
             },
             left_out: left_out.map(|(&option, left)| (option.to_owned(), left.positions)).collect(),

@@ -40,6 +40,13 @@ pub enum PieceContent {
     },
     /// One row per game, with the columns of tables that others publish.
     GameSchema(GameSchema),
+    /// Parts of an opening tree, as [`OpeningTree::write_part`](crate::datasets::OpeningTree::write_part).
+    TreeParts {
+        /// The first moves of each game that count.
+        plies: Option<u32>,
+        /// The options of the run as text.
+        about: String,
+    },
 }
 
 /// What happens with a piece that exists.
@@ -62,8 +69,8 @@ pub struct Writing {
     pub name: PathBuf,
     /// What is written.
     pub content: PieceContent,
-    /// The format of each file.
-    pub format: OutputFormat,
+    /// The format of each file; `None` for parts of a tree.
+    pub format: Option<OutputFormat>,
     /// The level of the compression that the name implies, instead of its default.
     pub level: Option<i32>,
     /// Rows of a row group of a Parquet file.
@@ -78,13 +85,15 @@ pub struct Writing {
     pub pieces: Option<usize>,
     /// The command, for the manifests.
     pub command: Vec<String>,
+    /// The number of all pieces.
+    pub(in crate::sql::cluster) count: u32,
     /// Marks the pieces of one job: an executor that repeats the work of another, which was lost, finds them.
     pub(super) job: String,
 }
 
 impl Writing {
     /// Files with these names, content and format.
-    pub fn new(name: PathBuf, content: PieceContent, format: OutputFormat) -> Self {
+    pub fn new(name: PathBuf, content: PieceContent, format: Option<OutputFormat>) -> Self {
         Self {
             name,
             content,
@@ -96,8 +105,14 @@ impl Writing {
             rejects: false,
             pieces: None,
             command: Vec::new(),
+            count: 0,
             job: random_name(),
         }
+    }
+
+    /// The name of the format of each file.
+    pub(super) fn format_name(&self) -> &'static str {
+        self.format.map_or("tree", OutputFormat::name)
     }
 
     /// Whether a name has a place for the number of a piece, in its last part.
@@ -111,7 +126,7 @@ impl Writing {
     /// # use lanefish::sql::cluster::{PieceContent, Writing};
     /// # use lanefish::{formats::Format, jobs::OutputFormat};
     /// let content = PieceContent::Records { fen: false };
-    /// let writing = Writing::new("/out/part-{n}.boards".into(), content, OutputFormat::Records(Format::BOARDS));
+    /// let writing = Writing::new("/out/part-{n}.boards".into(), content, Some(OutputFormat::Records(Format::BOARDS)));
     /// assert_eq!(writing.piece(7).to_str(), Some("/out/part-00007.boards"));
     /// ```
     pub fn piece(&self, number: u32) -> PathBuf {

@@ -281,9 +281,10 @@ pub fn run_executor(
     let tls = options.tls.as_ref();
     let (listener, bind) = listen(options.bind, tls, options.insecure)?;
     let data = Data::of(&options.data)?;
-    let directories = Directories { data: data.clone(), out: OutputDirectory::of(options.out.as_deref())? };
+    let out = OutputDirectory::of(options.out.as_deref())?;
     let directory = WorkDirectory::create(options.work_directory.as_deref())?;
     let rows = directory.rows();
+    let directories = Directories { data: data.clone(), out, work: rows.clone() };
     let work_directory = rows
         .to_str()
         .ok_or_else(|| SqlError::Cluster("the name of the work directory is not valid UTF-8".to_owned()))?;
