@@ -253,13 +253,16 @@ impl RunCommand for ClusterArgs {
                     .out(executor.out.clone())
                     .tls(executor.tls.read()?)
                     .insecure(executor.insecure);
-                run_executor(&options, interrupt::flag(), |bind| {
+                let ended = run_executor(&options, interrupt::flag(), |bind| {
                     invocation.note(format_args!(
                         "executor on {bind} with {}, for the scheduler at {}",
                         counted(slots as u64, "slot"),
                         executor.scheduler
                     ));
-                })?;
+                });
+                // Tasks may still be writing.
+                lanefish::output::abandon_outputs();
+                ended?;
             }
         }
         Ok(0)

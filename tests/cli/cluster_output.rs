@@ -327,6 +327,38 @@ fn what_a_cluster_does_not_write_is_an_error() {
     assert_eq!(fs::read_dir(dir.path("out")).map_or(0, Iterator::count), 0, "{error}");
 }
 
+#[cfg(unix)]
+#[test]
+fn an_executor_that_is_asked_to_end_leaves_no_half_file() {
+    let dir = Dir::new();
+    let mut cluster = cluster_for(&dir, 1);
+    let text = dir.name("long.fen.gz");
+    output(0, &["generate", "-n", "1000000", "--seed", "9", "-o", &text]);
+    let name = dir.name("out/{n}.csv.gz");
+    let inputs = [text];
+    let more = ["-o", &name, "--columns", "fen,legal_moves,mobility_white", "--level", "9"];
+    let mut client = Command::new(assert_cmd::cargo::cargo_bin("lanefish"));
+    client.args(on_cluster(&cluster, "compute", &inputs, &more)).stderr(Stdio::null());
+    let mut client = client.spawn().expect("started");
+    let files = || if dir.path("out").exists() { pieces(&dir.path("out")) } else { Vec::new() };
+    let start = Instant::now();
+    while !files().iter().any(|name| name.contains("00000.csv.gz.")) {
+        assert!(start.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let asked = Command::new("kill").arg(cluster.executors[0].id().to_string()).status();
+    if asked.is_ok_and(|status| status.success()) {
+        cluster.executors[0].wait();
+        // That of the manifest is of the client.
+        let left: Vec<String> = files().into_iter().filter(|name| name.contains("00000")).collect();
+        assert!(left.is_empty(), "{left:?}");
+    } else {
+        crate::support::skipped("no `kill` command");
+    }
+    client.kill().expect("killed");
+    client.wait().expect("ended");
+}
+
 /// An executor is killed, and then the client: a second run finishes what the first began.
 #[test]
 fn a_second_run_goes_on_with_what_is_left() {

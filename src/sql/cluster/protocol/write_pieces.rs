@@ -174,24 +174,23 @@ impl Task {
             if let Some(file) = file {
                 let finished = file.finish(written.start.as_deref());
                 let mut file = finished.map_err(|source| self.failed(source))?;
-                let made = self.manifest(&mut file, &summary, &written, made_of.clone())?;
+                let made = self.manifest(&mut file, &summary, &written, made_of)?;
                 if sender.interrupt().load(Ordering::Relaxed) {
                     return Err(failed(Error::Interrupted));
                 }
-                // Of a piece that was replaced, or whose executor was lost in between.
+                // There may be one of a file that is replaced, or of an executor that was lost before the file had its name.
                 let mut beside = AtomicFile::create(&manifest, true).map_err(failed)?;
                 let mut text = serde_json::to_vec_pretty(&made).map_err(|error| wrong(&error))?;
                 text.push(b'\n');
                 beside.write_all(&text).map_err(|source| self.failed(source))?;
                 beside.commit().map_err(failed)?;
-                found = match file.commit() {
-                    Ok(()) => Some(made),
+                match file.commit() {
+                    Ok(()) => {}
                     // Another executor was faster.
-                    Err(error @ Error::Exists { .. }) => {
-                        Some(self.existing(&manifest, &made_of)?.ok_or_else(|| failed(error))?)
-                    }
+                    Err(Error::Exists { .. }) if self.is_file_of(&made).map_err(|source| self.failed(source))? => {}
                     Err(error) => return Err(failed(error)),
-                };
+                }
+                found = Some(made);
             }
         }
         if let Some(found) = found {
@@ -213,17 +212,15 @@ impl Task {
             return Ok(None);
         }
         let known: Option<PieceManifest> = fs::read(manifest).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        if let Some(known) = known.as_ref().filter(|known| known.piece.job == self.writing.job) {
-            return Ok(Some(known.clone()));
-        }
+        let is_of_job = known.as_ref().is_some_and(|known| known.piece.job == self.writing.job);
         let name = self.path.display();
         let refused = |reason: String| carried(&format!("{name} {reason} (on {})", machine()));
         match self.writing.existing {
-            ExistingPiece::Replace => return Ok(None),
-            ExistingPiece::Refuse => {
+            ExistingPiece::Replace if !is_of_job => return Ok(None),
+            ExistingPiece::Refuse if !is_of_job => {
                 return Err(refused("exists; --continue keeps pieces that fit, and --force replaces them".to_owned()));
             }
-            ExistingPiece::Keep => {}
+            _ => {}
         }
         let Some(known) = known else {
             let reason = "exists, and has no manifest that says how it was made; --force replaces it";
@@ -233,12 +230,20 @@ impl Task {
         if let Some((_, how)) = MADE_OF.iter().copied().find(differs) {
             return Err(refused(format!("was made {how}, so --continue does not keep it; --force replaces it")));
         }
-        let read = File::open(&self.path).and_then(|file| Ok((file.metadata()?.len(), hash_of(file)?)));
-        let (bytes, hash) = read.map_err(|error| refused(format!("cannot be read: {error}")))?;
-        if (bytes, &hash) != (known.output.bytes, &known.output.blake3) {
-            return Err(refused("is no longer what was written, as its manifest says; --force replaces it".to_owned()));
+        match self.is_file_of(&known).map_err(|error| refused(format!("cannot be read: {error}")))? {
+            true => Ok(Some(known)),
+            // An executor was lost after the manifest and before the file had its name.
+            false if self.writing.existing == ExistingPiece::Replace => Ok(None),
+            false => {
+                Err(refused("is no longer what was written, as its manifest says; --force replaces it".to_owned()))
+            }
         }
-        Ok(Some(known))
+    }
+
+    /// Whether the file is the one that a manifest describes.
+    fn is_file_of(&self, manifest: &PieceManifest) -> io::Result<bool> {
+        let file = File::open(&self.path)?;
+        Ok(file.metadata()?.len() == manifest.output.bytes && hash_of(file)? == manifest.output.blake3)
     }
 
     /// Writes the records of the piece, and passes on the rejected ones.
