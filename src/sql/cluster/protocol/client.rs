@@ -28,8 +28,10 @@ use std::time::{Duration, Instant};
 const LONELY: Duration = Duration::from_secs(30);
 /// Interval between checks of a job.
 const LOOK: Duration = Duration::from_secs(1);
-/// Maximum time that a job may have no tasks before it ends, while no other job has any.
+/// Maximum time that a job may have no tasks before it ends.
 const IDLE: Duration = Duration::from_secs(30);
+/// The same while its next tasks may wait for those of other jobs. A free slot is for the job that has none.
+const WAITING: Duration = Duration::from_secs(240);
 /// Number of requests without a response after which the scheduler counts as gone.
 const MOST_SILENT: u32 = 3;
 /// Minimum number of partitions of a query.
@@ -123,12 +125,16 @@ fn executors(scheduler: &Connection) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Whether the scheduler has another job than this one, as far as it says.
-fn has_other_jobs(scheduler: &Connection, id: &str) -> bool {
+/// Whether another job than this one has tasks that run, as far as the scheduler says.
+fn others_run(scheduler: &Connection, id: &str) -> bool {
     let text = |job: &Value, key: &str| job.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let jobs = scheduler.get("/api/jobs").ok();
     let jobs = jobs.as_ref().and_then(Value::as_array).into_iter().flatten();
-    jobs.into_iter().any(|job| text(job, "status") == "Running" && text(job, "job_id") != id)
+    let mut others = jobs.filter(|job| text(job, "status") == "Running").map(|job| text(job, "job_id"));
+    others.any(|other| {
+        let stages = scheduler.get(&format!("/api/job/{other}/stages"));
+        other != id && stages.is_ok_and(|stages| progress_of(&stages).tasks_run())
+    })
 }
 
 fn slots_of(executor: &Value) -> usize {
@@ -154,6 +160,13 @@ pub struct JobProgress {
     pub tasks: usize,
     /// Number of finished tasks.
     pub tasks_done: usize,
+}
+
+impl JobProgress {
+    /// Whether some tasks have begun and not ended.
+    fn tasks_run(&self) -> bool {
+        self.tasks > self.tasks_done
+    }
 }
 
 /// The connection of a session with its cluster.
@@ -278,11 +291,10 @@ impl Link {
             && let Ok(stages) = scheduler.get(&format!("/api/job/{id}/stages"))
         {
             job.progress = progress_of(&stages);
-            let JobProgress { tasks, tasks_done, .. } = job.progress;
-            // Its next tasks may wait for those of other jobs.
-            let is_idle = tasks > 0 && tasks == tasks_done && !has_other_jobs(scheduler, &id);
+            let is_idle = job.progress.tasks > 0 && !job.progress.tasks_run();
             job.idle = is_idle.then(|| job.idle.unwrap_or_else(Instant::now));
-            if job.idle.is_some_and(|idle| idle.elapsed() > IDLE) {
+            let idle = job.idle.map_or(Duration::ZERO, |idle| idle.elapsed());
+            if idle > WAITING || idle > IDLE && !others_run(scheduler, &id) {
                 return Err(SqlError::Cluster(format!(
                     "the scheduler at {address} has given up on the job {id} without saying so; its log may say why"
                 )));
