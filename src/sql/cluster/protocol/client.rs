@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Maximum time that a job may have no tasks before it ends.
 const IDLE: Duration = Duration::from_secs(30);
 /// The same while its next tasks may wait for those of other jobs. A free slot is for the job that has none.
-const WAITING: Duration = Duration::from_secs(240);
+const WAITING: Duration = Duration::from_secs(90);
 /// Number of requests without a response after which the scheduler counts as gone.
 const MOST_SILENT: u32 = 3;
 /// Minimum number of partitions of a query.
