@@ -1,7 +1,7 @@
 //! Outputs on a cluster: each executor writes the files of its pieces, and tells the client about them.
 //!
 //! A file appears whole or not at all, and its manifest appears before it: how it was made, its hash, and what the
-//! summary of one process would say. So whoever finds a file knows whether it is what is asked for. A task that is
+//! summary of one process would say. So the manifest shows whether a file is what is asked for. A task that is
 //! carried out twice, because an executor was lost or only seemed to be, finds the file of the same job and keeps it.
 
 use super::errors::{carried, failure_of, machine};
@@ -426,7 +426,7 @@ impl WrittenPieces {
     pub fn finish(self) -> std::result::Result<WrittenFiles, SqlError> {
         let Self { pieces, count, job } = self;
         if pieces.len() != count {
-            let error = format!("the cluster told of {} files, of {count}", pieces.len());
+            let error = format!("the cluster returned {} files of {count}", pieces.len());
             return Err(SqlError::Cluster(error));
         }
         let (mut summary, mut output) = (Summary::default(), OutputSummary::default());
