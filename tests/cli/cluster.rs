@@ -493,6 +493,37 @@ fn what_fails_on_the_cluster_says_so() {
     assert!(said.contains("no scheduler answers at 127.0.0.1"), "{said}");
 }
 
+/// The scheduler is killed and started again while the client is stopped, which then asks for a job that nobody knows.
+#[cfg(unix)]
+#[test]
+fn a_scheduler_that_is_started_again_ends_its_jobs() {
+    let mut cluster = Cluster::start(1);
+    let dir = Dir::new();
+    let (files, _) = long_job(&dir, 4.0);
+    let mut client = Command::new(assert_cmd::cargo::cargo_bin("lanefish"));
+    client.args(["stats", "--cluster", &cluster.address]).args(&files).stdout(Stdio::null()).stderr(Stdio::piped());
+    let client = client.spawn().expect("started");
+    let signal = |name: &str| Command::new("kill").args([name, &client.id().to_string()]).status();
+    let begin = Instant::now();
+    while cluster.executors[0].tasks() == 0 {
+        assert!(begin.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    if !signal("-STOP").is_ok_and(|status| status.success()) {
+        crate::support::skipped("no `kill` command");
+        return;
+    }
+    cluster.restart_scheduler();
+    signal("-CONT").expect("sent");
+    let begin = Instant::now();
+    let done = client.wait_with_output().expect("ended");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(2), "{said}");
+    // Its last question before it was stopped may have had no answer.
+    assert!(said.contains("does not know the job") || said.contains("the scheduler is gone"), "{said}");
+    assert!(begin.elapsed() < Duration::from_secs(60));
+}
+
 /// A directory with room for very little; `None`, with a message, where none can be made.
 fn tiny(dir: &Dir) -> Option<Tiny> {
     let path = dir.path("tiny");

@@ -14,7 +14,7 @@ use ballista_core::execution_plans::DistributedQueryExec;
 use ballista_core::extension::{SessionConfigExt, SessionStateExt};
 use ballista_core::serde::protobuf::operator_metric::Metric;
 use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
-use ballista_core::serde::protobuf::{CleanJobDataParams, GetJobMetricsParams};
+use ballista_core::serde::protobuf::{CleanJobDataParams, GetJobMetricsParams, GetJobStatusParams};
 use datafusion::common::Result as EngineResult;
 use datafusion::execution::SessionState;
 use datafusion::physical_plan::ExecutionPlan;
@@ -34,6 +34,8 @@ const IDLE: Duration = Duration::from_secs(30);
 const WAITING: Duration = Duration::from_secs(90);
 /// Number of requests without a response after which the scheduler counts as gone.
 const MOST_SILENT: u32 = 3;
+/// Number of times that the scheduler may not know a job: it is not known for a moment before it is queued.
+const MOST_UNKNOWN: u32 = 3;
 /// Minimum number of partitions of a query.
 const PARTITIONS: usize = 16;
 /// Number of partitions per slot: several, because machines are not equally fast.
@@ -137,6 +139,13 @@ fn others_run(scheduler: &Connection, id: &str) -> bool {
     })
 }
 
+/// Whether the scheduler answers that it does not know a job.
+fn is_unknown(scheduler: &Connection, id: &str) -> bool {
+    let params = GetJobStatusParams { job_id: id.to_owned() };
+    let status = async { SchedulerGrpcClient::new(scheduler.channel()).get_job_status(params).await };
+    matches!(scheduler.wait(status), Ok(Ok(answer)) if answer.get_ref().status.is_none())
+}
+
 fn slots_of(executor: &Value) -> usize {
     let slots = executor.pointer("/specification/vcores").and_then(Value::as_u64);
     usize::try_from(slots.unwrap_or(1)).unwrap_or(1)
@@ -186,6 +195,8 @@ struct Watched {
     /// The time since which all known tasks have been finished.
     idle: Option<Instant>,
     silent: u32,
+    /// Number of times in a row that the scheduler did not know the job.
+    unknown: u32,
     has_ended: bool,
 }
 
@@ -284,6 +295,17 @@ impl Link {
                 if job.silent >= MOST_SILENT {
                     return Err(gone(address, &reason));
                 }
+            }
+        }
+        if job.silent == 0
+            && let Some(id) = job.id()
+        {
+            // The engine would ask for such a job for ever.
+            job.unknown = if is_unknown(scheduler, &id) { job.unknown + 1 } else { 0 };
+            if job.unknown >= MOST_UNKNOWN {
+                return Err(SqlError::Cluster(format!(
+                    "the scheduler at {address} does not know the job {id}: it was started again while the job ran"
+                )));
             }
         }
         if job.silent == 0
