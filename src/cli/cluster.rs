@@ -4,14 +4,18 @@ use super::arguments::command_scope::{Examples, RunCommand, Scope};
 use super::arguments::number_args::{duration, size};
 use super::run::interrupt;
 use super::run::invocation::Invocation;
+use super::terminal::progress::Meter;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueHint};
 use comfy_table::{Table, presets};
-use lanefish::sql::SqlError;
+use lanefish::Error;
+use lanefish::sql::arrow::array::RecordBatch;
 use lanefish::sql::cluster::{Cluster, ExecutorOptions, SchedulerOptions, Status, Tls, run_executor, run_scheduler};
+use lanefish::sql::{Rows, Session, SqlError, Step};
 use lanefish_core::text::numbers::counted;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Several machines as one: a scheduler, and executors that work for it
@@ -302,4 +306,27 @@ pub(crate) fn connect(
         }
         (None, None) => Ok(None),
     }
+}
+
+/// Reads the rows of a job to their end, with the progress of the job.
+pub(crate) fn read_rows(
+    invocation: &Invocation<'_>,
+    sql: &Session,
+    mut rows: Rows<'_>,
+    mut each: impl FnMut(&RecordBatch) -> Result<()>,
+) -> Result<()> {
+    let mut meter = Meter::new(invocation.global().progress, None);
+    loop {
+        match rows.step(Duration::from_millis(50))? {
+            Step::Batch(batch) => each(&batch)?,
+            Step::End => break,
+            _ => {}
+        }
+        if interrupt::flag().load(Ordering::Relaxed) {
+            return Err(Error::Interrupted.into());
+        }
+        meter.show_job(sql.job_progress().unwrap_or_default());
+    }
+    meter.finish();
+    Ok(())
 }

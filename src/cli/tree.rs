@@ -261,7 +261,9 @@ impl TreeArgs {
                     options.read.choose.games = with_sequence(games, &options.read.choose.games);
                     options.space = space.clone();
                     let (summary, written) =
-                        tree.write_part(inputs, options, &about, &mut output, |source| named.failed(source))?;
+                        tree.write_part((options.read.shard, &about), inputs, options, &mut output, |source| {
+                            named.failed(source)
+                        })?;
                     rows = written;
                     Ok(summary)
                 })?;

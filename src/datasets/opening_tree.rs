@@ -623,36 +623,23 @@ impl OpeningTree {
         Ok(summary)
     }
 
-    /// The sums of a shard, for [`Self::merge`]: nothing is left out by [`Self::min_games`]. `about` are the options of the
-    /// run as text; parts of other options are not put together.
+    /// The sums of a part of the inputs, for [`Self::merge`]: nothing is left out by [`Self::min_games`]. `part` is its number
+    /// among all parts, the shard if the options have one. `about` are the options of the run as text; parts of other options are
+    /// not put together.
     ///
     /// # Errors
     /// As those of [`Self::all`]; if writing fails.
     pub fn write_part(
         &self,
+        (part, about): (Option<Shard>, &str),
         inputs: &Inputs,
         options: RunOptions<'_>,
-        about: &str,
-        out: impl io::Write,
-        failed: impl Fn(io::Error) -> Error,
-    ) -> Result<(Summary, u64), RunError> {
-        let shard = options.read.shard;
-        self.write_part_as(shard, inputs, options, about, out, failed)
-    }
-
-    /// The same, as a part with this number among all of them.
-    pub(crate) fn write_part_as(
-        &self,
-        shard: Option<Shard>,
-        inputs: &Inputs,
-        options: RunOptions<'_>,
-        about: &str,
         out: impl io::Write,
         failed: impl Fn(io::Error) -> Error,
     ) -> Result<(Summary, u64), RunError> {
         let (space, threads) = (options.space.clone(), options.threads);
         let (store, summary, met) = self.collect(inputs, options)?;
-        let mut part = PartWriter::begin(out, shard, about).map_err(&failed)?;
+        let mut part = PartWriter::begin(out, part, about).map_err(&failed)?;
         sums_of(store, &space, threads, 0, |rows| part.put(rows).map_err(&failed))?;
         let rows = part.finish(met.chess960.is_some()).map_err(&failed)?;
         Ok((summary, rows))

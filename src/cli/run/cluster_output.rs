@@ -1,15 +1,13 @@
 //! Outputs that a cluster writes: a file for each piece of the inputs, and one manifest of all of them.
 
 use super::format_output::{OutputRequest, report_losses};
-use super::interrupt;
 use super::invocation::{Invocation, Timed};
 use super::output::Packing;
 use super::output_directories::MadeDirectories;
 use crate::cli::arguments::command_scope::OUTPUT;
 use crate::cli::arguments::common_args::{OutputArgs, Reading};
 use crate::cli::arguments::second_file_args::SecondFileArgs;
-use crate::cli::cluster::{TlsArgs, connect};
-use crate::cli::terminal::progress::Meter;
+use crate::cli::cluster::{self, TlsArgs, connect};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::Error;
@@ -20,13 +18,12 @@ use lanefish::jobs::{OutputContent, WriteJob};
 use lanefish::output::MANIFEST_SUFFIX;
 use lanefish::pipeline::ReadOptions;
 use lanefish::sql::cluster::{ExistingPiece, PieceContent, Writing};
-use lanefish::sql::{Session, SessionOptions, Step};
+use lanefish::sql::{Session, SessionOptions};
 use lanefish_core::text::numbers::counted;
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Options of a command whose output a cluster can write.
 #[derive(Debug, Args)]
@@ -165,25 +162,10 @@ impl ClusterOutputArgs {
             .rejects(rejects.is_some())
             .pieces(self.pieces.map(NonZeroUsize::get))
             .command(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect());
-        let (mut rows, mut written) = sql.write(inputs, &options, writing)?;
-        let mut meter = Meter::new(global.progress, None);
-        loop {
-            match rows.step(Duration::from_millis(50))? {
-                Step::Batch(batch) => written.add(&batch, |lines| -> Result<()> {
-                    if let Some(rejects) = &mut rejects {
-                        rejects.put(lines)?;
-                    }
-                    Ok(())
-                })?,
-                Step::End => break,
-                _ => {}
-            }
-            if interrupt::flag().load(Ordering::Relaxed) {
-                return Err(Error::Interrupted.into());
-            }
-            meter.show_job(sql.job_progress().unwrap_or_default());
-        }
-        meter.finish();
+        let (rows, mut written) = sql.write(inputs, &options, writing)?;
+        cluster::read_rows(invocation, &sql, rows, |batch| {
+            written.add(batch, |lines| rejects.as_mut().map_or(Ok(()), |rejects| Ok(rejects.put(lines)?)))
+        })?;
         let done = written.finish()?;
         let mut text = serde_json::to_vec_pretty(&done.manifest)?;
         text.push(b'\n');

@@ -3,20 +3,17 @@
 use super::report_origin::{command_line, now};
 use super::{CountedReport, StatsArgs, object};
 use crate::cli::arguments::common_args::Reading;
-use crate::cli::run::interrupt;
+use crate::cli::cluster;
 use crate::cli::run::invocation::{Invocation, Timed};
-use crate::cli::terminal::progress::Meter;
 use anyhow::{Result, bail};
-use lanefish::Error;
 use lanefish::chess::Validity;
 use lanefish::report::{html, left_out_to_json};
 use lanefish::sql::cluster::{Cluster, Counting};
-use lanefish::sql::{Session as SqlSession, SessionOptions, Step};
+use lanefish::sql::{Session as SqlSession, SessionOptions};
 use lanefish_core::text::numbers::{bytes, short};
 use serde_json::json;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 impl StatsArgs {
     /// Counts the positions of the inputs on a cluster.
@@ -44,25 +41,10 @@ impl StatsArgs {
         let counting =
             Counting::default().details(self.has_details()).features(self.features()?).by(self.grouped_by()?);
         let counting = counting.rejects(rejects.is_some());
-        let (mut rows, mut counted) = sql.count(inputs, &options, &counting)?;
-        let mut meter = Meter::new(global.progress, None);
-        loop {
-            match rows.step(Duration::from_millis(50))? {
-                Step::Batch(batch) => counted.add(&batch, |lines| -> Result<()> {
-                    if let Some(rejects) = &mut rejects {
-                        rejects.put(lines)?;
-                    }
-                    Ok(())
-                })?,
-                Step::End => break,
-                _ => {}
-            }
-            if interrupt::flag().load(Ordering::Relaxed) {
-                return Err(Error::Interrupted.into());
-            }
-            meter.show_job(sql.job_progress().unwrap_or_default());
-        }
-        meter.finish();
+        let (rows, mut counted) = sql.count(inputs, &options, &counting)?;
+        cluster::read_rows(invocation, &sql, rows, |batch| {
+            counted.add(batch, |lines| rejects.as_mut().map_or(Ok(()), |rejects| Ok(rejects.put(lines)?)))
+        })?;
         let (report, summary) = counted.finish()?;
         invocation.keep_rejects(rejects);
         let elapsed = begin.elapsed();

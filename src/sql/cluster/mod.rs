@@ -13,10 +13,10 @@
 //! ```
 //!
 //! - `protocol`: `input_shares` divides the inputs, as [`crate::pipeline::ReadOptions::shard`] does, so that every record
-//!   is in one piece, and `files_as_seen` recognizes the files of a piece on the machine that reads it. `messages` and
+//!   is in one piece, and `file_fingerprint_check` recognizes the files of a piece on the machine that reads it. `messages` and
 //!   `codec` encode tables, scans and functions. An executor reads pieces by `scan`. `statistics` gives the same reports
 //!   as one process: each piece is counted separately, and the client merges them. `write_pieces` makes each piece a file
-//!   on the machine that reads it, and tells the client (`piece_rows`). `client` watches a job: its progress,
+//!   on the machine that reads it, and tells the client (`piece_result_rows`). `client` watches a job: its progress,
 //!   and whether an executor still works on it; its calls go through `scheduler_connection`. `file_names_in_queries`
 //!   changes queries before they are sent, which the scheduler would read otherwise.
 //! - `scheduling`: `processes` has the scheduler and the executors, `fair_scheduling` the order of their tasks,
@@ -57,7 +57,7 @@ use crate::input::{Inputs, Source};
 use datafusion::common::{DataFusionError, Result as EngineResult};
 use datafusion::logical_expr::{SortExpr, col};
 use datafusion::physical_plan::ExecutionPlan;
-use protocol::scan::{FilesTable, PieceScan, StatisticsTable, Work};
+use protocol::scan::{PieceScan, PieceTable, Work};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl Session {
         let pieces = divide(&inputs, count, &options.read).map_err(of_table)?;
         let counted = Counted::new(pieces.len());
         let source = PositionSource { inputs, options: options.clone() };
-        let table = StatisticsTable::new(source, pieces, counting.clone());
+        let table = PieceTable::statistics(source, pieces, counting.clone());
         let mut frame = self.context.read_table(Arc::new(table))?;
         // Reports merge in any order. Sorting them would keep one of each piece in memory at the same time.
         if counting.rejects {
@@ -160,7 +160,7 @@ impl Session {
         writing.count = u32::try_from(pieces.len()).unwrap_or(u32::MAX);
         let (rejects, written) = (writing.rejects, WrittenPieces::new(pieces.len(), &writing));
         let source = PositionSource { inputs, options: options.clone() };
-        let mut frame = self.context.read_table(Arc::new(FilesTable::new(source, pieces, writing)))?;
+        let mut frame = self.context.read_table(Arc::new(PieceTable::files(source, pieces, writing)))?;
         if rejects {
             frame = frame.sort(in_order())?;
         }

@@ -4,7 +4,7 @@
 //! are, change catalogs. Nobody needs a query for them, so a message with one is forged. Both sides refuse every
 //! plan that is not listed here.
 
-use crate::sql::cluster::protocol::scan::{FilesTable, StatisticsTable};
+use crate::sql::cluster::protocol::scan::PieceTable;
 use crate::sql::tables::position_table::PositionTable;
 use datafusion::catalog::view::ViewTable;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -66,7 +66,7 @@ pub(in crate::sql::cluster) fn check_query(plan: &LogicalPlan) -> Result<()> {
 fn check_table(source: &Arc<dyn TableSource>) -> Result<()> {
     let table = source_as_provider(source)?;
     let table = &*table as &dyn Any;
-    let is_ours = table.is::<PositionTable>() || table.is::<StatisticsTable>() || table.is::<FilesTable>();
+    let is_ours = table.is::<PositionTable>() || table.is::<PieceTable>();
     if is_ours || table.is::<ListingTable>() || table.is::<EmptyTable>() {
         return Ok(());
     }

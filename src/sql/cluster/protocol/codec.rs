@@ -4,7 +4,8 @@ use super::errors::carried;
 use super::input_shares::Piece;
 use super::message_envelope::{decoded, encoded, is_ours};
 use super::messages::{CountingWire, FilesWire, JudgingWire, ScanWire, TableWire, columns, names, source};
-use super::scan::{FilesTable, PieceScan, StatisticsTable, Work};
+use super::scan::{PieceScan, PieceTable, Work};
+use super::write_request::Writing;
 use crate::input::Inputs;
 use crate::sql::cluster::protection::Directories;
 use crate::sql::cluster::protection::plan_allowlist::refused;
@@ -73,11 +74,11 @@ impl LogicalExtensionCodec for LogicalCodec {
             AnyTable::Statistics(counting, pieces) => {
                 let (read, counting) = counting.into_counting()?;
                 let inputs = Piece::all(&pieces).inputs();
-                Arc::new(StatisticsTable::new(source(inputs, read)?, pieces, counting))
+                Arc::new(PieceTable::statistics(source(inputs, read)?, pieces, counting))
             }
             AnyTable::Files(FilesWire { read, writing }, pieces) => {
                 let inputs = Piece::all(&pieces).inputs();
-                Arc::new(FilesTable::new(source(inputs, read)?, pieces, writing))
+                Arc::new(PieceTable::files(source(inputs, read)?, pieces, writing))
             }
         })
     }
@@ -94,12 +95,18 @@ impl LogicalExtensionCodec for LogicalCodec {
                 pieces: table.pieces().unwrap_or_default().to_vec(),
                 columns: names(table.columns()),
             })
-        } else if let Some(table) = any.downcast_ref::<StatisticsTable>() {
-            let counting = CountingWire::of(&table.source().options.read, table.counting());
-            AnyTable::Statistics(counting, table.pieces().to_vec())
-        } else if let Some(table) = any.downcast_ref::<FilesTable>() {
-            let (read, writing) = (table.source().options.read.clone(), table.writing().clone());
-            AnyTable::Files(FilesWire { read, writing }, table.pieces().to_vec())
+        } else if let Some(table) = any.downcast_ref::<PieceTable>() {
+            let pieces = table.pieces().to_vec();
+            match table.work() {
+                Work::Statistics(source, counting) => {
+                    AnyTable::Statistics(CountingWire::of(&source.options.read, counting), pieces)
+                }
+                Work::File(source, writing) => {
+                    let (read, writing) = (source.options.read.clone(), Writing::clone(writing));
+                    AnyTable::Files(FilesWire { read, writing }, pieces)
+                }
+                Work::Columns(_) => return Err(carried("columns of pieces are no table of their own")),
+            }
         } else if any.is::<MemTable>() {
             return Err(carried(&format!(
                 "the table {name} is in the memory of this process, which a cluster cannot see: write its rows to a \

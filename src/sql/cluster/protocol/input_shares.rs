@@ -8,7 +8,7 @@
 //! leaves that it knows, and leaves others whole, so each task would read everything.
 
 use super::errors::{carried, machine};
-use super::files_as_seen;
+use super::file_fingerprint_check;
 use super::message_envelope::{decoded, encoded};
 use crate::error::Error;
 use crate::formats::{self, Layout};
@@ -98,7 +98,7 @@ impl Piece {
             // Whatever is opened from now on must be what is checked here.
             let checked = std::fs::metadata(path).and_then(|metadata| source.recognize(&metadata));
             checked
-                .and_then(|()| files_as_seen::check(path, seen))
+                .and_then(|()| file_fingerprint_check::check(path, seen))
                 .map_err(|error| carried(&format!("cannot open {}: {error} (on {})", path.display(), machine())))?;
         }
         Ok((inputs, self.shard.and_then(|(index, count)| Shard::new(index, count))))
@@ -154,7 +154,7 @@ pub(crate) fn divide(inputs: &Inputs, pieces: usize, read: &ReadOptions) -> Resu
             return Err(Error::UnknownFormat { path: Arc::clone(source.name()), reason: reason.to_owned() });
         }
         let failed = |error| Error::Open { path: Arc::clone(source.name()), source: error };
-        let seen = files_as_seen::seen(source.name(), number).map_err(failed)?;
+        let seen = file_fingerprint_check::seen(source.name(), number).map_err(failed)?;
         Ok(PieceFile { path: source.name().to_path_buf(), seen, time })
     });
     let files = seen.collect::<Result<Vec<_>, _>>()?;

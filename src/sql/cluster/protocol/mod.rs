@@ -3,12 +3,12 @@
 pub(super) mod client;
 pub(super) mod codec;
 pub(in crate::sql) mod errors;
+pub(super) mod file_fingerprint_check;
 pub(in crate::sql) mod file_names_in_queries;
-pub(super) mod files_as_seen;
 pub(super) mod input_shares;
 pub(super) mod message_envelope;
 pub(super) mod messages;
-pub(super) mod piece_rows;
+pub(super) mod piece_result_rows;
 pub(super) mod scan;
 pub(super) mod scan_metrics;
 pub(super) mod scheduler_connection;

@@ -5,7 +5,7 @@ use super::input_shares::{Piece, of_batch, plan};
 use super::scan_metrics::ScanMetrics;
 use super::statistics_request::Counting;
 use super::write_request::Writing;
-use super::{piece_rows, statistics, write_pieces};
+use super::{piece_result_rows, statistics, write_pieces};
 use crate::input::{Inputs, Shard};
 use crate::pipeline::ReadOptions;
 use crate::sql::PositionSource;
@@ -48,7 +48,7 @@ impl Work {
     fn schema(&self) -> SchemaRef {
         match self {
             Self::Columns(request) => Arc::clone(&request.schema),
-            Self::Statistics(..) | Self::File(..) => piece_rows::schema(),
+            Self::Statistics(..) | Self::File(..) => piece_result_rows::schema(),
         }
     }
 
@@ -192,33 +192,33 @@ async fn begun(
     Ok(Arc::new(run).stream(work.schema()))
 }
 
-/// The statistics of inputs, as a table.
+/// What executors return of the pieces of inputs, other than columns, as a table: statistics, or what they say of files that
+/// they write.
 #[derive(Debug)]
-pub(in crate::sql::cluster) struct StatisticsTable {
-    source: Arc<PositionSource>,
+pub(in crate::sql::cluster) struct PieceTable {
+    work: Work,
     pieces: Vec<Piece>,
-    counting: Counting,
 }
 
-impl StatisticsTable {
-    pub(in crate::sql::cluster) fn new(source: PositionSource, pieces: Vec<Piece>, counting: Counting) -> Self {
-        Self { source: Arc::new(source), pieces, counting }
+impl PieceTable {
+    pub(in crate::sql::cluster) fn statistics(source: PositionSource, pieces: Vec<Piece>, counting: Counting) -> Self {
+        Self { work: Work::Statistics(Arc::new(source), counting), pieces }
     }
-    pub(in crate::sql::cluster) fn source(&self) -> &PositionSource {
-        &self.source
+    pub(in crate::sql::cluster) fn files(source: PositionSource, pieces: Vec<Piece>, writing: Writing) -> Self {
+        Self { work: Work::File(Arc::new(source), Arc::new(writing)), pieces }
+    }
+    pub(in crate::sql::cluster) fn work(&self) -> &Work {
+        &self.work
     }
     pub(in crate::sql::cluster) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
-    pub(in crate::sql::cluster) fn counting(&self) -> &Counting {
-        &self.counting
-    }
 }
 
 #[async_trait]
-impl TableProvider for StatisticsTable {
+impl TableProvider for PieceTable {
     fn schema(&self) -> SchemaRef {
-        piece_rows::schema()
+        self.work.schema()
     }
     fn table_type(&self) -> TableType {
         TableType::Base
@@ -230,50 +230,6 @@ impl TableProvider for StatisticsTable {
         _: &[Expr],
         _: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let work = Work::Statistics(Arc::clone(&self.source), self.counting.clone());
-        Ok(Arc::new(PieceScan::new(work, plan(&self.pieces)?, None)))
-    }
-}
-
-/// The files that executors write of inputs, as a table of what they say about them.
-#[derive(Debug)]
-pub(in crate::sql::cluster) struct FilesTable {
-    source: Arc<PositionSource>,
-    pieces: Vec<Piece>,
-    writing: Arc<Writing>,
-}
-
-impl FilesTable {
-    pub(in crate::sql::cluster) fn new(source: PositionSource, pieces: Vec<Piece>, writing: Writing) -> Self {
-        Self { source: Arc::new(source), pieces, writing: Arc::new(writing) }
-    }
-    pub(in crate::sql::cluster) fn source(&self) -> &PositionSource {
-        &self.source
-    }
-    pub(in crate::sql::cluster) fn pieces(&self) -> &[Piece] {
-        &self.pieces
-    }
-    pub(in crate::sql::cluster) fn writing(&self) -> &Writing {
-        &self.writing
-    }
-}
-
-#[async_trait]
-impl TableProvider for FilesTable {
-    fn schema(&self) -> SchemaRef {
-        piece_rows::schema()
-    }
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-    async fn scan(
-        &self,
-        _: &dyn Session,
-        _: Option<&Vec<usize>>,
-        _: &[Expr],
-        _: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let work = Work::File(Arc::clone(&self.source), Arc::clone(&self.writing));
-        Ok(Arc::new(PieceScan::new(work, plan(&self.pieces)?, None)))
+        Ok(Arc::new(PieceScan::new(self.work.clone(), plan(&self.pieces)?, None)))
     }
 }

@@ -5,7 +5,7 @@
 use super::errors::{carried, failure_of};
 use super::message_envelope::{decoded, encoded};
 use super::messages::SummaryWire;
-use super::piece_rows::{self, PieceSender, REJECTS, REPORT, SUMMARY, wrong};
+use super::piece_result_rows::{self, PieceSender, REJECTS, REPORT, SUMMARY, wrong};
 use super::scan_metrics::ScanMetrics;
 use super::statistics_request::Counting;
 use crate::error::{Error, Reject};
@@ -101,7 +101,7 @@ impl Counted {
         rows: &RecordBatch,
         mut on_rejects: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        piece_rows::each(rows, |piece, kind, content| {
+        piece_result_rows::each(rows, |piece, kind, content| {
             match kind {
                 REJECTS => on_rejects(content)?,
                 REPORT => {

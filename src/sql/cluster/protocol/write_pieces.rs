@@ -8,7 +8,7 @@ use super::errors::{carried, failure_of, machine};
 use super::input_shares::Piece;
 use super::message_envelope::{decoded, encoded, wrong};
 use super::messages::{LossesWire, SummaryWire};
-use super::piece_rows::{self, FILE, PieceSender, REJECTS};
+use super::piece_result_rows::{self, FILE, PieceSender, REJECTS};
 use super::scan_metrics::ScanMetrics;
 use super::write_request::{ExistingPiece, PieceContent, Writing};
 use crate::datasets::OpeningTree;
@@ -279,7 +279,7 @@ impl Task {
                 let part = Shard::new(self.number, self.writing.count)
                     .ok_or_else(|| carried(&format!("a tree has at most {} parts", Shard::MOST)))?;
                 let (summary, records) = tree
-                    .write_part_as(Some(part), &self.source.inputs, options, about, to, failed)
+                    .write_part((Some(part), about), &self.source.inputs, options, to, failed)
                     .map_err(|error| failure_of(&error.error))?;
                 return Ok((summary, OutputSummary { records, ..OutputSummary::default() }));
             }
@@ -406,14 +406,14 @@ impl WrittenPieces {
         rows: &RecordBatch,
         mut on_rejects: impl FnMut(&[u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        piece_rows::each(rows, |piece, kind, content| {
+        piece_result_rows::each(rows, |piece, kind, content| {
             match kind {
                 REJECTS => on_rejects(content)?,
                 FILE => {
                     let manifest = decoded(content).map_err(SqlError::from)?;
                     self.pieces.insert(piece, manifest);
                 }
-                _ => return Err(piece_rows::wrong().into()),
+                _ => return Err(piece_result_rows::wrong().into()),
             }
             Ok(())
         })
@@ -452,7 +452,7 @@ impl WrittenPieces {
         }
         let manifest = match serde_json::to_value(joint) {
             Ok(Value::Object(manifest)) => manifest,
-            Ok(_) => return Err(piece_rows::wrong()),
+            Ok(_) => return Err(piece_result_rows::wrong()),
             Err(error) => return Err(SqlError::Cluster(error.to_string())),
         };
         Ok(WrittenFiles { files: count, kept, summary, output, manifest })

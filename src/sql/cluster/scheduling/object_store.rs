@@ -3,7 +3,7 @@
 use crate::input::FileFingerprint;
 use crate::sql::cluster::protection::data_dirs::Data;
 use crate::sql::cluster::protocol::errors::{Carried, machine};
-use crate::sql::cluster::protocol::files_as_seen;
+use crate::sql::cluster::protocol::file_fingerprint_check;
 use crate::sql::tables::files_of_datafusion::{self, STORE, Store};
 use datafusion::common::Result;
 use datafusion::execution::object_store::ObjectStoreRegistry;
@@ -30,7 +30,7 @@ impl Digests {
 
 impl files_of_datafusion::Sight for Digests {
     fn seen(&self, path: &Path, files: usize) -> io::Result<String> {
-        files_as_seen::seen(path, files).map(FileFingerprint::to_text)
+        file_fingerprint_check::seen(path, files).map(FileFingerprint::to_text)
     }
     fn check(&self, path: &Path, seen: &str) -> std::result::Result<(), Box<dyn Error + Send + Sync>> {
         if let Some(data) = &self.data {
@@ -38,7 +38,7 @@ impl files_of_datafusion::Sight for Digests {
         }
         let seen = FileFingerprint::of_text(seen).ok_or("only files that a query names are read")?;
         let failed = |error| Carried(format!("{}: {error} (on {})", path.display(), machine()));
-        Ok(files_as_seen::check(path, &seen).map_err(failed)?)
+        Ok(file_fingerprint_check::check(path, &seen).map_err(failed)?)
     }
 }
 
