@@ -24,7 +24,7 @@ pub(crate) use arrow::schema;
 pub(crate) use column_descriptions::Described;
 pub(crate) use column_descriptions::{dates_without_days, in_place_of_values};
 pub(crate) use ipc::{Ipc, IpcFile, IpcKind};
-pub use parquet::Compression;
+pub use parquet::{Compression, ParquetPages};
 pub(crate) use parquet::{Pages, Parquet, ParquetFile};
 #[cfg(any(test, feature = "sql"))]
 pub(crate) use row_blocks::ROW_GROUP;

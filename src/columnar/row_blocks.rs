@@ -2,7 +2,8 @@
 
 use super::BLOCK;
 use crate::table::row_queue::{RowRun, RowRuns};
-use crate::table::{Array, Texts};
+use crate::table::{Array, TextBuffer, Texts};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,6 +15,10 @@ pub(crate) const ROW_GROUP_OF_GAMES: usize = 1 << 17;
 
 /// The largest dictionary of a column, in bytes of texts; rows beyond it are written as they are.
 const MOST_BYTES: usize = 1 << 20;
+/// Texts that no dictionary was made for have one while it has fewer than this number of texts, as those of moves do, or ...
+const FEW: usize = 2_048;
+/// ... each of them has occurred this number of times on average. Moves and castling rights do, FENs do not.
+const OCCURRENCES: usize = 4;
 
 /// Cuts rows into blocks.
 #[derive(Debug)]
@@ -33,9 +38,11 @@ pub(crate) struct RowBlocks {
 /// The texts of a column in a row group so far.
 #[derive(Debug, Default)]
 struct Dictionary {
-    codes: HashMap<Arc<str>, u32>,
+    codes: HashMap<Arc<str>, u32, RandomState>,
     words: Vec<Arc<str>>,
     bytes: usize,
+    /// Number of rows so far.
+    rows: usize,
     is_full: bool,
 }
 
@@ -50,6 +57,29 @@ impl Dictionary {
         self.words.push(shared);
         self.bytes += word.len();
         code
+    }
+    /// The codes of texts that may or may not repeat, 0 where they are missing. `None` from the rows on among which too many
+    /// differ, or are not UTF-8.
+    fn add_buffer(&mut self, texts: &TextBuffer, rows: Range<usize>, codes: &mut Vec<u32>) -> Option<()> {
+        let mut last: (&[u8], u32) = (b"", 0);
+        let mut has_last = false;
+        for row in rows {
+            self.rows += 1;
+            if !texts.is_present(row) {
+                codes.push(0);
+                continue;
+            }
+            let text = texts.bytes(row);
+            if !has_last || last.0 != text {
+                last = (text, self.code(texts.get(row)?));
+                has_last = true;
+                if self.words.len() > FEW.max(self.rows / OCCURRENCES) {
+                    return None;
+                }
+            }
+            codes.push(last.1);
+        }
+        Some(())
     }
     /// Adds the codes of a run of rows, 0 where they are missing.
     fn add(&mut self, texts: &Texts, rows: Range<usize>, codes: &mut Vec<u32>) {
@@ -92,6 +122,10 @@ impl RowBlock {
     /// Whether it has no rows, and only ends a row group.
     pub(crate) fn is_empty(&self) -> bool {
         self.runs.is_empty()
+    }
+    /// Number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.runs.iter().map(|(_, rows)| rows.len()).sum()
     }
     /// Takes the values by column: those of a whole piece that nothing else has are not copied.
     pub(super) fn take_columns(&mut self) -> Vec<Array> {
@@ -191,13 +225,18 @@ impl RowBlocks {
             .map(|(column, dictionary)| {
                 let mut codes = Vec::with_capacity(len);
                 for (piece, rows) in runs {
-                    let Array::Text(texts) = &piece[column] else {
-                        return None;
-                    };
                     if dictionary.is_full {
                         return None;
                     }
-                    dictionary.add(texts, rows.clone(), &mut codes);
+                    match &piece[column] {
+                        Array::Text(texts) => dictionary.add(texts, rows.clone(), &mut codes),
+                        Array::TextBuffer(texts) => {
+                            let added = dictionary.add_buffer(texts, rows.clone(), &mut codes);
+                            dictionary.is_full = added.is_none();
+                            added?;
+                        }
+                        _ => return None,
+                    }
                 }
                 // The texts numbered so far are written; the next blocks have no dictionary.
                 dictionary.is_full = dictionary.bytes > MOST_BYTES;

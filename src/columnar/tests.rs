@@ -1,6 +1,6 @@
 //! What is written is what the readers of the crates `parquet` and `arrow-ipc` find.
 
-use super::{BLOCK, Compression, Described, Ipc, IpcKind, Parquet, ROW_GROUP, RowBlocks};
+use super::{BLOCK, Compression, Described, Ipc, IpcKind, Parquet, ParquetPages, ROW_GROUP, RowBlocks};
 use crate::chess::random::Random;
 use crate::packed::Packed;
 use crate::table::{Array, Items, Kind, ListNumber, Lists, TextBuffer, Texts, Values};
@@ -12,6 +12,7 @@ use arrow_schema::DataType;
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
+use parquet::file::properties::ReaderProperties;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::file::serialized_reader::ReadOptionsBuilder;
 use std::sync::Arc;
@@ -31,6 +32,11 @@ fn columns() -> Vec<Described> {
         ("long", Kind::Text),
         ("lists", Kind::ListOfU16),
         ("signed lists", Kind::ListOfI16),
+        ("few texts", Kind::Text),
+        ("fen", Kind::Text),
+        ("key", Kind::Bits),
+        ("few bytes", Kind::Bytes),
+        ("no UTF-8", Kind::Bytes),
     ]
     .map(column)
     .into();
@@ -80,6 +86,19 @@ fn rows(len: usize, random: &mut Random) -> Vec<Array> {
         (0..len).for_each(|row| texts.push(values.get(row).map(|text| &**text)));
         Array::Text(texts)
     };
+    // Texts that repeat, and texts that do so only in the first rows.
+    let few = values(len, random, |random| words[random.below(200) as usize].as_bytes().to_vec());
+    let broken = values(len, random, |random| vec![b'a', 0x80 | random.below(4) as u8]);
+    let mut row = 0;
+    let many = values(len, random, |random| {
+        row += 1;
+        if row < 15_000 { format!("{}", row % 9).into_bytes() } else { format!("{:060}", random.bits()).into_bytes() }
+    });
+    let buffer = |values: &Values<Vec<u8>>| {
+        let mut texts = TextBuffer::default();
+        (0..len).for_each(|row| texts.push_bytes(values.get(row).map(|text| &**text)));
+        Array::TextBuffer(texts)
+    };
     let boards = (0..len)
         .map(|_| {
             let color = random.bits();
@@ -107,6 +126,11 @@ fn rows(len: usize, random: &mut Random) -> Vec<Array> {
         texts(long),
         Array::Lists(lists),
         Array::Lists(signed),
+        buffer(&few),
+        buffer(&many),
+        Array::U64(values(len, random, |random| random.bits())),
+        buffer(&few),
+        buffer(&broken),
     ]
     .into();
     columns.push(Array::Lists(lists_of_words));
@@ -122,7 +146,7 @@ fn whole(columns: &[Described], pieces: &[Vec<Array>]) -> RecordBatch {
 }
 
 fn parquet(columns: &[Described], pieces: &[Vec<Array>], compression: Compression) -> Bytes {
-    let encoder = Parquet::new(columns, compression);
+    let encoder = Parquet::new(columns, ParquetPages::new(compression, true));
     let mut out = Vec::new();
     let mut file = encoder.begin(&mut out).unwrap();
     let mut blocks = RowBlocks::default();
@@ -221,8 +245,9 @@ fn row_groups_statistics_and_page_index() {
     assert!(metadata.column_index().is_some());
     let found = read(&file);
     agree(&found, &whole(&columns, &pieces));
+    assert!(metadata.row_groups().iter().all(|group| group.sorting_columns().is_none()));
     // Without what no row has.
-    let encoder = Parquet::new(columns.to_vec(), Compression::default());
+    let encoder = Parquet::new(columns.to_vec(), ParquetPages::default());
     let mut out = Vec::new();
     let mut sink = encoder.begin(&mut out).unwrap();
     let mut blocks = RowBlocks::default();
@@ -237,16 +262,65 @@ fn row_groups_statistics_and_page_index() {
 }
 
 #[test]
+fn bloom_filters_sorted_columns_and_dictionaries() {
+    let columns = [
+        Described::new("index", Kind::U32, "a number"),
+        Described::new("key", Kind::Bits, "a key"),
+        Described::new("fen", Kind::Text, "a text").nullable(),
+        Described::new("castling", Kind::Text, "a text"),
+    ];
+    let len = 40_000u64;
+    let text = |row: u64| (!row.is_multiple_of(5)).then(|| format!("position {row}"));
+    let (mut fens, mut few) = (TextBuffer::default(), TextBuffer::default());
+    for row in 0..len {
+        fens.push(text(row).as_deref());
+        few.push(Some(["KQkq", "-", "Kq"][row as usize % 3]));
+    }
+    let keys: Values<u64> = (0..len).map(|row| row.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect::<Vec<_>>().into();
+    let numbers: Values<u32> = (0..len as u32).collect::<Vec<_>>().into();
+    let piece = vec![Array::U32(numbers), Array::U64(keys), Array::TextBuffer(fens), Array::TextBuffer(few)];
+    let encoder = Parquet::new(columns.to_vec(), ParquetPages::new(Compression::default(), true));
+    let mut out = Vec::new();
+    let mut sink = encoder.begin(&mut out).unwrap();
+    let mut blocks = RowBlocks::default().with_groups(30_000);
+    for block in blocks.join(piece, 0..len as usize).into_iter().chain(blocks.finish()) {
+        sink.put(encoder.encode(block).unwrap()).unwrap();
+    }
+    sink.finish(false).unwrap();
+    let properties = ReaderProperties::builder().set_read_bloom_filter(true).build();
+    let options = ReadOptionsBuilder::new().with_reader_properties(properties).build();
+    let reader = SerializedFileReader::new_with_options(Bytes::from(out), options).unwrap();
+    for (number, rows) in [0..30_000, 30_000..len].into_iter().enumerate() {
+        let group = reader.get_row_group(number).unwrap();
+        let sorted = group.metadata().sorting_columns().unwrap();
+        assert!(sorted.len() == 1 && sorted[0].column_idx == 0 && !sorted[0].descending);
+        assert!(group.get_column_bloom_filter(0).is_none() && group.get_column_bloom_filter(3).is_none());
+        let (of_keys, of_fens) = (group.get_column_bloom_filter(1).unwrap(), group.get_column_bloom_filter(2).unwrap());
+        let mut others = 0;
+        for row in 0..len {
+            let has_key = of_keys.check(&row.wrapping_mul(0x9E37_79B9_7F4A_7C15).cast_signed());
+            let has_fen = text(row).is_none_or(|text| of_fens.check(&*text));
+            assert!(!rows.contains(&row) || has_key && has_fen, "{row}");
+            others += u64::from(!rows.contains(&row) && has_key);
+        }
+        assert!(others < len / 50, "{others}");
+        assert!(group.metadata().column(2).dictionary_page_offset().is_none());
+        assert!(group.metadata().column(3).dictionary_page_offset().is_some());
+        assert!(group.metadata().column(3).compressed_size() < 20_000);
+    }
+}
+
+#[test]
 fn a_missing_value_where_none_can_be_is_an_error() {
     let columns = [Described::new("number", Kind::U16, "a number")];
-    let encoder = Parquet::new(columns.to_vec(), Compression::default());
+    let encoder = Parquet::new(columns.to_vec(), ParquetPages::default());
     let mut blocks = RowBlocks::default();
     let piece = vec![Array::U16(Values::missing(3))];
     assert!(blocks.join(piece, 0..3).is_empty());
     assert!(encoder.encode(blocks.finish().unwrap()).is_err());
     let mut lists = Lists::new(Items::U16(Vec::new()));
     lists.push_missing();
-    let encoder = Parquet::new(vec![Described::new("list", Kind::ListOfU16, "a list")], Compression::default());
+    let encoder = Parquet::new(vec![Described::new("list", Kind::ListOfU16, "a list")], ParquetPages::default());
     let mut blocks = RowBlocks::default();
     assert!(blocks.join(vec![Array::Lists(lists)], 0..1).is_empty());
     assert!(encoder.encode(blocks.finish().unwrap()).is_err());

@@ -102,8 +102,8 @@ impl<W: Write> TreeFile<W> {
             }
             OutputFormat::JsonLines => Form::JsonLines(out),
             #[cfg(feature = "parquet")]
-            OutputFormat::Parquet(compression) => {
-                let encoder = Parquet::new(described(), compression);
+            OutputFormat::Parquet(pages) => {
+                let encoder = Parquet::new(described(), pages);
                 let file = encoder.begin(out)?;
                 Form::Table(Box::new(Table::new(Encoder::Parquet(encoder, Box::new(file)))))
             }

@@ -8,7 +8,7 @@ use super::output_error::OutputError;
 use super::partitions::{PartitionColumn, PartitionedRows};
 use super::row_division::{Partition, RowDivision};
 use crate::columnar::{
-    Compression, Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, ROW_GROUP_OF_GAMES, RowBlock,
+    Described, Ipc, IpcFile, IpcKind, Pages, Parquet, ParquetFile, ParquetPages, ROW_GROUP_OF_GAMES, RowBlock,
     RowBlocks, dates_without_days, in_place_of_values, schema,
 };
 use crate::games::{GameRow, GameVerdict, MoveForms};
@@ -49,6 +49,7 @@ enum Encoder {
 #[derive(Debug)]
 pub(super) struct TableBlock {
     finish: Finish,
+    pub(super) rows: usize,
     /// Whether the next block goes to another file.
     pub(super) ends_file: bool,
     /// The value of its rows, if they are divided.
@@ -134,8 +135,15 @@ fn described(written: OutputContent<'_>) -> Vec<Described> {
 
 impl<'a> Table<'a> {
     /// A Parquet file.
-    pub(super) fn parquet(rows: OutputContent<'a>, compression: Compression) -> Self {
-        Self::new(rows, |columns| Encoder::Parquet(Parquet::new(columns, compression)))
+    ///
+    /// # Errors
+    /// If it should have Bloom filters, and has no column that can have one.
+    pub(super) fn parquet(rows: OutputContent<'a>, pages: ParquetPages) -> Result<Self, OutputError> {
+        let mut names = described(rows).into_iter().map(|column| column.name);
+        if pages.bloom_filters && !names.any(|name| ParquetPages::FILTERED.contains(&&*name)) {
+            return Err(OutputError::NoFilteredColumn);
+        }
+        Ok(Self::new(rows, |columns| Encoder::Parquet(Parquet::new(columns, pages))))
     }
 
     /// An Arrow file or stream.
@@ -257,12 +265,12 @@ fn boards(tile: &Tile<'_>) -> impl ExactSizeIterator<Item = Packed> {
 
 impl Encoder {
     fn encode(&self, (partition, block): (Option<Partition>, RowBlock)) -> io::Result<TableBlock> {
-        let ends_file = block.ends_file;
+        let (rows, ends_file) = (block.len(), block.ends_file);
         let finish = match self {
             Self::Parquet(parquet) => Finish::Pages(parquet.encode(block)?),
             Self::Ipc(ipc) | Self::Batches(ipc) => Finish::Batch(ipc.encode(&block)?),
         };
-        Ok(TableBlock { finish, ends_file, partition })
+        Ok(TableBlock { finish, rows, ends_file, partition })
     }
 }
 

@@ -106,6 +106,9 @@ pub enum OutputError {
     /// Row groups are those of Parquet files.
     #[error("{0} has no row groups: they are those of Parquet files")]
     NoRowGroups(OutputFormat),
+    /// Bloom filters are those of some columns.
+    #[error("--bloom: the output has neither a column `fen` nor `key`")]
+    NoFilteredColumn,
     /// Rows cannot be divided by this column.
     #[error(
         "--partition-by {0}: a column of the output is needed, with texts, dates, whole numbers or flags, in Parquet and Arrow files"

@@ -8,7 +8,7 @@
 
 use super::OutputError;
 #[cfg(feature = "parquet")]
-use crate::columnar::{Compression as PageCompression, IpcKind};
+use crate::columnar::{IpcKind, ParquetPages};
 use crate::formats::Format;
 use crate::formats::detect::unsupported::{self, Foreign};
 use crate::input::Compression;
@@ -28,9 +28,9 @@ pub enum OutputFormat {
     Csv,
     /// One JSON object per line.
     JsonLines,
-    /// Parquet, with this compression of its pages.
+    /// Parquet, with pages of this kind.
     #[cfg(feature = "parquet")]
-    Parquet(PageCompression),
+    Parquet(ParquetPages),
     /// An Arrow file or stream.
     #[cfg(feature = "parquet")]
     Arrow(IpcKind),
@@ -60,8 +60,7 @@ impl OutputFormat {
         let records = formats.map(Self::Records);
         let text = [Self::Csv, Self::JsonLines, Self::Pgn];
         #[cfg(feature = "parquet")]
-        let tables =
-            [Self::Parquet(PageCompression::default()), Self::Arrow(IpcKind::File), Self::Arrow(IpcKind::Stream)];
+        let tables = [Self::Parquet(ParquetPages::default()), Self::Arrow(IpcKind::File), Self::Arrow(IpcKind::Stream)];
         #[cfg(not(feature = "parquet"))]
         let tables = [];
         let all = records.chain(text).chain(tables);
@@ -198,7 +197,10 @@ impl OutputFormat {
     #[cfg(feature = "parquet")]
     pub fn with_compression(self, compression: &str) -> Result<Self, OutputError> {
         match self {
-            Self::Parquet(_) => Ok(Self::Parquet(compression.parse().map_err(OutputError::Compression)?)),
+            Self::Parquet(pages) => {
+                let compression = compression.parse().map_err(OutputError::Compression)?;
+                Ok(Self::Parquet(ParquetPages { compression, ..pages }))
+            }
             _ => Err(OutputError::NoPages),
         }
     }

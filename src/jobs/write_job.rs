@@ -21,7 +21,6 @@ use crate::output::jsonl::JsonLines;
 use crate::pipeline::Job;
 use crate::table::{Batch, Fields, Needs, Tile};
 use crate::text::numbers::counted;
-#[cfg(feature = "parquet")]
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
@@ -79,6 +78,9 @@ enum Part {
     Table(TablePart),
 }
 
+/// The number of rows of each file, in the order in which they were opened, by the value of their rows.
+type RecordsByFile = BTreeMap<Option<Partition>, Vec<u64>>;
+
 /// Opens the next file of an output, for rows of this value if they are divided by one.
 pub type NextFile<'a, W> = dyn FnMut(Option<&Partition>) -> io::Result<W> + 'a;
 
@@ -89,6 +91,8 @@ pub struct WriteFile<W: Write> {
     records: u64,
     /// Rows of text that the file still takes.
     left: u64,
+    /// Rows of each file, if there may be several.
+    by_file: RecordsByFile,
     losses: Losses,
     /// Chains of the records, where the format has chains.
     chains: u64,
@@ -115,6 +119,9 @@ pub struct OutputSummary {
     pub losses: Losses,
     /// Number of chains of records, for a format that has chains; otherwise 0.
     pub chains: u64,
+    /// Number of rows of each file, in the order in which they were opened, by the value of their rows, if rows are
+    /// [divided](WriteJob::divided) into several.
+    pub records_by_file: BTreeMap<Option<Partition>, Vec<u64>>,
 }
 
 impl OutputSummary {
@@ -163,7 +170,7 @@ impl<'a> WriteJob<'a> {
     pub fn new(written: OutputContent<'a>, format: OutputFormat) -> Result<Self, OutputError> {
         let kind = match (format, written) {
             #[cfg(feature = "parquet")]
-            (OutputFormat::Parquet(compression), _) => Kind::Table(Box::new(Table::parquet(written, compression))),
+            (OutputFormat::Parquet(pages), _) => Kind::Table(Box::new(Table::parquet(written, pages)?)),
             #[cfg(feature = "parquet")]
             (OutputFormat::Arrow(kind), _) => Kind::Table(Box::new(Table::arrow(written, kind))),
             (OutputFormat::Records(format), OutputContent::Records { fen: false }) => {
@@ -277,7 +284,10 @@ impl<'a> WriteJob<'a> {
             Kind::Table(table) => To::Table(BTreeMap::from([(None, table.open(next(None)?)?)])),
         };
         let left = self.division.rows_per_file.unwrap_or(u64::MAX);
-        Ok(WriteFile { to, records: 0, left, losses: Losses::default(), chains: 0 })
+        // With a column of folders, no file is open yet.
+        let has_first = self.division.has_files() && self.division.partition_by.is_none();
+        let by_file = has_first.then(|| (None, vec![0])).into_iter().collect();
+        Ok(WriteFile { to, records: 0, left, by_file, losses: Losses::default(), chains: 0 })
     }
 
     /// Writes the output of one chunk. The parts must come in order, as a run passes them on.
@@ -323,6 +333,7 @@ impl<'a> WriteJob<'a> {
                         let mut opened = next(None)?;
                         opened.write_all(&self.header())?;
                         *place = Some(opened);
+                        file.by_file.entry(None).or_default().push(0);
                     }
                     let Some(out) = place else { break };
                     let Some(rows) = self.division.rows_per_file else { return out.write_all(text) };
@@ -330,6 +341,9 @@ impl<'a> WriteJob<'a> {
                     out.write_all(&text[..end])?;
                     text = &text[end..];
                     file.left -= taken;
+                    if let Some(last) = file.by_file.get_mut(&None).and_then(|files| files.last_mut()) {
+                        *last += taken;
+                    }
                     if file.left == 0 {
                         file.left = rows;
                         *place = None;
@@ -340,7 +354,8 @@ impl<'a> WriteJob<'a> {
             (_, To::Text(Some(out)), Part::CopyGames(CopiedGames { text, .. })) => out.write_all(&text),
             #[cfg(feature = "parquet")]
             (Kind::Table(table), To::Table(files), Part::Table(part)) => {
-                part.blocks().try_for_each(|block| put_block(table, files, block?, next))
+                let by_file = &mut file.by_file;
+                part.blocks().try_for_each(|block| put_block(table, (files, by_file), block?, next))
             }
             _ => Err(io::Error::other("a part of another job")),
         }
@@ -368,8 +383,9 @@ impl<'a> WriteJob<'a> {
         if self.is_refused(&file.losses) {
             return Err(io::Error::other(file.losses.refusal(self.format).unwrap_or_default()));
         }
-        let (records, losses, mut chains) = (file.records, file.losses, file.chains);
-        let start = match (self.kind, file.to) {
+        #[cfg_attr(not(feature = "parquet"), expect(unused_mut, reason = "text has no rows left"))]
+        let WriteFile { to, records, losses, mut chains, mut by_file, .. } = file;
+        let start = match (self.kind, to) {
             (Kind::Records(conversion), To::Records(mut writer, mut out)) => {
                 if let Some(last) = conversion.finish()? {
                     chains += last.chains.len() as u64;
@@ -381,7 +397,7 @@ impl<'a> WriteJob<'a> {
             #[cfg(feature = "parquet")]
             (Kind::Table(table), To::Table(mut files)) => {
                 for last in table.last()? {
-                    put_block(&table, &mut files, last, next)?;
+                    put_block(&table, (&mut files, &mut by_file), last, next)?;
                 }
                 let drops_empty = table.drops_empty_columns() && !self.division.has_files();
                 files.into_values().try_for_each(|file| file.finish(drops_empty))?;
@@ -389,7 +405,7 @@ impl<'a> WriteJob<'a> {
             }
             _ => return Err(io::Error::other("the output of another job")),
         };
-        Ok(OutputSummary { start, records, losses, chains })
+        Ok(OutputSummary { start, records, losses, chains, records_by_file: by_file })
     }
 
     fn is_refused(&self, losses: &Losses) -> bool {
@@ -442,14 +458,18 @@ fn only_one<W>() -> io::Result<W> {
 #[cfg(feature = "parquet")]
 fn put_block<W: Write>(
     table: &Table<'_>,
-    files: &mut BTreeMap<Option<Partition>, TableFile<W>>,
+    (files, by_file): (&mut BTreeMap<Option<Partition>, TableFile<W>>, &mut RecordsByFile),
     block: TableBlock,
     next: &mut NextFile<'_, W>,
 ) -> io::Result<()> {
-    let (ends_file, partition) = (block.ends_file, block.partition.clone());
+    let (rows, ends_file, partition) = (block.rows as u64, block.ends_file, block.partition.clone());
     if !files.contains_key(&partition) {
         let opened = table.open(next(partition.as_ref())?)?;
         files.insert(partition.clone(), opened);
+        by_file.entry(partition.clone()).or_default().push(0);
+    }
+    if let Some(count) = by_file.get_mut(&partition).and_then(|counts| counts.last_mut()) {
+        *count += rows;
     }
     if let Some(file) = files.get_mut(&partition) {
         file.put(block)?;

@@ -197,6 +197,14 @@ impl CompleteFile {
         &self.path
     }
 
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// If opening it fails.
+    pub fn reader(&self) -> io::Result<File> {
+        File::open(&self.file)
+    }
+
     /// Gives several files their names, as [`AtomicFile::commit_all`].
     ///
     /// # Errors

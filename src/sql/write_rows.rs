@@ -7,8 +7,8 @@ use super::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use super::arrow::error::ArrowError;
 use super::arrow::ipc::writer::{FileWriter, StreamWriter};
 use super::arrow::json::writer::{LineDelimited, Writer as JsonWriter, WriterBuilder as JsonBuilder};
-use crate::columnar::{Compression as PageCompression, IpcKind, ROW_GROUP};
-use crate::jobs::OutputFormat;
+use crate::columnar::{Compression as PageCompression, IpcKind, ParquetPages, ROW_GROUP};
+use crate::jobs::{OutputError, OutputFormat};
 use crate::poisoned_locks::Unpoisoned;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -109,17 +109,27 @@ impl RowWriter {
                 let builder = JsonBuilder::new().with_explicit_nulls(true);
                 Writer::JsonLines(Box::new(builder.build(to)))
             }
-            OutputFormat::Parquet(compression) => {
-                let compression = match compression {
+            OutputFormat::Parquet(pages) => {
+                let compression = match pages.compression {
                     PageCompression::None => Compression::UNCOMPRESSED,
                     PageCompression::Snappy => Compression::SNAPPY,
                     PageCompression::Zstd(level) => Compression::ZSTD(ZstdLevel::try_new(level.into()).map_err(other)?),
                 };
-                let properties = WriterProperties::builder()
+                let mut properties = WriterProperties::builder()
                     .set_compression(compression)
-                    .set_max_row_group_row_count(Some(ROW_GROUP))
-                    .build();
-                let writer = ArrowWriter::try_new(to, schema.clone(), Some(properties));
+                    .set_max_row_group_row_count(Some(ROW_GROUP));
+                if pages.bloom_filters {
+                    let filtered =
+                        ParquetPages::FILTERED.into_iter().filter(|name| schema.field_with_name(name).is_ok());
+                    let filtered: Vec<&str> = filtered.collect();
+                    if filtered.is_empty() {
+                        return Err(other(OutputError::NoFilteredColumn));
+                    }
+                    for name in filtered {
+                        properties = properties.set_column_bloom_filter_enabled(name.into(), true);
+                    }
+                }
+                let writer = ArrowWriter::try_new(to, schema.clone(), Some(properties.build()));
                 Writer::Parquet(Box::new(writer.map_err(other)?))
             }
             OutputFormat::Arrow(IpcKind::File) => {

@@ -1,4 +1,4 @@
-//! `--rows-per-file`, `--partition-by` and `--row-group`: rows in several files, which together are the one file.
+//! `--rows-per-file`, `--partition-by` and `--row-group`: rows in several files, which together are the one file; Bloom filters.
 
 use super::{Dir, json, lanefish, output, sample, stderr_of};
 use serde_json::Value;
@@ -129,6 +129,90 @@ fn all_files_appear_or_none() {
 }
 
 #[test]
+fn one_manifest_describes_all_files() {
+    let dir = Dir::new();
+    let (epd, pgn) = (sample("sample.epd"), sample("lichess-2025-05.pgn"));
+    for (number, command) in [
+        &["compute", &epd, "--columns", "fen", "-o", "{}/p-{n}.csv", "--rows-per-file", "1500"][..],
+        &["compute", &epd, "--columns", "fen", "-o", "{}/p-{n}.parquet", "--rows-per-file", "1500"],
+        &["compute", &pgn, "--columns", "fen,result", "-o", "{}/p.parquet", "--partition-by", "result"],
+        &[
+            "compute",
+            &pgn,
+            "--columns",
+            "fen,result",
+            "-o",
+            "{}/p-{n}.arrow",
+            "--partition-by",
+            "result",
+            "--rows-per-file",
+            "50",
+        ],
+        &["games", &pgn, "--columns", "white,eco", "-o", "{}/p.parquet", "--partition-by", "eco"],
+        &["compute", &epd, "--columns", "fen", "-o", "{}/p-{n}.jsonl", "--rows-per-file", "5", "--limit", "0"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = dir.name(&number.to_string());
+        fs::create_dir(&folder).unwrap();
+        let command: Vec<String> = command.iter().map(|part| part.replace("{}", &folder)).collect();
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        output(0, &[&command[..], &["--manifest"]].concat());
+        let name = command.iter().find(|part| part.starts_with(&folder)).unwrap();
+        let manifest = format!("{name}.manifest.json");
+        let made: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
+        assert_eq!(made["inputs"][0]["path"], command[1]);
+        let outputs = made["outputs"].as_array().unwrap();
+        let written: Vec<_> = walk(std::path::Path::new(&folder));
+        assert_eq!(outputs.len() + 1, written.len(), "{made}");
+        for output in outputs {
+            assert_eq!(output["records"].as_u64().unwrap(), rows_of(output["path"].as_str().unwrap()), "{output}");
+        }
+        assert!(output(0, &["verify", "--manifest", &manifest]).ends_with("ok\n"));
+        let last = outputs.last().unwrap()["path"].as_str().unwrap();
+        fs::write(last, "other").unwrap();
+        assert!(output(1, &["verify", "--manifest", &manifest]).ends_with("not ok\n"));
+        // It exists, and so nothing is written.
+        fs::remove_file(last).unwrap();
+        let refused = stderr_of(2, &[&command[..], &["--manifest"]].concat());
+        assert!(refused.contains("exists"), "{refused}");
+        assert!(!std::path::Path::new(last).exists());
+    }
+}
+
+#[test]
+fn bloom_filters_are_those_of_some_columns() {
+    let dir = Dir::new();
+    let epd = sample("sample.epd");
+    let with = |name: &str, command: &[&str]| {
+        let to = dir.name(name);
+        output(0, &[command, &["-o", &to, "--bloom"]].concat());
+        fs::metadata(to).unwrap().len()
+    };
+    let plain = dir.name("plain.parquet");
+    output(0, &["compute", &epd, "--columns", "fen,phase,key", "-o", &plain]);
+    let plain = fs::metadata(plain).unwrap().len();
+    assert!(with("a.parquet", &["compute", &epd, "--columns", "fen,phase,key"]) > plain + 8_000);
+    with("b.parquet", &["convert", &epd, "--fen"]);
+    with("c.parquet", &["compute", &epd, "--columns", "key", "--signed-masks"]);
+    for (command, reason) in [
+        (&["convert", &epd, "-o", "x.parquet"][..], "neither a column `fen` nor `key`"),
+        (&["compute", &epd, "--columns", "phase", "-o", "x.parquet"], "neither a column `fen` nor `key`"),
+        (
+            &["games", &sample("lichess-2025-05.pgn"), "--columns", "white", "-o", "x.parquet"],
+            "neither a column `fen` nor `key`",
+        ),
+        (&["compute", &epd, "--columns", "key", "-o", "x.csv"], "--bloom is for Parquet files"),
+        (&["compute", &epd, "--columns", "key", "-o", "x.arrow"], "--bloom is for Parquet files"),
+    ] {
+        let said = stderr_of(2, &[command, &["--bloom"]].concat());
+        assert!(said.contains(reason), "{command:?}: {said}");
+        assert!(!std::path::Path::new("x.parquet").exists());
+    }
+}
+
+#[test]
 fn every_value_has_a_folder() {
     let dir = Dir::new();
     let pgn = sample("lichess-2025-05.pgn");
@@ -222,7 +306,6 @@ fn what_cannot_be_divided_is_refused() {
         (vec!["compute", &epd, "-o", "x-{n}.csv"], "--rows-per-file"),
         (vec!["compute", &epd, "-o", "x-{n}.csv", "--rows-per-file", "0"], "--rows-per-file"),
         (vec!["compute", &epd, "--rows-per-file", "10"], "--output"),
-        (vec!["compute", &epd, "-o", "x-{n}.csv", "--rows-per-file", "10", "--manifest"], "--manifest"),
         (vec!["compute", &epd, "-o", "x.csv", "--row-group", "10"], "no row groups"),
         (vec!["compute", &epd, "-o", "x.csv", "--partition-by", "stm"], "--partition-by stm"),
         (vec!["compute", &epd, "-o", "x.parquet", "--columns", "fen", "--partition-by", "stm"], "--partition-by stm"),

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use lanefish::Error;
 #[cfg(feature = "parquet")]
-use lanefish::columnar::Compression;
+use lanefish::columnar::{Compression, ParquetPages};
 use lanefish::formats::UnstoredTags;
 use lanefish::input::Inputs;
 use lanefish::jobs::{
@@ -31,13 +31,21 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The compression of the pages of a Parquet file.
+/// How the pages of a Parquet file are written.
 #[derive(Debug, Default, Args)]
 pub(crate) struct PageArgs {
     /// Compression of the pages of a Parquet file: zstd, snappy or none [default: zstd:1]
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "NAME[:LEVEL]", help_heading = OUTPUT, hide_short_help = true)]
     compression: Option<Compression>,
+
+    /// Write Bloom filters of the columns `key` and `fen` to a Parquet file
+    ///
+    /// Readers that look for a single key or FEN, such as DuckDB, then skip the row groups that cannot have it. A filter takes
+    /// one to two bytes for each value.
+    #[cfg(feature = "parquet")]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
+    bloom: bool,
 }
 
 /// Options of an output, in addition to its place and its format.
@@ -47,6 +55,8 @@ pub(crate) struct WriteArgs {
     pages: PageArgs,
 
     /// Also write FILE.manifest.json: the inputs, the output, their records and hashes, the seed and the arguments
+    ///
+    /// Of several files it is one, beside the name that was given with -o.
     #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) manifest: bool,
 }
@@ -106,12 +116,16 @@ impl WriteArgs {
 }
 
 impl PageArgs {
-    /// The format with this compression.
+    /// The format with these pages.
     pub(crate) fn apply(&self, format: OutputFormat) -> Result<OutputFormat> {
         #[cfg(feature = "parquet")]
         return match (format, self.compression) {
+            (OutputFormat::Parquet(pages), compression) => {
+                let compression = compression.unwrap_or(pages.compression);
+                Ok(OutputFormat::Parquet(ParquetPages::new(compression, self.bloom)))
+            }
+            (_, _) if self.bloom => bail!("--bloom is for Parquet files"),
             (format, None) => Ok(format),
-            (OutputFormat::Parquet(_), Some(compression)) => Ok(OutputFormat::Parquet(compression)),
             (_, Some(_)) => bail!(
                 "--compression is for Parquet files; other outputs are compressed where their names end in .zst, \
                  .gz or .bz2"
@@ -347,7 +361,8 @@ struct OutputFiles<'a> {
     invocation: &'a Invocation<'a>,
     place: &'a OutputArgs,
     format: OutputFormat,
-    complete: Vec<Output>,
+    /// With the value of its rows, and its number among the files of this value.
+    complete: Vec<(Output, Option<Partition>, usize)>,
     /// The open file of each value, and the number of its files.
     open: BTreeMap<Option<Partition>, (Rc<RefCell<Output>>, usize)>,
     /// The file that was opened last, for errors.
@@ -370,17 +385,17 @@ impl Write for SharedOutput {
 }
 
 impl OutputFiles<'_> {
-    /// Closes a file.
-    fn close(&mut self, open: Rc<RefCell<Output>>) -> Result<()> {
+    /// Closes a file, of which there were this number so far.
+    fn close(&mut self, open: Rc<RefCell<Output>>, partition: Option<Partition>, number: usize) -> Result<()> {
         let output = Rc::into_inner(open).context("a file is still being written")?;
-        self.complete.push(output.into_inner().close()?);
+        self.complete.push((output.into_inner().close()?, partition, number - 1));
         Ok(())
     }
 
     /// Closes the files that are open.
     fn close_all(&mut self) -> Result<()> {
-        while let Some((_, (open, _))) = self.open.pop_first() {
-            self.close(open)?;
+        while let Some((partition, (open, number))) = self.open.pop_first() {
+            self.close(open, partition, number)?;
         }
         Ok(())
     }
@@ -390,7 +405,7 @@ impl OutputFiles<'_> {
         let key = partition.cloned();
         let number = match self.open.remove(&key) {
             Some((open, number)) => {
-                self.close(open)?;
+                self.close(open, key.clone(), number)?;
                 number
             }
             None => 0,
@@ -437,12 +452,12 @@ fn write_files(
     if division.rows_per_file.is_some() && !has_number(place) {
         bail!("--rows-per-file: the name given with -o needs {NUMBER}, which stands for the number of a file");
     }
-    if more.manifest {
-        bail!("--manifest describes one file, and --rows-per-file and --partition-by write several");
-    }
     invocation.prepare(inputs, reading)?;
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
     invocation.compare(place.output.as_deref(), &others)?;
+    let name = place.output.as_deref().unwrap_or(Path::new(""));
+    let seed = reading.games.seed();
+    let manifest = more.manifest.then(|| Manifests::begin_joint(invocation, seed, against, name)).transpose()?;
     let (complete, open, directories) = (Vec::new(), BTreeMap::new(), MadeDirectories::default());
     let mut files = OutputFiles { invocation, place, format, complete, open, last: None, directories, failed: None };
     let space = reading.space.beside(place.output.as_deref());
@@ -476,7 +491,18 @@ fn write_files(
         files.close_all()?;
         records = complete.records;
         let count = files.complete.len();
-        invocation.commit(std::mem::take(&mut files.complete))?;
+        let outputs = std::mem::take(&mut files.complete).into_iter();
+        invocation.commit(match manifest {
+            None => outputs.map(|(output, ..)| output).collect(),
+            Some(manifest) => {
+                let by_file = &complete.records_by_file;
+                let outputs = outputs.map(|(output, partition, number)| {
+                    let records = by_file.get(&partition).and_then(|files| files.get(number));
+                    (output, format, records.copied().unwrap_or(0))
+                });
+                manifest.complete_joint(invocation, &done.summary, outputs.collect())?
+            }
+        })?;
         if invocation.verbose() || io::stderr().is_terminal() {
             let (files, records) = (counted(count as u64, "file"), counted(records, "record"));
             invocation.note(format_args!("wrote {files}: {records}"));

@@ -32,6 +32,7 @@ pub(crate) struct Manifests {
     inputs: Vec<Input>,
     /// Files given by `--against`.
     against: Vec<Input>,
+    /// One for each output, or one for all of them.
     files: Vec<Output>,
 }
 
@@ -126,43 +127,99 @@ impl Manifests {
         against: &[Arc<Path>],
         outputs: impl IntoIterator<Item = &'a Output>,
     ) -> Result<Self> {
-        let all = |paths: &[Arc<Path>]| paths.iter().map(Input::new).collect::<Result<Vec<_>>>();
-        if invocation.reads_stdin() {
-            bail!("--manifest: standard input cannot be read again: name files");
-        }
-        let (inputs, against) = (all(&invocation.input_paths())?, all(against)?);
-        let mut files = Vec::new();
+        let mut begun = Self::without_files(invocation, seed, against)?;
         for output in outputs {
             let Some(file) = output.file() else {
                 bail!("--manifest: the output is not a regular file and cannot be read again");
             };
-            if file.path().to_str().is_none() {
-                bail!("--manifest: the name {} is not UTF-8, so a manifest cannot hold it", file.path().display());
-            }
-            let mut name = OsString::from(file.path());
-            name.push(MANIFEST_SUFFIX);
-            files.push(invocation.open_beside(Path::new(&name))?);
+            begun.open(invocation, file.path())?;
         }
-        Ok(Self { seed, inputs, against, files })
+        Ok(begun)
+    }
+
+    /// Starts one manifest for all files whose names are made from this one.
+    pub(crate) fn begin_joint(
+        invocation: &Invocation<'_>,
+        seed: u64,
+        against: &[Arc<Path>],
+        name: &Path,
+    ) -> Result<Self> {
+        let mut begun = Self::without_files(invocation, seed, against)?;
+        begun.open(invocation, name)?;
+        Ok(begun)
+    }
+
+    fn without_files(invocation: &Invocation<'_>, seed: u64, against: &[Arc<Path>]) -> Result<Self> {
+        let all = |paths: &[Arc<Path>]| paths.iter().map(Input::new).collect::<Result<Vec<_>>>();
+        if invocation.reads_stdin() {
+            bail!("--manifest: standard input cannot be read again: name files");
+        }
+        Ok(Self { seed, inputs: all(&invocation.input_paths())?, against: all(against)?, files: Vec::new() })
+    }
+
+    /// Opens the manifest beside a file.
+    fn open(&mut self, invocation: &Invocation<'_>, path: &Path) -> Result<()> {
+        if path.to_str().is_none() {
+            bail!("--manifest: the name {} is not UTF-8, so a manifest cannot hold it", path.display());
+        }
+        let mut name = OsString::from(path);
+        name.push(MANIFEST_SUFFIX);
+        self.files.push(invocation.open_beside(Path::new(&name))?);
+        Ok(())
     }
 
     /// Completes the manifests and the outputs. Each output comes with its format and its number of records. All files
     /// are meant to appear together.
     pub(crate) fn complete(
-        self,
+        mut self,
         invocation: &Invocation<'_>,
         summary: &Summary,
         outputs: Vec<(Output, OutputFormat, u64)>,
     ) -> Result<Vec<Output>> {
         let _phase = invocation.phase("hashing");
         let pool = pool_of(invocation)?;
+        let files = std::mem::take(&mut self.files);
+        let made_of = self.made_of(summary, &pool)?;
+        let mut complete = Vec::new();
+        for ((output, format, records), manifest) in outputs.into_iter().zip(files) {
+            let (sink, about) = about_output(output, format, records, &pool)?;
+            complete.extend([sink, written(manifest, &made_of, "output", about)?]);
+        }
+        Ok(complete)
+    }
+
+    /// Completes the one manifest and the outputs that it describes.
+    pub(crate) fn complete_joint(
+        mut self,
+        invocation: &Invocation<'_>,
+        summary: &Summary,
+        outputs: Vec<(Output, OutputFormat, u64)>,
+    ) -> Result<Vec<Output>> {
+        let _phase = invocation.phase("hashing");
+        let pool = pool_of(invocation)?;
+        let files = std::mem::take(&mut self.files);
+        let made_of = self.made_of(summary, &pool)?;
+        let (mut complete, mut about) = (Vec::new(), Vec::new());
+        for (output, format, records) in outputs {
+            let (sink, output) = about_output(output, format, records, &pool)?;
+            complete.push(sink);
+            about.push(output);
+        }
+        for manifest in files {
+            complete.push(written(manifest, &made_of, "outputs", about.clone().into())?);
+        }
+        Ok(complete)
+    }
+
+    /// Everything but the outputs, in the order of a manifest, and what follows them.
+    fn made_of(&self, summary: &Summary, pool: &ThreadPool) -> Result<[Map<String, Value>; 2]> {
         let mut read: BTreeMap<&Path, VecDeque<&FileSummary>> = BTreeMap::new();
         for file in &summary.files {
             read.entry(&file.path).or_default().push_back(file);
         }
         let mut inputs = Vec::new();
         for input in &self.inputs {
-            let mut about = input.about(&pool)?;
+            let mut about = input.about(pool)?;
             // A zip archive may have given any number of inputs, none of which has its name.
             let file = read.get_mut(&*input.path).and_then(VecDeque::pop_front);
             let files: Vec<&FileSummary> = match file {
@@ -179,42 +236,50 @@ impl Manifests {
             inputs.push(Value::Object(about));
         }
         let against =
-            self.against.iter().map(|input| input.about(&pool).map(Value::Object)).collect::<Result<Vec<_>>>()?;
+            self.against.iter().map(|input| input.about(pool).map(Value::Object)).collect::<Result<Vec<_>>>()?;
         let command: Vec<String> =
             std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
         let left_out = summary.left_out.iter();
         let left_out: Map<String, Value> =
             left_out.map(|(option, left_out)| ((*option).to_owned(), json!(left_out.positions))).collect();
-        let mut complete = Vec::new();
-        for ((output, format, records), mut manifest) in outputs.into_iter().zip(self.files) {
-            let named = output.named();
-            let mut sink = output.complete()?;
-            let Sink::File(file) = &mut sink else {
-                bail!("--manifest: the output is not a regular file");
-            };
-            let bytes = file.reader().map_err(|source| named.failed(source))?;
-            let (len, hash) = hash_of(&bytes, &pool, file.path())?;
-            let mut output = about(file.path(), len, &hash);
-            output.insert("format".to_owned(), json!(format.name()));
-            output.insert("records".to_owned(), json!(records));
-            let mut object = Map::from_iter([
-                ("lanefish".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
-                ("command".to_owned(), json!(command)),
-                ("seed".to_owned(), json!(self.seed)),
-                ("inputs".to_owned(), json!(inputs)),
-            ]);
-            if !against.is_empty() {
-                object.insert("against".to_owned(), json!(against));
-            }
-            object.insert("output".to_owned(), Value::Object(output));
-            object.insert("left_out".to_owned(), json!(left_out));
-            let mut text = serde_json::to_vec_pretty(&object)?;
-            text.push(b'\n');
-            manifest.put(&text)?;
-            complete.extend([Output::Plain(sink), manifest]);
+        let mut before = Map::from_iter([
+            ("lanefish".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
+            ("command".to_owned(), json!(command)),
+            ("seed".to_owned(), json!(self.seed)),
+            ("inputs".to_owned(), json!(inputs)),
+        ]);
+        if !against.is_empty() {
+            before.insert("against".to_owned(), json!(against));
         }
-        Ok(complete)
+        Ok([before, Map::from_iter([("left_out".to_owned(), json!(left_out))])])
     }
+}
+
+/// An output that is complete, and what a manifest says of it.
+fn about_output(output: Output, format: OutputFormat, records: u64, pool: &ThreadPool) -> Result<(Output, Value)> {
+    let named = output.named();
+    let mut sink = output.complete()?;
+    let (bytes, path) = match &mut sink {
+        Sink::File(file) => (file.reader(), file.path()),
+        Sink::Complete(file) => (file.reader(), file.path()),
+        _ => bail!("--manifest: the output is not a regular file"),
+    };
+    let (len, hash) = hash_of(&bytes.map_err(|source| named.failed(source))?, pool, path)?;
+    let mut about = about(path, len, &hash);
+    about.insert("format".to_owned(), json!(format.name()));
+    about.insert("records".to_owned(), json!(records));
+    Ok((Output::Plain(sink), Value::Object(about)))
+}
+
+/// Writes a manifest of one output or several.
+fn written(mut manifest: Output, made_of: &[Map<String, Value>; 2], key: &str, outputs: Value) -> Result<Output> {
+    let [before, after] = made_of.clone();
+    let outputs = Map::from_iter([(key.to_owned(), outputs)]);
+    let object: Map<String, Value> = before.into_iter().chain(outputs).chain(after).collect();
+    let mut text = serde_json::to_vec_pretty(&object)?;
+    text.push(b'\n');
+    manifest.put(&text)?;
+    Ok(manifest)
 }
 
 /// A file of a manifest.
@@ -297,7 +362,7 @@ fn listed(manifest: &Value) -> Option<Vec<Listed>> {
             files.push(Listed::new("against", other)?);
         }
     }
-    // A cluster writes several.
+    // A cluster writes several, and so do options that divide rows.
     match manifest.get("outputs") {
         Some(outputs) => {
             for output in outputs.as_array()? {

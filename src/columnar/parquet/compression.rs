@@ -17,6 +17,27 @@ pub enum Compression {
     Zstd(u8),
 }
 
+/// How the pages of a Parquet file are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct ParquetPages {
+    /// Their compression.
+    pub compression: Compression,
+    /// Whether the columns `key` and `fen` have Bloom filters, with which readers skip row groups that lack a value.
+    pub bloom_filters: bool,
+}
+
+impl ParquetPages {
+    /// The columns that can have Bloom filters: those in which people look for single values.
+    pub const FILTERED: [&str; 2] = ["fen", "key"];
+
+    /// Pages with this compression, and Bloom filters if they are wanted.
+    pub const fn new(compression: Compression, bloom_filters: bool) -> Self {
+        Self { compression, bloom_filters }
+    }
+}
+
 impl Default for Compression {
     fn default() -> Self {
         Self::Zstd(1)

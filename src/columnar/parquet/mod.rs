@@ -16,11 +16,12 @@
 //! | three texts | none | 0.62 s | 0.52 s, but a file 1.33 times as large |
 //! | three texts | zstd | 1.02 s | 0.50 s |
 
+mod bloom_filter;
 mod compression;
 mod min_max;
 mod page;
 
-pub use compression::Compression;
+pub use compression::{Compression, ParquetPages};
 
 use super::arrow::schema;
 use super::column_descriptions::{Described, with_columns_of_boards};
@@ -35,7 +36,7 @@ use parquet::basic::Encoding;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ColumnChunkMetaData, ColumnIndexBuilder, FileMetaData, KeyValue, OffsetIndexBuilder, ParquetMetaDataBuilder,
-    ParquetMetaDataWriter, RowGroupMetaData,
+    ParquetMetaDataWriter, RowGroupMetaData, SortingColumn,
 };
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::page_index::offset_index::OffsetIndexMetaData;
@@ -53,6 +54,8 @@ const MAGIC: &[u8] = b"PAR1";
 pub(crate) struct Parquet {
     columns: Arc<[Described]>,
     compression: Compression,
+    /// Whether columns have Bloom filters.
+    has_filters: Vec<bool>,
     /// Encoders that are not in use: their memory is large.
     idle: Mutex<Vec<PageEncoder>>,
 }
@@ -68,8 +71,11 @@ pub(crate) struct Pages {
 
 impl Parquet {
     /// For these columns.
-    pub(crate) fn new(columns: impl Into<Arc<[Described]>>, compression: Compression) -> Self {
-        Self { columns: columns.into(), compression, idle: Mutex::default() }
+    pub(crate) fn new(columns: impl Into<Arc<[Described]>>, pages: ParquetPages) -> Self {
+        let columns: Arc<[Described]> = columns.into();
+        let has_filter = |column: &Described| pages.bloom_filters && ParquetPages::FILTERED.contains(&&*column.name);
+        let has_filters = columns.iter().map(has_filter).collect();
+        Self { columns, compression: pages.compression, has_filters, idle: Mutex::default() }
     }
 
     fn encoder(&self) -> io::Result<PageEncoder> {
@@ -88,9 +94,12 @@ impl Parquet {
         let mut encoder = self.encoder()?;
         let mut pages = Vec::with_capacity(self.columns.len());
         let values = with_columns_of_boards(&self.columns, block.take_columns());
-        for ((column, values), codes) in self.columns.iter().zip(values).zip(&block.codes) {
+        let columns = self.columns.iter().zip(&self.has_filters);
+        for (((column, &has_filter), values), codes) in columns.zip(values).zip(&block.codes) {
             let codes = codes.as_deref();
-            pages.push(encoder.page(&values, column.kind, column.nullable, codes)?);
+            let mut page = encoder.page(&values, column.kind, column.nullable, codes)?;
+            page.hashes = has_filter.then(|| bloom_filter::hashes(&values));
+            pages.push(page);
         }
         let idle = self.idle.lock();
         idle.unpoisoned().push(encoder);
@@ -149,6 +158,8 @@ struct Chunk {
     values: u64,
     nulls: u64,
     has_plain_pages: bool,
+    /// Place and length of the Bloom filter.
+    filter: Option<(u64, usize)>,
     /// `None` if the range of a page is not known, or there is no value.
     range: Option<Range>,
     pages: Vec<Placed>,
@@ -186,7 +197,7 @@ impl<W: Write> ParquetFile<W> {
     fn end_group(&mut self, words: &[Vec<Arc<str>>]) -> io::Result<()> {
         let mut group = Group { rows: 0, chunks: Vec::new() };
         for at in 0..self.columns.len() {
-            let pages = std::mem::take(&mut self.pages[at]);
+            let mut pages = std::mem::take(&mut self.pages[at]);
             group.rows = pages.iter().map(|page| page.rows).sum();
             let mut chunk = Chunk {
                 dictionary: None,
@@ -196,13 +207,15 @@ impl<W: Write> ParquetFile<W> {
                 values: pages.iter().map(|page| page.values as u64).sum(),
                 nulls: 0,
                 has_plain_pages: pages.iter().any(|page| page.codes.is_none()),
+                filter: None,
                 range: None,
                 pages: Vec::with_capacity(pages.len()),
             };
+            let hashes: Option<Vec<Vec<u64>>> = pages.iter_mut().map(|page| page.hashes.take()).collect();
             let begin = self.place();
             if let Some(codes) = pages.iter().filter_map(|page| page.codes).max() {
                 let words = match self.columns[at].kind {
-                    Kind::Text => TextList::Texts(&words[at]),
+                    Kind::Text | Kind::Bytes => TextList::Texts(&words[at]),
                     kind => TextList::Numbers(kind, codes),
                 };
                 let dictionary = self.encoder.dictionary(&words)?;
@@ -232,6 +245,11 @@ impl<W: Write> ParquetFile<W> {
             }
             chunk.range = chunk.range.filter(|_| is_known);
             chunk.len = self.place() - begin;
+            if let Some(hashes) = hashes.filter(|pages| !pages.is_empty()) {
+                let filter = bloom_filter::filter(hashes.concat()).map_err(other)?;
+                chunk.filter = Some((self.place(), filter.len()));
+                self.out.write_all(&filter)?;
+            }
             group.chunks.push(chunk);
         }
         self.groups.push(group);
@@ -313,12 +331,20 @@ impl<W: Write> ParquetFile<W> {
                 .set_total_uncompressed_size(chunk.uncompressed as i64)
                 .set_dictionary_page_offset(chunk.dictionary.map(|at| at as i64))
                 .set_data_page_offset(chunk.start as i64);
+            if let Some((place, len)) = chunk.filter {
+                let len = i32::try_from(len).map_err(io::Error::other)?;
+                column = column.set_bloom_filter_offset(Some(place as i64)).set_bloom_filter_length(Some(len));
+            }
             if let Some(range) = &chunk.range {
                 column = column.set_statistics(range.clone().statistics(chunk.nulls));
             }
             columns.push(column.build().map_err(other)?);
         }
+        // Rows are written in the order in which they were read.
+        let index = descriptor.columns().iter().position(|column| column.path().parts() == ["index"]);
+        let sorted = index.map(|at| SortingColumn { column_idx: at as i32, descending: false, nulls_first: false });
         RowGroupMetaData::builder(Arc::clone(descriptor))
+            .set_sorting_columns(sorted.map(|column| vec![column]))
             .set_num_rows(group.rows as i64)
             .set_total_byte_size(size)
             .set_column_metadata(columns)

@@ -2,7 +2,7 @@
 //!
 //! Numbers of up to 16 bits are their own codes in a dictionary of all small numbers. So pages are packed to the bits
 //! that their largest value needs, and do not depend on each other. Pages with larger numbers, and wider numbers, are
-//! written as they are. Flags are bits. Repeated texts have the codes that their block assigned.
+//! written as they are. Flags are bits. Texts that repeat have the codes that their block assigned.
 //!
 //! After the specification at <https://github.com/apache/parquet-format>: encodings `PLAIN` and `RLE_DICTIONARY`,
 //! definition levels, and the compact protocol of Thrift for page headers.
@@ -32,6 +32,8 @@ pub(super) struct Page {
     pub(super) range: Option<Range>,
     /// The number of codes that a dictionary must have, if the values are codes.
     pub(super) codes: Option<u32>,
+    /// The hashes of the values, if the column has a Bloom filter.
+    pub(super) hashes: Option<Vec<u64>>,
 }
 
 /// A dictionary page.
@@ -203,7 +205,16 @@ impl PageEncoder {
         // Definition and repetition levels come last.
         let header = [rows as u32, encoding, RLE, RLE];
         let (bytes, uncompressed) = self.finish(DATA_PAGE, &header)?;
-        Ok(Page { bytes, uncompressed, rows, values: rows, nulls: rows - there, range, codes: written.codes })
+        Ok(Page {
+            bytes,
+            uncompressed,
+            rows,
+            values: rows,
+            nulls: rows - there,
+            range,
+            codes: written.codes,
+            hashes: None,
+        })
     }
 
     /// A page of lists. Before the items, levels say which of them continue a list, and whether a list is
@@ -239,7 +250,7 @@ impl PageEncoder {
         let values = defined.len();
         let header = [values as u32, PLAIN, RLE, RLE];
         let (bytes, uncompressed) = self.finish(DATA_PAGE, &header)?;
-        Ok(Page { bytes, uncompressed, rows: lists.len(), values, nulls, range: None, codes: None })
+        Ok(Page { bytes, uncompressed, rows: lists.len(), values, nulls, range: None, codes: None, hashes: None })
     }
 
     /// The dictionary of a column chunk.
@@ -360,15 +371,30 @@ impl PageEncoder {
             Array::TextBuffer(strings) => {
                 let (bytes, ends) = strings.parts();
                 let (mut start, mut texts) = (0, TextEnds::default());
+                self.codes.clear();
+                let mut last = None;
                 for (row, &end) in ends.iter().enumerate() {
                     let text = &bytes[start..end as usize];
                     start = end as usize;
-                    if strings.is_present(row) {
+                    if !strings.is_present(row) {
+                        continue;
+                    }
+                    let Some(codes) = codes else {
                         texts.add(text);
                         push_text(text, out);
+                        continue;
+                    };
+                    if last.replace(codes[row]) != Some(codes[row]) {
+                        texts.add(text);
                     }
+                    self.codes.push(codes[row]);
                 }
-                Written::plain(texts.range())
+                if codes.is_none() {
+                    return Written::plain(texts.range());
+                }
+                let most = self.codes.iter().copied().max().unwrap_or(0);
+                push_codes(&self.codes, most, out);
+                Written { range: texts.range(), codes: Some(most + 1) }
             }
         }
     }
