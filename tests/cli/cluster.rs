@@ -502,8 +502,9 @@ fn a_scheduler_that_is_started_again_ends_its_jobs() {
     let (files, _) = long_job(&dir, 4.0);
     let mut client = Command::new(assert_cmd::cargo::cargo_bin("lanefish"));
     client.args(["stats", "--cluster", &cluster.address]).args(&files).stdout(Stdio::null()).stderr(Stdio::piped());
-    let client = client.spawn().expect("started");
-    let signal = |name: &str| Command::new("kill").args([name, &client.id().to_string()]).status();
+    let mut client = client.spawn().expect("started");
+    let id = client.id().to_string();
+    let signal = |name: &str| Command::new("kill").args([name, &id]).status();
     let begin = Instant::now();
     while cluster.executors[0].tasks() == 0 {
         assert!(begin.elapsed() < PATIENCE);
@@ -511,6 +512,8 @@ fn a_scheduler_that_is_started_again_ends_its_jobs() {
     }
     if !signal("-STOP").is_ok_and(|status| status.success()) {
         crate::support::skipped("no `kill` command");
+        client.kill().expect("killed");
+        client.wait().expect("ended");
         return;
     }
     cluster.restart_scheduler();
