@@ -386,6 +386,23 @@ impl Batch {
         self.halfmove.reserve(records);
         self.fullmove.reserve(records);
     }
+    /// Adds records with the same position.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn push_many(&mut self, board: Packed, [halfmove, fullmove]: [u16; 2], records: usize) {
+        let end = self.len + records;
+        while self.len < end && !self.len.is_multiple_of(Group::LEN) {
+            self.push(board, halfmove, fullmove);
+        }
+        let whole = (end - self.len) / Group::LEN * Group::LEN;
+        let mut group = Group::default();
+        (0..Group::LEN).for_each(|lane| group.set(lane, board));
+        let groups = self.owned_groups();
+        groups.resize(groups.len() + whole / Group::LEN, group);
+        self.halfmove.resize(self.halfmove.len() + whole, halfmove);
+        self.fullmove.resize(self.fullmove.len() + whole, fullmove);
+        self.len += whole;
+        (self.len..end).for_each(|_| self.push(board, halfmove, fullmove));
+    }
     /// Adds a record. Columns of [`Batch::fields`] and [`Batch::tags`] are the caller's to keep in step.
     #[inline(always)]
     pub fn push(&mut self, board: Packed, halfmove: u16, fullmove: u16) {

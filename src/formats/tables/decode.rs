@@ -9,7 +9,7 @@ use super::fields_from_values::{
 };
 use super::parquet_dictionary_lists::NumberedLists;
 use super::text::start_position;
-use super::values::{Floats, Numbers, Texts};
+use super::values::{Floats, MadeOfTexts, Numbers, Texts};
 use super::{Chunk, RecordTexts};
 use crate::chess::fen::UsualReader;
 use crate::chess::{Move, Validity};
@@ -159,7 +159,7 @@ impl Decoder<'_> {
             Positions::None(_) => {
                 let (board, [halfmove, fullmove]) = start_position();
                 let rows = (self.rows.end - self.rows.start) as u32;
-                (0..rows).for_each(|_| self.batch.push(board, halfmove, fullmove));
+                self.batch.push_many(board, [halfmove, fullmove], rows as usize);
                 self.good.extend(0..rows);
             }
         }
@@ -377,9 +377,23 @@ impl Decoder<'_> {
     fn field(&mut self, field: Field, column: usize, kind: Kind) -> Result<(), Fault> {
         let name = field.name();
         if let Array::Text(_) = field.column(0) {
-            let mut texts = Dictionary::new(most_texts(self.options));
+            let texts = RefCell::new(Dictionary::new(most_texts(self.options)));
             let mut odd = OddTexts::default();
-            self.each_value(column, Some(field), |value, at, record, _| {
+            let all_are_understood = kind != Kind::Date && !matches!(field, Field::Date | Field::TimeControl);
+            let add_all = |value: &Value<'_>, rows: Range<usize>| match value {
+                Value::Texts(values) if all_are_understood => {
+                    let (mut codes, texts) = (MadeOfTexts::new(), &mut *texts.borrow_mut());
+                    for row in rows.clone() {
+                        let code = codes
+                            .get(values, row, |text| text.filter(|text| !text.is_empty()).map(|text| texts.code(text)));
+                        texts.push_code(code);
+                    }
+                    rows.len()
+                }
+                _ => 0,
+            };
+            self.each_value_but(column, Some(field), add_all, |value, at, record, _| {
+                let texts = &mut *texts.borrow_mut();
                 match kind {
                     Kind::Date => {
                         let date = value
@@ -402,12 +416,21 @@ impl Decoder<'_> {
                 Ok(())
             })?;
             self.odd_texts(field, odd);
-            self.batch.fields.insert(field, texts.finish(field)?);
+            self.batch.fields.insert(field, texts.into_inner().finish(field)?);
             return Ok(());
         }
         let values = RefCell::new(field.column(0));
-        let add_all = |value: &Value<'_>, rows| match value {
+        let add_all = |value: &Value<'_>, rows: Range<usize>| match value {
             Value::Numbers(numbers) if kind == Kind::Integer => numbers.add_to(field, &mut values.borrow_mut(), rows),
+            Value::Texts(texts) if field == Field::Result => {
+                let (mut results, values) = (MadeOfTexts::new(), &mut *values.borrow_mut());
+                for row in rows.clone() {
+                    let result = results.get(texts, row, |text| result_of(text).ok());
+                    let Some(result) = result else { return row - rows.start };
+                    push(field, values, result);
+                }
+                rows.len()
+            }
             _ => 0,
         };
         self.each_value_but(column, Some(field), add_all, |value, at, record, batch| {

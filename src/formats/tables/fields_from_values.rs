@@ -8,6 +8,7 @@ use crate::formats::GIANT_HEAD;
 use crate::formats::codec::line_records::text_of;
 use crate::games::{Date, Verdict};
 use crate::table::{self, Array, Batch, Control, Field, TextList, Values};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
 /// Why a value is rejected: a stable name, and a message.
@@ -182,7 +183,7 @@ pub(in crate::formats) fn move_of(text: Option<&[u8]>, batch: &Batch, record: us
 pub(in crate::formats) struct Dictionary {
     codes: Values<u32>,
     words: TextList,
-    known: HashMap<Box<[u8]>, u32>,
+    known: HashMap<Box<[u8]>, u32, RandomState>,
     last: Option<u32>,
     /// The bytes of the texts, and the limit for them.
     size: u64,
@@ -196,13 +197,19 @@ impl Dictionary {
     }
     pub(in crate::formats) fn push(&mut self, text: Option<&[u8]>) {
         let code = text.map(|text| self.code(text));
+        self.push_code(code);
+    }
+    /// Adds a text by its [code](Self::code).
+    #[inline]
+    pub(in crate::formats) fn push_code(&mut self, code: Option<u32>) {
         self.codes.push(code);
     }
     /// Adds missing texts up to this length of the column.
     pub(in crate::formats) fn pad(&mut self, len: usize) {
         self.codes.push_many(None, len - self.codes.len());
     }
-    fn code(&mut self, text: &[u8]) -> u32 {
+    /// The code of a text.
+    pub(in crate::formats) fn code(&mut self, text: &[u8]) -> u32 {
         if let Some(last) = self.last
             && self.words[last as usize].as_bytes() == text
         {

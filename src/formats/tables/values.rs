@@ -121,6 +121,20 @@ impl<'a> Texts<'a> {
         }
     }
 
+    /// A number that two rows of the array only share if they have the same text, without looking at it: a view, or the number
+    /// of an entry of a dictionary. `None` if the row is null, or its layout has none.
+    #[inline]
+    fn key(&self, row: usize) -> Option<u128> {
+        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            return None;
+        }
+        match &self.layout {
+            Layout::View(views, _) => views.get(row).copied(),
+            Layout::Dictionary(numbers, _) | Layout::Words(numbers, _) => u128::try_from(numbers.get(row)?).ok(),
+            Layout::Offsets(..) | Layout::LargeOffsets(..) | Layout::Fixed(..) => None,
+        }
+    }
+
     /// The value of a row with the bytes after it in memory, and its length; `None` if it is null, or its place is not
     /// known at once.
     #[inline(always)]
@@ -183,6 +197,31 @@ impl<'a> Texts<'a> {
             Layout::Dictionary(_, values) => values.each_buffer(each),
             // Mapped buffers stay as long as their file is read.
             Layout::Words(..) => {}
+        }
+    }
+}
+
+/// What was made of some of the texts of one array: most columns of texts have few different ones.
+#[derive(Debug)]
+pub(super) struct MadeOfTexts<T>(Box<[Option<(u128, T)>]>);
+
+impl<T: Copy> MadeOfTexts<T> {
+    /// Number of texts that are kept at most.
+    const MOST: usize = 256;
+
+    pub(super) fn new() -> Self {
+        Self(vec![None; Self::MOST].into())
+    }
+
+    /// What is made of the text of a row.
+    #[inline]
+    pub(super) fn get(&mut self, texts: &Texts<'_>, row: usize, make: impl FnOnce(Option<&[u8]>) -> T) -> T {
+        let Some(key) = texts.key(row) else { return make(texts.get(row)) };
+        let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let slot = &mut self.0[(mixed >> 56) as usize % Self::MOST];
+        match *slot {
+            Some((known, made)) if known == key => made,
+            _ => slot.insert((key, make(texts.get(row)))).1,
         }
     }
 }
