@@ -41,7 +41,7 @@ struct Query<'a, 'py> {
 ///
 /// >>> import lanefish
 /// >>> fens = ["8/8/8/8/8/8/6k1/4K2R w K - 0 1", "8/8/8/8/8/8/8/K1k5 w - - 0 1"]
-/// >>> lanefish.sql("select fen, legal_moves(fen) as moves from t where moves > 1", t=fens).to_pydict()
+/// >>> lanefish.sql("select fen, legal_moves(fen) as moves from t where legal_moves(fen) > 1", t=fens).to_pydict()
 /// {'fen': ['8/8/8/8/8/8/6k1/4K2R w K - 0 1'], 'moves': [12]}
 #[pyfunction]
 #[pyo3(signature = (
