@@ -148,7 +148,7 @@ fn one_manifest_describes_all_files() {
             "--rows-per-file",
             "50",
         ],
-        &["games", &pgn, "--columns", "white,eco", "-o", "{}/p.parquet", "--partition-by", "eco"],
+        &["games", &pgn, "--columns", "white,eco", "-o", "{}/new/p.parquet", "--partition-by", "eco"],
         &["compute", &epd, "--columns", "fen", "-o", "{}/p-{n}.jsonl", "--rows-per-file", "5", "--limit", "0"],
     ]
     .into_iter()
@@ -270,8 +270,11 @@ fn every_value_has_a_folder() {
     let records = dir.name("records/a.parquet");
     output(0, &["convert", &pgn, "--partition-by", "result", "-o", &records]);
     assert_eq!(rows(&dir.name("records"), "").len(), all.lines().count() - 1);
-    // Too many values, and nothing.
+    // Too many values, and nothing: no folder either.
     let many = dir.name("many/a.parquet");
+    let options = ["--columns", "fen", "--partition-by", "fen", "--manifest", "-o", &many];
+    stderr_of(2, &[&["compute", &sample("sample.epd")], &options[..]].concat());
+    assert!(!dir.path("many").exists());
     let refused =
         lanefish(&["compute", &sample("sample.epd"), "--columns", "fen", "--partition-by", "fen", "-o", &many])
             .assert()

@@ -456,6 +456,11 @@ fn write_files(
     let others: Vec<PathBuf> = against.iter().map(|path| path.to_path_buf()).collect();
     invocation.compare(place.output.as_deref(), &others)?;
     let name = place.output.as_deref().unwrap_or(Path::new(""));
+    // Dropped, and so removed if nothing is in it, after the temporary file of the manifest.
+    let mut of_manifest = MadeDirectories::default();
+    if let Some(directory) = name.parent().filter(|_| more.manifest && division.partition_by.is_some()) {
+        of_manifest.make(directory).map_err(|source| Error::Write { path: directory.to_owned(), source })?;
+    }
     let seed = reading.games.seed();
     let manifest = more.manifest.then(|| Manifests::begin_joint(invocation, seed, against, name)).transpose()?;
     let (complete, open, directories) = (Vec::new(), BTreeMap::new(), MadeDirectories::default());
@@ -500,7 +505,7 @@ fn write_files(
                     let records = by_file.get(&partition).and_then(|files| files.get(number));
                     (output, format, records.copied().unwrap_or(0))
                 });
-                manifest.complete_joint(invocation, &done.summary, outputs.collect())?
+                manifest.complete(invocation, &done.summary, outputs.collect())?
             }
         })?;
         if invocation.verbose() || io::stderr().is_terminal() {

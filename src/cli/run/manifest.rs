@@ -34,6 +34,7 @@ pub(crate) struct Manifests {
     against: Vec<Input>,
     /// One for each output, or one for all of them.
     files: Vec<Output>,
+    is_joint: bool,
 }
 
 /// An input as it was before the run.
@@ -146,6 +147,7 @@ impl Manifests {
     ) -> Result<Self> {
         let mut begun = Self::without_files(invocation, seed, against)?;
         begun.open(invocation, name)?;
+        begun.is_joint = true;
         Ok(begun)
     }
 
@@ -154,7 +156,8 @@ impl Manifests {
         if invocation.reads_stdin() {
             bail!("--manifest: standard input cannot be read again: name files");
         }
-        Ok(Self { seed, inputs: all(&invocation.input_paths())?, against: all(against)?, files: Vec::new() })
+        let (inputs, against) = (all(&invocation.input_paths())?, all(against)?);
+        Ok(Self { seed, inputs, against, files: Vec::new(), is_joint: false })
     }
 
     /// Opens the manifest beside a file.
@@ -180,33 +183,17 @@ impl Manifests {
         let pool = pool_of(invocation)?;
         let files = std::mem::take(&mut self.files);
         let made_of = self.made_of(summary, &pool)?;
-        let mut complete = Vec::new();
-        for ((output, format, records), manifest) in outputs.into_iter().zip(files) {
-            let (sink, about) = about_output(output, format, records, &pool)?;
-            complete.extend([sink, written(manifest, &made_of, "output", about)?]);
-        }
-        Ok(complete)
-    }
-
-    /// Completes the one manifest and the outputs that it describes.
-    pub(crate) fn complete_joint(
-        mut self,
-        invocation: &Invocation<'_>,
-        summary: &Summary,
-        outputs: Vec<(Output, OutputFormat, u64)>,
-    ) -> Result<Vec<Output>> {
-        let _phase = invocation.phase("hashing");
-        let pool = pool_of(invocation)?;
-        let files = std::mem::take(&mut self.files);
-        let made_of = self.made_of(summary, &pool)?;
-        let (mut complete, mut about) = (Vec::new(), Vec::new());
-        for (output, format, records) in outputs {
-            let (sink, output) = about_output(output, format, records, &pool)?;
-            complete.push(sink);
-            about.push(output);
-        }
-        for manifest in files {
-            complete.push(written(manifest, &made_of, "outputs", about.clone().into())?);
+        let about = |(output, format, records)| about_output(output, format, records, &pool);
+        let outputs: Vec<_> = outputs.into_iter().map(about).collect::<Result<_>>()?;
+        let (mut complete, about): (Vec<_>, Vec<_>) = outputs.into_iter().unzip();
+        if self.is_joint {
+            for manifest in files {
+                complete.push(written(manifest, &made_of, "outputs", about.clone().into())?);
+            }
+        } else {
+            for (manifest, about) in files.into_iter().zip(about) {
+                complete.push(written(manifest, &made_of, "output", about)?);
+            }
         }
         Ok(complete)
     }
