@@ -59,7 +59,7 @@ mod pipes;
 mod puzzles;
 
 mod second_file;
-#[cfg(feature = "sql")]
+#[cfg(feature = "parquet")]
 mod several_outputs;
 mod shapes;
 mod show;
